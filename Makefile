@@ -1,0 +1,46 @@
+PYTHON ?= python3
+WORKERS ?= auto
+PYTEST_FLAGS ?=
+
+ENVIRONMENT := .venv
+BIN := $(ENVIRONMENT)/bin
+INSTALLED := $(ENVIRONMENT)/.installed
+INSTALLED_DEV := $(ENVIRONMENT)/.installed-dev
+PYTEST := $(BIN)/pytest --numprocesses=$(WORKERS) $(PYTEST_FLAGS)
+BENCHMARKS := $(sort $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py)))
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check refresh-golden bench fuzz
+
+help: ## say what can be made
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
+
+demo: $(INSTALLED) ## see all of it work, without a phone
+	@$(BIN)/droidgate demo
+
+test: $(INSTALLED_DEV) ## run the tests
+	$(PYTEST)
+
+check: $(INSTALLED_DEV) ## lint, format, types, layers, completeness of the documents
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(if $(wildcard tests/docs),$(BIN)/pytest --quiet tests/docs)
+
+refresh-golden: $(INSTALLED_DEV) ## write what the tests now see into tests/golden
+	$(PYTEST) --refresh-golden
+
+bench: $(INSTALLED_DEV) ## measure
+	@set -e; for benchmark in $(BENCHMARKS); do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
+
+fuzz: $(INSTALLED_DEV) ## run the long forms of the property tests
+	$(PYTEST) tests/properties --hypothesis-profile=fuzz --timeout=0 -m ""
+
+$(INSTALLED): pyproject.toml scripts/make_environment
+	@scripts/make_environment "$(PYTHON)" "$(ENVIRONMENT)" .
+	@touch $@
+
+$(INSTALLED_DEV): pyproject.toml scripts/make_environment
+	@scripts/make_environment "$(PYTHON)" "$(ENVIRONMENT)" '.[dev]'
+	@touch $(INSTALLED) $@

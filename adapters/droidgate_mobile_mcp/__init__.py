@@ -1,0 +1,1 @@
+"""The Mobile-MCP format."""

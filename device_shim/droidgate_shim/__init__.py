@@ -1,0 +1,1 @@
+"""What runs on a device, or in a device's place."""

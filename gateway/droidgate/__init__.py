@@ -1,0 +1,1 @@
+"""One gateway between Android's agent-tool protocols."""

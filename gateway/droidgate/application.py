@@ -1,0 +1,159 @@
+"""An Android application as descriptors' readers see it: components, their meta-data, and its resources and assets.
+
+A source (project tree, APK, device) builds an `Application`; a format finds its providers in it. So no format knows where
+an application comes from, and no source knows a format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from droidgate.model.capability import Place
+
+ComponentKind = Literal["activity", "service", "receiver", "provider", "application"]
+
+MetaValue = str | bool | int | float
+"""A typed meta-data value, as Android's package parser types it (reference mobile-mcp-and-mmcp 2.7)."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetaData:
+    """One `<meta-data>` or `<property>` of a component.
+
+    Attributes:
+        name: `android:name`.
+        value: The resolved `android:value`, typed as on a device; None where only a resource is given.
+        raw_value: `android:value` as written in a source manifest, before references and escapes; None from an APK.
+        resource: The `android:resource` reference as text, such as `@xml/mcp_capabilities`; None without one.
+        place: Where it stands.
+    """
+
+    name: str
+    value: MetaValue | None = None
+    raw_value: str | None = None
+    resource: str | None = None
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IntentFilter:
+    """The actions and categories of one `<intent-filter>`."""
+
+    actions: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One component of an application, or the application element itself (kind `application`, empty name).
+
+    Attributes:
+        kind: Which element.
+        name: `android:name` as written; see `qualified_name` on `Application`.
+        exported: `android:exported`, None where it is not stated.
+        enabled: `android:enabled`, true where it is not stated or only known on a device.
+        permission: `android:permission`.
+        label: The resolved `android:label`.
+        description: The resolved `android:description`.
+        filters: Its intent filters.
+        meta_data: Its `<meta-data>`, in order.
+        properties: Its `<property>` elements, in order.
+        attributes: Further attributes, by local name, such as `foregroundServiceType`.
+        place: Where it stands.
+    """
+
+    kind: ComponentKind
+    name: str = ""
+    exported: bool | None = None
+    enabled: bool = True
+    permission: str | None = None
+    label: str | None = None
+    description: str | None = None
+    filters: tuple[IntentFilter, ...] = ()
+    meta_data: tuple[MetaData, ...] = ()
+    properties: tuple[MetaData, ...] = ()
+    attributes: dict[str, str] = field(default_factory=dict)
+    place: Place | None = None
+
+    def has_action(self, action: str) -> bool:
+        """Tell whether one of the filters names the action."""
+        return any(action in one.actions for one in self.filters)
+
+    def find_meta_data(self, *names: str) -> MetaData | None:
+        """Return the first meta-data with one of the names, in the order of the names."""
+        return next((one for name in names for one in self.meta_data if one.name == name), None)
+
+    def find_property(self, name: str) -> MetaData | None:
+        """Return the property of that name."""
+        return next((one for one in self.properties if one.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """The text of one file inside an application.
+
+    Attributes:
+        text: XML, JSON or plain text; compiled XML is already turned back into text by the source.
+        place: Its path as a user would write it; `line` is 1 or None.
+        compiled: It came out of compiled XML, so nothing about quoting can be repaired or reported.
+    """
+
+    text: str
+    place: Place
+    compiled: bool = False
+
+
+class Resources(Protocol):
+    """The resources and assets of an application."""
+
+    def read_file(self, reference: str) -> TextFile | None:
+        """Return the file behind `@xml/name` or `@raw/name`, None where there is none."""
+
+    def read_text(self, reference: str) -> str | None:
+        """Return the default-locale text of `@string/name` (references followed, escapes undone), None if unknown."""
+
+    def read_array(self, reference: str) -> tuple[str, ...] | None:
+        """Return the items of `@array/name` as text or references, None where there is none."""
+
+    def read_asset(self, name: str) -> TextFile | None:
+        """Return the asset of that name, None where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """One application: its manifest's components, resources and assets.
+
+    Attributes:
+        package: Application id, None where neither manifest nor build files say.
+        components: The application element first, then its components in manifest order.
+        resources: Its resources and assets.
+        place: The manifest.
+        label: The resolved application label.
+        description: The resolved application description.
+        loose_assets: Names of assets and xml resources that no component points to but that may be descriptors of a
+            component that arrives by manifest merging.
+    """
+
+    package: str | None
+    components: tuple[Component, ...]
+    resources: Resources
+    place: Place
+    label: str | None = None
+    description: str | None = None
+    namespace: str | None = None
+    loose_assets: tuple[str, ...] = ()
+
+    def of_kind(self, *kinds: ComponentKind) -> Iterator[Component]:
+        """Yield the components of the given kinds."""
+        return (one for one in self.components if one.kind in kinds)
+
+    def qualified_name(self, component: Component) -> str:
+        """Return a component's class name with its package, as PackageManager would."""
+        prefix = self.namespace or self.package
+        if component.name.startswith(".") and prefix:
+            return prefix + component.name
+        if "." not in component.name and prefix:
+            return f"{prefix}.{component.name}"
+        return component.name

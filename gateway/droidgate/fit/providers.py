@@ -1,0 +1,300 @@
+"""Fitting a provider and its capabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from droidgate.fit.codes import (
+    CLASS_DROPPED,
+    COMPONENT_RENAMED,
+    DEFINITION_DROPPED,
+    FIELD_DEFAULTED,
+    FIELD_DROPPED,
+    FIELD_MOVED,
+    OUTPUT_DEFAULTED,
+    OUTPUT_WRAPPED,
+    STRUCTURE_MOVED,
+    TEXT_MOVED,
+)
+from droidgate.fit.types import TypeFit, without_extensions
+from droidgate.json_schema import write_schema
+from droidgate.model.capability import Capability, Effects, Provider, reachable_definitions
+from droidgate.model.findings import Finding, Level
+from droidgate.model.json_values import canonical_json, pointer_token
+from droidgate.model.leaves import leaves_of_type
+from droidgate.model.names import NameEntry, map_names
+from droidgate.model.types import ObjectType, Property, ScalarType, Type
+from droidgate_mappings.capacity import Capacity
+
+_WRAPPER: Final = "result"
+_EFFECT_WORDS: Final = {
+    "read_only": "Read only",
+    "destructive": "Destructive",
+    "idempotent": "Idempotent",
+    "open_world": "Open world",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A provider as a dialect holds it, with what changed."""
+
+    provider: Provider
+    findings: tuple[Finding, ...]
+    names: tuple[NameEntry, ...]
+
+
+def fit_provider(provider: Provider, capacity: Capacity, format_id: str, dialect_id: str) -> Fitted:
+    """Fit a provider into what a dialect can carry.
+
+    Args:
+        provider: What should be written.
+        capacity: What the dialect can carry.
+        format_id: The target format; names of a provider that comes from it already are kept as they are.
+        dialect_id: The target dialect.
+
+    Returns:
+        The fitted provider with protocol and dialect set, one finding for each leaf in which it differs, and the name map.
+    """
+    return _ProviderFit(provider, capacity, format_id).fit(dialect_id)
+
+
+class _ProviderFit(TypeFit):
+    def fit(self, dialect_id: str) -> Fitted:
+        provider = self.provider
+        self.place = provider.source
+        changes: dict[str, Any] = {"protocol": self.format_id, "dialect": dialect_id}
+        changes.update(self.fit_provider_fields())
+        changes["extensions"] = self.fit_extensions(provider.extensions, "")
+        changes["definitions"] = self.fit_definitions()
+        ids = self.capability_ids()
+        fitted = []
+        for position, capability in enumerate(provider.capabilities):
+            self.place = capability.source or provider.source
+            fitted.append(self.fit_capability(capability, f"/capabilities/{position}", ids[position]))
+        changes["capabilities"] = tuple(fitted)
+        return Fitted(provider.model_copy(update=changes), tuple(self.findings), tuple(self.names))
+
+    def fit_provider_fields(self) -> dict[str, Any]:
+        capacity, provider = self.capacity, self.provider
+        changes: dict[str, Any] = {}
+        notes: list[str] = []
+        for name in ("package", "name", "description", "instructions"):
+            value = getattr(provider, name)
+            if value is None or name in capacity.provider_fields:
+                continue
+            changes[name] = None
+            if name in {"description", "instructions"} and capacity.provider_text is not None:
+                message = f"the provider's {name} is told in its {capacity.provider_text}"
+                self.tell(TEXT_MOVED, Level.MOVED, f"/{name}", message)
+                notes.append(value)
+            else:
+                self.tell(FIELD_DROPPED, Level.DROPPED, f"/{name}", f"the provider's {name} has no place in the target")
+        for name in sorted(capacity.provider_fields - {"component"}):
+            value = getattr(provider, name)
+            noted = name == capacity.provider_text and bool(notes)
+            if value is not None:
+                changes[name] = self.clean(value, f"/{name}", quiet=noted)
+            if noted:
+                changes[name] = self.add_notes(changes.get(name), notes, f"/{name}", separator="\n\n")
+        changes["component"] = self.fit_component()
+        self.default_fields(capacity.provider_defaults, changes, provider, "")
+        return changes
+
+    def default_fields(self, defaults: Any, changes: dict[str, Any], part: Provider | Capability, pointer: str) -> None:
+        filled = {"package": self.provider.package or self.format_id, "id": changes.get("id", "")}
+        for name, template in defaults.items():
+            if changes.get(name) is None:
+                changes[name] = template.format(**filled)
+                message = f"the target demands a {name}: {changes[name]!r} is written"
+                self.tell(FIELD_DEFAULTED, Level.DEFAULTED, f"{pointer}/{name}", message)
+
+    def fit_component(self) -> str | None:
+        capacity, component = self.capacity, self.provider.component
+        if "component" not in capacity.provider_fields:
+            if component is not None:
+                self.tell(FIELD_DROPPED, Level.DROPPED, "/component", "the target has no component")
+            return None
+        if capacity.component is None or (self.own and component is not None):
+            return component if component is None else self.clean(component, "/component")
+        if component is None:
+            self.tell(FIELD_DEFAULTED, Level.DEFAULTED, "/component", f"the target's component is {capacity.component}")
+        elif component != capacity.component:
+            message = f"{component} speaks another protocol; the new component is {capacity.component}"
+            self.tell(COMPONENT_RENAMED, Level.RENAMED, "/component", message)
+            self.names.append(NameEntry(pointer="/component", original=component, written=capacity.component))
+        return capacity.component
+
+    def fit_definitions(self) -> dict[str, Type]:
+        definitions = self.provider.definitions
+        if not definitions:
+            return definitions
+        carried = self.capacity.definitions
+        reached = set(definitions) if carried == "all" else self.reached_definitions()
+        kept = [name for name in definitions if carried != "none" and name in reached]
+        rule = self.capacity.property_rule
+        if rule is not None and not self.own:
+            self.definition_names = map_names(((name, name) for name in kept), rule.rule())
+        fitted: dict[str, Type] = {}
+        for name, definition in definitions.items():
+            pointer = f"/definitions/{pointer_token(name)}"
+            if name not in kept:
+                self.drop_definition(name, definition, pointer, told=name in reached)
+                continue
+            written = self.definition_names.get(name, name)
+            if written != name:
+                self.rename(pointer, name, written)
+            fitted[written] = self.fit_type(definition, pointer)
+        return fitted
+
+    def reached_definitions(self) -> set[str]:
+        definitions = self.provider.definitions
+        only_input = self.capacity.output_shape == "none" and self.capacity.definitions == "reachable"
+        reached: set[str] = set()
+        for capability in self.provider.capabilities:
+            reached |= reachable_definitions(capability.input if only_input else capability, definitions)
+        return reached
+
+    def drop_definition(self, name: str, definition: Type, pointer: str, *, told: bool) -> None:
+        for leaf, _ in leaves_of_type(definition, pointer):
+            if not told or "/extensions/" in leaf:
+                self.tell(DEFINITION_DROPPED, Level.DROPPED, leaf, f"the definition {name!r} has no place in the target")
+            elif leaf.endswith(("/qualified_name", "/class_name")):
+                self.tell(CLASS_DROPPED, Level.DROPPED, leaf, "class names have no place in the target")
+            else:
+                self.tell(STRUCTURE_MOVED, self.moved, leaf, f"the definition {name!r} is told where it is used")
+
+    def capability_ids(self) -> list[str]:
+        ids = [capability.id for capability in self.provider.capabilities]
+        rule = self.capacity.id_rule
+        if rule is None or self.own:
+            return ids
+        keys = [f"{self.provider.package}/{self.provider.component}/{one}" for one in ids]
+        keyed = [(one, key if ids.count(one) == 1 else f"{key}/{position}") for position, (one, key) in enumerate(zip(ids, keys, strict=True))]
+        written = map_names(keyed, rule.rule())
+        for position, (one, key) in enumerate(keyed):
+            if written[key] != one:
+                self.rename(f"/capabilities/{position}/id", one, written[key])
+        return [written[key] for _, key in keyed]
+
+    def fit_capability(self, capability: Capability, pointer: str, name: str) -> Capability:
+        capacity = self.capacity
+        changes: dict[str, Any] = {"id": name, "title": None, "version": None, "description": None}
+        notes: list[str] = []
+        if capability.title is not None:
+            if "title" in capacity.capability_fields:
+                changes["title"] = self.clean(capability.title, f"{pointer}/title")
+            else:
+                self.tell(FIELD_MOVED, self.moved, f"{pointer}/title", "the title is told in the description")
+                notes.append(f"[Title: {capability.title}]")
+        if capability.version is not None:
+            if "version" in capacity.capability_fields:
+                changes["version"] = self.clean(capability.version, f"{pointer}/version")
+            else:
+                self.tell(FIELD_DROPPED, Level.DROPPED, f"{pointer}/version", "capabilities of the target have no version")
+        changes["effects"] = self.fit_effects(capability.effects, pointer, notes)
+        changes["input"] = self.fit_input(capability.input, f"{pointer}/input", notes)
+        changes["output"] = self.fit_output(capability.output, f"{pointer}/output", notes)
+        changes["extensions"] = self.fit_extensions(capability.extensions, pointer)
+        changes["description"] = self.fit_capability_text(capability.description, f"{pointer}/description", notes)
+        self.default_fields(capacity.capability_defaults, changes, capability, pointer)
+        return capability.model_copy(update=changes)
+
+    def fit_capability_text(self, text: str | None, pointer: str, notes: list[str]) -> str | None:
+        if "description" not in self.capacity.capability_fields:
+            if text is not None:
+                self.tell(FIELD_DROPPED, Level.DROPPED, pointer, "capabilities of the target have no description")
+            return None
+        if text is not None:
+            text = self.clean(text, pointer, quiet=bool(notes))
+        return self.add_notes(text, notes, pointer)
+
+    def fit_effects(self, effects: Effects | None, pointer: str, notes: list[str]) -> Effects | None:
+        if effects is None or "effects" in self.capacity.capability_fields:
+            return effects
+        for name, words in _EFFECT_WORDS.items():
+            value = getattr(effects, name)
+            if value is not None:
+                self.tell(FIELD_MOVED, self.moved, f"{pointer}/effects/{name}", "the hint is told in the description")
+                notes.append(f"[{words}: {'yes' if value else 'no'}]")
+        return None
+
+    def fit_input(self, one: Type, pointer: str, notes: list[str]) -> Type:
+        if self.capacity.input_shape == "any":
+            return self.fit_type(one, pointer)
+        if isinstance(one, ObjectType):
+            return self.fit_parameters(one, pointer, notes, told_required=self.capacity.input_required)
+        self.move_whole(one, pointer, "Parameters", notes, kept_kind="object")
+        return ObjectType()
+
+    def fit_output(self, one: Type | None, pointer: str, notes: list[str]) -> Type | None:
+        capacity = self.capacity
+        if one is None:
+            if capacity.output_default is None:
+                return None
+            self.tell(OUTPUT_DEFAULTED, Level.DEFAULTED, f"{pointer}/kind", "no output is declared; void is written")
+            return ScalarType(kind="null")
+        if capacity.output_shape == "any":
+            return self.fit_type(one, pointer)
+        if capacity.output_shape == "none":
+            self.move_whole(one, pointer, "Returns", notes, kept_kind=None)
+            return None
+        if isinstance(one, ObjectType):
+            return self.fit_parameters(one, pointer, notes, told_required=capacity.output_required)
+        return self.wrap_output(one, pointer, notes)
+
+    def move_whole(self, one: Type, pointer: str, label: str, notes: list[str], *, kept_kind: str | None) -> None:
+        """Tell a whole type in a note, leaf by leaf; a leaf `kind` of `kept_kind` at its top stays."""
+        if one != ObjectType():
+            notes.append(f"[{label}: {self.schema_text(one)}]")
+        for leaf, value in leaves_of_type(one, pointer):
+            if leaf != f"{pointer}/kind" or value != kept_kind:
+                self.tell_structure(leaf)
+
+    def schema_text(self, one: Type) -> str:
+        definitions = {name: without_extensions(held) for name, held in self.provider.definitions.items()}
+        return canonical_json(write_schema(without_extensions(one), definitions))
+
+    def fit_parameters(self, one: Type, pointer: str, notes: list[str], *, told_required: bool) -> ObjectType:
+        """Return an input or output object whose own facts have no place: they are told in the capability's description."""
+        if not isinstance(one, ObjectType):
+            raise TypeError(one.kind)
+        own_notes: list[str] = []
+        facts = self.fit_facts(one, pointer, own_notes, carried=False)
+        if one.description is not None:
+            self.tell(TEXT_MOVED, self.moved, f"{pointer}/description", "it is told in the capability's description")
+            own_notes.insert(0, one.description)
+        if one.qualified_name is not None:
+            self.tell(CLASS_DROPPED, Level.DROPPED, f"{pointer}/qualified_name", "class names have no place in the target")
+        notes.extend(own_notes)
+        written = self.property_names(one, pointer)
+        properties: dict[str, Property] = {}
+        for name, held in one.properties.items():
+            inner = f"{pointer}/properties/{pointer_token(name)}"
+            properties[written[name]] = self.fit_property(
+                held, inner, top=written[name], told_required=told_required, spill=notes
+            )
+        return ObjectType(properties=properties, **facts)
+
+    def wrap_output(self, one: Type, pointer: str, notes: list[str]) -> Type:
+        """Return an object with the one value as its only property."""
+        told: list[Finding] = []
+        if isinstance(one, ScalarType) and one.kind == "null":
+            wrapped = ObjectType()
+        else:
+            outer_findings, self.findings = self.findings, told
+            inner = f"{pointer}/properties/{_WRAPPER}"
+            held = self.fit_property(Property(type=one, required=True), inner, top=_WRAPPER, spill=notes)
+            told, self.findings = self.findings, outer_findings
+            wrapped = ObjectType(properties={_WRAPPER: held})
+        self.explain(
+            dict(leaves_of_type(one, pointer)),
+            dict(leaves_of_type(wrapped, pointer)),
+            told,
+            moved_from=pointer,
+            moved_to=f"{pointer}/properties/{_WRAPPER}/type",
+            code=OUTPUT_WRAPPED,
+            message=f"the output is written as an object with {_WRAPPER!r}",
+        )
+        return wrapped

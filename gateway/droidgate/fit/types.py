@@ -1,0 +1,500 @@
+"""Fitting types: what a dialect cannot carry of a type, and where it goes instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from droidgate.fit.codes import (
+    ALTERNATIVE_UNWRAPPED,
+    CHARACTERS_REPLACED,
+    CLASS_DROPPED,
+    CONSTRAINT_MOVED,
+    EXCLUSIVE_ASSUMED,
+    EXTENSION_DROPPED,
+    FIELD_DEFAULTED,
+    ITEMS_DEFAULTED,
+    KEYWORD_MOVED,
+    KIND_CHANGED,
+    NULLABLE_MOVED,
+    RENAMED,
+    REQUIRED_ASSUMED,
+    SPELLING_DROPPED,
+    STRUCTURE_MOVED,
+    TEXT_ADDED,
+    TEXT_MOVED,
+)
+from droidgate.json_schema import NAMESPACE, write_schema
+from droidgate.model.capability import Place, Provider
+from droidgate.model.findings import Finding, Level
+from droidgate.model.json_values import Json, canonical_json, pointer_token
+from droidgate.model.leaves import different_leaves, leaves_of_type
+from droidgate.model.names import NameEntry, map_names
+from droidgate.model.types import (
+    SCALAR_KINDS,
+    AllOfType,
+    AnyType,
+    ArrayType,
+    Extensions,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    Property,
+    RefType,
+    ScalarType,
+    Type,
+)
+from droidgate_mappings.capacity import Capacity
+
+NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""A character that XML 1.0 cannot hold."""
+
+_SPELLINGS: Final = frozenset({"type", "required", "properties", "enum", "$ref", "anyOf", "items"})
+_NO_FACTS: Final[dict[str, Any]] = {
+    "nullable": False,
+    "description": None,
+    "enum": None,
+    "pattern": None,
+    "format": None,
+    "implicit": False,
+    "keywords": {},
+    "extensions": {},
+}
+
+
+def _is_plain_text(value: Json) -> bool:
+    return isinstance(value, str) and value == value.strip() and not NOT_XML.search(value)
+
+
+def _is_integer_of(bits: int) -> Callable[[Json], bool]:
+    limit = 2 ** (bits - 1)
+    return lambda value: isinstance(value, int) and not isinstance(value, bool) and -limit <= value < limit
+
+
+_MATCHING: Final[dict[str, Callable[[Json], bool]]] = {
+    "string": _is_plain_text,
+    "int32": _is_integer_of(32),
+    "int64": _is_integer_of(64),
+}
+
+
+def blank_type(kind: str) -> Type:
+    """Return a type of a kind with no facts; a `ref` is not among them."""
+    if kind in SCALAR_KINDS:
+        return ScalarType(kind=kind)  # type: ignore[arg-type]
+    blanks: dict[str, Type] = {
+        "array": ArrayType(),
+        "object": ObjectType(),
+        "all-of": AllOfType(),
+        "one-of": OneOfType(),
+        "opaque": OpaqueType(),
+        "any": AnyType(),
+    }
+    return blanks[kind]
+
+
+@dataclass(slots=True)
+class TypeFit:
+    """Fits the types of one provider; collects findings and names."""
+
+    provider: Provider
+    capacity: Capacity
+    format_id: str
+    findings: list[Finding] = field(default_factory=list)
+    names: list[NameEntry] = field(default_factory=list)
+    place: Place | None = None
+    definition_names: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def own(self) -> bool:
+        """The provider comes from the target format: its names are kept."""
+        return self.provider.protocol == self.format_id
+
+    @property
+    def moved(self) -> Level:
+        """The level of what is told in a description: moved, or dropped where the dialect has none."""
+        has_text = self.capacity.type_descriptions != "none" or "description" in self.capacity.capability_fields
+        return Level.MOVED if has_text else Level.DROPPED
+
+    def tell(self, code: str, level: Level, pointer: str, message: str) -> None:
+        """Add a finding at the place that is being fitted."""
+        self.findings.append(Finding(code=code, level=level, pointer=pointer, message=message, source=self.place))
+
+    def clean(self, text: str, pointer: str, *, quiet: bool = False) -> str:
+        """Return a text that the dialect can hold; `quiet` where a finding for the same leaf is told anyway."""
+        if self.capacity.text != "xml" or not NOT_XML.search(text):
+            return text
+        if not quiet:
+            self.tell(CHARACTERS_REPLACED, Level.DROPPED, pointer, "characters that XML cannot hold became U+FFFD")
+        return NOT_XML.sub("\ufffd", text)
+
+    def add_notes(self, text: str | None, notes: list[str], pointer: str, *, separator: str = " ") -> str | None:
+        """Return a text with notes at its end, and tell it."""
+        if not notes:
+            return text
+        self.tell(TEXT_ADDED, Level.MOVED, pointer, "what moved is told at the end of the text")
+        joined = separator.join(notes if text is None else [text, *notes])
+        return NOT_XML.sub("\ufffd", joined) if self.capacity.text == "xml" else joined
+
+    def fit_extensions(self, extensions: Extensions, pointer: str) -> Extensions:
+        """Return the extensions that the dialect carries."""
+        if not extensions or "*" in self.capacity.extensions:
+            return extensions
+        kept: Extensions = {}
+        for format_id, facts in extensions.items():
+            if format_id in self.capacity.extensions:
+                kept[format_id] = facts
+                continue
+            for fact in facts:
+                leaf = f"{pointer}/extensions/{format_id}/{pointer_token(fact)}"
+                if format_id == NAMESPACE:
+                    self.tell(SPELLING_DROPPED, Level.RENAMED, leaf, "the schema's own layout of its definitions is not kept")
+                else:
+                    message = f"{fact!r} is a fact of {format_id} without a place in the target"
+                    self.tell(EXTENSION_DROPPED, Level.DROPPED, leaf, message)
+        return kept
+
+    def fit_type(self, one: Type, pointer: str, *, top: str | None = None, spill: list[str] | None = None) -> Type:
+        """Return a type as the dialect writes it.
+
+        Args:
+            one: The type.
+            pointer: Its JSON Pointer.
+            top: The name of the parameter or output it belongs to, where it is the type of one.
+            spill: Takes the notes of a type that has no description of its own.
+        """
+        if self.should_unwrap(one):
+            return self.unwrap(one, pointer, top=top, spill=spill)  # type: ignore[arg-type]
+        notes: list[str] = []
+        facts = self.fit_facts(one, pointer, notes)
+        row = self.capacity.types[one.kind]
+        if row.written_as == one.kind and (self.capacity.nested or one.kind in SCALAR_KINDS or one.kind in {"any", "opaque"}):
+            fitted = one.model_copy(update={**facts, **self.fit_shape(one, pointer)})
+        else:
+            fitted = self.replace_shape(one, pointer, notes).model_copy(update=facts)
+        description = self.fit_description(one.description, pointer, notes, top=top, spill=spill)
+        return fitted.model_copy(update={"description": description})
+
+    def fit_description(
+        self, text: str | None, pointer: str, notes: list[str], *, top: str | None, spill: list[str] | None
+    ) -> str | None:
+        """Return the description a type is written with; notes without a place of their own go to `spill`."""
+        leaf = f"{pointer}/description"
+        told = self.capacity.type_descriptions
+        if told == "all" or (told == "top" and top is not None):
+            if text is not None:
+                text = self.clean(text, leaf, quiet=bool(notes))
+            text = self.add_notes(text, notes, leaf)
+            if text is None and top is not None and self.capacity.type_description_required:
+                self.tell(FIELD_DEFAULTED, Level.DEFAULTED, leaf, f"the target demands a description: {top!r} is written")
+                text = self.clean(top, leaf, quiet=True)
+            return text
+        if text is not None:
+            self.tell(TEXT_MOVED, self.moved, leaf, "types of the target have no description; it is told in the capability's")
+            notes.insert(0, text)
+        if spill is not None and notes:
+            spill.append(f"[{top}: {' '.join(notes)}]" if top is not None else " ".join(notes))
+        return None
+
+    def fit_facts(self, one: Type, pointer: str, notes: list[str], *, carried: bool = True) -> dict[str, Any]:
+        """Return a type's facts (description apart) as the dialect writes them; what it cannot write goes to `notes`.
+
+        Args:
+            one: The type.
+            pointer: Its JSON Pointer.
+            notes: Takes what is told in text.
+            carried: Whether the dialect has a place for this type's facts at all.
+        """
+        capacity = self.capacity
+        facts = dict(_NO_FACTS)
+        facts["extensions"] = self.fit_extensions(one.extensions, pointer)
+        for name in ("enum", "pattern", "format"):
+            value = getattr(one, name)
+            if value is None:
+                continue
+            if carried and self.carries(one, name, value):
+                facts[name] = value
+                continue
+            self.tell(CONSTRAINT_MOVED, self.moved, f"{pointer}/{name}", f"the {name} is told in the description")
+            notes.append(_constraint_note(name, value))
+        if one.nullable:
+            if carried and capacity.nullable:
+                facts["nullable"] = True
+            else:
+                self.tell(NULLABLE_MOVED, self.moved, f"{pointer}/nullable", "that null is allowed is told in the description")
+                notes.append("[May be null]")
+        if one.implicit:
+            if carried and capacity.implicit:
+                facts["implicit"] = True
+            else:
+                self.tell(SPELLING_DROPPED, Level.RENAMED, f"{pointer}/implicit", "the target names the type")
+        if one.keywords:
+            facts["keywords"] = one.keywords if carried and capacity.keywords else self.move_keywords(one, pointer, notes)
+        return facts
+
+    def move_keywords(self, one: Type, pointer: str, notes: list[str]) -> dict[str, Json]:
+        """Tell a type's keywords in notes, and return what is left: nothing."""
+        for keyword, value in one.keywords.items():
+            leaf = f"{pointer}/keywords/{pointer_token(keyword)}"
+            if keyword in _SPELLINGS and one.kind != "any":
+                self.tell(SPELLING_DROPPED, Level.RENAMED, leaf, f"the target writes {keyword!r} in its usual way")
+            else:
+                self.tell(KEYWORD_MOVED, self.moved, leaf, f"the keyword {keyword!r} is told in the description")
+                notes.append(f"[{keyword}: {canonical_json(value)}]")
+        return {}
+
+    def carries(self, one: Type, name: str, value: Any) -> bool:
+        """Tell whether the dialect carries a constraint of a type."""
+        if name not in self.capacity.types[one.kind].constraints:
+            return False
+        if name != "enum":
+            return self.capacity.text != "xml" or (bool(value) and _is_plain_text(value))
+        if self.capacity.enum_values == "any":
+            return True
+        matches = _MATCHING.get(one.kind)
+        return matches is not None and bool(value) and all(map(matches, value))
+
+    def fit_shape(self, one: Type, pointer: str) -> dict[str, Any]:
+        """Return the changed shape fields of a type whose kind and inner types the dialect carries."""
+        if isinstance(one, ObjectType):
+            written = self.property_names(one, pointer)
+            properties = {
+                written[name]: self.fit_property(held, f"{pointer}/properties/{pointer_token(name)}")
+                for name, held in one.properties.items()
+            }
+            return {"properties": properties, **self.fit_class(one, pointer)}
+        if isinstance(one, ArrayType):
+            return {"items": self.fit_items(one, pointer)}
+        if isinstance(one, AllOfType):
+            members = tuple(
+                self.fit_type(member, f"{pointer}/members/{position}") for position, member in enumerate(one.members)
+            )
+            return {"members": members, **self.fit_class(one, pointer)}
+        if isinstance(one, OneOfType):
+            return {**self.fit_alternatives(one, pointer), **self.fit_class(one, pointer)}
+        if isinstance(one, RefType):
+            return {"name": self.fit_reference(one, pointer)}
+        if isinstance(one, OpaqueType) and one.class_name is not None:
+            return {"class_name": self.clean(one.class_name, f"{pointer}/class_name")}
+        return {}
+
+    def fit_items(self, one: ArrayType, pointer: str) -> Type | None:
+        """Return what an array holds."""
+        if one.items is not None:
+            return self.fit_type(one.items, f"{pointer}/items")
+        if not self.capacity.items_required:
+            return None
+        self.tell(ITEMS_DEFAULTED, Level.DEFAULTED, f"{pointer}/items/kind", "the target demands items; string is written")
+        return ScalarType(kind="string")
+
+    def fit_alternatives(self, one: OneOfType, pointer: str) -> dict[str, Any]:
+        """Return the alternatives of a one-of, and whether exactly one applies."""
+        alternatives = tuple(
+            self.fit_type(alternative, f"{pointer}/alternatives/{position}")
+            for position, alternative in enumerate(one.alternatives)
+        )
+        if one.exclusive or not self.capacity.exclusive_only:
+            return {"alternatives": alternatives}
+        self.tell(EXCLUSIVE_ASSUMED, Level.DROPPED, f"{pointer}/exclusive", "the target allows exactly one alternative")
+        return {"alternatives": alternatives, "exclusive": True}
+
+    def fit_class(self, one: ObjectType | AllOfType | OneOfType, pointer: str) -> dict[str, str | None]:
+        """Return the class name of a composite type."""
+        name = one.qualified_name
+        if name is None:
+            return {}
+        leaf = f"{pointer}/qualified_name"
+        if not self.capacity.qualified_names:
+            self.tell(CLASS_DROPPED, Level.DROPPED, leaf, "class names have no place in the target")
+            return {"qualified_name": None}
+        return {"qualified_name": self.clean(name, leaf)}
+
+    def fit_reference(self, one: RefType, pointer: str) -> str:
+        """Return the name a reference is written with."""
+        name = self.definition_names.get(one.name, one.name)
+        if name != one.name:
+            self.tell(RENAMED, Level.RENAMED, f"{pointer}/name", f"{one.name!r} is called {name!r} in the target")
+        return name
+
+    def fit_property(
+        self,
+        held: Property,
+        pointer: str,
+        *,
+        top: str | None = None,
+        told_required: bool = True,
+        spill: list[str] | None = None,
+    ) -> Property:
+        """Return a property as the dialect writes it."""
+        required = held.required
+        if not required and not told_required:
+            self.tell(REQUIRED_ASSUMED, Level.DEFAULTED, f"{pointer}/required", "the target has no optional values here")
+            required = True
+        return Property(
+            type=self.fit_type(held.type, f"{pointer}/type", top=top, spill=spill),
+            required=required,
+            extensions=self.fit_extensions(held.extensions, pointer),
+        )
+
+    def property_names(self, one: ObjectType, pointer: str) -> dict[str, str]:
+        """Return the written name of each property."""
+        rule = self.capacity.property_rule
+        if rule is None or self.own:
+            return {name: name for name in one.properties}
+        written = map_names(((name, name) for name in one.properties), rule.rule())
+        for name, target in written.items():
+            if target != name:
+                self.rename(f"{pointer}/properties/{pointer_token(name)}", name, target)
+        return written
+
+    def rename(self, pointer: str, original: str, written: str) -> None:
+        """Put a new name on the name map, and tell it."""
+        self.names.append(NameEntry(pointer=pointer, original=original, written=written))
+        self.tell(RENAMED, Level.RENAMED, pointer, f"{original!r} is called {written!r} in the target")
+
+    def resolved(self, one: Type) -> Type:
+        """Return the type behind references and choices of one; the last one where references go in a circle."""
+        seen: set[str] = set()
+        while True:
+            if isinstance(one, RefType) and one.name in self.provider.definitions and one.name not in seen:
+                seen.add(one.name)
+                one = self.provider.definitions[one.name]
+            elif isinstance(one, OneOfType) and len(one.alternatives) == 1:
+                one = one.alternatives[0]
+            else:
+                return one
+
+    def replace_shape(self, one: Type, pointer: str, notes: list[str]) -> Type:
+        """Return a type of the kind the dialect writes instead, without facts; its structure goes to `notes`."""
+        resolved = self.resolved(one)
+        row = self.capacity.types[resolved.kind]
+        written = blank_type(row.written_as if resolved.kind != "ref" else self.capacity.types["ref"].written_as)
+        shape = one.model_copy(update=_NO_FACTS)
+        before = dict(leaves_of_type(shape, pointer))
+        if len(before) > 1:
+            notes.append(self.structure_note("Structure", shape))
+        for leaf, value in before.items():
+            if leaf == f"{pointer}/kind":
+                if value != written.kind:
+                    level = self.capacity.types[one.kind].level
+                    self.tell(KIND_CHANGED, level, leaf, f"the target writes {value} as {written.kind}")
+            else:
+                self.tell_structure(leaf)
+        return written
+
+    def tell_structure(self, leaf: str) -> None:
+        """Tell that a leaf is only in a structure note, or not even there."""
+        if "/extensions/" in leaf:
+            self.tell(EXTENSION_DROPPED, Level.DROPPED, leaf, "facts of formats have no place in the target")
+        elif leaf.endswith(("/qualified_name", "/class_name")):
+            self.tell(CLASS_DROPPED, Level.DROPPED, leaf, "class names have no place in the target")
+        else:
+            self.tell(STRUCTURE_MOVED, self.moved, leaf, "the structure is told in the description")
+
+    def structure_note(self, label: str, one: Type) -> str:
+        """Return a type as a note: its JSON Schema, definitions included, without facts of formats."""
+        definitions = {name: without_extensions(held) for name, held in self.provider.definitions.items()}
+        return f"[{label}: {canonical_json(write_schema(without_extensions(one), definitions))}]"
+
+    def should_unwrap(self, one: Type) -> bool:
+        """Tell whether a type is a choice of one that the dialect does not write as a choice."""
+        if not isinstance(one, OneOfType) or len(one.alternatives) != 1:
+            return False
+        capacity = self.capacity
+        carried = capacity.nested and capacity.types["one-of"].written_as == "one-of"
+        if carried and (one.exclusive or not capacity.exclusive_only):
+            return False
+        inner = one.alternatives[0]
+        return all(getattr(one, name) is None or getattr(inner, name) is None for name in ("enum", "pattern", "format"))
+
+    def unwrap(self, one: OneOfType, pointer: str, *, top: str | None, spill: list[str] | None) -> Type:
+        """Return the only alternative of a choice, with the facts of both."""
+        inner = one.alternatives[0]
+        texts = [text for text in (one.description, inner.description) if text is not None]
+        merged = inner.model_copy(
+            update={
+                "nullable": one.nullable or inner.nullable,
+                "description": " ".join(texts) if texts else None,
+                "enum": inner.enum if one.enum is None else one.enum,
+                "pattern": inner.pattern if one.pattern is None else one.pattern,
+                "format": inner.format if one.format is None else one.format,
+                "keywords": {**inner.keywords, **one.keywords},
+                "extensions": {**inner.extensions, **one.extensions},
+            }
+        )
+        outer_findings, self.findings = self.findings, []
+        fitted = self.fit_type(merged, pointer, top=top, spill=spill)
+        told, self.findings = self.findings, outer_findings
+        self.explain(
+            dict(leaves_of_type(one, pointer)),
+            dict(leaves_of_type(fitted, pointer)),
+            told,
+            moved_from=f"{pointer}/alternatives/0",
+            moved_to=pointer,
+            code=ALTERNATIVE_UNWRAPPED,
+            message="the only alternative is written in place of the choice",
+        )
+        return fitted
+
+    def explain(
+        self,
+        before: dict[str, Json],
+        after: dict[str, Json],
+        told: list[Finding],
+        *,
+        moved_from: str,
+        moved_to: str,
+        code: str,
+        message: str,
+    ) -> None:
+        """Tell each difference of a part that moved: by what was told about it at its new place, else by `code`.
+
+        Args:
+            before: Leaves of the part as it was.
+            after: Leaves of the part as it is written.
+            told: Findings about the part at its new place.
+            moved_from: Pointer of the part as it was.
+            moved_to: Pointer of the part as it is written.
+            code: Finding code of the move itself.
+            message: Its message.
+        """
+        by_pointer = {finding.pointer: finding for finding in told}
+        for leaf in different_leaves(before, after):
+            known = by_pointer.get(leaf)
+            if known is None and leaf in before and leaf.startswith(moved_from + "/"):
+                known = by_pointer.get(moved_to + leaf[len(moved_from) :])
+                if known is not None and known.code == TEXT_ADDED:
+                    known = None
+            if known is None:
+                self.tell(code, Level.RENAMED, leaf, message)
+            else:
+                self.findings.append(known.model_copy(update={"pointer": leaf}))
+
+
+def _constraint_note(name: str, value: Any) -> str:
+    if name == "enum":
+        return f"[One of: {', '.join(canonical_json(item) for item in value)}]"
+    return f"[{name.capitalize()}: {value}]"
+
+
+def without_extensions(one: Type) -> Type:
+    """Return a type without facts of formats and class names, inside too."""
+    changes: dict[str, Any] = {"extensions": {}}
+    if isinstance(one, ObjectType):
+        changes["properties"] = {
+            name: Property(type=without_extensions(held.type), required=held.required)
+            for name, held in one.properties.items()
+        }
+    elif isinstance(one, ArrayType) and one.items is not None:
+        changes["items"] = without_extensions(one.items)
+    elif isinstance(one, AllOfType):
+        changes["members"] = tuple(map(without_extensions, one.members))
+    elif isinstance(one, OneOfType):
+        changes["alternatives"] = tuple(map(without_extensions, one.alternatives))
+    if isinstance(one, ObjectType | AllOfType | OneOfType):
+        changes["qualified_name"] = None
+    if isinstance(one, OpaqueType):
+        changes["class_name"] = None
+    return one.model_copy(update=changes)

@@ -1,0 +1,159 @@
+"""What a format is, what crosses its border, and the registry of formats (entry points, group `droidgate.formats`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Literal
+
+from droidgate.application import Application
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Provider
+from droidgate.model.errors import UsageError
+from droidgate.model.findings import Finding
+from droidgate.model.names import NameEntry
+from droidgate_mappings.tables import DialectTable, FormatTables
+
+ENTRY_POINT_GROUP = "droidgate.formats"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file or text to read: its bytes, and the path as the user wrote it (`-` for standard input)."""
+
+    path: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader found: providers in source order, and what it had to bend."""
+
+    providers: tuple[Provider, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """One written file: where it belongs in an app's source set (`res/xml/mcp_capabilities.xml`), and its text.
+
+    Attributes:
+        path: Relative POSIX path below `src/main`, or a plain file name for a format that is no part of an app.
+        text: The content.
+        role: `descriptor`, `manifest`, `resource`, `schema` or `document`.
+    """
+
+    path: str
+    text: str
+    role: Literal["descriptor", "manifest", "resource", "schema", "document"]
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """What a writer made of one provider.
+
+    Attributes:
+        artifacts: The files.
+        provider: The provider as the target holds it; reading the artifacts gives it back.
+        findings: Everything in which it differs from what was asked for, one finding a leaf.
+        names: The name map.
+    """
+
+    artifacts: tuple[Artifact, ...]
+    provider: Provider
+    findings: tuple[Finding, ...] = ()
+    names: tuple[NameEntry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A protocol's descriptor format, as an adapter registers it.
+
+    Attributes:
+        tables: Id, title, dialects and what each can carry, from `mappings` or the adapter's own data.
+        detect: How sure a file's content makes us that it is of this format: 0 no, up to 100.
+        read_file: Reads one descriptor file. Raises `InputError`.
+        read_application: Finds the format's providers in an application. Raises `InputError`.
+        write: Writes one provider in one dialect. Raises `WriteError`.
+        lint_file: Findings against the rules of the specification, for one descriptor file. Raises `InputError`.
+        lint_application: The same for an application's components and descriptors.
+    """
+
+    tables: FormatTables
+    detect: Callable[[SourceFile], int]
+    read_file: Callable[[SourceFile, ReadingContext], Reading]
+    read_application: Callable[[Application, ReadingContext], Reading]
+    write: Callable[[Provider, DialectTable], Writing] | None = None
+    lint_file: Callable[[SourceFile], tuple[Finding, ...]] | None = None
+    lint_application: Callable[[Application], tuple[Finding, ...]] | None = None
+
+    @property
+    def id(self) -> str:
+        """The stable id, such as `mobile-mcp`."""
+        return self.tables.id
+
+    @property
+    def title(self) -> str:
+        """The name for people."""
+        return self.tables.title
+
+    @property
+    def dialects(self) -> tuple[DialectTable, ...]:
+        """The dialects, the default for writing first."""
+        return self.tables.dialects
+
+    def dialect(self, dialect_id: str | None = None) -> DialectTable:
+        """Return a dialect, the default one without an id.
+
+        Raises:
+            UsageError: the format has no such dialect.
+        """
+        if dialect_id is None:
+            return self.dialects[0]
+        for one in self.dialects:
+            if one.id == dialect_id:
+                return one
+        known = ", ".join(one.id for one in self.dialects)
+        message = f"{self.id} has no dialect {dialect_id!r}"
+        raise UsageError(message, hint=f"It has {known}")
+
+
+@cache
+def load_formats() -> Mapping[str, Format]:
+    """Return every installed format by id; third parties add theirs by entry point.
+
+    Raises:
+        UsageError: two packages register the same id.
+    """
+    loaded: dict[str, Format] = {}
+    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda one: one.name):
+        one: Format = entry.load()
+        if one.id in loaded:
+            message = f"two packages register the format {one.id!r}"
+            raise UsageError(message, hint="Uninstall one of them")
+        loaded[one.id] = one
+    return loaded
+
+
+def find_format(spelled: str) -> tuple[Format, DialectTable]:
+    """Return the format and dialect of `FORMAT` or `FORMAT+DIALECT`.
+
+    Raises:
+        UsageError: unknown format or dialect.
+    """
+    format_id, _, dialect_id = spelled.partition("+")
+    formats = load_formats()
+    if format_id not in formats:
+        message = f"unknown format {format_id!r}"
+        raise UsageError(message, hint=f"Known formats: {', '.join(formats)}")
+    return formats[format_id], formats[format_id].dialect(dialect_id or None)
+
+
+def detect_format(source: SourceFile, formats: Iterable[Format] | None = None) -> Format | None:
+    """Return the format that is surest of a file, None where none claims it."""
+    candidates = list(load_formats().values() if formats is None else formats)
+    scored = [(one.detect(source), one) for one in candidates]
+    best = max(scored, key=lambda pair: pair[0], default=None)
+    return best[1] if best is not None and best[0] > 0 else None

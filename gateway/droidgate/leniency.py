@@ -1,0 +1,76 @@
+"""The one door through which a reader accepts what a specification does not allow.
+
+Every leniency names its row in the divergence registry (`mappings/divergences`). In strict mode, and for rows switched off
+by `DROIDGATE_ROWS_OFF` (comma-separated ids; a check of the tests themselves), the same call is an error.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Final
+
+from droidgate.model.capability import Place
+from droidgate.model.errors import InputError
+from droidgate.model.findings import Finding, Level, finding_code
+from droidgate_mappings.tables import load_divergences
+
+LENIENT_READ: Final = finding_code(
+    "lenient-read", "The reader accepted what the specification does not allow; `rule` names the registry row", __name__
+)
+
+USED_ROWS: set[str] = set()
+"""Ids of the rows that this process has used; the tests hold it against the registry."""
+
+
+def _rows_off() -> frozenset[str]:
+    return frozenset(one for one in os.environ.get("DROIDGATE_ROWS_OFF", "").split(",") if one)
+
+
+@dataclass(slots=True)
+class ReadingContext:
+    """How a reader should behave, and where it tells what it bent.
+
+    Attributes:
+        strict: Every leniency is an error.
+        findings: What was bent, in order.
+    """
+
+    strict: bool = False
+    findings: list[Finding] = field(default_factory=list)
+    rows_off: frozenset[str] = field(default_factory=_rows_off)
+
+    def allow(
+        self, row_id: str, message: str, *, pointer: str = "", source: Place | None = None, hint: str | None = None
+    ) -> None:
+        """Accept something by a registry row, and tell it.
+
+        Args:
+            row_id: The row, which must be marked lenient.
+            message: What was accepted and how it was read, one sentence.
+            pointer: Where in the source document: JSON Pointer or XPath.
+            source: Path and line.
+            hint: How to write it rightly.
+
+        Raises:
+            InputError: in strict mode or where the row is switched off.
+            KeyError: the registry has no such row, or it is not lenient.
+        """
+        row = load_divergences()[row_id]
+        if not row.lenient:
+            raise KeyError(row_id)
+        USED_ROWS.add(row_id)
+        if self.strict or row_id in self.rows_off:
+            place = str(source) if source is not None else None
+            raise InputError(f"{message} ({row_id})", place=place, hint=hint or f"Strict reading: {row.written}")
+        self.findings.append(
+            Finding(
+                code=LENIENT_READ,
+                level=Level.READ,
+                pointer=pointer,
+                message=message,
+                source=source,
+                rule=row_id,
+                hint=hint,
+            )
+        )

@@ -1,0 +1,1 @@
+"""A descriptor into an app's source tree."""

@@ -1,0 +1,1 @@
+"""The capability model: providers, capabilities, type schemas, findings, names."""

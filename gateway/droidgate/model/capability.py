@@ -1,0 +1,216 @@
+"""Providers and their capabilities: what one component of one app declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pydantic import Field
+
+from droidgate.model.json_values import Json, digest_of
+from droidgate.model.types import (
+    AllOfType,
+    ArrayType,
+    Extensions,
+    Frozen,
+    ObjectType,
+    OneOfType,
+    RefType,
+    Type,
+)
+
+_NOT_DECLARED = {"source", "state"}
+
+
+class Place(Frozen):
+    """Where in the sources something stands: a path as the user wrote it, a 1-based line, an XPath or JSON Pointer."""
+
+    path: str
+    line: int | None = None
+    inner: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}" if self.line else self.path
+
+
+class Effects(Frozen):
+    """What a call may do, as MCP's tool annotations say it; None where nothing is said."""
+
+    read_only: bool | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+    open_world: bool | None = None
+
+
+class State(Frozen):
+    """Run-time state, read from a device at the moment of asking; in no digest."""
+
+    enabled: bool | None = None
+
+
+class Capability(Frozen):
+    """One callable: a Mobile-MCP capability, an mMCP or MCP tool, an app function.
+
+    Attributes:
+        id: The name it is called by, unique within its provider.
+        title: A name for people.
+        description: What it does, for people and language models.
+        version: The capability's own version, any text.
+        input: What a call takes; an `ObjectType` unless the source's schema says otherwise.
+        output: What a call returns; None where nothing is declared, a `null` scalar where it is declared void.
+        effects: Hints about side effects, or None.
+        state: Run-time state, or None.
+        source: Where it is declared.
+        extensions: Facts of one format.
+    """
+
+    id: str
+    title: str | None = None
+    description: str | None = None
+    version: str | None = None
+    input: Type = Field(default_factory=ObjectType)
+    output: Type | None = None
+    effects: Effects | None = None
+    state: State | None = None
+    source: Place | None = None
+    extensions: Extensions = {}
+
+
+class Provider(Frozen):
+    """What one component of one app (or one MCP server) declares in one protocol.
+
+    Attributes:
+        protocol: Id of the format it was read from, such as `mmcp`.
+        dialect: The written form it was read from, such as `draft`.
+        package: Android application id, or None where the source does not say.
+        component: Class name of the component as its source writes it (`.Service` or fully qualified).
+        name: Name for people.
+        description: What the app offers, for people.
+        instructions: How to use it, for language models.
+        source: Where it is declared.
+        definitions: Named types that `RefType` refers to.
+        capabilities: In source order.
+        extensions: Facts of one format.
+    """
+
+    protocol: str
+    dialect: str | None = None
+    package: str | None = None
+    component: str | None = None
+    name: str | None = None
+    description: str | None = None
+    instructions: str | None = None
+    source: Place | None = None
+    definitions: dict[str, Type] = {}
+    capabilities: tuple[Capability, ...] = ()
+    extensions: Extensions = {}
+
+    def content_digest(self) -> str:
+        """Return the digest of the declaration: everything but where it was read and its run-time state (DESIGN 4)."""
+        return digest_of(declaration_of(self))
+
+    def pin(self, *, user: int, signer: str, capability_id: str) -> str:
+        """Return the digest by which a user's approval of one capability is remembered.
+
+        It covers the Android user, the signer's certificate digest, the component and the capability's declaration with
+        the definitions it reaches; versionCode and enabled state are in neither (reference android-runtime 3.1).
+
+        Args:
+            user: Android user number.
+            signer: Hexadecimal SHA-256 of the signing certificate.
+            capability_id: The capability.
+
+        Raises:
+            KeyError: no capability has that id.
+        """
+        capability = next((one for one in self.capabilities if one.id == capability_id), None)
+        if capability is None:
+            raise KeyError(capability_id)
+        declared = {
+            "user": user,
+            "signer": signer.lower(),
+            "protocol": self.protocol,
+            "package": self.package,
+            "component": self.component,
+            "capability": declaration_of(capability),
+            "definitions": {
+                name: declaration_of(self.definitions[name])
+                for name in sorted(reachable_definitions(capability, self.definitions))
+            },
+        }
+        return digest_of(declared)
+
+
+class CapabilitySet(Frozen):
+    """Everything read from the given sources, in the order it was found."""
+
+    providers: tuple[Provider, ...] = ()
+
+    def content_digest(self) -> str:
+        """Return the digest of all declarations, in order."""
+        return digest_of([declaration_of(provider) for provider in self.providers])
+
+
+def declaration_of(part: Frozen) -> dict[str, Json]:
+    """Return a model part as JSON values without defaults, `source` and `state`: what the digests are made from.
+
+    The order of an object's properties is part of a declaration and canonical JSON sorts keys, so properties become a
+    list of `[name, property]` pairs.
+    """
+    declared: dict[str, Json] = {}
+    for name, field in type(part).model_fields.items():
+        value = getattr(part, name)
+        if name in _NOT_DECLARED or (name != "kind" and value == field.get_default(call_default_factory=True)):
+            continue
+        if name == "properties":
+            declared[name] = [[key, declaration_of(held)] for key, held in value.items()]
+        else:
+            declared[name] = _declared_value(value)
+    return declared
+
+
+def _declared_value(value: Json) -> Json:
+    if isinstance(value, Frozen):
+        return declaration_of(value)
+    if isinstance(value, tuple):
+        return [_declared_value(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _declared_value(item) for key, item in value.items()}
+    return value
+
+
+def child_types(one: Type) -> Iterator[Type]:
+    """Yield the types directly inside a type."""
+    if isinstance(one, ObjectType):
+        for held in one.properties.values():
+            yield held.type
+    elif isinstance(one, ArrayType):
+        if one.items is not None:
+            yield one.items
+    elif isinstance(one, AllOfType):
+        yield from one.members
+    elif isinstance(one, OneOfType):
+        yield from one.alternatives
+
+
+def references_of(one: Type) -> Iterator[str]:
+    """Yield the definition names that a type refers to, directly or inside, without following them."""
+    pending = [one]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, RefType):
+            yield current.name
+        else:
+            pending.extend(child_types(current))
+
+
+def reachable_definitions(part: Capability | Type, definitions: dict[str, Type]) -> set[str]:
+    """Return the names of the definitions that a capability or type reaches; unknown names are left out."""
+    starts = [part.input, part.output] if isinstance(part, Capability) else [part]
+    pending = [name for start in starts if start is not None for name in references_of(start)]
+    reached: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name in reached or name not in definitions:
+            continue
+        reached.add(name)
+        pending.extend(references_of(definitions[name]))
+    return reached

@@ -1,0 +1,56 @@
+"""The one tree of errors that users see.
+
+    DroidgateError
+    ├── InputError          a descriptor, project or archive that cannot be read (exit code 3)
+    │   └── BudgetError     reading it would take more than the parser's budget allows
+    ├── UsageError          an unknown format, dialect or option value (exit code 2)
+    └── WriteError          a target that cannot hold what it is asked to hold (exit code 3)
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class DroidgateError(Exception):
+    """Base of every error that droidgate raises on purpose.
+
+    Args:
+        message: One sentence, without a period at its end.
+        place: Where: `path`, `path:line` or `path:line:column`, or None.
+        hint: The way out, one sentence, or None.
+    """
+
+    exit_code: ClassVar[int] = 70
+
+    def __init__(self, message: str, *, place: str | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.place = place
+        self.hint = hint
+
+    def __str__(self) -> str:
+        located = f"{self.place}: {self.message}" if self.place else self.message
+        return f"{located}\nhint: {self.hint}" if self.hint else located
+
+
+class InputError(DroidgateError):
+    """What was given cannot be read."""
+
+    exit_code = 3
+
+
+class BudgetError(InputError):
+    """What was given is larger or deeper than the parser's budget."""
+
+
+class UsageError(DroidgateError):
+    """The request itself makes no sense: an unknown format, dialect or option value."""
+
+    exit_code = 2
+
+
+class WriteError(DroidgateError):
+    """The target cannot hold what it is asked to hold."""
+
+    exit_code = 3

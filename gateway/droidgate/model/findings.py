@@ -1,0 +1,112 @@
+"""Findings: what a reader had to bend, what a crossing changes, what a linter objects to (DESIGN 5).
+
+Every finding has a stable code. A module declares its codes once, where they are used, with `finding_code`; the docs list
+them from there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from droidgate.model.capability import Place
+from droidgate.model.types import Frozen
+
+
+class Level(StrEnum):
+    """How much a crossing changes a fact, in rising order; and, apart from those, how grave a lint finding is."""
+
+    READ = "read"
+    """The reader accepted what the specification does not allow; nothing is lost."""
+    RENAMED = "renamed"
+    """Another name; the name map leads back."""
+    MOVED = "moved"
+    """Told in a description instead."""
+    WIDENED = "widened"
+    """The target accepts more than the source."""
+    DEFAULTED = "defaulted"
+    """The target demands what the source does not say."""
+    DROPPED = "dropped"
+    """Gone."""
+    IMPOSSIBLE = "impossible"
+    """The target cannot hold the thing at all."""
+    NOTE = "note"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+CROSSING_LEVELS: tuple[Level, ...] = (
+    Level.READ,
+    Level.RENAMED,
+    Level.MOVED,
+    Level.WIDENED,
+    Level.DEFAULTED,
+    Level.DROPPED,
+    Level.IMPOSSIBLE,
+)
+"""The levels of reading and crossing, mildest first."""
+
+LINT_LEVELS: tuple[Level, ...] = (Level.NOTE, Level.WARNING, Level.ERROR)
+"""The levels of linting, mildest first."""
+
+
+def at_least(level: Level, threshold: Level) -> bool:
+    """Tell whether a level reaches a threshold of the same scale; levels of different scales never do."""
+    for scale in (CROSSING_LEVELS, LINT_LEVELS):
+        if level in scale and threshold in scale:
+            return scale.index(level) >= scale.index(threshold)
+    return False
+
+
+class Finding(Frozen):
+    """One thing worth telling.
+
+    Attributes:
+        code: Stable id, such as `enum-moved`.
+        level: How grave.
+        pointer: JSON Pointer of the leaf in the model (crossing), or of the place in the source (read, lint); properties,
+            definitions and extensions are addressed by name, capabilities by position.
+        message: One sentence, without a period.
+        hint: The way out, or None.
+        source: Where it stands in the sources, or None.
+        rule: Id of the specification's rule or of the divergence record behind it, or None.
+    """
+
+    code: str
+    level: Level
+    pointer: str
+    message: str
+    hint: str | None = None
+    source: Place | None = None
+    rule: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FindingCode:
+    """A declared code: its id, what it means in one sentence, and the module that declares it."""
+
+    code: str
+    meaning: str
+    module: str
+
+
+FINDING_CODES: dict[str, FindingCode] = {}
+"""Every declared code; filled as modules are imported."""
+
+
+def finding_code(code: str, meaning: str, module: str) -> str:
+    """Declare a finding code and return it.
+
+    Args:
+        code: Stable id in lower-case words joined by hyphens.
+        meaning: What it says, one sentence.
+        module: The declaring module's `__name__`.
+
+    Raises:
+        ValueError: another module declared the same code, or this one with another meaning.
+    """
+    declared = FindingCode(code, meaning, module)
+    if FINDING_CODES.setdefault(code, declared) != declared:
+        reason = f"finding code {code} is declared twice"
+        raise ValueError(reason)
+    return code

@@ -1,0 +1,76 @@
+"""JSON values: their type, their canonical text, and JSON Pointers into them (RFC 6901).
+
+A JSON value is None, bool, int, float, Decimal, str, list or dict with str keys. Decimal stands for a number whose
+source digits a float would change; it is written back digit for digit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+Json: TypeAlias = Any
+"""A JSON value; `Any`, since pydantic and mypy both pay heavily for the recursive union."""
+
+_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+
+
+def canonical_json(value: Json) -> str:
+    """Return the one JSON text of a value: sorted keys, no blanks, no NaN, integers and Decimals exact.
+
+    Raises:
+        ValueError: the value holds NaN or an infinity.
+    """
+    try:
+        return _encoder.encode(value)
+    except TypeError:
+        return _write_exactly(value)
+
+
+def _write_exactly(value: Json) -> str:
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            message = "a JSON number is finite"
+            raise ValueError(message)
+        return str(value)
+    if isinstance(value, Mapping):
+        members = (f"{_encoder.encode(str(key))}:{_write_exactly(value[key])}" for key in sorted(value))
+        return "{" + ",".join(members) + "}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "[" + ",".join(_write_exactly(item) for item in value) + "]"
+    return _encoder.encode(value)
+
+
+def json_equal(left: Json, right: Json) -> bool:
+    """Tell whether two JSON values are the same value: 1 and 1.0 are, 1 and true are not."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, int | float | Decimal) and isinstance(right, int | float | Decimal):
+        return left == right or (isinstance(left, float) and math.isnan(left) and left is right)
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and all(json_equal(left[key], right[key]) for key in left)
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(map(json_equal, left, right))
+    return type(left) is type(right) and bool(left == right)
+
+
+def digest_of(value: Json) -> str:
+    """Return `sha256:` and the hexadecimal digest of a value's canonical JSON in UTF-8."""
+    text = canonical_json(value).encode("utf-8", "surrogatepass")
+    return f"sha256:{hashlib.sha256(text).hexdigest()}"
+
+
+def pointer_token(name: str) -> str:
+    """Escape one reference token of a JSON Pointer (RFC 6901 section 3)."""
+    if "~" in name or "/" in name:
+        return name.replace("~", "~0").replace("/", "~1")
+    return name
+
+
+def pointer_name(token: str) -> str:
+    """Undo `pointer_token`."""
+    return token.replace("~1", "/").replace("~0", "~")

@@ -1,0 +1,133 @@
+"""The leaves of a model and the differences between two models, by JSON Pointer.
+
+A leaf is the smallest fact that a finding can name: a field that is not its default, a whole `enum`, one keyword's value,
+one fact of one format in `extensions`. `kind` is always a leaf. Properties, definitions, keywords and extensions are
+addressed by name, list members by position, capabilities by their position in the first model. Where a thing was read
+(`source`), its run-time state, and the provider's protocol and dialect are no leaves: they change by nature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from droidgate.model.capability import Capability, Effects, Provider
+from droidgate.model.json_values import Json, json_equal, pointer_token
+from droidgate.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    Extensions,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    Property,
+    RefType,
+    Type,
+)
+
+_PROVIDER_FIELDS = ("package", "component", "name", "description", "instructions")
+_CAPABILITY_FIELDS = ("title", "description", "version")
+_EFFECT_FIELDS = tuple(Effects.model_fields)
+
+
+def leaves_of_type(one: Type, pointer: str) -> Iterator[tuple[str, Json]]:
+    """Yield `(pointer, value)` for each leaf of a type, children included."""
+    yield f"{pointer}/kind", one.kind
+    if one.nullable:
+        yield f"{pointer}/nullable", True
+    if one.description is not None:
+        yield f"{pointer}/description", one.description
+    if one.enum is not None:
+        yield f"{pointer}/enum", list(one.enum)
+    if one.pattern is not None:
+        yield f"{pointer}/pattern", one.pattern
+    if one.format is not None:
+        yield f"{pointer}/format", one.format
+    if one.implicit:
+        yield f"{pointer}/implicit", True
+    for keyword, value in one.keywords.items():
+        yield f"{pointer}/keywords/{pointer_token(keyword)}", value
+    yield from leaves_of_extensions(one.extensions, pointer)
+    yield from _leaves_of_shape(one, pointer)
+
+
+def _leaves_of_shape(one: Type, pointer: str) -> Iterator[tuple[str, Json]]:
+    if isinstance(one, ObjectType):
+        for name, held in one.properties.items():
+            yield from leaves_of_property(held, f"{pointer}/properties/{pointer_token(name)}")
+    elif isinstance(one, ArrayType):
+        if one.items is not None:
+            yield from leaves_of_type(one.items, f"{pointer}/items")
+    elif isinstance(one, RefType):
+        yield f"{pointer}/name", one.name
+    elif isinstance(one, AllOfType):
+        for position, member in enumerate(one.members):
+            yield from leaves_of_type(member, f"{pointer}/members/{position}")
+    elif isinstance(one, OneOfType):
+        for position, alternative in enumerate(one.alternatives):
+            yield from leaves_of_type(alternative, f"{pointer}/alternatives/{position}")
+        if not one.exclusive:
+            yield f"{pointer}/exclusive", False
+    elif isinstance(one, OpaqueType):
+        if one.class_name is not None:
+            yield f"{pointer}/class_name", one.class_name
+    elif isinstance(one, AnyType) and one.boolean is not None:
+        yield f"{pointer}/boolean", one.boolean
+    if isinstance(one, ObjectType | AllOfType | OneOfType) and one.qualified_name is not None:
+        yield f"{pointer}/qualified_name", one.qualified_name
+
+
+def leaves_of_property(held: Property, pointer: str) -> Iterator[tuple[str, Json]]:
+    """Yield `(pointer, value)` for each leaf of a property; `required` is always one."""
+    yield f"{pointer}/required", held.required
+    yield from leaves_of_type(held.type, f"{pointer}/type")
+    yield from leaves_of_extensions(held.extensions, pointer)
+
+
+def leaves_of_extensions(extensions: Extensions, pointer: str) -> Iterator[tuple[str, Json]]:
+    """Yield `(pointer, value)` for each fact of each format."""
+    for format_id, facts in extensions.items():
+        for fact, value in facts.items():
+            yield f"{pointer}/extensions/{format_id}/{pointer_token(fact)}", value
+
+
+def leaves_of_capability(capability: Capability, pointer: str) -> Iterator[tuple[str, Json]]:
+    """Yield `(pointer, value)` for each leaf of a capability."""
+    yield f"{pointer}/id", capability.id
+    for field in _CAPABILITY_FIELDS:
+        value = getattr(capability, field)
+        if value is not None:
+            yield f"{pointer}/{field}", value
+    yield from leaves_of_type(capability.input, f"{pointer}/input")
+    if capability.output is not None:
+        yield from leaves_of_type(capability.output, f"{pointer}/output")
+    if capability.effects is not None:
+        for field in _EFFECT_FIELDS:
+            value = getattr(capability.effects, field)
+            if value is not None:
+                yield f"{pointer}/effects/{field}", value
+    yield from leaves_of_extensions(capability.extensions, pointer)
+
+
+def leaves_of_provider(provider: Provider) -> Iterator[tuple[str, Json]]:
+    """Yield `(pointer, value)` for each leaf of a provider, its definitions and capabilities."""
+    for field in _PROVIDER_FIELDS:
+        value = getattr(provider, field)
+        if value is not None:
+            yield f"/{field}", value
+    for name, definition in provider.definitions.items():
+        yield from leaves_of_type(definition, f"/definitions/{pointer_token(name)}")
+    for position, capability in enumerate(provider.capabilities):
+        yield from leaves_of_capability(capability, f"/capabilities/{position}")
+    yield from leaves_of_extensions(provider.extensions, "")
+
+
+def different_leaves(before: Mapping[str, Json], after: Mapping[str, Json]) -> list[str]:
+    """Return the pointers at which two leaf maps differ, those of `before` first, each once."""
+    missing = object()
+    changed = [pointer for pointer, value in before.items() if not _same(value, after.get(pointer, missing))]
+    return changed + [pointer for pointer in after if pointer not in before]
+
+
+def _same(left: object, right: object) -> bool:
+    return left is right or json_equal(left, right)

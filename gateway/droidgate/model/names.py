@@ -1,0 +1,89 @@
+"""Reversible name maps: names of one world for another, made once, written out, never parsed back (DESIGN 5)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from droidgate.model.types import Frozen
+
+_SUFFIX_LENGTH = 8
+
+
+class NameEntry(Frozen):
+    """One renamed thing: the JSON Pointer of what is renamed in the source model, its name there and in the target."""
+
+    pointer: str
+    original: str
+    written: str
+
+
+@dataclass(frozen=True, slots=True)
+class NameRule:
+    """What a target allows as a name.
+
+    Attributes:
+        allowed: Regular expression of one allowed character, such as `[A-Za-z0-9_-]`.
+        first: Regular expression of an allowed first character; `allowed` where empty.
+        max_length: In characters.
+        replacement: Stands for a run of characters that are not allowed.
+    """
+
+    allowed: str
+    first: str = ""
+    max_length: int = 128
+    replacement: str = "_"
+
+    def permits(self, name: str) -> bool:
+        """Tell whether a name may be written as it is."""
+        pattern = f"(?:{self.first or self.allowed})(?:{self.allowed})*"
+        return len(name) <= self.max_length and re.fullmatch(pattern, name) is not None
+
+    def shape(self, name: str) -> str:
+        """Return a name of this rule that resembles the given one; two names may become one."""
+        kept = re.sub(f"(?:(?!{self.allowed}).)+", self.replacement, name, flags=re.DOTALL).strip(self.replacement)
+        if not kept or re.match(self.first or self.allowed, kept) is None:
+            kept = f"n{self.replacement}{kept}" if kept else "n"
+        return kept[: self.max_length]
+
+
+def name_suffix(key: str) -> str:
+    """Return the stable suffix of a key: 8 hexadecimal digits of its SHA-256."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:_SUFFIX_LENGTH]
+
+
+def map_names(names: Iterable[tuple[str, str]], rule: NameRule) -> dict[str, str]:
+    """Map names of one namespace to names that a rule permits, no two alike.
+
+    A name that the rule permits and that stands alone stays. Every other one is shaped and gets a suffix made from its own
+    key, so that a name added later never renames an earlier one.
+
+    Args:
+        names: Pairs of a name and its key; keys differ where names are equal.
+        rule: What the target allows.
+
+    Returns:
+        Key to written name, in the given order.
+    """
+    pairs = list(names)
+    counts = Counter(name for name, _ in pairs)
+    taken = {name for name, count in counts.items() if count == 1 and rule.permits(name)}
+    written: dict[str, str] = {}
+    for name, key in pairs:
+        if name in taken:
+            written[key] = name
+            continue
+        salt = key
+        while (target := _suffixed(rule, name, salt)) in taken:
+            salt += "+"
+        taken.add(target)
+        written[key] = target
+    return written
+
+
+def _suffixed(rule: NameRule, name: str, salt: str) -> str:
+    suffix = rule.replacement + name_suffix(salt)
+    return rule.shape(name)[: rule.max_length - len(suffix)] + suffix

@@ -1,0 +1,155 @@
+"""Strict JSON reading with a budget (RFC 8259; DESIGN 6).
+
+Duplicate keys, NaN and the infinities, lone surrogates in the text and more than 64 levels are errors. Integers are exact at
+any size; a number whose digits a float would change is a Decimal.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from decimal import Decimal
+from typing import Final, Never
+
+from droidgate.model.errors import BudgetError, InputError
+from droidgate.model.json_values import Json
+
+MAX_DEPTH: Final = 64
+MAX_CHARACTERS: Final = 16 * 1024 * 1024
+MAX_NUMBER_CHARACTERS: Final = 1024
+
+
+class _DuplicateKeyError(ValueError):
+    """Raised inside the parser; the position is not known there."""
+
+
+def parse_json(text: str | bytes, *, path: str = "<text>", line: int = 1, lenient_controls: bool = False) -> Json:
+    """Parse one JSON document.
+
+    Args:
+        text: The document; bytes are UTF-8, with or without a byte order mark.
+        path: How errors name the document.
+        line: The line of the document's first character in `path`, for JSON inside another file.
+        lenient_controls: Accept raw control characters, such as newlines, inside strings (divergence D-36).
+
+    Returns:
+        The JSON value (see `droidgate.model.json_values`).
+
+    Raises:
+        InputError: not JSON, with line and column.
+        BudgetError: too long, too deep, or a number of too many digits.
+    """
+    if isinstance(text, bytes):
+        text = decode_utf8(text, path=path)
+    if len(text) > MAX_CHARACTERS:
+        message = f"the JSON has more than {MAX_CHARACTERS} characters"
+        raise BudgetError(message, place=path)
+    decoder = _lenient_decoder if lenient_controls else _strict_decoder
+    try:
+        value = decoder.decode(text)
+    except json.JSONDecodeError as error:
+        raise _located(error, path, line) from None
+    except RecursionError:
+        raise _too_deep(path) from None
+    except InputError as error:
+        raise type(error)(error.message, place=path, hint=error.hint) from None
+    except _DuplicateKeyError as error:
+        raise _duplicate(str(error), text, path, line) from None
+    if text.count("[") + text.count("{") > MAX_DEPTH:
+        _check_depth(value, path)
+    return value
+
+
+def decode_utf8(data: bytes, *, path: str) -> str:
+    """Decode UTF-8 text, dropping a byte order mark.
+
+    Raises:
+        InputError: not UTF-8, with the byte offset.
+    """
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"byte {error.start} is not UTF-8"
+        raise InputError(message, place=path, hint="Save the file as UTF-8") from None
+
+
+def _located(error: json.JSONDecodeError, path: str, line: int) -> InputError:
+    hint = None
+    if "control character" in error.msg:
+        hint = "Write newlines and tabs inside strings as \\n and \\t"
+    elif error.msg.startswith("Expecting property name enclosed in double quotes"):
+        hint = "Names stand in double quotes, and no comma follows the last member"
+    place = f"{path}:{error.lineno + line - 1}:{error.colno}"
+    return InputError(f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}", place=place, hint=hint)
+
+
+def _duplicate(key: str, text: str, path: str, line: int) -> InputError:
+    quoted = json.dumps(key, ensure_ascii=False)
+    second = text.find(quoted, text.find(quoted) + 1)
+    row = line + text.count("\n", 0, second) if second >= 0 else line
+    return InputError(f"the key {quoted} stands twice in one object", place=f"{path}:{row}", hint="Remove one of them")
+
+
+def _too_deep(path: str) -> BudgetError:
+    return BudgetError(f"the JSON is nested more than {MAX_DEPTH} levels deep", place=path)
+
+
+def _check_depth(value: Json, path: str) -> None:
+    level: list[Json] = [value]
+    for _ in range(MAX_DEPTH + 1):
+        containers = [one for one in level if isinstance(one, dict | list)]
+        if not containers:
+            return
+        level = [inner for one in containers for inner in (one.values() if isinstance(one, dict) else one)]
+    raise _too_deep(path)
+
+
+def _read_object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    read = dict(pairs)
+    if len(read) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise _DuplicateKeyError(key)
+            seen.add(key)
+    return read
+
+
+def _read_integer(digits: str) -> int:
+    if len(digits) > MAX_NUMBER_CHARACTERS or len(digits) > sys.get_int_max_str_digits() > 0:
+        _refuse_number()
+    return int(digits)
+
+
+def _read_fraction(digits: str) -> float | Decimal:
+    if len(digits) > MAX_NUMBER_CHARACTERS:
+        _refuse_number()
+    number = float(digits)
+    exact = Decimal(digits)
+    if number - number == 0.0 and Decimal(repr(number)) == exact:
+        return number
+    return exact
+
+
+def _refuse_number() -> Never:
+    message = f"a number has more than {MAX_NUMBER_CHARACTERS} digits"
+    raise BudgetError(message)
+
+
+def _refuse_constant(word: str) -> Never:
+    message = f"{word} is no JSON value"
+    raise InputError(message, hint="Write null, or leave the member out")
+
+
+def _decoder(*, strict: bool) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        strict=strict,
+        object_pairs_hook=_read_object,
+        parse_int=_read_integer,
+        parse_float=_read_fraction,
+        parse_constant=_refuse_constant,
+    )
+
+
+_strict_decoder = _decoder(strict=True)
+_lenient_decoder = _decoder(strict=False)

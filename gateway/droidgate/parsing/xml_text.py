@@ -1,0 +1,126 @@
+"""Text XML reading with a budget: no DTD, no entities but XML's own five, no file or network access.
+
+lxml does the parsing; what this module adds is the refusals, the budgets and errors that name a line.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from lxml import etree
+
+from droidgate.model.errors import BudgetError, InputError
+
+MAX_BYTES: Final = 8 * 1024 * 1024
+MAX_ELEMENTS: Final = 200_000
+MAX_DEPTH: Final = 256
+"""libxml2 keeps this one itself while `huge_tree` is off."""
+
+ANDROID: Final = "{http://schemas.android.com/apk/res/android}"
+"""Prefix of Android's attribute names in lxml's notation."""
+
+_DOCTYPE = re.compile(rb"<!\s*(DOCTYPE|ENTITY)")
+_BOMS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+
+Element = etree._Element  # noqa: SLF001 - lxml's public element type has no public name at run time
+
+
+def parse_xml(text: str | bytes, *, path: str = "<text>") -> Element:
+    """Parse one XML document and return its root element, whose `sourceline`s are 1-based lines of `text`.
+
+    Raises:
+        InputError: not well-formed, or it has a DOCTYPE.
+        BudgetError: more bytes, elements or levels than the budget allows.
+    """
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    if len(data) > MAX_BYTES:
+        message = f"the XML has more than {MAX_BYTES} bytes"
+        raise BudgetError(message, place=path)
+    data = _without_encoding(data, path)
+    found = _DOCTYPE.search(data)
+    if found is not None and not _in_comment_or_cdata(data, found.start()):
+        line = data.count(b"\n", 0, found.start()) + 1
+        message = "a DOCTYPE is not allowed"
+        raise InputError(message, place=f"{path}:{line}", hint="Remove the DOCTYPE; Android's XML has none")
+    parser = etree.XMLParser(
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=False,
+        remove_pis=True,
+        encoding="utf-8",
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise _located(error, path) from None
+    except ValueError as error:
+        raise InputError(f"not XML: {error}", place=path) from None
+    if root is None:
+        message = "not XML: no root element"
+        raise InputError(message, place=path)
+    _check_count(root, path)
+    return root
+
+
+def _without_encoding(data: bytes, path: str) -> bytes:
+    # Re-encoded to UTF-8 before the DOCTYPE search, so that no encoding can hide one.
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return _recode(data, encoding, path)
+    if data.startswith(b"\xef\xbb\xbf"):
+        data = data[3:]
+    declared = re.match(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']", data)
+    if declared is not None and declared[1].lower() not in {b"utf-8", b"utf8", b"us-ascii", b"ascii"}:
+        return _recode(data, declared[1].decode("ascii"), path)
+    if b"\0" in data:
+        message = "not XML text: it holds zero bytes"
+        raise InputError(message, place=path, hint="Compiled (binary) XML is read from its APK")
+    return data
+
+
+def _recode(data: bytes, encoding: str, path: str) -> bytes:
+    try:
+        return data.decode(encoding).lstrip("\ufeff").encode("utf-8", "surrogatepass")
+    except (UnicodeError, LookupError):
+        message = f"the XML is not in the encoding it declares ({encoding})"
+        raise InputError(message, place=path, hint="Save the file as UTF-8") from None
+
+
+def _in_comment_or_cdata(data: bytes, position: int) -> bool:
+    for opening, closing in ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>")):
+        start = data.rfind(opening, 0, position)
+        if start >= 0 and data.find(closing, start, position) < 0:
+            return True
+    return False
+
+
+def _located(error: etree.XMLSyntaxError, path: str) -> InputError:
+    line, column = error.position if error.position else (0, 0)
+    reason = error.msg or "not well-formed"
+    reason = re.sub(r", line \d+, column \d+.*$", "", reason)
+    if "excessive depth" in reason.lower() or "xml_parse_huge" in reason.lower():
+        return BudgetError(f"the XML is nested more than {MAX_DEPTH} levels deep", place=f"{path}:{line}")
+    hint = None
+    if "not properly terminated" in reason or "AttValue" in reason or "Specification mandates value" in reason:
+        hint = "Attribute values stand in straight quotes"
+    return InputError(f"not well-formed XML: {reason}", place=f"{path}:{line}:{column}", hint=hint)
+
+
+def _check_count(root: Element, path: str) -> None:
+    count = root.xpath("count(//*)")
+    if isinstance(count, float) and count > MAX_ELEMENTS:
+        message = f"the XML has more than {MAX_ELEMENTS} elements"
+        raise BudgetError(message, place=path)
+
+
+def child_elements(parent: Element) -> list[Element]:
+    """Return the element children of an element, without comments and entities."""
+    return [child for child in parent if isinstance(child.tag, str)]
+
+
+def xpath_of(element: Element) -> str:
+    """Return the absolute XPath of an element, positions included."""
+    path: str = element.getroottree().getpath(element)
+    return path

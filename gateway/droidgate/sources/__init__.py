@@ -1,0 +1,1 @@
+"""Where descriptors come from."""

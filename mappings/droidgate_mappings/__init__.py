@@ -1,0 +1,1 @@
+"""What the protocols say differently, as tables."""

@@ -1,0 +1,104 @@
+"""What a dialect can carry, as data: the source of the support matrix and of every crossing's findings."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from droidgate.model.findings import Level
+from droidgate.model.names import NameRule
+from droidgate.model.types import Frozen
+
+Constraint = Literal["enum", "pattern", "format"]
+ProviderField = Literal["package", "component", "name", "description", "instructions"]
+CapabilityField = Literal["title", "description", "version", "effects"]
+
+
+class TypeCapacity(Frozen):
+    """How a dialect writes one kind of type.
+
+    Attributes:
+        written_as: The kind that comes back when it is read again.
+        level: The level of the finding where that is another kind.
+        constraints: Which of enum, pattern and format are carried.
+    """
+
+    written_as: str
+    level: Level = Level.WIDENED
+    constraints: frozenset[Constraint] = frozenset()
+
+
+class NameRuleTable(Frozen):
+    """A `NameRule` as data."""
+
+    allowed: str
+    first: str = ""
+    max_length: int = 1000
+    replacement: str = "_"
+
+    def rule(self) -> NameRule:
+        """Return the rule."""
+        return NameRule(self.allowed, self.first, self.max_length, self.replacement)
+
+
+class Capacity(Frozen):
+    """What one dialect can carry.
+
+    Attributes:
+        provider_fields: Provider fields with a place of their own.
+        provider_text: The provider field that takes the text of description or instructions where one has no place.
+        provider_defaults: Provider fields that must be written, and what is written where the source has none; `{package}`
+            and `{protocol}` are filled in.
+        component: Class name for a provider that comes from another protocol; None where no component is written.
+        capability_fields: Capability fields with a place of their own.
+        capability_defaults: Capability fields that must be written, and what is written where the source has none; `{id}` and
+            `{title}` are filled in.
+        types: Kind of type -> how it is written.
+        nested: Types inside a parameter (items, properties, members, alternatives, references) are carried.
+        exclusive_only: A one-of is always exclusive.
+        items_required: An array always says of what.
+        type_descriptions: `all` types have one, or only `top` ones (parameters, outputs), or `none`.
+        type_description_required: Parameters and outputs must have one; their name is written where they have none.
+        nullable: Nullability is carried.
+        keywords: JSON Schema keywords are carried.
+        implicit: A type that names no type is carried as such.
+        enum_values: `any` values, or only those `matching` the type's kind.
+        qualified_names: Class names of objects are carried.
+        definitions: `all`, only the `reachable` ones, or `none`.
+        extensions: Ids of the formats whose extensions are carried; `*` for every format's.
+        input_shape: `any` schema, or `object` where input is a list of parameters without facts of its own.
+        input_required: Parameters say whether they are required; else each counts as required.
+        output_shape: `any` type, or `object` where it is a list of named values, or `none`.
+        output_default: Kind that is written where the source declares no output.
+        output_required: Named outputs say whether they are required; else each counts as required.
+        id_rule: What a capability id may be; None for any text.
+        property_rule: What a parameter's name may be.
+        text: `xml` where only the characters of XML 1.0 can be written.
+    """
+
+    provider_fields: frozenset[ProviderField] = frozenset()
+    provider_text: ProviderField | None = None
+    provider_defaults: dict[ProviderField, str] = {}
+    component: str | None = None
+    capability_fields: frozenset[CapabilityField] = frozenset()
+    capability_defaults: dict[CapabilityField, str] = {}
+    types: dict[str, TypeCapacity]
+    nested: bool = True
+    exclusive_only: bool = False
+    items_required: bool = False
+    type_descriptions: Literal["all", "top", "none"] = "all"
+    type_description_required: bool = False
+    nullable: bool = True
+    keywords: bool = True
+    implicit: bool = True
+    enum_values: Literal["any", "matching"] = "any"
+    qualified_names: bool = True
+    definitions: Literal["all", "reachable", "none"] = "all"
+    extensions: frozenset[str] = frozenset()
+    input_shape: Literal["any", "object"] = "any"
+    input_required: bool = True
+    output_shape: Literal["any", "object", "none"] = "any"
+    output_default: str | None = None
+    output_required: bool = True
+    id_rule: NameRuleTable | None = None
+    property_rule: NameRuleTable | None = None
+    text: Literal["xml", "json"] = "json"

@@ -1,0 +1,144 @@
+"""The tables of each format, read from TOML, typed and validated as they are loaded."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from droidgate.model.types import Frozen
+from droidgate_mappings.capacity import Capacity
+
+
+class DialectTable(Frozen):
+    """One dialect.
+
+    Attributes:
+        id: Stable id.
+        summary: One line for people.
+        wire: Ids of the wire dialects that belong to it, most usual first.
+        readable: It has a static descriptor.
+        not_read_because: Why it is not read, where it is not.
+        not_written_because: Why it is not written, where there is no capacity.
+        capacity: What it carries.
+    """
+
+    id: str
+    summary: str
+    wire: tuple[str, ...] = ()
+    readable: bool = True
+    not_read_because: str | None = None
+    not_written_because: str | None = None
+    capacity: Capacity | None = None
+
+
+class WordTable(Frozen):
+    """The type words of a format.
+
+    Attributes:
+        write: Kind -> the word that is written.
+        read: Lower-case word -> kind; every written word is among them.
+    """
+
+    write: dict[str, str] = {}
+    read: dict[str, str] = {}
+
+
+class FormatTables(Frozen):
+    """Everything that is data about one format.
+
+    Attributes:
+        id: Stable id.
+        title: Name for people.
+        dialects: The default for writing first.
+        words: Its type words.
+        names: Its protocol's constants: actions, meta-data names, extras, keys.
+        numbers: Its numeric type codes, where it has them: code as text -> kind.
+    """
+
+    id: str
+    title: str
+    dialects: tuple[DialectTable, ...] = Field(min_length=1)
+    words: WordTable = WordTable()
+    names: dict[str, str] = {}
+    numbers: dict[str, str] = {}
+
+
+class DivergenceRow(Frozen):
+    """One difference between what a specification says and what is seen, and what droidgate does about it.
+
+    Attributes:
+        id: Stable id, such as `M08`.
+        format: Id of the format.
+        question: What is unclear or different.
+        source: Section of the specification, or paragraph of the public code it was seen in.
+        says: What the specification says, or None where it is silent.
+        seen: What real apps do, or None.
+        written: What droidgate writes.
+        read: What it accepts.
+        lenient: A reader bends a rule by this row (through `allow`); other rows only document a choice.
+    """
+
+    id: str
+    format: str
+    question: str
+    source: str
+    says: str | None = None
+    seen: str | None = None
+    written: str
+    read: str
+    lenient: bool
+
+
+def read_toml(name: str) -> dict[str, Any]:
+    """Return one of the package's TOML files as a dict.
+
+    Args:
+        name: Path below the package, such as `formats/mmcp.toml`.
+    """
+    return tomllib.loads(files("droidgate_mappings").joinpath(name).read_text(encoding="utf-8"))
+
+
+@cache
+def load_format_tables(format_id: str) -> FormatTables:
+    """Return a format's tables; dialects inherit `[capacity]` and state what differs.
+
+    Raises:
+        ValueError: the TOML does not fit the schema; the message names table and key.
+    """
+    raw = read_toml(f"formats/{format_id}.toml")
+    base = raw.pop("capacity", {})
+    for dialect in raw["dialects"]:
+        stated = dialect.get("capacity")
+        if stated is not None:
+            types = {**base.get("types", {}), **stated.get("types", {})}
+            dialect["capacity"] = {**base, **stated, "types": types}
+    try:
+        return FormatTables.model_validate(raw)
+    except ValidationError as error:
+        message = f"mappings/formats/{format_id}.toml: {error}"
+        raise ValueError(message) from error
+
+
+@cache
+def load_divergences() -> dict[str, DivergenceRow]:
+    """Return the divergence registry by id: the rows of `divergences/*.toml`, files in order of name.
+
+    Raises:
+        ValueError: a row does not fit the schema, or an id stands twice.
+    """
+    rows: dict[str, DivergenceRow] = {}
+    folder = files("droidgate_mappings").joinpath("divergences")
+    for file in sorted(folder.iterdir(), key=lambda one: one.name):
+        if not file.name.endswith(".toml"):
+            continue
+        for raw in tomllib.loads(file.read_text(encoding="utf-8"))["divergence"]:
+            row = DivergenceRow.model_validate(raw)
+            if row.id in rows:
+                message = f"mappings/divergences: {row.id} stands twice"
+                raise ValueError(message)
+            rows[row.id] = row
+    return rows

@@ -1,0 +1,33 @@
+"""The sample apps are found in a checkout and in an installation."""
+
+from pathlib import Path
+
+import pytest
+
+from droidgate_shim import sample_apps
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder in which the module now believes to stand."""
+    directory = tmp_path / "root" / "droidgate_shim"
+    directory.mkdir(parents=True)
+    monkeypatch.setattr(sample_apps, "__file__", str(directory / "sample_apps.py"))
+    return directory
+
+
+def test_installed_package_has_them_inside(package: Path) -> None:
+    (package.parent / "apps").mkdir()
+    (package / "apps").mkdir()
+    assert sample_apps.sample_apps_directory() == package / "apps"
+
+
+def test_checkout_has_them_beside_the_package(package: Path) -> None:
+    (package.parent / "apps").mkdir()
+    assert sample_apps.sample_apps_directory() == package.parent / "apps"
+
+
+@pytest.mark.usefixtures("package")
+def test_damaged_installation_is_told() -> None:
+    with pytest.raises(FileNotFoundError, match="The sample apps are neither at"):
+        sample_apps.sample_apps_directory()

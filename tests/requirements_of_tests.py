@@ -1,0 +1,257 @@
+"""What some tests need beyond Python packages: how it is found, what it proves, how to get it.
+
+A test asks with `require("aapt2")`, or as a whole with `@pytest.mark.requires("aapt2")`. Without the part the
+test is skipped, and the run ends with a line that says so; where DROIDGATE_REQUIRE is `all`, or lists the
+part's name, the test fails.
+"""
+
+import functools
+import importlib.metadata
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+FRAMEWORK_RESOURCES = Path("/usr/share/android-framework-res/framework-res.apk")
+ANDROID_JAR_FROM_MAVEN = "com/google/android/android/4.1.1.4/android-4.1.1.4.jar"
+# The folder may belong to somebody else, as where a container runs the tests as root.
+GIT = ("git", "-c", "safe.directory=*")
+REQUIRE_VARIABLE = "DROIDGATE_REQUIRE"
+
+_SKIP_MARK = "left out without "
+
+Version = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of the test suite's surroundings; `find` returns where it is, or None."""
+
+    name: str
+    find: Callable[[], Path | None]
+    proves: str
+    how_to_get: str
+    least_version: Version = ()
+    read_version: Callable[[Path], Version] = lambda _path: ()
+
+
+def _numbers(text: str) -> Version:
+    match = re.search(r"\d+(?:\.\d+)+|\d+", text)
+    return tuple(int(number) for number in match.group().split(".")) if match else ()
+
+
+def _program(name: str) -> Callable[[], Path | None]:
+    def find() -> Path | None:
+        found = shutil.which(name)
+        return Path(found) if found else None
+
+    return find
+
+
+def _version_printed_with(*arguments: str) -> Callable[[Path], Version]:
+    def read(program: Path) -> Version:
+        run = subprocess.run([program, *arguments], capture_output=True, text=True, check=False, timeout=60)
+        return _numbers(run.stdout + run.stderr)
+
+    return read
+
+
+def _existing(path: Path) -> Callable[[], Path | None]:
+    return lambda: path if path.exists() else None
+
+
+def _android_jar() -> Path | None:
+    named = os.environ.get("DROIDGATE_ANDROID_JAR")
+    if named:
+        return _existing(Path(named))()
+    return _existing(Path.home() / ".m2/repository" / ANDROID_JAR_FROM_MAVEN)()
+
+
+def _git_checkout() -> Path | None:
+    run = subprocess.run([*GIT, "rev-parse", "--git-dir"], cwd=CHECKOUT, capture_output=True, check=False)
+    return CHECKOUT if run.returncode == 0 else None
+
+
+def _corpus() -> Path | None:
+    directory = Path(os.environ.get("DROIDGATE_CORPUS", CHECKOUT.parent / "shared" / "corpus"))
+    return directory if directory.is_dir() else None
+
+
+def _package(name: str) -> Callable[[], Path | None]:
+    def find() -> Path | None:
+        specification = importlib.util.find_spec(name)
+        return Path(specification.origin) if specification and specification.origin else None
+
+    return find
+
+
+def _version_of_distribution(name: str) -> Callable[[Path], Version]:
+    return lambda _path: _numbers(importlib.metadata.version(name))
+
+
+def _package_index() -> Path | None:
+    """Return the running interpreter when its pip reaches an index."""
+    command = [sys.executable, "-m", "pip", "--retries=0", "--timeout=10", "index", "versions", "hatchling"]
+    reached = subprocess.run(command, capture_output=True, check=False, timeout=60).returncode == 0
+    return Path(sys.executable) if reached else None
+
+
+PARTS = {
+    part.name: part
+    for part in (
+        Part(
+            name="aapt2",
+            find=_program("aapt2"),
+            least_version=(2, 19),
+            read_version=_version_printed_with("version"),
+            proves="resources and manifests that we write compile with Android's own compiler",
+            how_to_get="Debian: apt install aapt; elsewhere: the build tools of the Android SDK on PATH",
+        ),
+        Part(
+            name="framework-res",
+            find=_existing(FRAMEWORK_RESOURCES),
+            proves="what we write links against Android's own resources",
+            how_to_get="Debian: apt install android-framework-res",
+        ),
+        Part(
+            name="javac",
+            find=_program("javac"),
+            least_version=(17,),
+            read_version=_version_printed_with("-version"),
+            proves="Java that we generate compiles",
+            how_to_get="Debian: apt install default-jdk-headless",
+        ),
+        Part(
+            name="java",
+            find=_program("java"),
+            least_version=(17,),
+            read_version=_version_printed_with("-version"),
+            proves="Java that we write or generate runs",
+            how_to_get="Debian: apt install default-jdk-headless",
+        ),
+        Part(
+            name="android-jar",
+            find=_android_jar,
+            proves="Java that we generate compiles against Android's own classes",
+            how_to_get="mvn dependency:get -Dtransitive=false -Dartifact=com.google.android:android:4.1.1.4, "
+            "or name an android.jar in DROIDGATE_ANDROID_JAR",
+        ),
+        Part(
+            name="git-checkout",
+            find=_git_checkout,
+            proves="no file of the project holds a path of a machine",
+            how_to_get="run the tests in a clone, with git",
+        ),
+        Part(
+            name="corpus",
+            find=_corpus,
+            proves="descriptors that real apps ship are read",
+            how_to_get="put the project's corpus at ../shared/corpus beside the checkout, or name its folder "
+            "in DROIDGATE_CORPUS",
+        ),
+        Part(
+            name="mcp-types",
+            find=_package("mcp_types"),
+            least_version=(2,),
+            read_version=_version_of_distribution("mcp-types"),
+            proves="the MCP messages that we write are the MCP SDK's",
+            how_to_get="pip install 'mcp-types>=2'; make test installs it",
+        ),
+        Part(
+            name="wheel-build",
+            find=_package("hatchling"),
+            least_version=(1, 27),
+            read_version=_version_of_distribution("hatchling"),
+            proves="the wheel and the source archive hold what they should",
+            how_to_get="pip install build 'hatchling>=1.27'; make test installs both",
+        ),
+        Part(
+            name="package-index",
+            find=_package_index,
+            proves="the wheel installs into an empty environment, with its dependencies, and works there",
+            how_to_get="let pip reach a Python package index",
+        ),
+    )
+}
+
+
+class PartMissingError(Exception):
+    """A part is not there, or is too old; the message says which and how to get it."""
+
+
+@functools.cache
+def _path_or_complaint(name: str) -> Path | str:
+    part = PARTS[name]
+    path = part.find()
+    if path is None:
+        return f"{name}: not found; {part.how_to_get}"
+    version = part.read_version(path)
+    if version < part.least_version:
+        seen, wanted = (".".join(map(str, numbers)) for numbers in (version, part.least_version))
+        return f"{name}: {seen or 'unknown version'} is older than {wanted}; {part.how_to_get}"
+    return path
+
+
+def find(name: str) -> Path:
+    """Return where the part is.
+
+    Raises:
+        KeyError: the table has no part of this name.
+        PartMissingError: it is not there, or is too old.
+    """
+    outcome = _path_or_complaint(name)
+    if isinstance(outcome, str):
+        raise PartMissingError(outcome)
+    return outcome
+
+
+def demanded_names(environment_value: str) -> frozenset[str]:
+    """Return the parts that have to be there, from the text of DROIDGATE_REQUIRE.
+
+    Raises:
+        ValueError: the text names a part that the table does not have.
+    """
+    if environment_value.strip() == "all":
+        return frozenset(PARTS)
+    names = frozenset(name for name in re.split(r"[,\s]+", environment_value) if name)
+    unknown = sorted(names - PARTS.keys())
+    if unknown:
+        raise ValueError(
+            f"{REQUIRE_VARIABLE} names no part of the tests: {', '.join(unknown)}; "
+            f"there are: all, {', '.join(PARTS)}"
+        )
+    return names
+
+
+def require(name: str) -> Path:
+    """Return where the part is; without it skip the running test, or fail it where the part is demanded.
+
+    Raises:
+        KeyError: the table has no part of this name.
+    """
+    try:
+        return find(name)
+    except PartMissingError as missing:
+        if name in demanded_names(os.environ.get(REQUIRE_VARIABLE, "")):
+            pytest.fail(f"{missing} ({REQUIRE_VARIABLE} demands it)", pytrace=False)
+        pytest.skip(f"{_SKIP_MARK}{missing}")
+
+
+def lines_about_left_out(skip_reasons: Iterable[str]) -> list[str]:
+    """Return one line for each part that was missing, from the reasons of all skipped tests."""
+    complaints = [reason.partition(_SKIP_MARK)[2] for reason in skip_reasons if _SKIP_MARK in reason]
+    lines = []
+    for complaint in sorted(set(complaints)):
+        part = PARTS[complaint.partition(":")[0]]
+        count = complaints.count(complaint)
+        tests = "1 test" if count == 1 else f"{count} tests"
+        lines.append(f"{complaint} ({tests}; not shown: {part.proves})")
+    return lines
