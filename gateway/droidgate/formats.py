@@ -42,12 +42,13 @@ class Artifact:
     Attributes:
         path: Relative POSIX path below `src/main`, or a plain file name for a format that is no part of an app.
         text: The content.
-        role: `descriptor`, `manifest`, `resource`, `schema` or `document`.
+        role: `descriptor`, `manifest`, `resource`, `schema`, `document` (not part of an app), `code`,
+            or `skeleton` (code that the author fills in: written once, never over what is there).
     """
 
     path: str
     text: str
-    role: Literal["descriptor", "manifest", "resource", "schema", "document"]
+    role: Literal["descriptor", "manifest", "resource", "schema", "document", "code", "skeleton"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,23 @@ class Writing:
 
 
 @dataclass(frozen=True, slots=True)
+class HandlerCode:
+    """Source code that answers the calls of one provider, with the places the app's author fills in.
+
+    Attributes:
+        artifacts: Source files, relative to `src/main` (`java/dev/example/ToolService.java`).
+        left_out: Paths of descriptor artifacts that the build makes itself from this code.
+        component: Fully qualified class of the component that the manifest names.
+        notes: What the author has to do besides, one sentence each (a dependency, a permission).
+    """
+
+    artifacts: tuple[Artifact, ...]
+    left_out: frozenset[str] = frozenset()
+    component: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Format:
     """A protocol's descriptor format, as an adapter registers it.
 
@@ -79,6 +97,8 @@ class Format:
         write: Writes one provider in one dialect. Raises `WriteError`.
         lint_file: Findings against the rules of the specification, for one descriptor file. Raises `InputError`.
         lint_application: The same for an application's components and descriptors.
+        write_handlers: Source code that answers a written provider's calls: takes the provider as written, the dialect, the
+            language (`java` or `kotlin`) and the package of the new classes.
     """
 
     tables: FormatTables
@@ -88,6 +108,7 @@ class Format:
     write: Callable[[Provider, DialectTable], Writing] | None = None
     lint_file: Callable[[SourceFile], tuple[Finding, ...]] | None = None
     lint_application: Callable[[Application], tuple[Finding, ...]] | None = None
+    write_handlers: Callable[[Provider, DialectTable, str, str], HandlerCode] | None = None
 
     @property
     def id(self) -> str:

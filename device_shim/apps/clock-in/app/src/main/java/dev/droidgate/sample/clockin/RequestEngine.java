@@ -51,6 +51,8 @@ final class RequestEngine {
             JSONObject envelope = envelopeOf(requestText);
             JSONObject request = objectIn(envelope, "request");
             requestId = textIn(request, "id");
+            JSONObject named = request.optJSONObject("capability");
+            capabilityId = named == null ? "" : named.optString("id");
             if (!VERSION.equals(envelope.opt("version"))) {
                 throw new Refusal("unsupported_version", "this tool speaks version " + VERSION);
             }

@@ -137,7 +137,9 @@ final class Arguments {
     List<Arguments> objects(String name, int maxCount) throws AppFunctionException {
         Object value = document.getProperty(name);
         if (!(value instanceof GenericDocument[]) || ((GenericDocument[]) value).length > maxCount) {
-            throw invalid(name, maxCount == 1 ? "must be an object" : "must be a list of at most " + maxCount + " objects");
+            throw invalid(name, maxCount == 1
+                    ? "must be an object"
+                    : "must be a list of at most " + maxCount + " objects");
         }
         List<Arguments> objects = new ArrayList<>();
         for (GenericDocument each : (GenericDocument[]) value) {

@@ -27,11 +27,16 @@ final class PdfFilters {
     }
 
     static byte[] decode(PdfFile file, PdfStream stream) throws ToolException {
+        return decode(file, stream, namesOf(file, stream));
+    }
+
+    /** Undoes some of a stream's filters, the first ones. */
+    static byte[] decode(PdfFile file, PdfStream stream, List<Object> filters) throws ToolException {
         if (stream.dictionary.containsKey("DecodeParms") && usesPredictor(file, stream)) {
             throw new ToolException("the file packs its pages in a way this tool does not know (predictor)");
         }
         byte[] data = stream.stored;
-        for (Object name : namesOf(file, stream)) {
+        for (Object name : filters) {
             if ("FlateDecode".equals(name)) {
                 data = inflate(data);
             } else if ("ASCII85Decode".equals(name)) {

@@ -52,9 +52,13 @@ final class PdfImages {
                 throw new ToolException("more than " + MAX_PIXELS + " pixels");
             }
             List<Object> filters = PdfFilters.namesOf(file, image);
-            boolean jpeg = filters.equals(Collections.<Object>singletonList("DCTDecode"));
+            int beforeLast = filters.size() - 1;
+            boolean jpeg = beforeLast >= 0 && "DCTDecode".equals(filters.get(beforeLast));
             boolean asStored = jpeg && !allAsPng;
-            byte[] data = asStored ? image.stored : png(jpeg ? decodedJpeg(image) : pixels(image, width, height));
+            byte[] data = PdfFilters.decode(file, image, jpeg ? filters.subList(0, beforeLast) : filters);
+            if (!asStored) {
+                data = png(jpeg ? decodedJpeg(data) : pixels(image, data, width, height));
+            }
             File named = new File(target.getPath() + (asStored ? ".jpg" : ".png"));
             PdfTools.write(named, data);
             saved.put(new JSONObject()
@@ -75,22 +79,21 @@ final class PdfImages {
         return ((Long) value).intValue();
     }
 
-    private static Bitmap decodedJpeg(PdfStream image) throws ToolException {
-        Bitmap bitmap = BitmapFactory.decodeByteArray(image.stored, 0, image.stored.length);
+    private static Bitmap decodedJpeg(byte[] data) throws ToolException {
+        Bitmap bitmap = BitmapFactory.decodeByteArray(data, 0, data.length);
         if (bitmap == null) {
             throw new ToolException("its JPEG data is damaged");
         }
         return bitmap;
     }
 
-    private Bitmap pixels(PdfStream image, int width, int height) throws ToolException {
+    private Bitmap pixels(PdfStream image, byte[] data, int width, int height) throws ToolException {
         Object space = file.resolve(image.dictionary.get("ColorSpace"));
         Object bits = file.resolve(image.dictionary.get("BitsPerComponent"));
         boolean grey = "DeviceGray".equals(space);
         if (!(grey || "DeviceRGB".equals(space)) || !Long.valueOf(8).equals(bits)) {
             throw new ToolException("its colours are stored in a way this tool does not know");
         }
-        byte[] data = PdfFilters.decode(file, image);
         int perPixel = grey ? 1 : 3;
         if (data.length < width * height * perPixel) {
             throw new ToolException("its data is too short");

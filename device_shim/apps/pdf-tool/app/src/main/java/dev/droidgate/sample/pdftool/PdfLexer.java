@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Reads PDF objects: null, Boolean, Long, Double, String for a name, byte[] for a string, List, Map, PdfRef. A bare word
- * such as an operator comes back as a Word.
+ * Reads PDF objects: null, Boolean, Long, Double, String for a name, byte[] for a string, List, Map, PdfRef. A bare
+ * word such as an operator comes back as a Word.
  */
 final class PdfLexer {
     static final class Word {

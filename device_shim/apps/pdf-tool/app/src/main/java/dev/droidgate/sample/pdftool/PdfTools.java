@@ -145,17 +145,16 @@ final class PdfTools {
     }
 
     /** Shared storage only: the caller must not reach the app's private files through this tool. */
-    private static File checked(String path) throws ToolException {
+    private File checked(String path) throws ToolException {
         File file;
-        File shared;
         try {
             file = new File(path).getCanonicalFile();
-            shared = Environment.getExternalStorageDirectory().getCanonicalFile();
+            if (!isBelow(file, Environment.getExternalStorageDirectory())
+                    && !isBelow(file, context.getExternalFilesDir(null))) {
+                throw new ToolException("\"" + path + "\" does not lie in shared storage");
+            }
         } catch (IOException e) {
             throw new ToolException("\"" + path + "\" is not a path");
-        }
-        if (!file.getPath().startsWith(shared.getPath() + File.separator)) {
-            throw new ToolException("\"" + path + "\" does not lie in shared storage");
         }
         if (!file.isFile() || !file.canRead()) {
             throw new ToolException("\"" + path + "\" is not a file that this app may read");
@@ -164,6 +163,10 @@ final class PdfTools {
             throw new ToolException("\"" + path + "\" is larger than " + MAX_FILE + " bytes");
         }
         return file;
+    }
+
+    private static boolean isBelow(File file, File folder) throws IOException {
+        return folder != null && file.getPath().startsWith(folder.getCanonicalPath() + File.separator);
     }
 
     private File folder(String name) throws ToolException {

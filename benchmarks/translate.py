@@ -1,0 +1,179 @@
+"""How fast translation is, beside the floor of parsing and serialising the same bytes with lxml and json alone.
+
+Run it with `make bench`. For each ordered pair of formats it prints capabilities per second with findings and positions, and the
+ratio to the floor of the same run; then the growth of memory over 100,000 capabilities, and the time of whole processes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from lxml import etree
+
+from droidgate.formats import Format, SourceFile, load_formats
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Capability, Provider
+from droidgate.model.types import ArrayType, ObjectType, Property, ScalarType, Type
+from droidgate.translate import translate
+
+CAPABILITIES_IN_PROVIDER = 100
+TOTAL_FOR_MEMORY = 100_000
+
+
+def typical_provider(count: int) -> Provider:
+    """Return a provider with capabilities such as real descriptors have: a few described parameters, an enum, a list."""
+    return Provider(
+        protocol="benchmark",
+        package="dev.droidgate.benchmark",
+        name="Benchmark",
+        description="Capabilities of a usual size",
+        instructions="Ask before you call",
+        capabilities=tuple(_typical_capability(number) for number in range(count)),
+    )
+
+
+def _typical_capability(number: int) -> Capability:
+    def text(about: str) -> Type:
+        return ScalarType(kind="string", description=f"The {about} of entry {number}, as the user said it")
+
+    mode = ScalarType(
+        kind="string", description="How to order the entries", enum=("newest", "oldest", "title")
+    )
+    labels = ArrayType(items=ScalarType(kind="string"), description="Labels that all entries must have")
+    properties = {
+        "title": Property(type=text("title"), required=True),
+        "order": Property(type=mode, required=False),
+        "limit": Property(
+            type=ScalarType(kind="int32", description="At most this many entries"), required=False
+        ),
+        "labels": Property(type=labels, required=False),
+    }
+    found = {
+        "count": Property(type=ScalarType(kind="int64", description="How many were found"), required=True)
+    }
+    return Capability(
+        id=f"search_entries_{number}",
+        description=f"Search the entries of notebook {number} by title and labels",
+        version="1",
+        input=ObjectType(properties=properties),
+        output=ObjectType(properties=found),
+    )
+
+
+def descriptor_of(source: Format, provider: Provider) -> SourceFile:
+    """Return the one descriptor file that a format writes for a provider."""
+    (translation,) = translate([provider], source, source.dialect())
+    artifacts = translation.writing.artifacts
+    roles = ("document", "descriptor") if source.id == "mmcp" else ("descriptor", "document")
+    chosen = next(one for role in roles for one in artifacts if one.role == role)
+    return SourceFile(chosen.path, chosen.text.encode())
+
+
+def floor_parse(source: SourceFile) -> Callable[[], object]:
+    """Return what parses the bytes with the plain library."""
+    if source.path.endswith(".json"):
+        return lambda: json.loads(source.data)
+    return lambda: etree.fromstring(source.data)
+
+
+def floor_serialise(written: SourceFile) -> Callable[[], object]:
+    """Return what serialises the parsed bytes with the plain library."""
+    if written.path.endswith(".json"):
+        value = json.loads(written.data)
+        return lambda: json.dumps(value, indent=2, ensure_ascii=False)
+    root = etree.fromstring(written.data)
+    return lambda: etree.tostring(root, encoding="unicode")
+
+
+def median_seconds(work: Callable[[], object], rounds: int) -> float:
+    """Return the median time of several runs after one that is not counted."""
+    work()
+    times = []
+    for _ in range(rounds):
+        gc.collect()
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def cross(source: Format, file: SourceFile, target: Format) -> None:
+    """Read a descriptor and write it in another format."""
+    reading = source.read_file(file, ReadingContext())
+    translate(reading.providers, target, target.dialect())
+
+
+def measure_pairs(formats: Mapping[str, Format], rounds: int) -> None:
+    """Print one line for each ordered pair."""
+    provider = typical_provider(CAPABILITIES_IN_PROVIDER)
+    files = {name: descriptor_of(one, provider) for name, one in formats.items()}
+    print(f"{'from':<14}{'to':<14}{'per second':>12}{'times the floor':>18}")
+    for source_id, source in formats.items():
+        for target_id, target in formats.items():
+            taken = median_seconds(lambda: cross(source, files[source_id], target), rounds)  # noqa: B023
+            floor = median_seconds(floor_parse(files[source_id]), rounds)
+            floor += median_seconds(floor_serialise(files[target_id]), rounds)
+            rate = CAPABILITIES_IN_PROVIDER / taken
+            print(f"{source_id:<14}{target_id:<14}{rate:>12,.0f}{taken / floor:>18.1f}")
+
+
+def measure_memory(formats: Mapping[str, Format], total: int) -> None:
+    """Print how much the process grew while it translated many capabilities, all formats in turn."""
+    provider = typical_provider(CAPABILITIES_IN_PROVIDER)
+    files = {name: descriptor_of(one, provider) for name, one in formats.items()}
+    pairs = [(source, target) for source in formats for target in formats]
+    rounds = total // CAPABILITIES_IN_PROVIDER
+    marks = []
+    for number in range(rounds):
+        source_id, target_id = pairs[number % len(pairs)]
+        cross(formats[source_id], files[source_id], formats[target_id])
+        if number in {rounds // 10, rounds - 1}:
+            marks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    print(
+        f"memory: {marks[0] / 1024:.0f} MiB after a tenth, {marks[1] / 1024:.0f} MiB after {total:,} capabilities"
+    )
+
+
+def measure_processes(formats: Mapping[str, Format], rounds: int) -> None:
+    """Print the time of whole processes."""
+    file = descriptor_of(formats["mobile-mcp"], typical_provider(3))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "mcp_capabilities.xml"
+        path.write_bytes(file.data)
+        commands = {
+            "python -c pass": [sys.executable, "-c", "pass"],
+            "droidgate --help": [sys.executable, "-m", "droidgate", "--help"],
+            "droidgate inspect FILE": [sys.executable, "-m", "droidgate", "inspect", str(path)],
+        }
+        for name, command in commands.items():
+            taken = median_seconds(
+                lambda: subprocess.run(command, check=True, capture_output=True),  # noqa: B023, S603
+                rounds,
+            )
+            print(f"{name:<26}{taken * 1000:>8.0f} ms")
+
+
+def main() -> None:
+    """Run all measurements."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--rounds", type=int, default=7)
+    options.add_argument("--total", type=int, default=TOTAL_FOR_MEMORY)
+    chosen = options.parse_args()
+    formats = load_formats()
+    measure_pairs(formats, chosen.rounds)
+    measure_memory(formats, chosen.total)
+    measure_processes(formats, chosen.rounds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+"""Capabilities as typed methods: names and types that Java and Kotlin share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from droidgate.model.capability import Capability, Provider
+from droidgate.model.json_values import Json
+from droidgate.model.names import NameRule, map_names
+from droidgate.model.types import (
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    RefType,
+    ScalarType,
+    Type,
+)
+
+ValueKind = Literal[
+    "boolean", "int32", "int64", "float", "double", "string", "bytes", "array", "object", "any", "void"
+]
+
+_IDENTIFIER: Final = NameRule(allowed="[A-Za-z0-9_]", first="[A-Za-z_]", max_length=100)
+_RESERVED: Final = frozenset(
+    # Java (JLS 3.9) and Kotlin hard keywords together, so that both languages use the same names.
+    """abstract as assert boolean break byte case catch char class const continue default do double else enum extends false
+    final finally float for fun goto if implements import in instanceof int interface is long native new null object package
+    private protected public return short static strictfp super switch synchronized this throw throws transient true try
+    typealias typeof val var void volatile when while getClass hashCode equals notify notifyAll toString wait finalize clone
+    arguments capabilities""".split()
+)
+_LONGEST_DESCRIPTION: Final = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a method.
+
+    Attributes:
+        name: Its name in the protocol.
+        identifier: Its name in code.
+        kind: What the code sees; references and choices are followed, `any` where more than one shape is possible.
+        item_kind: The kind of an array's items; `any` where they are not scalars.
+        optional: It may be left out or null, so the code sees null.
+        enum: The only values allowed.
+        description: For the comment.
+    """
+
+    name: str
+    identifier: str
+    kind: ValueKind
+    item_kind: ValueKind
+    optional: bool
+    enum: tuple[Json, ...] | None
+    description: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One capability as a method.
+
+    Attributes:
+        capability_id: The name it is called by.
+        identifier: Its name in code.
+        parameters: In declared order.
+        returns: `void` where the output is declared void, `any` where nothing is declared.
+        return_item_kind: The kind of a returned array's items.
+        description: For the comment.
+    """
+
+    capability_id: str
+    identifier: str
+    parameters: tuple[Parameter, ...]
+    returns: ValueKind
+    return_item_kind: ValueKind
+    description: str | None
+
+
+def methods_of(provider: Provider) -> tuple[Method, ...]:
+    """Return one method per capability, with identifiers that no two share."""
+    names = identifiers(capability.id for capability in provider.capabilities)
+    return tuple(
+        _method_of(capability, names[capability.id], provider.definitions)
+        for capability in provider.capabilities
+    )
+
+
+def identifiers(names: Iterable[str]) -> dict[str, str]:
+    """Return an identifier for each name: camel case, no keyword of Java or Kotlin, no two alike."""
+    return map_names(((_camel_case(name), name) for name in dict.fromkeys(names)), _IDENTIFIER)
+
+
+def _camel_case(name: str) -> str:
+    tail = re.split(r"[#/]", name)[-1] or name
+    words = [word for word in re.split(r"[^A-Za-z0-9]+", tail) if word]
+    if not words:
+        return "value"
+    first, rest = words[0], words[1:]
+    joined = first[:1].lower() + first[1:] + "".join(word[:1].upper() + word[1:] for word in rest)
+    if joined in _RESERVED or joined[:1].isdigit():
+        return f"{joined}Value" if joined in _RESERVED else f"n{joined}"
+    return joined
+
+
+def _method_of(capability: Capability, identifier: str, definitions: Mapping[str, Type]) -> Method:
+    declared = capability.input if isinstance(capability.input, ObjectType) else ObjectType()
+    names = identifiers(declared.properties)
+    parameters = tuple(
+        Parameter(
+            name=name,
+            identifier=names[name],
+            kind=kind_of(held.type, definitions),
+            item_kind=item_kind_of(held.type, definitions),
+            optional=not held.required or held.type.nullable,
+            enum=held.type.enum,
+            description=shorten(held.type.description),
+        )
+        for name, held in declared.properties.items()
+    )
+    returns: ValueKind = "any" if capability.output is None else kind_of(capability.output, definitions)
+    items: ValueKind = "any" if capability.output is None else item_kind_of(capability.output, definitions)
+    return Method(capability.id, identifier, parameters, returns, items, shorten(capability.description))
+
+
+def resolve(one: Type, definitions: Mapping[str, Type]) -> Type:
+    """Follow references and choices of one; a circle or an unknown name is any type."""
+    seen: set[str] = set()
+    while True:
+        if isinstance(one, RefType):
+            if one.name in seen or one.name not in definitions:
+                return AnyType()
+            seen.add(one.name)
+            one = definitions[one.name]
+        elif isinstance(one, OneOfType) and len(one.alternatives) == 1:
+            one = one.alternatives[0]
+        else:
+            return one
+
+
+def kind_of(one: Type, definitions: Mapping[str, Type]) -> ValueKind:
+    """Return what code sees of a type."""
+    resolved = resolve(one, definitions)
+    if isinstance(resolved, ScalarType):
+        return "void" if resolved.kind == "null" else resolved.kind
+    if resolved.kind in {"array", "object"}:
+        return "array" if resolved.kind == "array" else "object"
+    if resolved.kind == "all-of":
+        return "object"
+    if isinstance(resolved, OneOfType) and resolved.alternatives:
+        kinds = {kind_of(one, definitions) for one in resolved.alternatives if not isinstance(one, RefType)}
+        return kinds.pop() if len(kinds) == 1 else "any"
+    return "any" if isinstance(resolved, AnyType | OpaqueType) else "object"
+
+
+def item_kind_of(one: Type, definitions: Mapping[str, Type]) -> ValueKind:
+    """Return the kind of an array's items, `any` where they are not scalars or not declared."""
+    resolved = resolve(one, definitions)
+    if not isinstance(resolved, ArrayType) or resolved.items is None or resolved.items.nullable:
+        return "any"
+    kind = kind_of(resolved.items, definitions)
+    return kind if kind in {"boolean", "int32", "int64", "float", "double", "string"} else "any"
+
+
+def shorten(text: str | None) -> str | None:
+    """Return a text for a comment: one paragraph, bounded, None where empty."""
+    if text is None:
+        return None
+    joined = " ".join(text.split())
+    if len(joined) > _LONGEST_DESCRIPTION:
+        joined = joined[: _LONGEST_DESCRIPTION - 1].rstrip() + "…"
+    return joined or None
