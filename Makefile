@@ -10,7 +10,7 @@ PYTEST := $(BIN)/pytest --numprocesses=$(WORKERS) $(PYTEST_FLAGS)
 BENCHMARKS := $(sort $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check refresh-golden bench fuzz
+.PHONY: help demo test check rows-off refresh-golden bench fuzz
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -27,6 +27,9 @@ check: $(INSTALLED_DEV) ## lint, format, types, layers, completeness of the docu
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(if $(wildcard tests/docs),$(BIN)/pytest --quiet tests/docs)
+
+rows-off: $(INSTALLED_DEV) ## show that each leniency's own test fails when its row is switched off
+	$(PYTEST) --quiet --rows-off
 
 refresh-golden: $(INSTALLED_DEV) ## write what the tests now see into tests/golden
 	$(PYTEST) --refresh-golden

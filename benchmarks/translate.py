@@ -1,7 +1,10 @@
-"""How fast translation is, beside the floor of parsing and serialising the same bytes with lxml and json alone.
+"""How fast translation is, beside the floor of parsing and serialising the same bytes with lxml and json
+alone.
 
-Run it with `make bench`. For each ordered pair of formats it prints capabilities per second with findings and positions, and the
-ratio to the floor of the same run; then the growth of memory over 100,000 capabilities, and the time of whole processes.
+Run it with `make bench`. For each ordered pair of formats it prints capabilities per second with findings and
+positions, and the
+ratio to the floor of the same run; then the growth of memory over 100,000 capabilities, and the time of whole
+processes.
 """
 
 from __future__ import annotations
@@ -31,7 +34,9 @@ TOTAL_FOR_MEMORY = 100_000
 
 
 def typical_provider(count: int) -> Provider:
-    """Return a provider with capabilities such as real descriptors have: a few described parameters, an enum, a list."""
+    """Return a provider with capabilities such as real descriptors have: a few described parameters, an enum,
+    a list.
+    """
     return Provider(
         protocol="benchmark",
         package="dev.droidgate.benchmark",
@@ -157,7 +162,7 @@ def measure_processes(formats: Mapping[str, Format], rounds: int) -> None:
         }
         for name, command in commands.items():
             taken = median_seconds(
-                lambda: subprocess.run(command, check=True, capture_output=True),  # noqa: B023, S603
+                lambda: subprocess.run(command, check=True, capture_output=True),  # noqa: B023
                 rounds,
             )
             print(f"{name:<26}{taken * 1000:>8.0f} ms")

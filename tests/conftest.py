@@ -28,6 +28,11 @@ hypothesis.settings.load_profile("default")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--refresh-golden", action="store_true", help="write what tests see into tests/golden")
+    parser.addoption(
+        "--rows-off",
+        action="store_true",
+        help="run each test of a divergence row with that row switched off; it passes when the test fails",
+    )
 
 
 def pytest_configure() -> None:
@@ -36,6 +41,26 @@ def pytest_configure() -> None:
         requirements_of_tests.demanded_names(demanded)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if not metafunc.config.getoption("rows_off"):
+        return
+    rows = [row for marker in metafunc.definition.iter_markers("row") for row in marker.args]
+    fails = pytest.mark.xfail(strict=True, reason="its row is switched off")
+    metafunc.parametrize("switched_off_row", [pytest.param(row, marks=fails) for row in rows], indirect=True)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("rows_off"):
+        items[:] = [item for item in items if item.get_closest_marker("row")]
+
+
+@pytest.fixture(autouse=True)
+def switched_off_row(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = getattr(request, "param", None)
+    if row is not None:
+        monkeypatch.setenv("DROIDGATE_ROWS_OFF", row)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

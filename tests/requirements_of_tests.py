@@ -22,6 +22,9 @@ import pytest
 CHECKOUT = Path(__file__).resolve().parent.parent
 FRAMEWORK_RESOURCES = Path("/usr/share/android-framework-res/framework-res.apk")
 ANDROID_JAR_FROM_MAVEN = "com/google/android/android/4.1.1.4/android-4.1.1.4.jar"
+FRAMEWORK_FROM_MAVEN = "16-robolectric-13921718"
+KOTLIN_FROM_MAVEN = "2.1.21"
+JDK_FOLDERS = "/usr/lib/jvm"
 # The folder may belong to somebody else, as where a container runs the tests as root.
 GIT = ("git", "-c", "safe.directory=*")
 REQUIRE_VARIABLE = "DROIDGATE_REQUIRE"
@@ -75,6 +78,43 @@ def _android_jar() -> Path | None:
     return _existing(Path.home() / ".m2/repository" / ANDROID_JAR_FROM_MAVEN)()
 
 
+def maven_jars(*coordinates: str) -> list[Path]:
+    """Return the jars of artifacts (`group:name:version`) in the local Maven repository, those that are there."""
+    paths = []
+    for one in coordinates:
+        group, name, version = one.split(":")
+        folder = Path.home() / ".m2/repository" / group.replace(".", "/") / name / version
+        paths.append(folder / f"{name}-{version}.jar")
+    return [path for path in paths if path.is_file()]
+
+
+def _framework_jar() -> Path | None:
+    named = os.environ.get("DROIDGATE_FRAMEWORK_JAR")
+    if named:
+        return _existing(Path(named))()
+    return next(iter(maven_jars(f"org.robolectric:android-all:{FRAMEWORK_FROM_MAVEN}")), None)
+
+
+def _newest_jdk() -> Path | None:
+    """Return the `javac` of the newest JDK: the one on PATH, or one in a folder of its own beside it."""
+    found = shutil.which("javac")
+    candidates = [Path(found)] if found else []
+    named = os.environ.get("DROIDGATE_JDK")
+    if named:
+        candidates.insert(0, Path(named) / "bin/javac")
+    candidates += sorted(Path(JDK_FOLDERS).glob("*/bin/javac"))
+    read = _version_printed_with("-version")
+    return max((one for one in candidates if one.is_file()), key=read, default=None)
+
+
+def _kotlin_compiler() -> Path | None:
+    jars = maven_jars(
+        f"org.jetbrains.kotlin:kotlin-compiler-embeddable:{KOTLIN_FROM_MAVEN}",
+        f"org.jetbrains.kotlin:kotlin-stdlib:{KOTLIN_FROM_MAVEN}",
+    )
+    return jars[0] if len(jars) == 2 else None  # noqa: PLR2004 - both
+
+
 def _git_checkout() -> Path | None:
     run = subprocess.run([*GIT, "rev-parse", "--git-dir"], cwd=CHECKOUT, capture_output=True, check=False)
     return CHECKOUT if run.returncode == 0 else None
@@ -102,6 +142,18 @@ def _package_index() -> Path | None:
     command = [sys.executable, "-m", "pip", "--retries=0", "--timeout=10", "index", "versions", "hatchling"]
     reached = subprocess.run(command, capture_output=True, check=False, timeout=60).returncode == 0
     return Path(sys.executable) if reached else None
+
+
+def _json_schema_suite() -> Path | None:
+    """Return the source archive of `jsonschema`, which carries the suite; downloaded once into .cache/."""
+    folder = CHECKOUT / ".cache" / "json-schema-suite"
+    found = next(folder.glob("jsonschema-*.tar.gz"), None)
+    if found is None and _package_index() is not None:
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary=jsonschema"]
+        command += [f"--dest={folder}", "jsonschema"]
+        subprocess.run(command, capture_output=True, check=False, timeout=300)
+        found = next(folder.glob("jsonschema-*.tar.gz"), None)
+    return found
 
 
 PARTS = {
@@ -145,6 +197,29 @@ PARTS = {
             "or name an android.jar in DROIDGATE_ANDROID_JAR",
         ),
         Part(
+            name="framework-jar",
+            find=_framework_jar,
+            proves="handlers compile against Android 16, and answer calls with Android's own org.json",
+            how_to_get="mvn dependency:get -Dtransitive=false "
+            f"-Dartifact=org.robolectric:android-all:{FRAMEWORK_FROM_MAVEN}, "
+            "or name a jar with Android 16's classes in DROIDGATE_FRAMEWORK_JAR",
+        ),
+        Part(
+            name="newer-jdk",
+            find=_newest_jdk,
+            least_version=(21,),
+            read_version=_version_printed_with("-version"),
+            proves="handlers compile against Android 16, whose classes are for Java 21",
+            how_to_get=f"install a JDK of 21 or later below {JDK_FOLDERS}, or name its folder in DROIDGATE_JDK",
+        ),
+        Part(
+            name="kotlin-compiler",
+            find=_kotlin_compiler,
+            proves="Kotlin that we generate compiles",
+            how_to_get="mvn dependency:get "
+            f"-Dartifact=org.jetbrains.kotlin:kotlin-compiler-embeddable:{KOTLIN_FROM_MAVEN}",
+        ),
+        Part(
             name="git-checkout",
             find=_git_checkout,
             proves="no file of the project holds a path of a machine",
@@ -164,6 +239,12 @@ PARTS = {
             read_version=_version_of_distribution("mcp-types"),
             proves="the MCP messages that we write are the MCP SDK's",
             how_to_get="pip install 'mcp-types>=2'; make test installs it",
+        ),
+        Part(
+            name="json-schema-suite",
+            find=_json_schema_suite,
+            proves="every schema of the official JSON Schema suite is read and written without loss",
+            how_to_get="let pip reach a Python package index once; the source archive of jsonschema has it",
         ),
         Part(
             name="wheel-build",

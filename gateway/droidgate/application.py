@@ -1,6 +1,8 @@
-"""An Android application as descriptors' readers see it: components, their meta-data, and its resources and assets.
+"""An Android application as descriptors' readers see it: components, their meta-data, and its resources and
+assets.
 
-A source (project tree, APK, device) builds an `Application`; a format finds its providers in it. So no format knows where
+A source (project tree, APK, device) builds an `Application`; a format finds its providers in it. So no format
+knows where
 an application comes from, and no source knows a format.
 """
 
@@ -25,7 +27,8 @@ class MetaData:
     Attributes:
         name: `android:name`.
         value: The resolved `android:value`, typed as on a device; None where only a resource is given.
-        raw_value: `android:value` as written in a source manifest, before references and escapes; None from an APK.
+        raw_value: `android:value` as written in a source manifest, before references and escapes; None from
+            an APK.
         resource: The `android:resource` reference as text, such as `@xml/mcp_capabilities`; None without one.
         place: Where it stands.
     """
@@ -112,7 +115,9 @@ class Resources(Protocol):
         """Return the file behind `@xml/name` or `@raw/name`, None where there is none."""
 
     def read_text(self, reference: str) -> str | None:
-        """Return the default-locale text of `@string/name` (references followed, escapes undone), None if unknown."""
+        """Return the default-locale text of `@string/name` (references followed, escapes undone), None if
+        unknown.
+        """
 
     def read_array(self, reference: str) -> tuple[str, ...] | None:
         """Return the items of `@array/name` as text or references, None where there is none."""
@@ -132,7 +137,8 @@ class Application:
         place: The manifest.
         label: The resolved application label.
         description: The resolved application description.
-        loose_assets: Names of assets and xml resources that no component points to but that may be descriptors of a
+        loose_assets: Names of assets and xml resources that no component points to but that may be
+            descriptors of a
             component that arrives by manifest merging.
     """
 

@@ -1,4 +1,6 @@
-"""What a format is, what crosses its border, and the registry of formats (entry points, group `droidgate.formats`)."""
+"""What a format is, what crosses its border, and the registry of formats (entry points, group
+`droidgate.formats`).
+"""
 
 from __future__ import annotations
 
@@ -37,10 +39,12 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """One written file: where it belongs in an app's source set (`res/xml/mcp_capabilities.xml`), and its text.
+    """One written file: where it belongs in an app's source set (`res/xml/mcp_capabilities.xml`), and its
+    text.
 
     Attributes:
-        path: Relative POSIX path below `src/main`, or a plain file name for a format that is no part of an app.
+        path: Relative POSIX path below `src/main`, or a plain file name for a format that is no part of an
+            app.
         text: The content.
         role: `descriptor`, `manifest`, `resource`, `schema`, `document` (not part of an app), `code`,
             or `skeleton` (code that the author fills in: written once, never over what is there).
@@ -95,9 +99,11 @@ class Format:
         read_file: Reads one descriptor file. Raises `InputError`.
         read_application: Finds the format's providers in an application. Raises `InputError`.
         write: Writes one provider in one dialect. Raises `WriteError`.
-        lint_file: Findings against the rules of the specification, for one descriptor file. Raises `InputError`.
+        lint_file: Findings against the rules of the specification, for one descriptor file. Raises
+            `InputError`.
         lint_application: The same for an application's components and descriptors.
-        write_handlers: Source code that answers a written provider's calls: takes the provider as written, the dialect, the
+        write_handlers: Source code that answers a written provider's calls: takes the provider as written,
+            the dialect, the
             language (`java` or `kotlin`) and the package of the new classes.
     """
 

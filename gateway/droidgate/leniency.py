@@ -1,6 +1,7 @@
 """The one door through which a reader accepts what a specification does not allow.
 
-Every leniency names its row in the divergence registry (`mappings/divergences`). In strict mode, and for rows switched off
+Every leniency names its row in the divergence registry (`mappings/divergences`). In strict mode, and for rows
+switched off
 by `DROIDGATE_ROWS_OFF` (comma-separated ids; a check of the tests themselves), the same call is an error.
 """
 
@@ -16,7 +17,9 @@ from droidgate.model.findings import Finding, Level, finding_code
 from droidgate_mappings.tables import load_divergences
 
 LENIENT_READ: Final = finding_code(
-    "lenient-read", "The reader accepted what the specification does not allow; `rule` names the registry row", __name__
+    "lenient-read",
+    "The reader accepted what the specification does not allow; `rule` names the registry row",
+    __name__,
 )
 
 USED_ROWS: set[str] = set()
@@ -41,7 +44,13 @@ class ReadingContext:
     rows_off: frozenset[str] = field(default_factory=_rows_off)
 
     def allow(
-        self, row_id: str, message: str, *, pointer: str = "", source: Place | None = None, hint: str | None = None
+        self,
+        row_id: str,
+        message: str,
+        *,
+        pointer: str = "",
+        source: Place | None = None,
+        hint: str | None = None,
     ) -> None:
         """Accept something by a registry row, and tell it.
 
@@ -62,7 +71,9 @@ class ReadingContext:
         USED_ROWS.add(row_id)
         if self.strict or row_id in self.rows_off:
             place = str(source) if source is not None else None
-            raise InputError(f"{message} ({row_id})", place=place, hint=hint or f"Strict reading: {row.written}")
+            raise InputError(
+                f"{message} ({row_id})", place=place, hint=hint or f"Strict reading: {row.written}"
+            )
         self.findings.append(
             Finding(
                 code=LENIENT_READ,

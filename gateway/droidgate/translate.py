@@ -19,7 +19,9 @@ class Translation:
     writing: Writing
 
 
-def translate(providers: Iterable[Provider], target: Format, dialect: DialectTable) -> tuple[Translation, ...]:
+def translate(
+    providers: Iterable[Provider], target: Format, dialect: DialectTable
+) -> tuple[Translation, ...]:
     """Write providers in a dialect.
 
     Raises:

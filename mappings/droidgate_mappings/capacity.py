@@ -45,34 +45,49 @@ class Capacity(Frozen):
 
     Attributes:
         provider_fields: Provider fields with a place of their own.
-        provider_text: The provider field that takes the text of description or instructions where one has no place.
-        provider_defaults: Provider fields that must be written, and what is written where the source has none; `{package}`
+        provider_text: The provider field that takes the text of description or instructions where one has no
+            place.
+        provider_defaults: Provider fields that must be written, and what is written where the source has
+            none; `{package}`
             and `{protocol}` are filled in.
-        component: Class name for a provider that comes from another protocol; None where no component is written.
+        component: Class name for a provider that comes from another protocol; None where no component is
+            written.
         capability_fields: Capability fields with a place of their own.
-        capability_defaults: Capability fields that must be written, and what is written where the source has none; `{id}` and
+        capability_defaults: Capability fields that must be written, and what is written where the source has
+            none; `{id}` and
             `{title}` are filled in.
         types: Kind of type -> how it is written.
         nested: Types inside a parameter (items, properties, members, alternatives, references) are carried.
         exclusive_only: A one-of is always exclusive.
+        one_of_class: Class name that is written for a one-of without one, where it must have one.
         items_required: An array always says of what.
         type_descriptions: `all` types have one, or only `top` ones (parameters, outputs), or `none`.
-        type_description_required: Parameters and outputs must have one; their name is written where they have none.
+        type_description_required: Parameters and outputs must have one; their name is written where they have
+            none.
         nullable: Nullability is carried.
+        nullable_definitions: Nullability of a definition itself, not of a reference to it, is carried.
         keywords: JSON Schema keywords are carried.
         implicit: A type that names no type is carried as such.
         enum_values: `any` values, or only those `matching` the type's kind.
         qualified_names: Class names of objects are carried.
         definitions: `all`, only the `reachable` ones, or `none`.
         extensions: Ids of the formats whose extensions are carried; `*` for every format's.
-        input_shape: `any` schema, or `object` where input is a list of parameters without facts of its own.
+        extension_facts: Format -> the only facts of it that are carried, where not all of them are.
+        input_shape: `any` schema, or `object` where input is a list of parameters without facts of its own,
+            or `typed-object` where it is a schema that says `type: object`, or `none` where a capability has
+            no parameters at all.
         input_required: Parameters say whether they are required; else each counts as required.
-        output_shape: `any` type, or `object` where it is a list of named values, or `none`.
+        output_shape: `any` type, or `object` where it is a list of named values, or `typed-object` where it
+            is a schema that says `type: object`, or `none`.
         output_default: Kind that is written where the source declares no output.
         output_required: Named outputs say whether they are required; else each counts as required.
         id_rule: What a capability id may be; None for any text.
         property_rule: What a parameter's name may be.
         text: `xml` where only the characters of XML 1.0 can be written.
+        xml_fields: Provider fields that hold only the characters of XML 1.0 where `text` is `json`.
+        outputs: The capacity for the types of outputs, where these can say less than inputs; whether there is
+            an output and of which shape stays here.
+        own_dialects: Dialects of the same format whose names and component are kept; None for all of them.
     """
 
     provider_fields: frozenset[ProviderField] = frozenset()
@@ -84,21 +99,27 @@ class Capacity(Frozen):
     types: dict[str, TypeCapacity]
     nested: bool = True
     exclusive_only: bool = False
+    one_of_class: str | None = None
     items_required: bool = False
     type_descriptions: Literal["all", "top", "none"] = "all"
     type_description_required: bool = False
     nullable: bool = True
+    nullable_definitions: bool = True
     keywords: bool = True
     implicit: bool = True
     enum_values: Literal["any", "matching"] = "any"
     qualified_names: bool = True
     definitions: Literal["all", "reachable", "none"] = "all"
     extensions: frozenset[str] = frozenset()
-    input_shape: Literal["any", "object"] = "any"
+    extension_facts: dict[str, frozenset[str]] = {}
+    input_shape: Literal["any", "object", "typed-object", "none"] = "any"
     input_required: bool = True
-    output_shape: Literal["any", "object", "none"] = "any"
+    output_shape: Literal["any", "object", "typed-object", "none"] = "any"
     output_default: str | None = None
     output_required: bool = True
     id_rule: NameRuleTable | None = None
     property_rule: NameRuleTable | None = None
     text: Literal["xml", "json"] = "json"
+    xml_fields: frozenset[ProviderField] = frozenset()
+    outputs: Capacity | None = None
+    own_dialects: frozenset[str] | None = None

@@ -122,3 +122,22 @@ def test_fuzz_profile_runs_long(suite: Suite) -> None:
     code, output = suite.run(test, "--hypothesis-profile=fuzz", "--timeout=0", "-m", "")
     assert code == 0, output
     assert suite.run(test)[0] == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+ROW_TEST = """
+import os
+import pytest
+@pytest.mark.row("M08")
+def test_it(): assert os.environ.get("DROIDGATE_ROWS_OFF") {operator} "M08"
+def test_without_a_row(): assert False
+"""
+
+
+def test_rows_off_passes_when_the_test_of_the_row_fails_without_it(suite: Suite) -> None:
+    code, output = suite.run(ROW_TEST.format(operator="!="), "--rows-off")
+    assert (code, "1 xfailed" in output) == (0, True), output
+
+
+def test_rows_off_fails_when_the_test_of_the_row_passes_without_it(suite: Suite) -> None:
+    code, output = suite.run(ROW_TEST.format(operator="=="), "--rows-off")
+    assert (code, "1 failed" in output) == (1, True), output

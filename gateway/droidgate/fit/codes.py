@@ -12,7 +12,9 @@ COMPONENT_RENAMED: Final = finding_code(
 )
 TEXT_ADDED: Final = finding_code("text-added", "What moved stands at the end of this text", __name__)
 TEXT_MOVED: Final = finding_code("text-moved", "Told in another text field of the target", __name__)
-FIELD_MOVED: Final = finding_code("field-moved", "A field without a place in the target, told in the description", __name__)
+FIELD_MOVED: Final = finding_code(
+    "field-moved", "A field without a place in the target, told in the description", __name__
+)
 FIELD_DROPPED: Final = finding_code("field-dropped", "A field without a place in the target", __name__)
 FIELD_DEFAULTED: Final = finding_code(
     "field-defaulted", "The target demands a value that the source does not state", __name__
@@ -24,7 +26,9 @@ OUTPUT_WRAPPED: Final = finding_code(
     "output-wrapped", "The target returns named values; the one value is called `result`", __name__
 )
 STRUCTURE_MOVED: Final = finding_code(
-    "structure-moved", "The target has no place for this part of a type; its JSON Schema is told in the description", __name__
+    "structure-moved",
+    "The target has no place for this part of a type; its JSON Schema is told in the description",
+    __name__,
 )
 EXTENSION_DROPPED: Final = finding_code(
     "extension-dropped", "A fact of another format without a place in the target", __name__
@@ -37,7 +41,9 @@ KEYWORD_MOVED: Final = finding_code(
     "keyword-moved", "A JSON Schema keyword without a place in the target, told in the description", __name__
 )
 SPELLING_DROPPED: Final = finding_code(
-    "spelling-dropped", "The schema's own way to write what the target says in its usual way; the meaning stays", __name__
+    "spelling-dropped",
+    "The schema's own way to write what the target says in its usual way; the meaning stays",
+    __name__,
 )
 NULLABLE_MOVED: Final = finding_code(
     "nullable-moved", "The target cannot say that null is allowed, told in the description", __name__

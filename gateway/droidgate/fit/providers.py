@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,13 +13,16 @@ from droidgate.fit.codes import (
     FIELD_DEFAULTED,
     FIELD_DROPPED,
     FIELD_MOVED,
+    NULLABLE_MOVED,
     OUTPUT_DEFAULTED,
     OUTPUT_WRAPPED,
+    SPELLING_DROPPED,
     STRUCTURE_MOVED,
     TEXT_MOVED,
 )
+from droidgate.fit.objects import is_always_object, may_be_object
 from droidgate.fit.types import TypeFit, without_extensions
-from droidgate.json_schema import write_schema
+from droidgate.json_schema import NAMESPACE, write_schema
 from droidgate.model.capability import Capability, Effects, Provider, reachable_definitions
 from droidgate.model.findings import Finding, Level
 from droidgate.model.json_values import canonical_json, pointer_token
@@ -55,7 +59,8 @@ def fit_provider(provider: Provider, capacity: Capacity, format_id: str, dialect
         dialect_id: The target dialect.
 
     Returns:
-        The fitted provider with protocol and dialect set, one finding for each leaf in which it differs, and the name map.
+        The fitted provider with protocol and dialect set, one finding for each leaf in which it differs, and
+        the name map.
     """
     return _ProviderFit(provider, capacity, format_id).fit(dialect_id)
 
@@ -67,13 +72,14 @@ class _ProviderFit(TypeFit):
         changes: dict[str, Any] = {"protocol": self.format_id, "dialect": dialect_id}
         changes.update(self.fit_provider_fields())
         changes["extensions"] = self.fit_extensions(provider.extensions, "")
-        changes["definitions"] = self.fit_definitions()
+        self.name_definitions()
         ids = self.capability_ids()
         fitted = []
         for position, capability in enumerate(provider.capabilities):
             self.place = capability.source or provider.source
             fitted.append(self.fit_capability(capability, f"/capabilities/{position}", ids[position]))
         changes["capabilities"] = tuple(fitted)
+        changes["definitions"] = self.fit_definitions(fitted)
         return Fitted(provider.model_copy(update=changes), tuple(self.findings), tuple(self.names))
 
     def fit_provider_fields(self) -> dict[str, Any]:
@@ -90,7 +96,12 @@ class _ProviderFit(TypeFit):
                 self.tell(TEXT_MOVED, Level.MOVED, f"/{name}", message)
                 notes.append(value)
             else:
-                self.tell(FIELD_DROPPED, Level.DROPPED, f"/{name}", f"the provider's {name} has no place in the target")
+                self.tell(
+                    FIELD_DROPPED,
+                    Level.DROPPED,
+                    f"/{name}",
+                    f"the provider's {name} has no place in the target",
+                )
         for name in sorted(capacity.provider_fields - {"component"}):
             value = getattr(provider, name)
             noted = name == capacity.provider_text and bool(notes)
@@ -99,14 +110,14 @@ class _ProviderFit(TypeFit):
             if noted:
                 changes[name] = self.add_notes(changes.get(name), notes, f"/{name}", separator="\n\n")
         changes["component"] = self.fit_component()
-        self.default_fields(capacity.provider_defaults, changes, provider, "")
+        self.default_fields(capacity.provider_defaults, changes, "")
         return changes
 
-    def default_fields(self, defaults: Any, changes: dict[str, Any], part: Provider | Capability, pointer: str) -> None:
+    def default_fields(self, defaults: Mapping[Any, str], changes: dict[str, Any], pointer: str) -> None:
         filled = {"package": self.provider.package or self.format_id, "id": changes.get("id", "")}
         for name, template in defaults.items():
             if changes.get(name) is None:
-                changes[name] = template.format(**filled)
+                changes[name] = self.clean(template.format(**filled), f"{pointer}/{name}", quiet=True)
                 message = f"the target demands a {name}: {changes[name]!r} is written"
                 self.tell(FIELD_DEFAULTED, Level.DEFAULTED, f"{pointer}/{name}", message)
 
@@ -119,51 +130,79 @@ class _ProviderFit(TypeFit):
         if capacity.component is None or (self.own and component is not None):
             return component if component is None else self.clean(component, "/component")
         if component is None:
-            self.tell(FIELD_DEFAULTED, Level.DEFAULTED, "/component", f"the target's component is {capacity.component}")
+            self.tell(
+                FIELD_DEFAULTED,
+                Level.DEFAULTED,
+                "/component",
+                f"the target's component is {capacity.component}",
+            )
         elif component != capacity.component:
             message = f"{component} speaks another protocol; the new component is {capacity.component}"
             self.tell(COMPONENT_RENAMED, Level.RENAMED, "/component", message)
             self.names.append(NameEntry(pointer="/component", original=component, written=capacity.component))
         return capacity.component
 
-    def fit_definitions(self) -> dict[str, Type]:
-        definitions = self.provider.definitions
-        if not definitions:
-            return definitions
-        carried = self.capacity.definitions
-        reached = set(definitions) if carried == "all" else self.reached_definitions()
-        kept = [name for name in definitions if carried != "none" and name in reached]
+    def name_definitions(self) -> None:
+        """Decide what definitions are called, before anything refers to them."""
         rule = self.capacity.property_rule
         if rule is not None and not self.own:
-            self.definition_names = map_names(((name, name) for name in kept), rule.rule())
+            self.definition_names = map_names(
+                ((name, name) for name in self.provider.definitions), rule.rule()
+            )
+
+    def fit_definitions(self, fitted_capabilities: Iterable[Capability]) -> dict[str, Type]:
+        """Return the definitions that the dialect carries, by their written names, and tell the others.
+
+        Args:
+            fitted_capabilities: As they are written; where only reached definitions are written, they decide.
+        """
+        carried = self.capacity.definitions
         fitted: dict[str, Type] = {}
-        for name, definition in definitions.items():
-            pointer = f"/definitions/{pointer_token(name)}"
-            if name not in kept:
-                self.drop_definition(name, definition, pointer, told=name in reached)
-                continue
+        told: dict[str, tuple[list[Finding], list[NameEntry]]] = {}
+        outer = self.findings, self.names
+        for name, definition in self.provider.definitions.items() if carried != "none" else ():
+            self.findings, self.names = told[name] = [], []
             written = self.definition_names.get(name, name)
             if written != name:
-                self.rename(pointer, name, written)
-            fitted[written] = self.fit_type(definition, pointer)
+                self.rename(f"/definitions/{pointer_token(name)}", name, written)
+            fitted[written] = self.fit_type(definition, f"/definitions/{pointer_token(name)}")
+        self.findings, self.names = outer
+        if carried == "reachable":
+            kept = {name for one in fitted_capabilities for name in reachable_definitions(one, fitted)}
+            fitted = {name: one for name, one in fitted.items() if name in kept}
+        reached = self.reached_definitions()
+        for name, definition in self.provider.definitions.items():
+            if self.definition_names.get(name, name) in fitted:
+                self.findings.extend(told[name][0])
+                self.names.extend(told[name][1])
+            else:
+                self.drop_definition(
+                    name, definition, f"/definitions/{pointer_token(name)}", told=name in reached
+                )
         return fitted
 
     def reached_definitions(self) -> set[str]:
+        """Return the definitions that the capabilities reach in the source."""
         definitions = self.provider.definitions
-        only_input = self.capacity.output_shape == "none" and self.capacity.definitions == "reachable"
-        reached: set[str] = set()
-        for capability in self.provider.capabilities:
-            reached |= reachable_definitions(capability.input if only_input else capability, definitions)
-        return reached
+        return {
+            name for one in self.provider.capabilities for name in reachable_definitions(one, definitions)
+        }
 
     def drop_definition(self, name: str, definition: Type, pointer: str, *, told: bool) -> None:
         for leaf, _ in leaves_of_type(definition, pointer):
             if not told or "/extensions/" in leaf:
-                self.tell(DEFINITION_DROPPED, Level.DROPPED, leaf, f"the definition {name!r} has no place in the target")
+                self.tell(
+                    DEFINITION_DROPPED,
+                    Level.DROPPED,
+                    leaf,
+                    f"the definition {name!r} has no place in the target",
+                )
             elif leaf.endswith(("/qualified_name", "/class_name")):
                 self.tell(CLASS_DROPPED, Level.DROPPED, leaf, "class names have no place in the target")
             else:
-                self.tell(STRUCTURE_MOVED, self.moved, leaf, f"the definition {name!r} is told where it is used")
+                self.tell(
+                    STRUCTURE_MOVED, self.moved, leaf, f"the definition {name!r} is told where it is used"
+                )
 
     def capability_ids(self) -> list[str]:
         ids = [capability.id for capability in self.provider.capabilities]
@@ -171,7 +210,10 @@ class _ProviderFit(TypeFit):
         if rule is None or self.own:
             return ids
         keys = [f"{self.provider.package}/{self.provider.component}/{one}" for one in ids]
-        keyed = [(one, key if ids.count(one) == 1 else f"{key}/{position}") for position, (one, key) in enumerate(zip(ids, keys, strict=True))]
+        keyed = [
+            (one, key if ids.count(one) == 1 else f"{key}/{position}")
+            for position, (one, key) in enumerate(zip(ids, keys, strict=True))
+        ]
         written = map_names(keyed, rule.rule())
         for position, (one, key) in enumerate(keyed):
             if written[key] != one:
@@ -192,19 +234,28 @@ class _ProviderFit(TypeFit):
             if "version" in capacity.capability_fields:
                 changes["version"] = self.clean(capability.version, f"{pointer}/version")
             else:
-                self.tell(FIELD_DROPPED, Level.DROPPED, f"{pointer}/version", "capabilities of the target have no version")
+                self.tell(
+                    FIELD_DROPPED,
+                    Level.DROPPED,
+                    f"{pointer}/version",
+                    "capabilities of the target have no version",
+                )
         changes["effects"] = self.fit_effects(capability.effects, pointer, notes)
         changes["input"] = self.fit_input(capability.input, f"{pointer}/input", notes)
         changes["output"] = self.fit_output(capability.output, f"{pointer}/output", notes)
         changes["extensions"] = self.fit_extensions(capability.extensions, pointer)
-        changes["description"] = self.fit_capability_text(capability.description, f"{pointer}/description", notes)
-        self.default_fields(capacity.capability_defaults, changes, capability, pointer)
+        changes["description"] = self.fit_capability_text(
+            capability.description, f"{pointer}/description", notes
+        )
+        self.default_fields(capacity.capability_defaults, changes, pointer)
         return capability.model_copy(update=changes)
 
     def fit_capability_text(self, text: str | None, pointer: str, notes: list[str]) -> str | None:
         if "description" not in self.capacity.capability_fields:
             if text is not None:
-                self.tell(FIELD_DROPPED, Level.DROPPED, pointer, "capabilities of the target have no description")
+                self.tell(
+                    FIELD_DROPPED, Level.DROPPED, pointer, "capabilities of the target have no description"
+                )
             return None
         if text is not None:
             text = self.clean(text, pointer, quiet=bool(notes))
@@ -216,14 +267,21 @@ class _ProviderFit(TypeFit):
         for name, words in _EFFECT_WORDS.items():
             value = getattr(effects, name)
             if value is not None:
-                self.tell(FIELD_MOVED, self.moved, f"{pointer}/effects/{name}", "the hint is told in the description")
+                self.tell(
+                    FIELD_MOVED,
+                    self.moved,
+                    f"{pointer}/effects/{name}",
+                    "the hint is told in the description",
+                )
                 notes.append(f"[{words}: {'yes' if value else 'no'}]")
         return None
 
     def fit_input(self, one: Type, pointer: str, notes: list[str]) -> Type:
         if self.capacity.input_shape == "any":
             return self.fit_type(one, pointer)
-        if isinstance(one, ObjectType):
+        if self.capacity.input_shape == "typed-object" and may_be_object(one):
+            return self.fit_typed_object(one, pointer)
+        if isinstance(one, ObjectType) and self.capacity.input_shape == "object":
             return self.fit_parameters(one, pointer, notes, told_required=self.capacity.input_required)
         self.move_whole(one, pointer, "Parameters", notes, kept_kind="object")
         return ObjectType()
@@ -233,18 +291,55 @@ class _ProviderFit(TypeFit):
         if one is None:
             if capacity.output_default is None:
                 return None
-            self.tell(OUTPUT_DEFAULTED, Level.DEFAULTED, f"{pointer}/kind", "no output is declared; void is written")
+            self.tell(
+                OUTPUT_DEFAULTED, Level.DEFAULTED, f"{pointer}/kind", "no output is declared; void is written"
+            )
             return ScalarType(kind="null")
+        self.capacity = capacity.outputs or capacity
+        fitted = self.fit_declared_output(one, pointer, notes, capacity)
+        self.capacity = capacity
+        return fitted
+
+    def fit_declared_output(
+        self, one: Type, pointer: str, notes: list[str], capacity: Capacity
+    ) -> Type | None:
+        """Return an output in the shape that `capacity` tells; its types are fitted into `self.capacity`."""
         if capacity.output_shape == "any":
             return self.fit_type(one, pointer)
         if capacity.output_shape == "none":
             self.move_whole(one, pointer, "Returns", notes, kept_kind=None)
             return None
-        if isinstance(one, ObjectType):
+        if capacity.output_shape == "typed-object":
+            if is_always_object(one, self.provider.definitions):
+                return self.fit_typed_object(one, pointer)
+        elif isinstance(one, ObjectType):
             return self.fit_parameters(one, pointer, notes, told_required=capacity.output_required)
         return self.wrap_output(one, pointer, notes)
 
-    def move_whole(self, one: Type, pointer: str, label: str, notes: list[str], *, kept_kind: str | None) -> None:
+    def fit_typed_object(self, one: Type, pointer: str) -> Type:
+        """Return a type whose JSON Schema says `type: object` in one word, at its top."""
+        fitted = self.fit_type(one, pointer)
+        if fitted.kind != "object" and fitted.keywords.get("type") == "object":
+            return fitted
+        if fitted.kind != "object":
+            message = "the target demands that the schema says `type: object`"
+            self.tell(FIELD_DEFAULTED, Level.DEFAULTED, f"{pointer}/keywords/type", message)
+            return fitted.model_copy(update={"keywords": {**fitted.keywords, "type": "object"}})
+        if fitted.nullable:
+            self.tell(
+                NULLABLE_MOVED, Level.DROPPED, f"{pointer}/nullable", "the target always takes an object here"
+            )
+        if fitted.implicit:
+            self.tell(SPELLING_DROPPED, Level.RENAMED, f"{pointer}/implicit", "the target names the type")
+        if "type" in fitted.keywords:
+            message = "the target writes 'type' in its usual way"
+            self.tell(SPELLING_DROPPED, Level.RENAMED, f"{pointer}/keywords/type", message)
+        keywords = {word: value for word, value in fitted.keywords.items() if word != "type"}
+        return fitted.model_copy(update={"nullable": False, "implicit": False, "keywords": keywords})
+
+    def move_whole(
+        self, one: Type, pointer: str, label: str, notes: list[str], *, kept_kind: str | None
+    ) -> None:
         """Tell a whole type in a note, leaf by leaf; a leaf `kind` of `kept_kind` at its top stays."""
         if one != ObjectType():
             notes.append(f"[{label}: {self.schema_text(one)}]")
@@ -257,16 +352,25 @@ class _ProviderFit(TypeFit):
         return canonical_json(write_schema(without_extensions(one), definitions))
 
     def fit_parameters(self, one: Type, pointer: str, notes: list[str], *, told_required: bool) -> ObjectType:
-        """Return an input or output object whose own facts have no place: they are told in the capability's description."""
+        """Return an input or output object whose own facts have no place: they are told in the capability's
+        description.
+        """
         if not isinstance(one, ObjectType):
             raise TypeError(one.kind)
         own_notes: list[str] = []
-        facts = self.fit_facts(one, pointer, own_notes, carried=False)
+        facts = self.fit_facts(one, pointer, own_notes)
         if one.description is not None:
-            self.tell(TEXT_MOVED, self.moved, f"{pointer}/description", "it is told in the capability's description")
+            self.tell(
+                TEXT_MOVED, self.moved, f"{pointer}/description", "it is told in the capability's description"
+            )
             own_notes.insert(0, one.description)
         if one.qualified_name is not None:
-            self.tell(CLASS_DROPPED, Level.DROPPED, f"{pointer}/qualified_name", "class names have no place in the target")
+            self.tell(
+                CLASS_DROPPED,
+                Level.DROPPED,
+                f"{pointer}/qualified_name",
+                "class names have no place in the target",
+            )
         notes.extend(own_notes)
         written = self.property_names(one, pointer)
         properties: dict[str, Property] = {}
@@ -279,22 +383,29 @@ class _ProviderFit(TypeFit):
 
     def wrap_output(self, one: Type, pointer: str, notes: list[str]) -> Type:
         """Return an object with the one value as its only property."""
-        told: list[Finding] = []
         if isinstance(one, ScalarType) and one.kind == "null":
-            wrapped = ObjectType()
-        else:
-            outer_findings, self.findings = self.findings, told
-            inner = f"{pointer}/properties/{_WRAPPER}"
-            held = self.fit_property(Property(type=one, required=True), inner, top=_WRAPPER, spill=notes)
-            told, self.findings = self.findings, outer_findings
-            wrapped = ObjectType(properties={_WRAPPER: held})
-        self.explain(
-            dict(leaves_of_type(one, pointer)),
-            dict(leaves_of_type(wrapped, pointer)),
-            told,
+            return self.fit_wrapped(one, pointer, ObjectType)
+        inner = f"{pointer}/properties/{_WRAPPER}"
+        # How a schema lays out its definitions is a fact of the root, whichever type that is.
+        of_root = {facts: held for facts, held in one.extensions.items() if facts == NAMESPACE}
+        of_value = {facts: held for facts, held in one.extensions.items() if facts != NAMESPACE}
+
+        def fit() -> Type:
+            value = Property(type=one.model_copy(update={"extensions": of_value}), required=True)
+            held = self.fit_property(value, inner, top=_WRAPPER, spill=notes)
+            extensions = self.fit_extensions(of_root, pointer)
+            return ObjectType(properties={_WRAPPER: held}, extensions=extensions)
+
+        return self.fit_wrapped(one, pointer, fit)
+
+    def fit_wrapped(self, one: Type, pointer: str, fit: Callable[[], Type]) -> Type:
+        """Return what `fit` makes of an output, told as wrapped."""
+        return self.fit_moved(
+            one,
+            fit,
+            pointer,
             moved_from=pointer,
             moved_to=f"{pointer}/properties/{_WRAPPER}/type",
             code=OUTPUT_WRAPPED,
             message=f"the output is written as an object with {_WRAPPER!r}",
         )
-        return wrapped

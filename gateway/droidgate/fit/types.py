@@ -51,6 +51,7 @@ from droidgate_mappings.capacity import Capacity
 NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """A character that XML 1.0 cannot hold."""
 
+_SLASHES_OF_DEFINITION: Final = 2
 _SPELLINGS: Final = frozenset({"type", "required", "properties", "enum", "$ref", "anyOf", "items"})
 _NO_FACTS: Final[dict[str, Any]] = {
     "nullable": False,
@@ -109,28 +110,40 @@ class TypeFit:
 
     @property
     def own(self) -> bool:
-        """The provider comes from the target format: its names are kept."""
-        return self.provider.protocol == self.format_id
+        """The provider comes from the target format, in a dialect like the target's: its names are kept."""
+        alike = self.capacity.own_dialects
+        return self.provider.protocol == self.format_id and (alike is None or self.provider.dialect in alike)
 
     @property
     def moved(self) -> Level:
         """The level of what is told in a description: moved, or dropped where the dialect has none."""
-        has_text = self.capacity.type_descriptions != "none" or "description" in self.capacity.capability_fields
+        has_text = (
+            self.capacity.type_descriptions != "none" or "description" in self.capacity.capability_fields
+        )
         return Level.MOVED if has_text else Level.DROPPED
 
     def tell(self, code: str, level: Level, pointer: str, message: str) -> None:
         """Add a finding at the place that is being fitted."""
-        self.findings.append(Finding(code=code, level=level, pointer=pointer, message=message, source=self.place))
+        self.findings.append(
+            Finding(code=code, level=level, pointer=pointer, message=message, source=self.place)
+        )
 
     def clean(self, text: str, pointer: str, *, quiet: bool = False) -> str:
-        """Return a text that the dialect can hold; `quiet` where a finding for the same leaf is told anyway."""
-        if self.capacity.text != "xml" or not NOT_XML.search(text):
+        """Return a text that the dialect can hold; `quiet` where a finding for the same leaf is told
+        anyway.
+        """
+        only_xml = self.capacity.text == "xml" or pointer.removeprefix("/") in self.capacity.xml_fields
+        if not only_xml or not NOT_XML.search(text):
             return text
         if not quiet:
-            self.tell(CHARACTERS_REPLACED, Level.DROPPED, pointer, "characters that XML cannot hold became U+FFFD")
+            self.tell(
+                CHARACTERS_REPLACED, Level.DROPPED, pointer, "characters that XML cannot hold became U+FFFD"
+            )
         return NOT_XML.sub("\ufffd", text)
 
-    def add_notes(self, text: str | None, notes: list[str], pointer: str, *, separator: str = " ") -> str | None:
+    def add_notes(
+        self, text: str | None, notes: list[str], pointer: str, *, separator: str = " "
+    ) -> str | None:
         """Return a text with notes at its end, and tell it."""
         if not notes:
             return text
@@ -144,19 +157,35 @@ class TypeFit:
             return extensions
         kept: Extensions = {}
         for format_id, facts in extensions.items():
-            if format_id in self.capacity.extensions:
-                kept[format_id] = facts
-                continue
+            carried = self.carried_facts(format_id, facts)
+            if carried:
+                kept[format_id] = carried
             for fact in facts:
+                if fact in carried:
+                    continue
                 leaf = f"{pointer}/extensions/{format_id}/{pointer_token(fact)}"
                 if format_id == NAMESPACE:
-                    self.tell(SPELLING_DROPPED, Level.RENAMED, leaf, "the schema's own layout of its definitions is not kept")
+                    self.tell(
+                        SPELLING_DROPPED,
+                        Level.RENAMED,
+                        leaf,
+                        "the schema's own layout of its definitions is not kept",
+                    )
                 else:
                     message = f"{fact!r} is a fact of {format_id} without a place in the target"
                     self.tell(EXTENSION_DROPPED, Level.DROPPED, leaf, message)
         return kept
 
-    def fit_type(self, one: Type, pointer: str, *, top: str | None = None, spill: list[str] | None = None) -> Type:
+    def carried_facts(self, format_id: str, facts: dict[str, Json]) -> dict[str, Json]:
+        """Return those facts of a format that the dialect carries."""
+        if format_id not in self.capacity.extensions:
+            return {}
+        only = self.capacity.extension_facts.get(format_id)
+        return facts if only is None else {fact: value for fact, value in facts.items() if fact in only}
+
+    def fit_type(
+        self, one: Type, pointer: str, *, top: str | None = None, spill: list[str] | None = None
+    ) -> Type:
         """Return a type as the dialect writes it.
 
         Args:
@@ -168,14 +197,21 @@ class TypeFit:
         if self.should_unwrap(one):
             return self.unwrap(one, pointer, top=top, spill=spill)  # type: ignore[arg-type]
         notes: list[str] = []
-        facts = self.fit_facts(one, pointer, notes)
-        row = self.capacity.types[one.kind]
-        if row.written_as == one.kind and (self.capacity.nested or one.kind in SCALAR_KINDS or one.kind in {"any", "opaque"}):
+        is_kept = self.capacity.types[one.kind].written_as == one.kind and self.carries_shape(one)
+        kind = one.kind if is_kept else self.replacing_kind(one)
+        facts = self.fit_facts(one, pointer, notes, kind=kind)
+        if is_kept:
             fitted = one.model_copy(update={**facts, **self.fit_shape(one, pointer)})
         else:
-            fitted = self.replace_shape(one, pointer, notes).model_copy(update=facts)
+            fitted = self.replace_shape(one, kind, pointer, notes).model_copy(update=facts)
         description = self.fit_description(one.description, pointer, notes, top=top, spill=spill)
         return fitted.model_copy(update={"description": description})
+
+    def carries_shape(self, one: Type) -> bool:
+        """Tell whether the dialect carries what stands inside a type of a kind that it carries."""
+        if isinstance(one, AnyType):
+            return one.boolean is None or self.capacity.keywords
+        return self.capacity.nested or one.kind in SCALAR_KINDS or one.kind == "opaque"
 
     def fit_description(
         self, text: str | None, pointer: str, notes: list[str], *, top: str | None, spill: list[str] | None
@@ -188,24 +224,37 @@ class TypeFit:
                 text = self.clean(text, leaf, quiet=bool(notes))
             text = self.add_notes(text, notes, leaf)
             if text is None and top is not None and self.capacity.type_description_required:
-                self.tell(FIELD_DEFAULTED, Level.DEFAULTED, leaf, f"the target demands a description: {top!r} is written")
+                self.tell(
+                    FIELD_DEFAULTED,
+                    Level.DEFAULTED,
+                    leaf,
+                    f"the target demands a description: {top!r} is written",
+                )
                 text = self.clean(top, leaf, quiet=True)
             return text
         if text is not None:
-            self.tell(TEXT_MOVED, self.moved, leaf, "types of the target have no description; it is told in the capability's")
+            self.tell(
+                TEXT_MOVED,
+                self.moved,
+                leaf,
+                "types of the target have no description; it is told in the capability's",
+            )
             notes.insert(0, text)
         if spill is not None and notes:
             spill.append(f"[{top}: {' '.join(notes)}]" if top is not None else " ".join(notes))
         return None
 
-    def fit_facts(self, one: Type, pointer: str, notes: list[str], *, carried: bool = True) -> dict[str, Any]:
-        """Return a type's facts (description apart) as the dialect writes them; what it cannot write goes to `notes`.
+    def fit_facts(
+        self, one: Type, pointer: str, notes: list[str], *, kind: str | None = None
+    ) -> dict[str, Any]:
+        """Return a type's facts (description apart) as the dialect writes them; what it cannot write goes to
+        `notes`.
 
         Args:
             one: The type.
             pointer: Its JSON Pointer.
             notes: Takes what is told in text.
-            carried: Whether the dialect has a place for this type's facts at all.
+            kind: The kind that the type is written as; None where the dialect has no place for its facts.
         """
         capacity = self.capacity
         facts = dict(_NO_FACTS)
@@ -214,46 +263,67 @@ class TypeFit:
             value = getattr(one, name)
             if value is None:
                 continue
-            if carried and self.carries(one, name, value):
+            if kind is not None and self.carries(one, kind, name, value):
                 facts[name] = value
                 continue
-            self.tell(CONSTRAINT_MOVED, self.moved, f"{pointer}/{name}", f"the {name} is told in the description")
+            self.tell(
+                CONSTRAINT_MOVED, self.moved, f"{pointer}/{name}", f"the {name} is told in the description"
+            )
             notes.append(_constraint_note(name, value))
         if one.nullable:
-            if carried and capacity.nullable:
+            if kind is not None and self.carries_null(pointer):
                 facts["nullable"] = True
             else:
-                self.tell(NULLABLE_MOVED, self.moved, f"{pointer}/nullable", "that null is allowed is told in the description")
+                self.tell(
+                    NULLABLE_MOVED,
+                    self.moved,
+                    f"{pointer}/nullable",
+                    "that null is allowed is told in the description",
+                )
                 notes.append("[May be null]")
         if one.implicit:
-            if carried and capacity.implicit:
+            if kind is not None and capacity.implicit:
                 facts["implicit"] = True
             else:
                 self.tell(SPELLING_DROPPED, Level.RENAMED, f"{pointer}/implicit", "the target names the type")
         if one.keywords:
-            facts["keywords"] = one.keywords if carried and capacity.keywords else self.move_keywords(one, pointer, notes)
+            facts["keywords"] = (
+                one.keywords
+                if kind is not None and capacity.keywords
+                else self.move_keywords(one, pointer, notes)
+            )
         return facts
+
+    def carries_null(self, pointer: str) -> bool:
+        """Tell whether the dialect carries that the type at a pointer may be null."""
+        of_definition = pointer.startswith("/definitions/") and pointer.count("/") == _SLASHES_OF_DEFINITION
+        return self.capacity.nullable and (self.capacity.nullable_definitions or not of_definition)
 
     def move_keywords(self, one: Type, pointer: str, notes: list[str]) -> dict[str, Json]:
         """Tell a type's keywords in notes, and return what is left: nothing."""
         for keyword, value in one.keywords.items():
             leaf = f"{pointer}/keywords/{pointer_token(keyword)}"
             if keyword in _SPELLINGS and one.kind != "any":
-                self.tell(SPELLING_DROPPED, Level.RENAMED, leaf, f"the target writes {keyword!r} in its usual way")
+                self.tell(
+                    SPELLING_DROPPED, Level.RENAMED, leaf, f"the target writes {keyword!r} in its usual way"
+                )
             else:
-                self.tell(KEYWORD_MOVED, self.moved, leaf, f"the keyword {keyword!r} is told in the description")
+                self.tell(
+                    KEYWORD_MOVED, self.moved, leaf, f"the keyword {keyword!r} is told in the description"
+                )
                 notes.append(f"[{keyword}: {canonical_json(value)}]")
         return {}
 
-    def carries(self, one: Type, name: str, value: Any) -> bool:
-        """Tell whether the dialect carries a constraint of a type."""
-        if name not in self.capacity.types[one.kind].constraints:
+    def carries(self, one: Type, kind: str, name: str, value: Any) -> bool:
+        """Tell whether the dialect carries a constraint of a type that is written as `kind`."""
+        types = self.capacity.types
+        if name not in types[one.kind].constraints or name not in types[kind].constraints:
             return False
         if name != "enum":
             return self.capacity.text != "xml" or (bool(value) and _is_plain_text(value))
         if self.capacity.enum_values == "any":
             return True
-        matches = _MATCHING.get(one.kind)
+        matches = _MATCHING.get(kind)
         return matches is not None and bool(value) and all(map(matches, value))
 
     def fit_shape(self, one: Type, pointer: str) -> dict[str, Any]:
@@ -269,7 +339,8 @@ class TypeFit:
             return {"items": self.fit_items(one, pointer)}
         if isinstance(one, AllOfType):
             members = tuple(
-                self.fit_type(member, f"{pointer}/members/{position}") for position, member in enumerate(one.members)
+                self.fit_type(member, f"{pointer}/members/{position}")
+                for position, member in enumerate(one.members)
             )
             return {"members": members, **self.fit_class(one, pointer)}
         if isinstance(one, OneOfType):
@@ -286,8 +357,12 @@ class TypeFit:
             return self.fit_type(one.items, f"{pointer}/items")
         if not self.capacity.items_required:
             return None
-        self.tell(ITEMS_DEFAULTED, Level.DEFAULTED, f"{pointer}/items/kind", "the target demands items; string is written")
+        self.tell_items(f"{pointer}/items/kind")
         return ScalarType(kind="string")
+
+    def tell_items(self, leaf: str) -> None:
+        """Tell that an array's items are written as strings, since the source does not say."""
+        self.tell(ITEMS_DEFAULTED, Level.DEFAULTED, leaf, "the target demands items; string is written")
 
     def fit_alternatives(self, one: OneOfType, pointer: str) -> dict[str, Any]:
         """Return the alternatives of a one-of, and whether exactly one applies."""
@@ -297,15 +372,29 @@ class TypeFit:
         )
         if one.exclusive or not self.capacity.exclusive_only:
             return {"alternatives": alternatives}
-        self.tell(EXCLUSIVE_ASSUMED, Level.DROPPED, f"{pointer}/exclusive", "the target allows exactly one alternative")
+        self.tell(
+            EXCLUSIVE_ASSUMED,
+            Level.DROPPED,
+            f"{pointer}/exclusive",
+            "the target allows exactly one alternative",
+        )
         return {"alternatives": alternatives, "exclusive": True}
 
     def fit_class(self, one: ObjectType | AllOfType | OneOfType, pointer: str) -> dict[str, str | None]:
         """Return the class name of a composite type."""
         name = one.qualified_name
-        if name is None:
-            return {}
         leaf = f"{pointer}/qualified_name"
+        if name is None:
+            default = self.capacity.one_of_class
+            if default is None or not isinstance(one, OneOfType):
+                return {}
+            self.tell(
+                FIELD_DEFAULTED,
+                Level.DEFAULTED,
+                leaf,
+                f"the target demands a class name: {default!r} is written",
+            )
+            return {"qualified_name": default}
         if not self.capacity.qualified_names:
             self.tell(CLASS_DROPPED, Level.DROPPED, leaf, "class names have no place in the target")
             return {"qualified_name": None}
@@ -313,9 +402,14 @@ class TypeFit:
 
     def fit_reference(self, one: RefType, pointer: str) -> str:
         """Return the name a reference is written with."""
+        rule = self.capacity.property_rule
         name = self.definition_names.get(one.name, one.name)
+        if one.name not in self.definition_names and rule is not None and not self.own:
+            name = map_names([(one.name, one.name)], rule.rule())[one.name]
         if name != one.name:
-            self.tell(RENAMED, Level.RENAMED, f"{pointer}/name", f"{one.name!r} is called {name!r} in the target")
+            self.tell(
+                RENAMED, Level.RENAMED, f"{pointer}/name", f"{one.name!r} is called {name!r} in the target"
+            )
         return name
 
     def fit_property(
@@ -330,7 +424,12 @@ class TypeFit:
         """Return a property as the dialect writes it."""
         required = held.required
         if not required and not told_required:
-            self.tell(REQUIRED_ASSUMED, Level.DEFAULTED, f"{pointer}/required", "the target has no optional values here")
+            self.tell(
+                REQUIRED_ASSUMED,
+                Level.DEFAULTED,
+                f"{pointer}/required",
+                "the target has no optional values here",
+            )
             required = True
         return Property(
             type=self.fit_type(held.type, f"{pointer}/type", top=top, spill=spill),
@@ -355,7 +454,9 @@ class TypeFit:
         self.tell(RENAMED, Level.RENAMED, pointer, f"{original!r} is called {written!r} in the target")
 
     def resolved(self, one: Type) -> Type:
-        """Return the type behind references and choices of one; the last one where references go in a circle."""
+        """Return the type behind references and choices of one; the last one where references go in a
+        circle.
+        """
         seen: set[str] = set()
         while True:
             if isinstance(one, RefType) and one.name in self.provider.definitions and one.name not in seen:
@@ -366,22 +467,28 @@ class TypeFit:
             else:
                 return one
 
-    def replace_shape(self, one: Type, pointer: str, notes: list[str]) -> Type:
-        """Return a type of the kind the dialect writes instead, without facts; its structure goes to `notes`."""
-        resolved = self.resolved(one)
-        row = self.capacity.types[resolved.kind]
-        written = blank_type(row.written_as if resolved.kind != "ref" else self.capacity.types["ref"].written_as)
+    def replacing_kind(self, one: Type) -> str:
+        """Return the kind that the dialect writes in place of a type that it does not carry."""
+        kind = self.capacity.types[self.resolved(one).kind].written_as
+        return kind if kind != "ref" else self.capacity.types[one.kind].written_as
+
+    def replace_shape(self, one: Type, kind: str, pointer: str, notes: list[str]) -> Type:
+        """Return a type of another kind, without facts; the structure of what was goes to `notes`."""
+        written = blank_type(kind)
+        if isinstance(written, ArrayType) and self.capacity.items_required:
+            written = ArrayType(items=ScalarType(kind="string"))
         shape = one.model_copy(update=_NO_FACTS)
         before = dict(leaves_of_type(shape, pointer))
         if len(before) > 1:
             notes.append(self.structure_note("Structure", shape))
-        for leaf, value in before.items():
+        for leaf in different_leaves(before, dict(leaves_of_type(written, pointer))):
             if leaf == f"{pointer}/kind":
-                if value != written.kind:
-                    level = self.capacity.types[one.kind].level
-                    self.tell(KIND_CHANGED, level, leaf, f"the target writes {value} as {written.kind}")
-            else:
+                level = self.capacity.types[one.kind].level
+                self.tell(KIND_CHANGED, level, leaf, f"the target writes {one.kind} as {written.kind}")
+            elif leaf in before:
                 self.tell_structure(leaf)
+            else:
+                self.tell_items(leaf)
         return written
 
     def tell_structure(self, leaf: str) -> None:
@@ -407,7 +514,10 @@ class TypeFit:
         if carried and (one.exclusive or not capacity.exclusive_only):
             return False
         inner = one.alternatives[0]
-        return all(getattr(one, name) is None or getattr(inner, name) is None for name in ("enum", "pattern", "format"))
+        return all(
+            getattr(one, name) is None or getattr(inner, name) is None
+            for name in ("enum", "pattern", "format")
+        )
 
     def unwrap(self, one: OneOfType, pointer: str, *, top: str | None, spill: list[str] | None) -> Type:
         """Return the only alternative of a choice, with the facts of both."""
@@ -424,44 +534,49 @@ class TypeFit:
                 "extensions": {**inner.extensions, **one.extensions},
             }
         )
-        outer_findings, self.findings = self.findings, []
-        fitted = self.fit_type(merged, pointer, top=top, spill=spill)
-        told, self.findings = self.findings, outer_findings
-        self.explain(
-            dict(leaves_of_type(one, pointer)),
-            dict(leaves_of_type(fitted, pointer)),
-            told,
+        return self.fit_moved(
+            one,
+            lambda: self.fit_type(merged, pointer, top=top, spill=spill),
+            pointer,
             moved_from=f"{pointer}/alternatives/0",
             moved_to=pointer,
             code=ALTERNATIVE_UNWRAPPED,
             message="the only alternative is written in place of the choice",
         )
-        return fitted
 
-    def explain(
+    def fit_moved(
         self,
-        before: dict[str, Json],
-        after: dict[str, Json],
-        told: list[Finding],
+        one: Type,
+        fit: Callable[[], Type],
+        pointer: str,
         *,
         moved_from: str,
         moved_to: str,
         code: str,
         message: str,
-    ) -> None:
-        """Tell each difference of a part that moved: by what was told about it at its new place, else by `code`.
+    ) -> Type:
+        """Return a type of which a part moves to another place, and tell each difference.
+
+        A difference is told by what was told about it at its new place, else by `code`; names given at the
+        new place are told at the old one, where the source has them.
 
         Args:
-            before: Leaves of the part as it was.
-            after: Leaves of the part as it is written.
-            told: Findings about the part at its new place.
-            moved_from: Pointer of the part as it was.
-            moved_to: Pointer of the part as it is written.
+            one: The type as it was.
+            fit: Fits it; what it tells is at the new place.
+            pointer: JSON Pointer of the type.
+            moved_from: JSON Pointer of the part as it was.
+            moved_to: JSON Pointer of the part as it is written.
             code: Finding code of the move itself.
             message: Its message.
         """
+        outer_findings, self.findings = self.findings, []
+        outer_names, self.names = self.names, []
+        fitted = fit()
+        told, self.findings = self.findings, outer_findings
+        named, self.names = self.names, outer_names
         by_pointer = {finding.pointer: finding for finding in told}
-        for leaf in different_leaves(before, after):
+        before = dict(leaves_of_type(one, pointer))
+        for leaf in different_leaves(before, dict(leaves_of_type(fitted, pointer))):
             known = by_pointer.get(leaf)
             if known is None and leaf in before and leaf.startswith(moved_from + "/"):
                 known = by_pointer.get(moved_to + leaf[len(moved_from) :])
@@ -471,6 +586,9 @@ class TypeFit:
                 self.tell(code, Level.RENAMED, leaf, message)
             else:
                 self.findings.append(known.model_copy(update={"pointer": leaf}))
+        for entry in named:
+            self.rename(moved_from + entry.pointer[len(moved_to) :], entry.original, entry.written)
+        return fitted
 
 
 def _constraint_note(name: str, value: Any) -> str:

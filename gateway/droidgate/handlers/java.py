@@ -1,11 +1,19 @@
-"""The Java class that validates a call's arguments and calls one typed method per capability (Java 8, org.json only)."""
+"""Java that every protocol's handlers share (Java 8, org.json only): checked arguments, typed calls."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from string import Template
 from typing import Final
 
-from droidgate.handlers.methods import Method, Parameter, ValueKind
+from droidgate.formats import Artifact
+from droidgate.handlers.methods import Method, Parameter, ValueKind, methods_of
+from droidgate.handlers.places import MARK, ClassPlace
+from droidgate.handlers.shapes import write_shapes
+from droidgate.model.capability import Provider
 
 _TYPES: Final[dict[ValueKind, tuple[str, str]]] = {
     "boolean": ("boolean", "Boolean"),
@@ -34,19 +42,33 @@ _READERS: Final[dict[ValueKind, str]] = {
     "void": "asAny",
 }
 _WIDTH: Final = 100
+_SIMPLE_ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_LITERAL_WIDTH: Final = 84
 
 
 def java_string(text: str) -> str:
     """Return a Java string literal in ASCII."""
-    simple = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-    pieces = []
-    for unit in _utf16_units(text):
-        character = chr(unit)
-        if character in simple:
-            pieces.append(simple[character])
-        else:
-            pieces.append(character if 0x20 <= unit < 0x7F else f"\\u{unit:04x}")
-    return '"' + "".join(pieces) + '"'
+    return '"' + "".join(map(_escaped, _utf16_units(text))) + '"'
+
+
+def _escaped(unit: int) -> str:
+    character = chr(unit)
+    if character in _SIMPLE_ESCAPES:
+        return _SIMPLE_ESCAPES[character]
+    return character if 0x20 <= unit < 0x7F else f"\\u{unit:04x}"  # noqa: PLR2004 - printable ASCII
+
+
+def java_string_parts(text: str, indent: str) -> str:
+    """Return a text as Java string literals of readable length, one a line, with commas between."""
+    lines: list[str] = []
+    line = ""
+    for piece in map(_escaped, _utf16_units(text)):
+        if len(line) + len(piece) > _LITERAL_WIDTH:
+            lines.append(line)
+            line = ""
+        line += piece
+    lines.append(line)
+    return ",\n".join(f'{indent}"{one}"' for one in lines)
 
 
 def _utf16_units(text: str) -> Iterator[int]:
@@ -55,17 +77,25 @@ def _utf16_units(text: str) -> Iterator[int]:
 
 
 def java_comment(text: str, indent: str, tags: Sequence[tuple[str, str]] = ()) -> list[str]:
-    """Return a Javadoc comment of a text and its `@param` tags, safe against `*/`, markup and Unicode escapes."""
+    """Return a Javadoc comment, safe against `*/`, markup and Unicode escapes, with `@param` tags."""
     lines = [*_wrap(_comment_text(text), indent)]
     for name, about in tags:
         lines.extend(_wrap(f"@param {name} {_comment_text(about)}", indent))
     if len(lines) == 1 and len(lines[0]) + len(indent) < _WIDTH - 8:
         return [f"{indent}/** {lines[0]} */"]
-    return [f"{indent}/**", *(f"{indent} * {line}" for line in lines), f"{indent} */"]
+    return [f"{indent}/**", *(f"{indent} * {line}".rstrip() for line in lines), f"{indent} */"]
 
 
 def _comment_text(text: str) -> str:
-    escapes = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;", "\\": "&#92;", "*/": "*&#47;"}
+    escapes = {
+        "&": "&amp;",
+        "<": "&lt;",
+        ">": "&gt;",
+        "@": "&#64;",
+        "\\": "&#92;",
+        "*/": "*&#47;",
+        "/*": "&#47;*",
+    }
     for plain, escaped in escapes.items():
         text = text.replace(plain, escaped)
     return " ".join("".join(one if one.isprintable() else " " for one in text).split())
@@ -94,63 +124,59 @@ def java_return_type(method: Method) -> str:
     """Return the Java type of a method's result; JSONObject for named outputs."""
     if method.returns == "array" and method.return_item_kind != "any":
         return f"List<{_TYPES[method.return_item_kind][1]}>"
-    return _TYPES[method.returns][0]
+    return _TYPES[method.returns][1 if method.returns_null else 0]
 
 
-def write_calls_class(package: str, name: str, methods: Sequence[Method]) -> str:
-    """Return the source of the class that checks and makes calls.
+@cache
+def read_template(package: str, name: str) -> Template:
+    """Return a template of Java code from a package's `templates` folder."""
+    folder = files(package).joinpath("templates")
+    return Template(folder.joinpath(f"{name}.template").read_text(encoding="utf-8"))
 
-    Args:
-        package: Its Java package.
-        name: Its simple name, such as `NotesCalls`.
-        methods: What it calls.
 
-    Returns:
-        Java 8 source that needs org.json only. `call(id, arguments)` returns what the method returned (null for void) and throws
-        `CallException` with a failure token (`unknown_capability`, `invalid_argument`).
+def write_shared_classes(provider: Provider, place: ClassPlace) -> tuple[Artifact, ...]:
+    """Return the sources that all components share: JSON reading, type checks, and the typed calls.
+
+    `Calls.call(id, arguments)` returns a JSON value (null for void) and throws `CallException` with a failure
+    token (`unknown_capability`, `invalid_argument`, `malformed_response`, or what the app's own code threw).
     """
-    lines = [
-        f"package {package};",
-        "",
-        "import java.util.ArrayList;",
-        "import java.util.Arrays;",
-        "import java.util.HashSet;",
-        "import java.util.Iterator;",
-        "import java.util.List;",
-        "import java.util.Set;",
-        "",
-        "import org.json.JSONArray;",
-        "import org.json.JSONException;",
-        "import org.json.JSONObject;",
-        "",
-        "/** Checks the arguments of a call and makes it. Made by droidgate and made anew by it. */",
-        f"public final class {name} {{",
-        *_capabilities_interface(methods),
-        "",
-        *_FAILURE.splitlines(),
-        "",
-        "    private final Capabilities capabilities;",
-        "",
-        f"    public {name}(Capabilities capabilities) {{",
-        "        this.capabilities = capabilities;",
-        "    }",
-        "",
-        *_dispatch(methods),
-    ]
-    for method in methods:
-        lines.extend(["", *_caller(method)])
-    lines.extend(["", *_ARGUMENTS.splitlines(), "}", ""])
-    return "\n".join(lines)
+    methods = methods_of(provider)
+    shapes = json.dumps(write_shapes(provider), ensure_ascii=False, separators=(",", ":"))
+    filled = {
+        "package": place.package,
+        "prefix": place.prefix,
+        "mark": MARK,
+        "shapes": java_string_parts(shapes, " " * 12),
+        "interface": "\n".join(_capabilities_interface(methods)),
+        "cases": "\n".join(_cases(methods)),
+        "callers": "\n".join(["", *(line for method in methods for line in [*_caller(method), ""])]),
+    }
+    return tuple(
+        place.java(name, read_template("droidgate.handlers", f"{name}.java").substitute(filled))
+        for name in ("Json", "Shapes", "Calls")
+    )
 
 
-def _signature(method: Method) -> str:
-    parameters = ", ".join(f"{java_type(one)} {one.identifier}" for one in method.parameters)
-    return f"{java_return_type(method)} {method.identifier}({parameters}) throws CallException, JSONException"
+def _signature(method: Method, exception: str, indent: str, word: str = "") -> str:
+    parameters = [f"{java_type(one)} {one.identifier}" for one in method.parameters]
+    if method.takes_object:
+        parameters = ["JSONObject arguments"]
+    head = f"{indent}{word}{java_return_type(method)} {method.identifier}("
+    tail = f") throws {exception}, JSONException"
+    line = f"{head}{', '.join(parameters)}{tail}"
+    if len(line) <= _WIDTH or not parameters:
+        return line
+    inner = f"\n{indent}        "
+    return f"{head}{inner}{f',{inner}'.join(parameters)}{tail}"
 
 
 def _method_comment(method: Method, indent: str) -> list[str]:
     tags = [(one.identifier, one.description) for one in method.parameters if one.description]
-    return java_comment(method.description or f"The capability {method.capability_id}", indent, tags)
+    return java_comment(
+        method.description or f"The capability {method.capability_id}",
+        indent,
+        () if method.takes_object else tags,
+    )
 
 
 def _capabilities_interface(methods: Sequence[Method]) -> Iterator[str]:
@@ -160,252 +186,75 @@ def _capabilities_interface(methods: Sequence[Method]) -> Iterator[str]:
         if position:
             yield ""
         yield from _method_comment(method, "        ")
-        yield f"        {_signature(method)};"
+        yield f"{_signature(method, 'CallException', '        ')};"
     yield "    }"
 
 
-def write_capabilities_class(package: str, name: str, calls: str, methods: Sequence[Method]) -> str:
-    """Return the source of the class that the app's author fills in: it implements every capability by refusing it."""
+def write_capabilities_class(provider: Provider, place: ClassPlace) -> Artifact:
+    """Return the Java class that the app's author fills in: it implements every capability by refusing it."""
+    methods = methods_of(provider)
+    calls = f"{place.prefix}Calls"
+    signatures = [_signature(method, f"{calls}.CallException", "    ", "public ") for method in methods]
     lines = [
-        f"package {package};",
+        f"package {place.package};",
         "",
-        "import java.util.List;",
-        "",
-        "import org.json.JSONArray;",
-        "import org.json.JSONException;",
-        "import org.json.JSONObject;",
+        "import android.content.Context;",
+        *_imports(signatures),
         "",
         "/** What the app does when a capability is called: put its work in place of each refusal. */",
-        f"final class {name} implements {calls}.Capabilities {{",
+        f"final class {place.prefix}Capabilities implements {calls}.Capabilities {{",
+        "    private final Context context;",
+        "",
+        f"    {place.prefix}Capabilities(Context context) {{",
+        "        this.context = context;",
+        "    }",
     ]
-    for position, method in enumerate(methods):
-        if position:
-            lines.append("")
-        lines.append("    @Override")
-        lines.append(
-            f"    public {_signature(method).replace('throws CallException', f'throws {calls}.CallException')} {{"
-        )
+    for method, signature in zip(methods, signatures, strict=True):
         refusal = java_string(f"{method.capability_id} is not implemented yet")
-        lines.append(f'        throw new {calls}.CallException("unavailable", {refusal});')
-        lines.append("    }")
+        lines += [
+            "",
+            "    @Override",
+            f"{signature} {{",
+            f'        throw new {calls}.CallException("unavailable", {refusal});',
+            "    }",
+        ]
     lines.extend(["}", ""])
-    return "\n".join(lines)
+    return place.java("Capabilities", "\n".join(lines), role="skeleton")
 
 
-def _dispatch(methods: Sequence[Method]) -> Iterator[str]:
-    yield "    /**"
-    yield "     * Makes one call."
-    yield "     *"
-    yield "     * @param capability its id"
-    yield "     * @param arguments the arguments by name"
-    yield "     * @return what the capability returned, null where it returns nothing"
-    yield "     */"
-    yield "    public Object call(String capability, JSONObject arguments)"
-    yield "            throws CallException, JSONException {"
-    yield "        switch (capability) {"
+def _imports(signatures: Iterable[str]) -> Iterator[str]:
+    text = " ".join(signatures)
+    if "List<" in text:
+        yield "import java.util.List;"
+    yield ""
+    for name in ("JSONArray", "JSONException", "JSONObject"):
+        if name in text or name == "JSONException":
+            yield f"import org.json.{name};"
+
+
+def _cases(methods: Sequence[Method]) -> Iterator[str]:
     for method in methods:
         yield f"            case {java_string(method.capability_id)}:"
-        yield f"                return {method.identifier}(arguments);"
-    yield "            default:"
-    yield '                throw new CallException("unknown_capability", "No capability " + capability);'
-    yield "        }"
-    yield "    }"
+        yield f"                return {method.identifier}(given);"
 
 
 def _caller(method: Method) -> Iterator[str]:
-    yield f"    private Object {method.identifier}(JSONObject arguments) throws CallException, JSONException {{"
-    names = "".join(f", {java_string(one.name)}" for one in method.parameters)
-    yield f"        Arguments given = new Arguments(arguments{names});"
-    call = f"capabilities.{method.identifier}("
-    end = ");"
+    yield f"    private Object {method.identifier}(Arguments given) throws CallException, JSONException {{"
     void = method.returns == "void"
-    head = f"        {'' if void else 'return '}{call}"
-    if not method.parameters:
-        yield head + end
-    else:
+    head = f"        {'' if void else 'return '}capabilities.{method.identifier}("
+    arguments = ["given.all"] if method.takes_object else [_argument(one) for one in method.parameters]
+    if arguments:
         yield head
-        last = len(method.parameters) - 1
-        for position, one in enumerate(method.parameters):
-            yield f"                {_argument(one)}{end if position == last else ','}"
+        yield ",\n".join(f"                {one}" for one in arguments) + ");"
+    else:
+        yield f"{head});"
     if void:
         yield "        return null;"
     yield "    }"
 
 
 def _argument(one: Parameter) -> str:
-    required = "false" if one.optional else "true"
     name = java_string(one.name)
     if one.kind == "array" and one.item_kind != "any":
-        boxed = _TYPES[one.item_kind][1]
-        return f"given.listOf({name}, {required}, {boxed}.class)"
-    if one.enum and one.kind == "string" and all(isinstance(value, str) for value in one.enum):
-        values = ", ".join(java_string(str(value)) for value in one.enum)
-        return f"given.oneOf({name}, {required}, {values})"
-    return f"given.{_READERS[one.kind]}({name}, {required})"
-
-
-_FAILURE: Final = """\
-    /** A call that failed, with the token that stands at the head of its message. */
-    public static final class CallException extends Exception {
-        private static final long serialVersionUID = 1L;
-        private final String token;
-
-        public CallException(String token, String message) {
-            super(token + ": " + message);
-            this.token = token;
-        }
-
-        /** The failure token, such as invalid_argument. */
-        public String token() {
-            return token;
-        }
-    }"""
-
-_ARGUMENTS: Final = """\
-    /** The arguments of one call, read strictly. */
-    private static final class Arguments {
-        private final JSONObject values;
-
-        Arguments(JSONObject values, String... names) throws CallException {
-            this.values = values;
-            Set<String> known = new HashSet<>(Arrays.asList(names));
-            for (Iterator<String> keys = values.keys(); keys.hasNext(); ) {
-                String key = keys.next();
-                if (!known.contains(key)) {
-                    throw invalid(key, "is not a parameter");
-                }
-            }
-        }
-
-        Object asAny(String name, boolean required) throws CallException {
-            Object value = values.opt(name);
-            if (value == null || value == JSONObject.NULL) {
-                if (required) {
-                    throw invalid(name, "is missing");
-                }
-                return null;
-            }
-            return value;
-        }
-
-        Boolean asBoolean(String name, boolean required) throws CallException {
-            return as(name, asAny(name, required), Boolean.class);
-        }
-
-        Integer asInt(String name, boolean required) throws CallException {
-            return as(name, asAny(name, required), Integer.class);
-        }
-
-        Long asLong(String name, boolean required) throws CallException {
-            return as(name, asAny(name, required), Long.class);
-        }
-
-        Float asFloat(String name, boolean required) throws CallException {
-            return as(name, asAny(name, required), Float.class);
-        }
-
-        Double asDouble(String name, boolean required) throws CallException {
-            return as(name, asAny(name, required), Double.class);
-        }
-
-        String asString(String name, boolean required) throws CallException {
-            return as(name, asAny(name, required), String.class);
-        }
-
-        JSONObject asObject(String name, boolean required) throws CallException {
-            return as(name, asAny(name, required), JSONObject.class);
-        }
-
-        JSONArray asArray(String name, boolean required) throws CallException {
-            return as(name, asAny(name, required), JSONArray.class);
-        }
-
-        byte[] asBytes(String name, boolean required) throws CallException {
-            String text = asString(name, required);
-            return text == null ? null : decodeBase64(name, text);
-        }
-
-        String oneOf(String name, boolean required, String... allowed) throws CallException {
-            String value = asString(name, required);
-            if (value != null && !Arrays.asList(allowed).contains(value)) {
-                throw invalid(name, "is none of " + Arrays.toString(allowed));
-            }
-            return value;
-        }
-
-        <T> List<T> listOf(String name, boolean required, Class<T> type) throws CallException {
-            JSONArray array = asArray(name, required);
-            if (array == null) {
-                return null;
-            }
-            List<T> items = new ArrayList<>(array.length());
-            for (int i = 0; i < array.length(); i++) {
-                Object item = array.opt(i);
-                if (item == null || item == JSONObject.NULL) {
-                    throw invalid(name + "[" + i + "]", "is null");
-                }
-                items.add(as(name + "[" + i + "]", item, type));
-            }
-            return items;
-        }
-
-        private static <T> T as(String name, Object value, Class<T> type) throws CallException {
-            if (value == null || type.isInstance(value)) {
-                return type.cast(value);
-            }
-            if (value instanceof Number) {
-                Object number = convert((Number) value, type);
-                if (number != null) {
-                    return type.cast(number);
-                }
-            }
-            throw invalid(name, "is not of type " + type.getSimpleName());
-        }
-
-        private static Object convert(Number value, Class<?> type) {
-            double wide = value.doubleValue();
-            boolean whole = value instanceof Integer || value instanceof Long;
-            if (type == Long.class && whole) {
-                return value.longValue();
-            }
-            if (type == Integer.class && whole && value.longValue() == value.intValue()) {
-                return value.intValue();
-            }
-            if (type == Double.class && !Double.isNaN(wide) && !Double.isInfinite(wide)) {
-                return wide;
-            }
-            if (type == Float.class && Math.abs(wide) <= Float.MAX_VALUE) {
-                return (float) wide;
-            }
-            return null;
-        }
-
-        private static byte[] decodeBase64(String name, String text) throws CallException {
-            String digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-            int end = text.length();
-            while (end > 0 && end > text.length() - 2 && text.charAt(end - 1) == '=') {
-                end--;
-            }
-            byte[] decoded = new byte[end * 3 / 4];
-            int bits = 0;
-            int held = 0;
-            int at = 0;
-            for (int i = 0; i < end; i++) {
-                int digit = digits.indexOf(text.charAt(i));
-                if (digit < 0) {
-                    throw invalid(name, "is not base64");
-                }
-                bits = (bits << 6 | digit) & 0xFFF;
-                held += 6;
-                if (held >= 8) {
-                    held -= 8;
-                    decoded[at++] = (byte) (bits >> held);
-                }
-            }
-            return decoded;
-        }
-
-        private static CallException invalid(String name, String reason) {
-            return new CallException("invalid_argument", name + " " + reason);
-        }
-    }"""
+        return f"given.asList({name}, {_TYPES[one.item_kind][1]}.class)"
+    return f"given.{_READERS[one.kind]}({name})"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from droidgate.handlers.shapes import takes_more
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.json_values import Json
 from droidgate.model.names import NameRule, map_names
@@ -26,14 +27,101 @@ ValueKind = Literal[
 ]
 
 _IDENTIFIER: Final = NameRule(allowed="[A-Za-z0-9_]", first="[A-Za-z_]", max_length=100)
-_RESERVED: Final = frozenset(
+RESERVED_WORDS: Final = frozenset(
     # Java (JLS 3.9) and Kotlin hard keywords together, so that both languages use the same names.
-    """abstract as assert boolean break byte case catch char class const continue default do double else enum extends false
-    final finally float for fun goto if implements import in instanceof int interface is long native new null object package
-    private protected public return short static strictfp super switch synchronized this throw throws transient true try
-    typealias typeof val var void volatile when while getClass hashCode equals notify notifyAll toString wait finalize clone
-    arguments capabilities""".split()
+    [
+        "abstract",
+        "as",
+        "assert",
+        "boolean",
+        "break",
+        "byte",
+        "case",
+        "catch",
+        "char",
+        "class",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extends",
+        "false",
+        "final",
+        "finally",
+        "float",
+        "for",
+        "fun",
+        "goto",
+        "if",
+        "implements",
+        "import",
+        "in",
+        "instanceof",
+        "int",
+        "interface",
+        "is",
+        "long",
+        "native",
+        "new",
+        "null",
+        "object",
+        "package",
+        "private",
+        "protected",
+        "public",
+        "return",
+        "short",
+        "static",
+        "strictfp",
+        "super",
+        "switch",
+        "synchronized",
+        "this",
+        "throw",
+        "throws",
+        "transient",
+        "true",
+        "try",
+        "typealias",
+        "typeof",
+        "val",
+        "var",
+        "void",
+        "volatile",
+        "when",
+        "while",
+        "yield",
+        "_",
+    ]
 )
+"""Words that can be no name in Java or in Kotlin."""
+
+_TAKEN: Final = RESERVED_WORDS | frozenset(
+    # Methods that every class has, and members of the generated ones.
+    [
+        "getClass",
+        "hashCode",
+        "equals",
+        "notify",
+        "notifyAll",
+        "toString",
+        "wait",
+        "finalize",
+        "clone",
+        "call",
+        "dispatch",
+        "plain",
+        "given",
+        "context",
+        "arguments",
+        "capabilities",
+    ]
+)
+_MOST_PARAMETERS: Final = 100
+"""Java allows 255 slots; nobody reads a hundred."""
 _LONGEST_DESCRIPTION: Final = 400
 
 
@@ -44,7 +132,7 @@ class Parameter:
     Attributes:
         name: Its name in the protocol.
         identifier: Its name in code.
-        kind: What the code sees; references and choices are followed, `any` where more than one shape is possible.
+        kind: What the code sees, behind references and choices; `any` where several shapes are possible.
         item_kind: The kind of an array's items; `any` where they are not scalars.
         optional: It may be left out or null, so the code sees null.
         enum: The only values allowed.
@@ -68,7 +156,9 @@ class Method:
         capability_id: The name it is called by.
         identifier: Its name in code.
         parameters: In declared order.
+        takes_object: The method takes the whole arguments object: they are no plain list of names.
         returns: `void` where the output is declared void, `any` where nothing is declared.
+        returns_null: It may return null.
         return_item_kind: The kind of a returned array's items.
         description: For the comment.
     """
@@ -76,7 +166,9 @@ class Method:
     capability_id: str
     identifier: str
     parameters: tuple[Parameter, ...]
+    takes_object: bool
     returns: ValueKind
+    returns_null: bool
     return_item_kind: ValueKind
     description: str | None
 
@@ -102,8 +194,8 @@ def _camel_case(name: str) -> str:
         return "value"
     first, rest = words[0], words[1:]
     joined = first[:1].lower() + first[1:] + "".join(word[:1].upper() + word[1:] for word in rest)
-    if joined in _RESERVED or joined[:1].isdigit():
-        return f"{joined}Value" if joined in _RESERVED else f"n{joined}"
+    if joined in _TAKEN or joined[:1].isdigit():
+        return f"{joined}Value" if joined in _TAKEN else f"n{joined}"
     return joined
 
 
@@ -114,17 +206,36 @@ def _method_of(capability: Capability, identifier: str, definitions: Mapping[str
         Parameter(
             name=name,
             identifier=names[name],
-            kind=kind_of(held.type, definitions),
+            kind=_parameter_kind(held.type, definitions),
             item_kind=item_kind_of(held.type, definitions),
-            optional=not held.required or held.type.nullable,
+            optional=not held.required or is_nullable(held.type, definitions),
             enum=held.type.enum,
             description=shorten(held.type.description),
         )
         for name, held in declared.properties.items()
     )
-    returns: ValueKind = "any" if capability.output is None else kind_of(capability.output, definitions)
-    items: ValueKind = "any" if capability.output is None else item_kind_of(capability.output, definitions)
-    return Method(capability.id, identifier, parameters, returns, items, shorten(capability.description))
+    output = AnyType(nullable=True) if capability.output is None else capability.output
+    returns = kind_of(output, definitions)
+    return Method(
+        capability_id=capability.id,
+        identifier=identifier,
+        parameters=parameters,
+        takes_object=takes_more(capability.input) or len(parameters) > _MOST_PARAMETERS,
+        returns=returns,
+        returns_null=returns != "void" and is_nullable(output, definitions),
+        return_item_kind=item_kind_of(output, definitions),
+        description=shorten(capability.description),
+    )
+
+
+def _parameter_kind(one: Type, definitions: Mapping[str, Type]) -> ValueKind:
+    kind = kind_of(one, definitions)
+    return "any" if kind == "void" else kind
+
+
+def is_nullable(one: Type, definitions: Mapping[str, Type]) -> bool:
+    """Tell whether a type allows null, itself or by what it refers to."""
+    return one.nullable or resolve(one, definitions).nullable
 
 
 def resolve(one: Type, definitions: Mapping[str, Type]) -> Type:

@@ -1,7 +1,8 @@
-"""Editing an AndroidManifest.xml in place: what is not touched keeps its bytes, comments and layout included."""
+"""Editing an AndroidManifest.xml in place: what is not touched keeps its bytes, comments and layout."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -15,8 +16,15 @@ from droidgate.parsing.xml_text import ANDROID, Element, child_elements, parse_x
 
 _ANDROID_URI: Final = ANDROID[1:-1]
 _NAME: Final = f"{ANDROID}name"
-_COMPONENTS: Final = frozenset({"activity", "activity-alias", "service", "receiver", "provider"})
+COMPONENTS: Final = frozenset({"activity", "activity-alias", "service", "receiver", "provider"})
+"""Elements that declare a component."""
+
 _BEFORE_APPLICATION: Final = frozenset({"uses-permission", "permission", "queries", "uses-feature"})
+_BINDING: Final = ("exported", "permission")
+"""Attributes that decide who may call: where they say something else, the component is not the protocol's."""
+
+_DECLARATION: Final = re.compile(r"<\?xml[^>]*\?>")
+_BYTE_ORDER_MARK: Final = "\ufeff"
 
 
 @dataclass(slots=True)
@@ -46,37 +54,58 @@ class _Edit:
 def merge_manifest(project: str, addition: str, *, path: str, namespace: str | None = None) -> str:
     """Return a project's manifest with the elements of another manifest in it.
 
-    A component of the same class keeps its attributes and children; what the addition has besides (intent filters, meta-data,
-    properties) is put into it, and a meta-data or property of the same name is replaced. Merging the same addition again
-    changes nothing.
+    A component of the same class keeps its attributes and children; what the addition has besides
+    (attributes, intent filters, meta-data, properties) is put into it, and a meta-data or property of the
+    same name is replaced. Merging the same addition again changes nothing.
 
     Args:
-        project: The text of the app's AndroidManifest.xml.
+        project: The text of the app's AndroidManifest.xml, byte order mark included where it has one.
         addition: The text of a complete manifest with what should be there.
         path: How errors name the project's manifest.
-        namespace: The package that `.Name` stands in, where the manifest has no `package`.
+        namespace: The package that `.Name` stands in, where it is not the manifest's `package`.
 
     Raises:
-        InputError: the project's manifest has no application element, or does not fit (a component that is not exported).
+        InputError: the project's manifest has no application element, or does not fit (a component that is not
+            exported).
     """
-    root = parse_xml(project, path=path)
+    if project.startswith(_BYTE_ORDER_MARK):
+        merged = merge_manifest(project[1:], addition, path=path, namespace=namespace)
+        return _BYTE_ORDER_MARK + merged
+    root = parse_manifest(project, path=path)
     spans = _read_spans(project, path)
     application = next((one for one in spans.children if one.tag == "application"), None)
     if application is None:
         message = "the manifest has no application element"
         raise InputError(message, place=path, hint="Point at the source set that declares the application")
     prefix = _android_prefix(root)
-    editor = _Editor(project, prefix or "android", path, root.get("package") or namespace)
-    if prefix is None:
-        name_end = spans.start + 1 + len("manifest")
-        editor.edits.append(_Edit(name_end, name_end, f' xmlns:android="{_ANDROID_URI}"'))
+    editor = _Editor(project, prefix or "android", path, namespace or root.get("package"))
     added = parse_xml(addition, path="<addition>")
     for child in child_elements(added):
         if child.tag == "application":
             editor.merge_children(application, child)
         elif child.tag in _BEFORE_APPLICATION:
             editor.merge_before(spans, application, child)
-    return editor.result()
+    if prefix is None and editor.edits:
+        name_end = spans.start + 1 + len(editor.tag_text(spans))
+        editor.edits.append(_Edit(name_end, name_end, f' xmlns:android="{_ANDROID_URI}"'))
+    merged = editor.result()
+    parse_manifest(merged, path=path)
+    return merged
+
+
+def parse_manifest(text: str, *, path: str) -> Element:
+    """Parse a manifest's text whatever encoding its file has; lines are those of the text.
+
+    Raises:
+        InputError: not well-formed.
+    """
+    text = text.removeprefix(_BYTE_ORDER_MARK)
+    # The text is decoded already, so what it declares about its bytes is no longer true.
+    return parse_xml(_DECLARATION.sub(_blank, text, count=1), path=path)
+
+
+def _blank(found: re.Match[str]) -> str:
+    return "".join(one if one in "\r\n" else " " for one in found[0])
 
 
 def _android_prefix(root: Element) -> str | None:
@@ -111,7 +140,7 @@ def _read_spans(text: str, path: str) -> _Span:
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     try:
-        parser.Parse(data, True)  # noqa: FBT003 - expat's own signature
+        parser.Parse(data, True)
     except expat.ExpatError as error:
         message = f"not well-formed XML: {expat.ErrorString(error.code)}"
         raise InputError(message, place=f"{path}:{error.lineno}") from None
@@ -158,7 +187,19 @@ class _Editor:
         self.newline = "\r\n" if "\r\n" in text else "\n"
 
     def merge_before(self, manifest: _Span, application: _Span, element: Element) -> None:
-        if any(self.same(one, element) for one in manifest.children):
+        existing = next((one for one in manifest.children if self.matches(one, element)), None)
+        if existing is not None and element.tag == "queries":
+            self.merge_children(existing, element)
+            return
+        if existing is not None:
+            self.check_permission(existing)
+            return
+        siblings = [one for one in manifest.children if one.tag == element.tag]
+        if siblings:
+            last = siblings[-1]
+            indent = self.indent_of(last)
+            text = f"{self.newline}{indent}{self.render(element, indent)}"
+            self.edits.append(_Edit(last.end, last.end, text))
             return
         indent = self.indent_of(application)
         self.edits.append(
@@ -171,8 +212,8 @@ class _Editor:
             existing = next((one for one in span.children if self.matches(one, child)), None)
             if existing is None:
                 missing.append(child)
-            elif child.tag in _COMPONENTS:
-                self.check_exported(existing, child)
+            elif child.tag in COMPONENTS:
+                self.merge_attributes(existing, child)
                 self.merge_children(existing, child)
             elif not self.same(existing, child):
                 self.edits.append(
@@ -181,33 +222,51 @@ class _Editor:
         if missing:
             self.insert(span, missing)
 
-    def check_exported(self, span: _Span, element: Element) -> None:
-        stated = span.attributes.get(f"{ANDROID}exported")
-        wanted = element.get(f"{ANDROID}exported")
-        if wanted is None or stated == wanted:
-            return
-        if stated is not None:
-            line = self.text.count("\n", 0, span.start) + 1
+    def check_permission(self, span: _Span) -> None:
+        until = span.attributes.get(f"{ANDROID}maxSdkVersion")
+        if span.tag == "uses-permission" and until is not None:
             message = (
-                f"{span.attributes.get(_NAME)} states exported={stated!r}, and the protocol needs {wanted!r}"
+                f"{span.attributes.get(_NAME)} is asked for up to API {until} only, and it is needed above"
             )
-            raise InputError(
-                message, place=f"{self.path}:{line}", hint="Change it there, or choose another component"
-            )
-        name_end = span.start + 1 + len(span.tag)
-        self.edits.append(_Edit(name_end, name_end, f' {self.prefix}:exported="{wanted}"'))
+            raise InputError(message, place=self.place(span), hint="Remove android:maxSdkVersion there")
+
+    def place(self, span: _Span) -> str:
+        return f"{self.path}:{self.text.count(chr(10), 0, span.start) + 1}"
+
+    def merge_attributes(self, span: _Span, element: Element) -> None:
+        missing: list[str] = []
+        for key, wanted in element.attrib.items():
+            name = str(key)
+            stated = span.attributes.get(name)
+            if name == _NAME or stated == wanted:
+                continue
+            if stated is None:
+                missing.append(f" {self.attribute_name(name)}={_quoted(str(wanted))}")
+            elif name.removeprefix(ANDROID) in _BINDING:
+                attribute = name.removeprefix(ANDROID)
+                message = (
+                    f"{span.attributes.get(_NAME)} states {attribute}={stated!r}, and {wanted!r} is needed"
+                )
+                hint = "Change it there, or give the component another name"
+                raise InputError(message, place=self.place(span), hint=hint)
+        if missing:
+            end = self.last_attribute_end(span)
+            self.edits.append(_Edit(end, end, "".join(missing)))
+
+    def last_attribute_end(self, span: _Span) -> int:
+        closing = 2 if self.text[span.start_tag_end - 2] == "/" else 1
+        return len(self.text[: span.start_tag_end - closing].rstrip())
 
     def insert(self, span: _Span, elements: list[Element]) -> None:
         indent = self.indent_of(span)
         inner = indent + self.unit
         rendered = "".join(f"{self.newline}{inner}{self.render(one, inner)}" for one in elements)
         if span.self_closed:
-            slash = len(self.text[: span.start_tag_end - 2].rstrip())
+            slash = self.last_attribute_end(span)
             text = f">{rendered}{self.newline}{indent}</{self.tag_text(span)}>"
             self.edits.append(_Edit(slash, span.end, text))
             return
-        content_end = len(self.text[: span.end_tag_start].rstrip())
-        content_end = max(content_end, span.start_tag_end)
+        content_end = max(len(self.text[: span.end_tag_start].rstrip()), span.start_tag_end)
         between = self.text[content_end : span.end_tag_start]
         closing = "" if "\n" in between else self.newline + indent
         self.edits.append(_Edit(content_end, content_end, rendered + closing))
@@ -224,9 +283,11 @@ class _Editor:
     def matches(self, span: _Span, element: Element) -> bool:
         if span.tag != element.tag:
             return False
-        if element.tag == "intent-filter":
+        if element.tag == "queries":
+            return True
+        if element.get(_NAME) is None:
             return self.same(span, element)
-        if element.tag in _COMPONENTS:
+        if element.tag in COMPONENTS:
             return self.qualified(span.attributes.get(_NAME)) == self.qualified(element.get(_NAME))
         return span.attributes.get(_NAME) == element.get(_NAME)
 
@@ -255,7 +316,7 @@ class _Editor:
         closing = ">" if children else " />"
         if len(attributes) > 1:
             inner = indent + self.unit
-            yield f"{indent}<{element.tag}"
+            yield f"{indent}<{element.tag!s}"
             yield from (f"{inner}{one}" for one in attributes[:-1])
             yield f"{inner}{attributes[-1]}{closing}"
         else:
@@ -263,7 +324,7 @@ class _Editor:
         for child in children:
             yield from self.render_lines(child, indent + self.unit)
         if children:
-            yield f"{indent}</{element.tag}>"
+            yield f"{indent}</{element.tag!s}>"
 
     def attribute_name(self, key: object) -> str:
         name = str(key)
@@ -274,10 +335,13 @@ class _Editor:
         )
 
     def result(self) -> str:
-        text = self.text
-        for edit in sorted(self.edits, key=lambda one: (one.start, one.end), reverse=True):
-            text = text[: edit.start] + edit.text + text[edit.end :]
-        return text
+        pieces: list[str] = []
+        done = 0
+        # Stable: edits at one place stay in the order in which they were asked for.
+        for edit in sorted(self.edits, key=lambda one: (one.start, one.end)):
+            pieces += [self.text[done : edit.start], edit.text]
+            done = edit.end
+        return "".join([*pieces, self.text[done:]])
 
 
 def _plain(key: object) -> str:

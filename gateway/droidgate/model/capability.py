@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+
 from pydantic import Field
 
 from droidgate.model.json_values import Json, digest_of
@@ -21,7 +22,9 @@ _NOT_DECLARED = {"source", "state"}
 
 
 class Place(Frozen):
-    """Where in the sources something stands: a path as the user wrote it, a 1-based line, an XPath or JSON Pointer."""
+    """Where in the sources something stands: a path as the user wrote it, a 1-based line, an XPath or JSON
+    Pointer.
+    """
 
     path: str
     line: int | None = None
@@ -55,7 +58,8 @@ class Capability(Frozen):
         description: What it does, for people and language models.
         version: The capability's own version, any text.
         input: What a call takes; an `ObjectType` unless the source's schema says otherwise.
-        output: What a call returns; None where nothing is declared, a `null` scalar where it is declared void.
+        output: What a call returns; None where nothing is declared, a `null` scalar where it is declared
+            void.
         effects: Hints about side effects, or None.
         state: Run-time state, or None.
         source: Where it is declared.
@@ -104,14 +108,18 @@ class Provider(Frozen):
     extensions: Extensions = {}
 
     def content_digest(self) -> str:
-        """Return the digest of the declaration: everything but where it was read and its run-time state (DESIGN 4)."""
+        """Return the digest of the declaration: everything but where it was read and its run-time state
+        (DESIGN 4).
+        """
         return digest_of(declaration_of(self))
 
     def pin(self, *, user: int, signer: str, capability_id: str) -> str:
         """Return the digest by which a user's approval of one capability is remembered.
 
-        It covers the Android user, the signer's certificate digest, the component and the capability's declaration with
-        the definitions it reaches; versionCode and enabled state are in neither (reference android-runtime 3.1).
+        It covers the Android user, the signer's certificate digest, the component and the capability's
+        declaration with
+        the definitions it reaches; versionCode and enabled state are in neither (reference android-runtime
+        3.1).
 
         Args:
             user: Android user number.
@@ -150,15 +158,19 @@ class CapabilitySet(Frozen):
 
 
 def declaration_of(part: Frozen) -> dict[str, Json]:
-    """Return a model part as JSON values without defaults, `source` and `state`: what the digests are made from.
+    """Return a model part as JSON values without defaults, `source` and `state`: what the digests are made
+    from.
 
-    The order of an object's properties is part of a declaration and canonical JSON sorts keys, so properties become a
+    The order of an object's properties is part of a declaration and canonical JSON sorts keys, so properties
+    become a
     list of `[name, property]` pairs.
     """
     declared: dict[str, Json] = {}
     for name, field in type(part).model_fields.items():
         value = getattr(part, name)
-        if name in _NOT_DECLARED or (name != "kind" and value == field.get_default(call_default_factory=True)):
+        if name in _NOT_DECLARED or (
+            name != "kind" and value == field.get_default(call_default_factory=True)
+        ):
             continue
         if name == "properties":
             declared[name] = [[key, declaration_of(held)] for key, held in value.items()]

@@ -1,10 +1,10 @@
 """The one tree of errors that users see.
 
-    DroidgateError
-    ├── InputError          a descriptor, project or archive that cannot be read (exit code 3)
-    │   └── BudgetError     reading it would take more than the parser's budget allows
-    ├── UsageError          an unknown format, dialect or option value (exit code 2)
-    └── WriteError          a target that cannot hold what it is asked to hold (exit code 3)
+DroidgateError
+├── InputError          a descriptor, project or archive that cannot be read (exit code 3)
+│   └── BudgetError     reading it would take more than the parser's budget allows
+├── UsageError          an unknown format, dialect or option value (exit code 2)
+└── WriteError          a target that cannot hold what it is asked to hold (exit code 3)
 """
 
 from __future__ import annotations

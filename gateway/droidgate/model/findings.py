@@ -1,6 +1,7 @@
 """Findings: what a reader had to bend, what a crossing changes, what a linter objects to (DESIGN 5).
 
-Every finding has a stable code. A module declares its codes once, where they are used, with `finding_code`; the docs list
+Every finding has a stable code. A module declares its codes once, where they are used, with `finding_code`;
+the docs list
 them from there.
 """
 
@@ -14,7 +15,9 @@ from droidgate.model.types import Frozen
 
 
 class Level(StrEnum):
-    """How much a crossing changes a fact, in rising order; and, apart from those, how grave a lint finding is."""
+    """How much a crossing changes a fact, in rising order; and, apart from those, how grave a lint finding
+    is.
+    """
 
     READ = "read"
     """The reader accepted what the specification does not allow; nothing is lost."""
@@ -64,7 +67,8 @@ class Finding(Frozen):
     Attributes:
         code: Stable id, such as `enum-moved`.
         level: How grave.
-        pointer: JSON Pointer of the leaf in the model (crossing), or of the place in the source (read, lint); properties,
+        pointer: JSON Pointer of the leaf in the model (crossing), or of the place in the source (read, lint);
+            properties,
             definitions and extensions are addressed by name, capabilities by position.
         message: One sentence, without a period.
         hint: The way out, or None.

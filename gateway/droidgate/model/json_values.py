@@ -1,6 +1,7 @@
 """JSON values: their type, their canonical text, and JSON Pointers into them (RFC 6901).
 
-A JSON value is None, bool, int, float, Decimal, str, list or dict with str keys. Decimal stands for a number whose
+A JSON value is None, bool, int, float, Decimal, str, list or dict with str keys. Decimal stands for a number
+whose
 source digits a float would change; it is written back digit for digit.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, TypeAlias
@@ -16,6 +18,7 @@ from typing import Any, TypeAlias
 Json: TypeAlias = Any
 """A JSON value; `Any`, since pydantic and mypy both pay heavily for the recursive union."""
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -43,6 +46,31 @@ def _write_exactly(value: Json) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "[" + ",".join(_write_exactly(item) for item in value) + "]"
     return _encoder.encode(value)
+
+
+def readable_json(value: Json) -> str:
+    """Return a JSON text for people: members in their order, one a line, indented by two; numbers exact.
+
+    Halves of surrogate pairs are written as escapes, so that the text has an encoding.
+
+    Raises:
+        ValueError: the value holds NaN or an infinity.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2)
+    except TypeError:
+        text = _write_lines(value, "\n")
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _write_lines(value: Json, line: str) -> str:
+    inner = f"{line}  "
+    if isinstance(value, Mapping) and value:
+        members = [f"{_encoder.encode(key)}: {_write_lines(held, inner)}" for key, held in value.items()]
+        return "{" + inner + f",{inner}".join(members) + line + "}"
+    if isinstance(value, Sequence) and not isinstance(value, str) and value:
+        return "[" + inner + f",{inner}".join(_write_lines(held, inner) for held in value) + line + "]"
+    return _write_exactly(value)
 
 
 def json_equal(left: Json, right: Json) -> bool:

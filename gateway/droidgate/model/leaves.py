@@ -1,8 +1,11 @@
 """The leaves of a model and the differences between two models, by JSON Pointer.
 
-A leaf is the smallest fact that a finding can name: a field that is not its default, a whole `enum`, one keyword's value,
-one fact of one format in `extensions`. `kind` is always a leaf. Properties, definitions, keywords and extensions are
-addressed by name, list members by position, capabilities by their position in the first model. Where a thing was read
+A leaf is the smallest fact that a finding can name: a field that is not its default, a whole `enum`, one
+keyword's value,
+one fact of one format in `extensions`. `kind` is always a leaf. Properties, definitions, keywords and
+extensions are
+addressed by name, list members by position, capabilities by their position in the first model. Where a thing
+was read
 (`source`), its run-time state, and the provider's protocol and dialect are no leaves: they change by nature.
 """
 

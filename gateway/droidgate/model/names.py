@@ -1,4 +1,6 @@
-"""Reversible name maps: names of one world for another, made once, written out, never parsed back (DESIGN 5)."""
+"""Reversible name maps: names of one world for another, made once, written out, never parsed back (DESIGN
+5).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ _SUFFIX_LENGTH = 8
 
 
 class NameEntry(Frozen):
-    """One renamed thing: the JSON Pointer of what is renamed in the source model, its name there and in the target."""
+    """One renamed thing: the JSON Pointer of what is renamed in the source model, its name there and in the
+    target.
+    """
 
     pointer: str
     original: str
@@ -44,7 +48,9 @@ class NameRule:
 
     def shape(self, name: str) -> str:
         """Return a name of this rule that resembles the given one; two names may become one."""
-        kept = re.sub(f"(?:(?!{self.allowed}).)+", self.replacement, name, flags=re.DOTALL).strip(self.replacement)
+        kept = re.sub(f"(?:(?!{self.allowed}).)+", self.replacement, name, flags=re.DOTALL).strip(
+            self.replacement
+        )
         if not kept or re.match(self.first or self.allowed, kept) is None:
             kept = f"n{self.replacement}{kept}" if kept else "n"
         return kept[: self.max_length]
@@ -58,7 +64,8 @@ def name_suffix(key: str) -> str:
 def map_names(names: Iterable[tuple[str, str]], rule: NameRule) -> dict[str, str]:
     """Map names of one namespace to names that a rule permits, no two alike.
 
-    A name that the rule permits and that stands alone stays. Every other one is shaped and gets a suffix made from its own
+    A name that the rule permits and that stands alone stays. Every other one is shaped and gets a suffix made
+    from its own
     key, so that a name added later never renames an earlier one.
 
     Args:

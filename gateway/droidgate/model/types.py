@@ -1,7 +1,9 @@
 """The type algebra: what a parameter or a result may be (DESIGN 4).
 
-One class per shape, each frozen, told apart by `kind`. Every fact a source states is a field here, a JSON Schema keyword
-kept verbatim in `keywords`, or a fact of one format in `extensions[format]`; so reading and writing one format is exact.
+One class per shape, each frozen, told apart by `kind`. Every fact a source states is a field here, a JSON
+Schema keyword
+kept verbatim in `keywords`, or a fact of one format in `extensions[format]`; so reading and writing one
+format is exact.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ class TypeFacts(Frozen):
     """What every type may state besides its shape.
 
     Attributes:
-        nullable: A null value is allowed. Apart from `Property.required`, which says whether a key may be left out.
+        nullable: A null value is allowed. Apart from `Property.required`, which says whether a key may be
+            left out.
         description: Text for people and language models.
         enum: The only values allowed, in source order; null is told by `nullable` and never listed.
         pattern: An ECMA-262 regular expression that a string matches somewhere (JSON Schema `pattern`).
@@ -50,7 +53,9 @@ class TypeFacts(Frozen):
 
 
 class ScalarType(TypeFacts):
-    """A single value. `int32`, `int64`, `float` and `double` are Java's; `bytes` is base64 text in JSON; `null` is void."""
+    """A single value. `int32`, `int64`, `float` and `double` are Java's; `bytes` is base64 text in JSON;
+    `null` is void.
+    """
 
     kind: ScalarKind
 
@@ -63,7 +68,9 @@ class ArrayType(TypeFacts):
 
 
 class ObjectType(TypeFacts):
-    """Named values in source order. `qualified_name` is the class name that AppFunctions gives to an object."""
+    """Named values in source order. `qualified_name` is the class name that AppFunctions gives to an
+    object.
+    """
 
     kind: Literal["object"] = "object"
     properties: dict[str, Property] = {}
@@ -86,7 +93,9 @@ class AllOfType(TypeFacts):
 
 
 class OneOfType(TypeFacts):
-    """A value that one alternative describes: exactly one where `exclusive`, else at least one (JSON Schema `anyOf`)."""
+    """A value that one alternative describes: exactly one where `exclusive`, else at least one (JSON Schema
+    `anyOf`).
+    """
 
     kind: Literal["one-of"] = "one-of"
     alternatives: tuple[Type, ...] = ()
@@ -95,7 +104,9 @@ class OneOfType(TypeFacts):
 
 
 class OpaqueType(TypeFacts):
-    """A platform object that only travels by reference on the device, such as a PendingIntent (a Parcelable)."""
+    """A platform object that only travels by reference on the device, such as a PendingIntent (a
+    Parcelable).
+    """
 
     kind: Literal["opaque"] = "opaque"
     class_name: str | None = None
@@ -113,7 +124,16 @@ Type: TypeAlias = Annotated[
     Field(discriminator="kind"),
 ]
 
-TYPE_KINDS: tuple[str, ...] = (*get_args(ScalarKind), "array", "object", "ref", "all-of", "one-of", "opaque", "any")
+TYPE_KINDS: tuple[str, ...] = (
+    *get_args(ScalarKind),
+    "array",
+    "object",
+    "ref",
+    "all-of",
+    "one-of",
+    "opaque",
+    "any",
+)
 """Every value that `kind` may have."""
 
 

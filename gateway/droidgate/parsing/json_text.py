@@ -1,14 +1,15 @@
 """Strict JSON reading with a budget (RFC 8259; DESIGN 6).
 
-Duplicate keys, NaN and the infinities, lone surrogates in the text and more than 64 levels are errors. Integers are exact at
-any size; a number whose digits a float would change is a Decimal.
+Duplicate keys, NaN and the infinities, lone surrogates and more than 64 levels are errors. Integers are exact up to
+the limits below; a number whose digits a float would change is a Decimal.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Final, Never
 
 from droidgate.model.errors import BudgetError, InputError
@@ -19,11 +20,19 @@ MAX_CHARACTERS: Final = 16 * 1024 * 1024
 MAX_NUMBER_CHARACTERS: Final = 1024
 
 
+_HIGH_SURROGATES: Final = range(0xD800, 0xDC00)
+_LOW_SURROGATES: Final = range(0xDC00, 0xE000)
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+_ESCAPE_OR_SURROGATE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|.)|[\ud800-\udfff]", re.DOTALL)
+
+
 class _DuplicateKeyError(ValueError):
     """Raised inside the parser; the position is not known there."""
 
 
-def parse_json(text: str | bytes, *, path: str = "<text>", line: int = 1, lenient_controls: bool = False) -> Json:
+def parse_json(
+    text: str | bytes, *, path: str = "<text>", line: int = 1, lenient_controls: bool = False
+) -> Json:
     """Parse one JSON document.
 
     Args:
@@ -39,11 +48,12 @@ def parse_json(text: str | bytes, *, path: str = "<text>", line: int = 1, lenien
         InputError: not JSON, with line and column.
         BudgetError: too long, too deep, or a number of too many digits.
     """
-    if isinstance(text, bytes):
-        text = decode_utf8(text, path=path)
+    text = decode_utf8(text, path=path) if isinstance(text, bytes) else text.removeprefix("\ufeff")
     if len(text) > MAX_CHARACTERS:
         message = f"the JSON has more than {MAX_CHARACTERS} characters"
         raise BudgetError(message, place=path)
+    if _SURROGATE.search(text) is not None:
+        _refuse_lone_surrogates(text, path, line)
     decoder = _lenient_decoder if lenient_controls else _strict_decoder
     try:
         value = decoder.decode(text)
@@ -58,6 +68,31 @@ def parse_json(text: str | bytes, *, path: str = "<text>", line: int = 1, lenien
     if text.count("[") + text.count("{") > MAX_DEPTH:
         _check_depth(value, path)
     return value
+
+
+def _refuse_lone_surrogates(text: str, path: str, line: int) -> None:
+    """Raise where half of a surrogate pair stands in a document, as an escape or as a character."""
+    high_ends_at = -1
+    high: re.Match[str] | None = None
+    for found in _ESCAPE_OR_SURROGATE.finditer(text):
+        code = int(found["code"], 16) if found["code"] else ord(found[0]) if len(found[0]) == 1 else 0
+        is_low = _LOW_SURROGATES.start <= code < _LOW_SURROGATES.stop
+        if is_low and high is not None and high_ends_at == found.start():
+            high = None
+            continue
+        if high is not None or is_low:
+            break
+        if code in _HIGH_SURROGATES:
+            high, high_ends_at = found, found.end()
+    else:
+        if high is None:
+            return
+        found = high
+    row = line + text.count("\n", 0, found.start())
+    message = "a string holds half of a surrogate pair"
+    raise InputError(
+        message, place=f"{path}:{row}", hint="Write both escapes of the character, or the character"
+    )
 
 
 def decode_utf8(data: bytes, *, path: str) -> str:
@@ -80,14 +115,17 @@ def _located(error: json.JSONDecodeError, path: str, line: int) -> InputError:
     elif error.msg.startswith("Expecting property name enclosed in double quotes"):
         hint = "Names stand in double quotes, and no comma follows the last member"
     place = f"{path}:{error.lineno + line - 1}:{error.colno}"
-    return InputError(f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}", place=place, hint=hint)
+    reason = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
+    return InputError(f"not JSON: {reason}", place=place, hint=hint)
 
 
 def _duplicate(key: str, text: str, path: str, line: int) -> InputError:
     quoted = json.dumps(key, ensure_ascii=False)
     second = text.find(quoted, text.find(quoted) + 1)
     row = line + text.count("\n", 0, second) if second >= 0 else line
-    return InputError(f"the key {quoted} stands twice in one object", place=f"{path}:{row}", hint="Remove one of them")
+    return InputError(
+        f"the key {quoted} stands twice in one object", place=f"{path}:{row}", hint="Remove one of them"
+    )
 
 
 def _too_deep(path: str) -> BudgetError:
@@ -125,7 +163,11 @@ def _read_fraction(digits: str) -> float | Decimal:
     if len(digits) > MAX_NUMBER_CHARACTERS:
         _refuse_number()
     number = float(digits)
-    exact = Decimal(digits)
+    try:
+        exact = Decimal(digits)
+    except InvalidOperation:
+        message = "the exponent of a number has too many digits"
+        raise BudgetError(message) from None
     if number - number == 0.0 and Decimal(repr(number)) == exact:
         return number
     return exact

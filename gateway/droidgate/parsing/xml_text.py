@@ -20,14 +20,27 @@ MAX_DEPTH: Final = 256
 ANDROID: Final = "{http://schemas.android.com/apk/res/android}"
 """Prefix of Android's attribute names in lxml's notation."""
 
-_DOCTYPE = re.compile(rb"<!\s*(DOCTYPE|ENTITY)")
+_NEWLINE: Final = b"\n"
+_PROLOG = re.compile(rb"(?>\s+|<\?.*?\?>|<!--.*?-->)*+", re.DOTALL)
+_SAFE_ENCODING = re.compile(rb"(?:utf|iso|windows|cp|latin|koi8|gb|big5|shift|euc|mac)[\w.-]*", re.IGNORECASE)
+_MARKUP = re.compile(
+    rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>"
+    rb"|(?P<start><[^\s/>!?\"'][^\"'>]*(?:\"[^\"]*\"[^\"'>]*|'[^']*'[^\"'>]*)*>)",
+    re.DOTALL,
+)
+_MAX_LINE: Final = 65_535
+"""libxml2 keeps an element's line in 16 bits."""
+
 _BOMS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 Element = etree._Element  # noqa: SLF001 - lxml's public element type has no public name at run time
 
 
 def parse_xml(text: str | bytes, *, path: str = "<text>") -> Element:
-    """Parse one XML document and return its root element, whose `sourceline`s are 1-based lines of `text`.
+    """Parse one XML document and return its root element.
+
+    `sourceline` of each element is the 1-based line of `text` on which its start tag begins (libxml2 alone
+    says where it ends); beyond line 65535 it is of no use. The encoding that a `str` declares is ignored.
 
     Raises:
         InputError: not well-formed, or it has a DOCTYPE.
@@ -37,12 +50,12 @@ def parse_xml(text: str | bytes, *, path: str = "<text>") -> Element:
     if len(data) > MAX_BYTES:
         message = f"the XML has more than {MAX_BYTES} bytes"
         raise BudgetError(message, place=path)
-    data = _without_encoding(data, path)
-    found = _DOCTYPE.search(data)
-    if found is not None and not _in_comment_or_cdata(data, found.start()):
-        line = data.count(b"\n", 0, found.start()) + 1
-        message = "a DOCTYPE is not allowed"
-        raise InputError(message, place=f"{path}:{line}", hint="Remove the DOCTYPE; Android's XML has none")
+    data = data.removeprefix(b"\xef\xbb\xbf") if isinstance(text, str) else _without_encoding(data, path)
+    if isinstance(text, str) and b"\0" in data:
+        raise _binary(path)
+    prolog = _PROLOG.match(data)
+    if prolog is not None and data.startswith(b"<!", prolog.end()):
+        raise _doctype(f"{path}:{data.count(_NEWLINE, 0, prolog.end()) + 1}")
     parser = etree.XMLParser(
         resolve_entities=False,
         no_network=True,
@@ -60,7 +73,11 @@ def parse_xml(text: str | bytes, *, path: str = "<text>") -> Element:
     if root is None:
         message = "not XML: no root element"
         raise InputError(message, place=path)
+    if root.getroottree().docinfo.doctype:
+        raise _doctype(path)
     _check_count(root, path)
+    if data.count(b"\n"):
+        _set_first_lines(root, data)
     return root
 
 
@@ -73,37 +90,80 @@ def _without_encoding(data: bytes, path: str) -> bytes:
         data = data[3:]
     declared = re.match(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']", data)
     if declared is not None and declared[1].lower() not in {b"utf-8", b"utf8", b"us-ascii", b"ascii"}:
+        if _SAFE_ENCODING.fullmatch(declared[1]) is None:
+            raise _wrong_encoding(declared[1].decode("ascii"), path)
         return _recode(data, declared[1].decode("ascii"), path)
     if b"\0" in data:
-        message = "not XML text: it holds zero bytes"
-        raise InputError(message, place=path, hint="Compiled (binary) XML is read from its APK")
+        raise _binary(path)
     return data
+
+
+def _binary(path: str) -> InputError:
+    hint = "Compiled (binary) XML is read from its APK"
+    return InputError("not XML text: it holds zero bytes", place=path, hint=hint)
+
+
+def decode_xml(data: bytes, *, path: str) -> str:
+    """Return the text of an XML document in whatever encoding it declares, without a byte order mark.
+
+    Raises:
+        InputError: it is not in that encoding, or holds zero bytes.
+    """
+    try:
+        return _without_encoding(data, path).decode()
+    except UnicodeDecodeError as error:
+        message = f"byte {error.start} is not UTF-8"
+        raise InputError(message, place=path, hint="Save the file as UTF-8") from None
+
+
+def _set_first_lines(root: Element, data: bytes) -> None:
+    """Set each element's line to where its start tag begins."""
+    line, position = 1, 0
+    elements = root.iter(etree.Element)
+    for found in _MARKUP.finditer(data):
+        start = found.start("start")
+        if start < 0:
+            continue
+        line += data.count(b"\n", position, start)
+        position = start
+        if line > _MAX_LINE:
+            return
+        element = next(elements, None)
+        if element is None:
+            return
+        element.sourceline = line  # type: ignore[misc] # the stubs do not know the setter
 
 
 def _recode(data: bytes, encoding: str, path: str) -> bytes:
     try:
         return data.decode(encoding).lstrip("\ufeff").encode("utf-8", "surrogatepass")
     except (UnicodeError, LookupError):
-        message = f"the XML is not in the encoding it declares ({encoding})"
-        raise InputError(message, place=path, hint="Save the file as UTF-8") from None
+        raise _wrong_encoding(encoding, path) from None
 
 
-def _in_comment_or_cdata(data: bytes, position: int) -> bool:
-    for opening, closing in ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>")):
-        start = data.rfind(opening, 0, position)
-        if start >= 0 and data.find(closing, start, position) < 0:
-            return True
-    return False
+def _wrong_encoding(encoding: str, path: str) -> InputError:
+    message = f"the XML is not in the encoding it declares ({encoding})"
+    return InputError(message, place=path, hint="Save the file as UTF-8")
+
+
+def _doctype(place: str) -> InputError:
+    return InputError(
+        "a DOCTYPE is not allowed", place=place, hint="Remove the DOCTYPE; Android's XML has none"
+    )
 
 
 def _located(error: etree.XMLSyntaxError, path: str) -> InputError:
-    line, column = error.position if error.position else (0, 0)
+    line, column = error.position or (0, 0)
     reason = error.msg or "not well-formed"
     reason = re.sub(r", line \d+, column \d+.*$", "", reason)
     if "excessive depth" in reason.lower() or "xml_parse_huge" in reason.lower():
         return BudgetError(f"the XML is nested more than {MAX_DEPTH} levels deep", place=f"{path}:{line}")
     hint = None
-    if "not properly terminated" in reason or "AttValue" in reason or "Specification mandates value" in reason:
+    if (
+        "not properly terminated" in reason
+        or "AttValue" in reason
+        or "Specification mandates value" in reason
+    ):
         hint = "Attribute values stand in straight quotes"
     return InputError(f"not well-formed XML: {reason}", place=f"{path}:{line}:{column}", hint=hint)
 

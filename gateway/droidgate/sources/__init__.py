@@ -1,1 +1,256 @@
-"""Where descriptors come from."""
+"""Where descriptors come from: a file, standard input, an Android project, or a folder of any of these."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from droidgate.application import Application
+from droidgate.formats import Format, Reading, SourceFile, detect_format, load_formats
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Place, Provider
+from droidgate.model.errors import BudgetError, InputError
+from droidgate.model.findings import Finding, Level, finding_code
+from droidgate.sources.android_project import (
+    LooseFile,
+    Module,
+    application_from_tree,
+    loose_files_of,
+    read_module,
+    read_source_set,
+)
+from droidgate.sources.folders import MAX_FILE_BYTES, module_of_manifest, read_bytes, scan_folder
+from droidgate.sources.manifest import is_manifest
+from droidgate.sources.resources import SourceSet
+from droidgate.sources.spelling import printable, spelled_parent
+
+__all__ = ["STANDARD_INPUT", "UNTIED_DESCRIPTOR", "SourceReading", "application_from_tree", "read_source"]
+
+STANDARD_INPUT: Final = "-"
+
+UNTIED_DESCRIPTOR: Final = finding_code(
+    "untied-descriptor",
+    "A descriptor in a module's assets or resources that no component of it points to; it is read alone",
+    __name__,
+)
+
+_ARCHIVE_ENDINGS: Final = (".apk", ".apks", ".apkm", ".xapk", ".aab", ".aar")
+_ZIP_SIGNATURE: Final = b"PK\x03\x04"
+_COMPILED_XML_SIGNATURE: Final = b"\x03\x00\x08\x00"
+_WAY_OUT: Final = "Use the app's source project or its descriptor files"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReading:
+    """What one source holds.
+
+    Attributes:
+        providers: In order of path, formats by id.
+        findings: What was bent, and what else is worth telling.
+        applications: The applications found, whether or not they declare anything.
+        files_read: Paths of the files read, as a user would write them, each once.
+        problems: What could not be read in a folder; a file that was named itself is raised instead.
+    """
+
+    providers: tuple[Provider, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    applications: tuple[Application, ...] = ()
+    files_read: tuple[str, ...] = ()
+    problems: tuple[InputError, ...] = ()
+
+
+def read_source(
+    spelled: str,
+    *,
+    strict: bool = False,
+    formats: Iterable[Format] | None = None,
+    stdin: BinaryIO | None = None,
+) -> SourceReading:
+    """Read everything that one source declares.
+
+    Args:
+        spelled: `-`, or a path as the user wrote it: a descriptor, a manifest, an Android project, a folder.
+        strict: Every leniency of a reader is an error.
+        formats: The formats to look for; all installed ones by default.
+        stdin: What `-` reads, the process's standard input by default.
+
+    Raises:
+        InputError: the named file cannot be read or no format claims it, or the folder holds none of these.
+    """
+    reader = _Reader(strict=strict, formats=tuple(load_formats().values() if formats is None else formats))
+    if spelled.startswith("adb:"):
+        raise InputError("reading from a device is not supported by this build", place=spelled, hint=_WAY_OUT)
+    if spelled == STANDARD_INPUT:
+        data = (sys.stdin.buffer if stdin is None else stdin).read(MAX_FILE_BYTES + 1)
+        if len(data) > MAX_FILE_BYTES:
+            raise BudgetError(f"it has more than {MAX_FILE_BYTES} bytes", place=STANDARD_INPUT)
+        reader.read_named(STANDARD_INPUT, data)
+    elif _is_folder(spelled):
+        reader.read_folder(spelled)
+    else:
+        if spelled.lower().endswith(_ARCHIVE_ENDINGS):
+            raise _no_archive(printable(spelled))
+        reader.read_named(spelled, read_bytes(spelled))
+    return reader.result()
+
+
+def _is_folder(spelled: str) -> bool:
+    try:
+        return Path(spelled).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _no_archive(place: str) -> InputError:
+    return InputError(
+        "reading an APK or another archive is not supported by this build", place=place, hint=_WAY_OUT
+    )
+
+
+class _Reader:
+    def __init__(self, *, strict: bool, formats: tuple[Format, ...]) -> None:
+        self._strict = strict
+        self._formats = formats
+        self._providers: list[Provider] = []
+        self._findings: list[Finding] = []
+        self._applications: list[Application] = []
+        self._files_read: dict[str, None] = {}
+        self._problems: dict[str, InputError] = {}
+
+    def result(self) -> SourceReading:
+        return SourceReading(
+            providers=tuple(self._providers),
+            findings=tuple(self._findings),
+            applications=tuple(self._applications),
+            files_read=tuple(self._files_read),
+            problems=tuple(self._problems.values()),
+        )
+
+    def read_named(self, path: str, data: bytes) -> None:
+        place = printable(path)
+        if data.startswith(_ZIP_SIGNATURE):
+            raise _no_archive(place)
+        if data.startswith(_COMPILED_XML_SIGNATURE):
+            raise InputError(
+                "compiled (binary) XML is not supported by this build", place=place, hint=_WAY_OUT
+            )
+        if is_manifest(data):
+            self._files_read[place] = None
+            self._read_manifest_file(path, data)
+        elif not self._read_file(SourceFile(place, data)):
+            raise InputError("no known format claims this file", place=place, hint=self._known_formats())
+
+    def read_folder(self, spelled: str) -> None:
+        scan = scan_folder(spelled, spelled)
+        self._files_read = scan.files_read
+        self._note(*scan.problems)
+        for module in scan.modules:
+            self._read_module(module)
+        for path, place in scan.loose_files:
+            self._read_loose(path, place)
+        if not (self._applications or self._providers or self._problems):
+            message = "the folder holds no Android project and no descriptor"
+            raise InputError(message, place=printable(spelled), hint=self._known_formats())
+
+    def _known_formats(self) -> str:
+        if not self._formats:
+            return "No format is installed"
+        return f"Known formats: {', '.join(f'{one.title} ({one.id})' for one in self._formats)}"
+
+    def _note(self, *problems: InputError) -> None:
+        for problem in problems:
+            self._problems.setdefault(str(problem), problem)
+
+    def _context(self) -> ReadingContext:
+        return ReadingContext(strict=self._strict)
+
+    def _keep(self, reading: Reading, context: ReadingContext) -> None:
+        self._providers.extend(reading.providers)
+        self._findings.extend(dict.fromkeys((*reading.findings, *context.findings)))
+
+    def _read_file(self, file: SourceFile) -> bool:
+        one = detect_format(file, self._formats)
+        if one is None:
+            return False
+        context = self._context()
+        self._keep(one.read_file(file, context), context)
+        self._files_read[file.path] = None
+        return True
+
+    def _read_application(self, application: Application, one: Format) -> None:
+        context = self._context()
+        self._keep(one.read_application(application, context), context)
+
+    def _read_manifest_file(self, path: str, data: bytes) -> None:
+        context = self._context()
+        if path == STANDARD_INPUT:
+            module, name = Module({"main": SourceSet({path: data}, "", path)}), "main"
+        else:
+            file = Path(path).absolute()
+            spelled = spelled_parent(Path(path).as_posix())
+            module, name = module_of_manifest(str(file.parent), file.name, spelled, self._files_read)
+        application = read_source_set(module, name, context)
+        self._findings.extend(context.findings)
+        self._applications.append(application)
+        for one in self._formats:
+            self._read_application(application, one)
+
+    def _read_module(self, module: Module) -> None:
+        context = self._context()
+        problems: list[InputError] = []
+        applications = list(read_module(module, context, problems))
+        self._findings.extend(context.findings)
+        self._applications.extend(applications)
+        known = len(self._providers)
+        for application in applications:
+            for one in self._formats:
+                try:
+                    self._read_application(application, one)
+                except InputError as error:
+                    self._note(error)
+        self._note(*problems)
+        read_already = {one.source.path for one in self._providers[known:] if one.source is not None}
+        for loose in loose_files_of(applications):
+            if loose.file.path not in read_already:
+                self._read_untied(loose)
+
+    def _read_untied(self, loose: LooseFile) -> None:
+        path = loose.file.path
+        try:
+            if not self._read_file(SourceFile(path, loose.file.read())):
+                return
+        except BudgetError:
+            return
+        except InputError as error:
+            self._note(error)
+        self._findings.append(
+            Finding(
+                code=UNTIED_DESCRIPTOR,
+                level=Level.NOTE,
+                pointer="",
+                message=f"no component of the module points to {loose.name}; it is read without a component",
+                source=Place(path=path),
+                hint="Its component may arrive by manifest merging, or the file may be unused",
+            )
+        )
+
+    def _read_loose(self, path: str, place: str) -> None:
+        try:
+            data = read_bytes(path, spelled=place)
+        except InputError:
+            return
+        try:
+            if is_manifest(data):
+                self._files_read[place] = None
+                self._read_loose_manifest(place, data)
+            else:
+                self._read_file(SourceFile(place, data))
+        except InputError as error:
+            self._note(error)
+
+    def _read_loose_manifest(self, place: str, data: bytes) -> None:
+        folder, _, name = place.rpartition("/")
+        self._read_module(Module({"main": SourceSet({name: data}, folder, name)}))

@@ -1,0 +1,203 @@
+"""The children of one element, by converted tag name, as Android's dynamic parser sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Place
+from droidgate.model.errors import InputError
+from droidgate.model.json_values import Json
+from droidgate.parsing.xml_text import Element, child_elements, xpath_of
+from droidgate_appfunctions.constants import UNUSED
+
+_LONG: Final = range(-(2**63), 2**63)
+_BLANK: Final = " \t\r\n"
+
+
+@cache
+def convert_tag(tag: str) -> str:
+    """Return a tag as the indexer looks it up: a tag with underscores becomes camel case (reference 2.b).
+
+    Underscores go, the letter after one is upper case and every other letter lower case; a tag without an
+    underscore stays as it is.
+    """
+    if "_" not in tag:
+        return tag
+    pieces: list[str] = []
+    upper = False
+    for character in tag:
+        if character == "_":
+            upper = True
+            continue
+        pieces.append(character.upper() if upper else character.lower())
+        upper = False
+    return "".join(pieces)
+
+
+def local_name(element: Element) -> str:
+    """Return an element's tag without its namespace."""
+    tag = str(element.tag)
+    return tag.rpartition("}")[2] if tag.startswith("{") else tag
+
+
+def text_of(element: Element) -> str:
+    """Return an element's own text as written, comments left out."""
+    text = element.text or ""
+    if len(element):
+        text += "".join(child.tail or "" for child in element)
+    return text
+
+
+def kept_element(element: Element) -> Json:
+    """Return an element that nothing here knows, as JSON: `[tag, text]`, or `[tag, [child, ...]]`."""
+    children = child_elements(element)
+    return [
+        local_name(element),
+        [kept_element(child) for child in children] if children else text_of(element),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is being read: the file's path, and how lenient to be."""
+
+    path: str
+    context: ReadingContext
+
+    def place(self, element: Element) -> Place:
+        """Return where an element stands."""
+        return Place(path=self.path, line=element.sourceline)
+
+    def allow(self, row: str, message: str, element: Element, hint: str | None = None) -> None:
+        """Accept something about an element by a row of the registry."""
+        self.context.allow(row, message, pointer=xpath_of(element), source=self.place(element), hint=hint)
+
+    def error(self, message: str, element: Element, hint: str) -> InputError:
+        """Return the error about an element."""
+        return InputError(message, place=str(self.place(element)), hint=hint)
+
+
+class Fields:
+    """The children of one element, taken out by name; `rest` is what nobody took."""
+
+    __slots__ = ("_groups", "element", "source")
+
+    def __init__(self, element: Element, source: Source) -> None:
+        self.element = element
+        self.source = source
+        groups: dict[str, list[Element]] = {}
+        for child in element:
+            tag = child.tag
+            if isinstance(tag, str):
+                groups.setdefault(convert_tag(tag if tag[0] != "{" else local_name(child)), []).append(child)
+        self._groups = groups
+
+    def many(self, name: str) -> list[Element]:
+        """Take the children of a name, in order."""
+        return self._groups.pop(name, [])
+
+    def one(self, name: str) -> Element | None:
+        """Take the child of a name that stands once; the last where it stands twice."""
+        found = self._groups.pop(name, None)
+        if found is None:
+            return None
+        if len(found) > 1:
+            self.source.allow("A03", f"<{name}> stands {len(found)} times; the last one counts", found[-1])
+        return found[-1]
+
+    def peek(self, name: str) -> list[Element]:
+        """Return the children of a name that are left, and leave them."""
+        return self._groups.get(name, [])
+
+    def has(self, *names: str) -> bool:
+        """Tell whether a child of one of the names is left."""
+        return any(name in self._groups for name in names)
+
+    def text(self, name: str) -> str | None:
+        """Take a text as written, white space included; None where there is none."""
+        found = self.one(name)
+        return None if found is None else text_of(found)
+
+    def word(self, name: str) -> str | None:
+        """Take a text without white space around it."""
+        text = self.text(name)
+        return None if text is None else text.strip(_BLANK)
+
+    def words(self, name: str) -> list[str]:
+        """Take a repeated text, each without white space around it."""
+        return [text_of(one).strip(_BLANK) for one in self.many(name)]
+
+    def flag(self, name: str) -> bool | None:
+        """Take a boolean as Java's parseBoolean reads it."""
+        found = self.one(name)
+        return None if found is None else self.read_flag(found)
+
+    def read_flag(self, element: Element) -> bool:
+        """Return an element's boolean: true only for the word `true` in any case."""
+        word = text_of(element).strip(_BLANK)
+        if word not in {"true", "false"}:
+            name = local_name(element)
+            self.source.allow(
+                "A04", f"<{name}> says {word!r}; read as {str(word.lower() == 'true').lower()}", element
+            )
+        return word.lower() == "true"
+
+    def integer(self, name: str) -> int | None:
+        """Take a 64-bit integer.
+
+        Raises:
+            InputError: it is not one; Android drops the whole file for it.
+        """
+        found = self.one(name)
+        if found is None:
+            return None
+        word = text_of(found).strip(_BLANK)
+        digits = word[1:] if word[:1] in {"-", "+"} else word
+        if digits.isascii() and digits.isdigit() and len(digits) < 20 and int(word) in _LONG:  # noqa: PLR2004
+            return int(word)
+        message = f"<{name}> is {word!r}, which is no 64-bit integer"
+        raise self.source.error(
+            message, found, "Write digits; Android drops the whole file for anything else"
+        )
+
+    def document_id(self, row: str = "A05") -> str | None:
+        """Take a document's `<id>`; None where it is the usual one that says nothing."""
+        word = self.word("id")
+        if not word:
+            self.source.allow(
+                row, "a document without <id>; Android 16 and later drop the whole file for it", self.element
+            )
+            return None
+        return None if word == UNUSED else word
+
+    def rest(self) -> list[Json]:
+        """Return the children that nobody took, as JSON, in order of their first of each name."""
+        return [kept_element(one) for group in self._groups.values() for one in group]
+
+
+def check_noise(root: Element, source: Source) -> None:
+    """Tell attributes and stray text, which Android's parsers never look at (once per file)."""
+    for element in root.iter():
+        if not isinstance(element.tag, str):
+            continue
+        if element.attrib and element is not root:
+            source.allow(
+                "A02", f"<{local_name(element)}> has attributes; they say nothing and are left out", element
+            )
+            return
+        if len(element) and _has_stray_text(element):
+            source.allow(
+                "A02", f"<{local_name(element)}> has text between its elements; it is left out", element
+            )
+            return
+
+
+def _has_stray_text(element: Element) -> bool:
+    children: Iterable[Element] = element
+    if all(not isinstance(child.tag, str) for child in children):
+        return False
+    return bool((element.text or "").strip()) or any((child.tail or "").strip() for child in element)

@@ -1,0 +1,257 @@
+"""Kotlin app functions on Jetpack's annotations (androidx.appfunctions 1.0.0-rc01).
+
+A class with `@AppFunctionServiceEntryPoint` and one function with `@AppFunctionDeclaration` for each capability;
+objects are classes with `@AppFunctionSerializable`. Jetpack's compiler makes the service, the functions file and its
+schema from that, and takes descriptions from KDoc.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from droidgate.formats import Artifact
+from droidgate.handlers.kotlin import KOTLIN_TYPES, kotlin_comment, kotlin_string
+from droidgate.handlers.methods import RESERVED_WORDS, identifiers
+from droidgate.handlers.places import ClassPlace
+from droidgate.model.capability import Capability, Provider
+from droidgate.model.names import NameRule, map_names
+from droidgate.model.types import (
+    AllOfType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    Property,
+    RefType,
+    ScalarType,
+    Type,
+)
+
+_CLASS_NAME: Final = NameRule(allowed="[A-Za-z0-9_]", first="[A-Za-z]", max_length=100)
+_INDENT: Final = "    "
+_ARRAYS: Final = {
+    "boolean": "BooleanArray",
+    "int32": "IntArray",
+    "int64": "LongArray",
+    "float": "FloatArray",
+    "double": "DoubleArray",
+}
+_IMPORTS: Final = {
+    "AppFunctionDeclaration": "androidx.appfunctions.AppFunctionDeclaration",
+    "AppFunctionIntValueConstraint": "androidx.appfunctions.AppFunctionIntValueConstraint",
+    "AppFunctionSerializable": "androidx.appfunctions.AppFunctionSerializable",
+    "AppFunctionServiceEntryPoint": "androidx.appfunctions.AppFunctionServiceEntryPoint",
+    "AppFunctionStringValueConstraint": "androidx.appfunctions.AppFunctionStringValueConstraint",
+}
+
+
+def write_service(provider: Provider, place: ClassPlace, file_name: str) -> Artifact:
+    """Return the file that the app's author fills in.
+
+    Args:
+        provider: The provider as written.
+        place: Where its classes stand; the component's class is made by Jetpack's compiler.
+        file_name: Name of the functions file without its ending, as the manifest has it.
+    """
+    base = f"Base{place.component}"
+    writer = _Writer(provider, {base, place.component})
+    names = identifiers(one.id for one in provider.capabilities)
+    functions = [line for one in provider.capabilities for line in writer.function(one, names[one.id])]
+    classes = list(writer.classes())
+    text = "\n".join([*functions, *classes])
+    used = {**_IMPORTS, **writer.platform_classes}
+    imports = sorted(
+        path
+        for name, path in used.items()
+        if name in text or name == "AppFunctionServiceEntryPoint" or name in writer.platform_classes
+    )
+    lines = [
+        f"package {place.package}",
+        "",
+        "import android.annotation.TargetApi",
+        *(f"import {one}" for one in imports),
+        "",
+        "/** The app functions: put the app's work in place of each TODO(). */",
+        "@TargetApi(36)",
+        "@AppFunctionServiceEntryPoint(",
+        f"    serviceName = {kotlin_string(place.component)},",
+        f"    appFunctionXmlFileName = {kotlin_string(file_name)},",
+        ")",
+        f"abstract class {base} : androidx.appfunctions.AppFunctionService() {{",
+        *functions,
+        "}",
+        *classes,
+        "",
+    ]
+    return place.file(f"{base}.kt", "\n".join(lines), role="skeleton")
+
+
+class _Writer:
+    """Writes the types of one provider; each object becomes a class of its own."""
+
+    def __init__(self, provider: Provider, taken: set[str]) -> None:
+        self.definitions: Mapping[str, Type] = provider.definitions
+        pairs = [(_class_word(name), name) for name in self.definitions]
+        self.names = map_names(pairs, _CLASS_NAME)
+        self.taken = {*taken, *self.names.values(), *KOTLIN_TYPES.values(), "List"}
+        self.inner: list[tuple[str, ObjectType | AllOfType | OneOfType]] = []
+        self.platform_classes: dict[str, str] = {}
+        self.sealed: dict[str, list[str]] = {}
+        for name, one in self.definitions.items():
+            self.note_alternatives(self.names[name], one)
+
+    def function(self, one: Capability, identifier: str) -> Iterator[str]:
+        """Yield the lines of one function."""
+        declared = one.input if isinstance(one.input, ObjectType) else ObjectType()
+        names = identifiers(declared.properties)
+        tags = [
+            (f"param {names[name]}", held.type.description)
+            for name, held in declared.properties.items()
+            if held.type.description
+        ]
+        if one.output is not None and one.output.description:
+            tags.append(("return", one.output.description))
+        yield ""
+        if one.description or tags:
+            yield from kotlin_comment(one.description or one.id, _INDENT, tags)
+        yield f"{_INDENT}@AppFunctionDeclaration(isDescribedByKDoc = true)"
+        yield f"{_INDENT}suspend fun {identifier}("
+        for name, held in declared.properties.items():
+            yield from self.value(names[name], held, identifier, _INDENT * 2)
+        returns = "Unit" if one.output is None else self.type_of(one.output, f"{identifier}_result")
+        yield f"{_INDENT}){'' if returns == 'Unit' else f': {returns}'} {{"
+        yield f"{_INDENT * 2}TODO({kotlin_string(f'{one.id} is not implemented yet')})"
+        yield f"{_INDENT}}}"
+
+    def value(
+        self, identifier: str, held: Property, owner: str, indent: str, word: str = ""
+    ) -> Iterator[str]:
+        """Yield the lines of a parameter or property. One that may be left out is null by default."""
+        one = held.type
+        if one.enum is not None and isinstance(one, ScalarType) and one.kind in {"string", "int32"}:
+            kind = "String" if one.kind == "string" else "Int"
+            values = ", ".join(kotlin_string(v) if isinstance(v, str) else str(v) for v in one.enum)
+            yield f"{indent}@AppFunction{kind}ValueConstraint(enumValues = [{values}])"
+        written = self.type_of(one, f"{owner}_{identifier}")
+        if held.required:
+            yield f"{indent}{word}{identifier}: {written},"
+        else:
+            yield f"{indent}{word}{identifier}: {written.removesuffix('?')}? = null,"
+
+    def type_of(self, one: Type, suggested: str) -> str:
+        """Return the Kotlin type of a type; an object gets a class with the suggested name."""
+        written = self.plain_type_of(one, suggested)
+        return f"{written}?" if one.nullable and written != "Unit" else written
+
+    def plain_type_of(self, one: Type, suggested: str) -> str:
+        """Return the same without nullability."""
+        if isinstance(one, ScalarType):
+            return "Unit" if one.kind == "null" else KOTLIN_TYPES[one.kind]
+        if isinstance(one, RefType):
+            return self.reference(one.name)
+        if isinstance(one, ArrayType):
+            items = one.items if one.items is not None else ScalarType(kind="string")
+            if isinstance(items, ScalarType) and items.kind in _ARRAYS and not items.nullable:
+                return _ARRAYS[items.kind]
+            return f"List<{self.plain_type_of(items, f'{suggested}_item')}>"
+        if isinstance(one, OpaqueType):
+            return self.platform_class(one.class_name or "android.app.PendingIntent")
+        if isinstance(one, ObjectType | AllOfType | OneOfType):
+            name = self.new_name(_class_word(one.qualified_name or suggested))
+            self.inner.append((name, one))
+            self.note_alternatives(name, one)
+            return name
+        return "String"
+
+    def reference(self, name: str) -> str:
+        """Return the class of a definition, or what stands behind a definition that is no object."""
+        held = self.definitions.get(name)
+        seen = {name}
+        while isinstance(held, RefType) and held.name not in seen:
+            seen.add(held.name)
+            name, held = held.name, self.definitions.get(held.name)
+        if isinstance(held, ObjectType | AllOfType | OneOfType):
+            return self.names[name]
+        return "String" if held is None or isinstance(held, RefType) else self.plain_type_of(held, name)
+
+    def platform_class(self, name: str) -> str:
+        """Return the simple name of a class that is imported."""
+        simple = re.split(r"[.$]", name)[-1]
+        if re.fullmatch(r"[A-Za-z_][\w.$]*", name) is None or "." not in name:
+            return "android.app.PendingIntent"
+        if self.platform_classes.setdefault(simple, name.replace("$", ".")) != name.replace("$", "."):
+            return name.replace("$", ".")
+        return simple
+
+    def new_name(self, wanted: str) -> str:
+        """Return a class name that is not taken, and take it."""
+        name, count = wanted, 2
+        while name in self.taken:
+            name, count = f"{wanted}{count}", count + 1
+        self.taken.add(name)
+        return name
+
+    def note_alternatives(self, name: str, one: Type) -> None:
+        """Remember which classes are alternatives of a sealed interface."""
+        if isinstance(one, OneOfType):
+            for alternative in one.alternatives:
+                if isinstance(alternative, RefType) and alternative.name in self.names:
+                    self.sealed.setdefault(self.names[alternative.name], []).append(name)
+
+    def classes(self) -> Iterator[str]:
+        """Yield the lines of every class: definitions first, then the objects inside, which may bring more."""
+        for name, one in self.definitions.items():
+            if isinstance(one, ObjectType | AllOfType | OneOfType):
+                yield from self.class_lines(self.names[name], one, name)
+        done = 0
+        while done < len(self.inner):
+            name, one = self.inner[done]
+            done += 1
+            yield from self.class_lines(name, one, name)
+
+    def class_lines(self, name: str, one: ObjectType | AllOfType | OneOfType, about: str) -> Iterator[str]:
+        """Yield the lines of one class, a sealed interface for a choice."""
+        yield ""
+        yield from kotlin_comment(one.description or f"The type {about}", "")
+        yield "@AppFunctionSerializable(isDescribedByKDoc = true)"
+        parents = "".join(f", {parent}" for parent in self.sealed.get(name, ()))
+        heritage = f" : {parents[2:]}" if parents else ""
+        if isinstance(one, OneOfType):
+            yield f"sealed interface {name}{heritage}"
+            for position, alternative in enumerate(one.alternatives):
+                if not isinstance(alternative, RefType):
+                    inner = self.plain_type_of(alternative, f"{name}_{position + 1}")
+                    self.sealed.setdefault(inner, []).append(name)
+            return
+        properties = dict(self.properties_of(one))
+        if not properties:
+            yield f"class {name}{heritage}"
+            return
+        names = identifiers(properties)
+        yield f"data class {name}("
+        for key, held in properties.items():
+            if held.type.description:
+                yield from kotlin_comment(held.type.description, _INDENT)
+            yield from self.value(names[key], held, name, _INDENT, "val ")
+        yield f"){heritage}"
+
+    def properties_of(self, one: Type, seen: frozenset[str] = frozenset()) -> Iterator[tuple[str, Property]]:
+        """Yield the properties of an object, or of all members of a combination."""
+        if isinstance(one, ObjectType):
+            yield from one.properties.items()
+        elif isinstance(one, AllOfType):
+            for member in one.members:
+                yield from self.properties_of(member, seen)
+        elif isinstance(one, RefType) and one.name in self.definitions and one.name not in seen:
+            yield from self.properties_of(self.definitions[one.name], seen | {one.name})
+
+
+def _class_word(name: str) -> str:
+    tail = re.split(r"[.$/#]", re.sub(r"[<>?].*", "", name))[-1]
+    words = re.findall(r"[A-Za-z0-9]+", tail)
+    joined = "".join(word[:1].upper() + word[1:] for word in words) or "Value"
+    if joined[0].isdigit() or joined.lower() in RESERVED_WORDS or joined in KOTLIN_TYPES.values():
+        return f"{'N' if joined[0].isdigit() else ''}{joined}Value"
+    return joined

@@ -1,0 +1,213 @@
+"""A pull parser over our own XML trees, with the steps of Android's `XmlPullParser` that the indexer uses.
+
+Android accepts what a strict parser does not: a second element at the document's level, and, where its parser
+is not told about namespaces, prefixes that nobody declares.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from droidgate.model.errors import InputError
+from droidgate.parsing.xml_text import Element, parse_xml
+
+_DECLARATION: Final = re.compile(r"\ufeff?<\?xml\b.*?\?>", re.DOTALL)
+_WRAPPER: Final = "droidgate-document"
+_PREFIXES: Final = ("xs", "appfn", "android", "tools", "xsd", "xsi")
+_JAVA_BLANKS: Final = "".join(map(chr, range(0x21)))
+
+
+class IndexerError(Exception):
+    """What makes the indexer drop a file or reject a schema; Android's code throws, catches and logs it.
+
+    Attributes:
+        reason: Stable word for it; `REASONS` in `reports.py` lists them.
+        message: One sentence.
+        line: Where, 1-based, or None.
+        name: The tag, property or type it is about, or None.
+    """
+
+    def __init__(
+        self, reason: str, message: str, *, line: int | None = None, name: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+        self.line = line
+        self.name = name
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One step: `start` and `end` have a tag name, `text` has text; `end-document` comes last."""
+
+    type: Literal["start", "end", "text", "end-document"]
+    name: str = ""
+    text: str = ""
+    line: int | None = None
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+
+class PullParser:
+    """Steps through a document.
+
+    Args:
+        text: The document.
+        namespaces: Names are local names, as in a document file; else they keep their prefix, as in an XSD.
+
+    Raises:
+        IndexerError: `malformed-xml`, where not even Android's parser would come to the end.
+    """
+
+    def __init__(self, text: str, *, namespaces: bool = True) -> None:
+        self._events = _read_events(text, namespaces=namespaces)
+        self._position = 0
+
+    @property
+    def event(self) -> Event:
+        """The current event."""
+        return self._events[self._position]
+
+    def next(self) -> Event:
+        """Go to the next event and return it; the last one is `end-document`."""
+        self._position = min(self._position + 1, len(self._events) - 1)
+        return self.event
+
+    def next_text(self) -> str:
+        """Return the text of the element whose start is current, and go to its end.
+
+        Raises:
+            IndexerError: `element-in-text`, there is an element inside.
+        """
+        start = self.event
+        following = self.next()
+        text = ""
+        if following.type == "text":
+            text = following.text
+            following = self.next()
+        if following.type != "end":
+            message = f"<{start.name}> holds an element where text is expected"
+            raise IndexerError("element-in-text", message, line=following.line, name=start.name)
+        return text
+
+    def skip_element(self) -> None:
+        """Go from an element's start to its end."""
+        depth = 1
+        while depth and self.event.type != "end-document":
+            depth += {"start": 1, "end": -1}.get(self.next().type, 0)
+
+
+def _read_events(text: str, *, namespaces: bool) -> list[Event]:
+    roots = _read_roots(text, lenient_prefixes=not namespaces)
+    events = [event for root in roots for event in _events_of(root, namespaces=namespaces)]
+    return [*events, Event("end-document")]
+
+
+def _read_roots(text: str, *, lenient_prefixes: bool) -> list[Element]:
+    try:
+        return [parse_xml(text)]
+    except InputError as error:
+        declaration = _DECLARATION.match(text)
+        body = text[declaration.end() :] if declaration else text
+        lines_before = "\n" * (text.count("\n", 0, declaration.end()) if declaration else 0)
+        prefixes = (
+            "".join(f' xmlns:{one}="urn:droidgate:{one}"' for one in _PREFIXES) if lenient_prefixes else ""
+        )
+        try:
+            wrapper = parse_xml(f"<{_WRAPPER}{prefixes}>{lines_before}{body}</{_WRAPPER}>")
+        except InputError:
+            raise _malformed(error) from None
+        if wrapper.tag != _WRAPPER or _has_loose_text(wrapper) or not _elements(wrapper):
+            raise _malformed(error) from None
+        return _elements(wrapper)
+
+
+def _malformed(error: InputError) -> IndexerError:
+    parts = (error.place or "").rsplit(":", 2)
+    line = next((int(one) for one in parts[1:] if one.isdigit()), None)
+    return IndexerError("malformed-xml", error.message, line=line)
+
+
+def _has_loose_text(wrapper: Element) -> bool:
+    return bool((wrapper.text or "").strip() or any((child.tail or "").strip() for child in wrapper))
+
+
+def _elements(parent: Element) -> list[Element]:
+    return [child for child in parent if isinstance(child.tag, str)]
+
+
+def _events_of(root: Element, *, namespaces: bool) -> Iterator[Event]:
+    """Yield the events of an element; neighbouring texts become one, comments go."""
+    # Without recursion, since nesting is the file's choice.
+    pending: list[Element | Event] = [root]
+    text, line = "", root.sourceline
+    while pending:
+        current = pending.pop()
+        if isinstance(current, Event) and current.type == "text":
+            text += current.text
+            continue
+        if not isinstance(current, Event) and not isinstance(current.tag, str):
+            continue
+        if text:
+            yield Event("text", text=text, line=line)
+            text = ""
+        line = current.line if isinstance(current, Event) else current.sourceline
+        if isinstance(current, Event):
+            yield current
+            continue
+        name = _name_of(current, namespaces=namespaces)
+        yield Event("start", name, line=line, attributes=_attributes_of(current))
+        inside: list[Element | Event] = [Event("text", text=current.text or "")]
+        for child in current:
+            inside += [child, Event("text", text=child.tail or "")]
+        pending += reversed([*inside, Event("end", name, line=line)])
+
+
+def _name_of(element: Element, *, namespaces: bool) -> str:
+    local = str(element.tag).rpartition("}")[2]
+    return local if namespaces or not element.prefix else f"{element.prefix}:{local}"
+
+
+def _attributes_of(element: Element) -> dict[str, str]:
+    return {str(key): str(value) for key, value in element.attrib.items()}
+
+
+def java_trim(text: str) -> str:
+    """Return text as `String.trim` does: without the characters up to U+0020 at both ends."""
+    return text.strip(_JAVA_BLANKS)
+
+
+def parse_boolean(text: str) -> bool:
+    """Read text as `Boolean.parseBoolean` does: `true` in any case is true, all else is false."""
+    return text.lower() == "true"
+
+
+def parse_integer(text: str, bits: int) -> int | None:
+    """Read text as `Long.parseLong` (64 bits) or `Integer.parseInt` (32 bits) does; None where they throw."""
+    if re.fullmatch(r"[+-]?\d{1,40}", text) is None:
+        return None
+    number = int(text)
+    return number if -(1 << (bits - 1)) <= number < 1 << (bits - 1) else None
+
+
+def to_lower_camel_case(tag: str) -> str:
+    """Convert a tag name as the dynamic parser does (reference appfunctions 2.b).
+
+    Underscores go and the letter after one becomes upper case, every other letter lower case; a tag without
+    an underscore stays as it is.
+    """
+    if "_" not in tag:
+        return tag
+    written: list[str] = []
+    upper = False
+    for letter in tag:
+        if letter == "_":
+            upper = True
+            continue
+        changed = letter.upper() if upper else letter.lower()
+        written.append(changed if len(changed) == 1 else letter)
+        upper = False
+    return "".join(written)

@@ -1,0 +1,160 @@
+"""Findings of what the releases' indexers do: one for each cause, told with the releases it concerns."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from droidgate.model.capability import Place
+from droidgate.model.findings import Finding, Level
+from droidgate.model.json_values import pointer_token
+from droidgate_appfunctions import lint_rules as rules
+from droidgate_appfunctions.indexer import IndexedDocument, IndexingReport, jetpack_schema
+from droidgate_appfunctions.indexer.events import to_lower_camel_case
+from droidgate_appfunctions.lint_rules import (
+    Rule,
+    indexing_finding,
+    level_of,
+    name_releases,
+)
+from droidgate_mappings.app_functions import Release, load_indexing
+
+_UNKNOWN_TAG = "unknown-tag"
+
+
+@dataclass(slots=True)
+class _Cause:
+    """One cause, with the releases on which it drops a file, and those on which something is read over."""
+
+    reason: str
+    name: str
+    message: str
+    path: str
+    place: Place | None
+    is_schema: bool = False
+    dropping: list[Release] = field(default_factory=list)
+    ignoring: list[Release] = field(default_factory=list)
+    count: int = 0
+
+
+def findings_of_reports(reports: Sequence[IndexingReport], *, has_schema: bool) -> Iterator[Finding]:
+    """Yield the findings of what the releases do.
+
+    Args:
+        reports: One for each release that reads the thing at all, oldest first.
+        has_schema: The app has a schema of its own that is read. Without one, tags that Android's own schema
+            does not know are no findings: that the schema is missing is.
+    """
+    among = [one.release for one in reports]
+    for cause in _causes(reports):
+        if cause.reason == _UNKNOWN_TAG:
+            if has_schema:
+                yield _finding_of_tag(cause, among)
+        else:
+            yield _finding_of_cause(cause, among)
+    yield from _findings_of_functions(reports)
+
+
+def _causes(reports: Sequence[IndexingReport]) -> list[_Cause]:
+    causes: dict[tuple[str, ...], _Cause] = {}
+    rejecting: dict[str, list[Release]] = defaultdict(list)
+    for report in reports:
+        for dropped in report.dropped_files:
+            path = str(dropped.place.path if dropped.place else dropped.path)
+            key = _key(dropped.reason, path, dropped.name, dropped.place)
+            cause = causes.setdefault(
+                key, _Cause(dropped.reason, dropped.name or "", dropped.message, dropped.path, dropped.place)
+            )
+            cause.is_schema = dropped.is_schema
+            cause.dropping.append(report.release)
+            if dropped.reason == _UNKNOWN_TAG:
+                rejecting[path].append(report.release)
+        for ignored in (*report.ignored, *report.warnings):
+            path = ignored.place.path if ignored.place else ""
+            key = _key(ignored.reason, path, ignored.name, ignored.place)
+            cause = causes.setdefault(
+                key, _Cause(ignored.reason, ignored.name, ignored.message, path, ignored.place)
+            )
+            cause.count += report.release == reports[-1].release
+            if report.release not in cause.ignoring:
+                cause.ignoring.append(report.release)
+    for cause in causes.values():
+        if cause.reason == _UNKNOWN_TAG and cause.place is not None:
+            # Android names the first unknown tag only; every other one of the file would drop it as well.
+            cause.dropping = rejecting[cause.place.path]
+    return list(causes.values())
+
+
+def _key(reason: str, path: str, name: str | None, place: Place | None) -> tuple[str, ...]:
+    line = "" if reason == _UNKNOWN_TAG or place is None else str(place.line)
+    return reason, path, name or "", line
+
+
+def _finding_of_cause(cause: _Cause, among: list[Release]) -> Finding:
+    if cause.is_schema:
+        releases = cause.dropping
+        effect = f"the app has no schema of its own on {name_releases(releases)}"
+    elif cause.dropping:
+        releases = cause.dropping
+        effect = f"nothing of {cause.path} is indexed on {name_releases(releases)}"
+    else:
+        releases = cause.ignoring
+        effect = f"that is so on {name_releases(releases)}"
+    return indexing_finding(
+        cause.reason, level_of(releases, among), f"{cause.message}; {effect}", cause.place
+    )
+
+
+def _finding_of_tag(cause: _Cause, among: list[Release]) -> Finding:
+    effects = []
+    if cause.dropping:
+        effects.append(f"nothing of the file is indexed on {name_releases(cause.dropping)}")
+    if cause.ignoring:
+        effects.append(f"what it says is lost on {name_releases(cause.ignoring)}")
+    times = f", {cause.count} times" if cause.count > 1 else ""
+    level = level_of(cause.dropping, among) if cause.dropping else Level.WARNING
+    finding = indexing_finding(
+        cause.reason, level, f"{cause.message}{times}; {', and '.join(effects)}", cause.place
+    )
+    tag = to_lower_camel_case(cause.name)
+    if any(tag in properties for properties in jetpack_schema().types.values()):
+        hint = "The app's schema file is older than the tag: ship the one of the library that wrote it"
+        return finding.model_copy(update={"hint": hint})
+    return finding
+
+
+def _findings_of_functions(reports: Sequence[IndexingReport]) -> Iterator[Finding]:
+    """Yield what is not lost and still differs between releases."""
+    differing = _collect(reports, lambda one: one.function_id is not None and one.id != one.function_id)
+    yield from _told(rules.ID_DIFFERS, differing, "has another <functionId> than <id>")
+    nameless = _collect(reports, lambda one: one.function_id is None)
+    yield from _told(rules.NO_FUNCTION_ID, nameless, "has no <functionId>")
+    disabled = _collect(reports, lambda one: "enabledByDefault" not in one.properties and not one.enabled)
+    what = "does not say <enabledByDefault> and counts as disabled"
+    yield from _told(rules.ENABLED_UNSAID, disabled, what)
+
+
+def _collect(
+    reports: Sequence[IndexingReport], holds: Callable[[IndexedDocument], bool]
+) -> dict[str, tuple[IndexedDocument, list[Release]]]:
+    found: dict[str, tuple[IndexedDocument, list[Release]]] = {}
+    for report in reports:
+        for one in report.documents.values():
+            if one.is_function and holds(one):
+                found.setdefault(one.id, (one, []))[1].append(report.release)
+    return found
+
+
+def _told(
+    rule: Rule, found: dict[str, tuple[IndexedDocument, list[Release]]], what: str
+) -> Iterable[Finding]:
+    for name, (document, releases) in found.items():
+        message = f"the function {name} {what} on {name_releases(releases)}"
+        yield rule.finding(message, pointer=f"/{pointer_token(name)}", source=document.place)
+
+
+def current_report(reports: Sequence[IndexingReport]) -> IndexingReport | None:
+    """Return the report of today's release, or of the newest there is."""
+    current = load_indexing().current
+    return next((one for one in reports if one.release.id == current), reports[-1] if reports else None)

@@ -1,0 +1,112 @@
+"""Findings about an app's manifest: mistakes that keep the indexer from the files (reference 1.1, 1.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from droidgate.application import Application, Component, MetaData
+from droidgate.model.capability import Place
+from droidgate.model.errors import InputError
+from droidgate.model.findings import Finding
+from droidgate.parsing.xml_text import parse_xml
+from droidgate_appfunctions import lint_rules as rules
+from droidgate_appfunctions.indexer import application_component, function_services, is_function_service
+from droidgate_mappings.app_functions import load_indexing
+
+_OLD_META_DATA: Final = "androidx.appfunctions.APP_FUNCTIONS_METADATA"
+METADATA_NAMESPACES: Final = (
+    "http://schemas.android.com/apk/res-auto",
+    "http://schemas.android.com/apk/androidx.appfunctions",
+)
+"""Namespaces of the guidance's attributes; `cmd app_function read-app-description` looks in both."""
+
+
+def _file_properties() -> tuple[str, str]:
+    names = load_indexing().names
+    return names.v1, names.v2
+
+
+def findings_of_manifest(application: Application) -> Iterator[Finding]:
+    """Yield the findings of the manifest and of the guidance that it points to."""
+    for component in application.components:
+        yield from _check_meta_data(component)
+        yield from _check_metadata_property(component, application)
+        if component.kind == "service":
+            yield from _check_service(component)
+    yield from _check_application(application)
+
+
+def _check_meta_data(component: Component) -> Iterator[Finding]:
+    names = load_indexing().names
+    for held in component.meta_data:
+        is_ours = held.name in {names.v1, _OLD_META_DATA} or held.name.startswith(f"{names.v1}.")
+        if is_ours:
+            message = f"<meta-data> {held.name} is read by no release"
+            yield rules.META_DATA.finding(message, source=held.place)
+
+
+def _check_metadata_property(component: Component, application: Application) -> Iterator[Finding]:
+    held = component.find_property(load_indexing().names.app_metadata)
+    if held is None:
+        return
+    rule = rules.METADATA_PLACE
+    if component.kind != "application":
+        yield rule.finding(f"{held.name} stands in a {component.kind}", source=held.place)
+    elif held.resource is None:
+        yield rule.finding(f"{held.name} has no android:resource", source=held.place)
+    else:
+        yield from _check_metadata_file(held, application)
+
+
+def _check_metadata_file(held: MetaData, application: Application) -> Iterator[Finding]:
+    file = application.resources.read_file(held.resource or "")
+    if file is None:
+        yield rules.METADATA_PLACE.finding(f"the app has no {held.resource}", source=held.place)
+        return
+    yield from findings_of_metadata(file.text, file.place.path)
+
+
+def findings_of_metadata(text: str, path: str) -> Iterator[Finding]:
+    """Yield the findings of a guidance file."""
+    try:
+        root = parse_xml(text, path=path)
+    except InputError as error:
+        yield rules.METADATA_CONTENT.finding(error.message, source=Place(path=path))
+        return
+    place = Place(path=path, line=root.sourceline)
+    expected = load_indexing().names.metadata_root
+    if root.tag != expected:
+        yield rules.METADATA_CONTENT.finding(f"the element is {root.tag!r}, not {expected!r}", source=place)
+        return
+    texts = ("description", "instructions")
+    if not any(root.get(f"{{{one}}}{name}") for one in METADATA_NAMESPACES for name in texts):
+        yield rules.METADATA_CONTENT.finding(f"{expected} has no description", source=place)
+
+
+def _check_service(service: Component) -> Iterator[Finding]:
+    names = load_indexing().names
+    files = [one for one in service.properties if one.name in _file_properties()]
+    if files and not is_function_service(service):
+        message = f"the service {service.name} has {files[0].name} and no action {names.service_action}"
+        yield rules.SERVICE_ACTION.finding(message, source=service.place)
+
+
+def _check_application(application: Application) -> Iterator[Finding]:
+    names = load_indexing().names
+    element = application_component(application)
+    of_application = None if element is None else element.find_property(names.schema_)
+    for service in function_services(application):
+        v2 = service.find_property(names.v2)
+        if v2 is not None and service.find_property(names.schema_) is None and of_application is None:
+            message = (
+                f"the service {service.name} has {names.v2} and no {names.schema_}: Android 16 does not "
+                "read the file, and Android 17 reads it without description, parameters and response"
+            )
+            yield rules.NO_SCHEMA.finding(message, source=v2.place)
+    if element is not None:
+        for name in _file_properties():
+            held = element.find_property(name)
+            if held is not None:
+                message = f"{name} of the application is not read before Android 17"
+                yield rules.APPLICATION_LEVEL.finding(message, source=held.place)

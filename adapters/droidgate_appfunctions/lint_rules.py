@@ -1,0 +1,330 @@
+"""The rules of AppFunctions' linter: id, meaning, and the way out.
+
+How grave a finding of the indexer's rules is depends on the releases (`level_of`): an error where today's
+release or every release is concerned, else a warning. The other rules have a level of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate.model.capability import Place
+from droidgate.model.findings import Finding, Level, finding_code
+from droidgate_appfunctions.indexer import REASONS
+from droidgate_mappings.app_functions import Release, load_indexing
+
+PREFIX: Final = "appfunctions-"
+
+_WAYS_OUT: Final[Mapping[str, str]] = {
+    "malformed-xml": "Make it one well-formed XML document",
+    "missing-id": "Give every document an <id>; Jetpack writes <id>unused</id> into nested ones",
+    "unknown-tag": "Remove the tag, or declare it in the schema",
+    "bad-number": "Write digits only",
+    "element-in-text": "Write text only, with &lt; for <",
+    "reserved-property": "Remove it; the indexer fills it in",
+    "bad-scope": "Write <scope>global</scope>, or <scope>activity</scope> in a file of the application",
+    "enabled-application-function": "Remove <enabledByDefault>; registering the function enables it",
+    "missing-file": "Name a file below the app's assets/; if the build makes it, lint the APK",
+    "not-a-file-property": "Name an asset in android:value",
+    "too-many-types": "Declare fewer document types",
+    "bad-property-name": "Use letters and digits only",
+    "unsupported-type": "Use xs:string, xs:long, xs:int, xs:boolean or a type of the file after appfn:",
+    "bad-attribute": "Use the numbers of AppSearchSchema",
+    "no-function-type": "Ship the schema file of the library that writes the functions",
+    "undefined-type": "Ship the schema file of the library that writes the functions",
+    "over-limit": "Declare fewer functions, or spread them over several services",
+    "overwritten": "Give each document an id of its own",
+    "bad-count": "Write exactly what the schema allows",
+    "too-large": "Shorten it",
+    "missing-permission": "Add android:permission to the service",
+    "another-service": "Put all functions into one service, where older releases matter",
+    "no-file": "Add the properties android.app.appfunctions.v2 and android.app.appfunctions.schema",
+    "different-schemas": "Name one schema file in all services",
+}
+
+INDEXING_CODES: Final[Mapping[str, str]] = {
+    reason: finding_code(PREFIX + reason, meaning, __name__) for reason, meaning in REASONS.items()
+}
+"""Reason of the indexer -> finding code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule with a level of its own.
+
+    Attributes:
+        code: Finding code.
+        level: How grave.
+        section: Of the reference.
+        hint: The way out.
+    """
+
+    code: str
+    level: Level
+    section: str
+    hint: str
+
+    def finding(self, message: str, *, pointer: str = "", source: Place | None = None) -> Finding:
+        """Return a finding of the rule."""
+        return Finding(
+            code=self.code,
+            level=self.level,
+            pointer=pointer,
+            message=message,
+            hint=self.hint,
+            source=source,
+            rule=f"AppFunctions {self.section}",
+        )
+
+
+RULES: Final[list[Rule]] = []
+"""Every rule with a level of its own, in order."""
+
+
+def _rule(name: str, level: Level, section: str, meaning: str, hint: str) -> Rule:
+    rule = Rule(finding_code(PREFIX + name, meaning, __name__), level, section, hint)
+    RULES.append(rule)
+    return rule
+
+
+META_DATA: Final = _rule(
+    "meta-data",
+    Level.ERROR,
+    "1.1",
+    "The manifest says in <meta-data> what is read from <property>",
+    "Write <property>",
+)
+SERVICE_ACTION: Final = _rule(
+    "service-action",
+    Level.ERROR,
+    "1.1",
+    "A service with function files has no intent filter for app functions",
+    "Add an intent filter with the action android.app.appfunctions.AppFunctionService",
+)
+NO_SCHEMA: Final = _rule(
+    "no-schema",
+    Level.ERROR,
+    "1.2",
+    "A file of version 2 comes without a schema file, so no release reads its functions whole",
+    "Add the property android.app.appfunctions.schema with app_functions_schema.xsd",
+)
+APPLICATION_LEVEL: Final = _rule(
+    "application-level",
+    Level.NOTE,
+    "1.2",
+    "Functions of the application are read from Android 17 on",
+    "Older releases see functions of a service",
+)
+METADATA_PLACE: Final = _rule(
+    "metadata-place",
+    Level.WARNING,
+    "1.1",
+    "The app's guidance for agents is not where it is looked for",
+    "Put the property android.app.appfunctions.app_metadata with android:resource into <application>",
+)
+METADATA_CONTENT: Final = _rule(
+    "metadata-content",
+    Level.WARNING,
+    "2.g",
+    "The app's guidance for agents has no description that is found",
+    "Write <AppFunctionAppMetadata> with a description in the namespace of res-auto or androidx.appfunctions",
+)
+ID_DIFFERS: Final = _rule(
+    "id-differs",
+    Level.WARNING,
+    "3.2",
+    "A function's <id> and <functionId> differ, so releases call it by different names",
+    "Write the same text into both",
+)
+NO_FUNCTION_ID: Final = _rule(
+    "no-function-id",
+    Level.WARNING,
+    "3.2",
+    "A function has no <functionId>, so releases before 17 cannot call it",
+    "Write <functionId> with the text of <id>",
+)
+ENABLED_UNSAID: Final = _rule(
+    "enabled-unsaid",
+    Level.WARNING,
+    "3.2",
+    "A function does not say whether it is enabled, which releases take differently",
+    "Write <enabledByDefault>true</enabledByDefault>",
+)
+NO_SIGNATURE: Final = _rule(
+    "no-signature",
+    Level.WARNING,
+    "3.3",
+    "A function has neither a response nor a predefined schema, so Jetpack's agents do not see it",
+    "Describe parameters and response in a file of version 2",
+)
+SCHEMA_TRIPLE: Final = _rule(
+    "schema-triple",
+    Level.WARNING,
+    "2.c",
+    "Of a predefined schema's category, name and version some are missing, so it counts as none",
+    "Write all three, the version above 0, or none",
+)
+NO_DESCRIPTION: Final = _rule(
+    "no-description",
+    Level.NOTE,
+    "9.6",
+    "A function says nothing about itself",
+    "Say in a sentence what the function does; agents choose by it",
+)
+UNKNOWN_TYPE: Final = _rule(
+    "unknown-type",
+    Level.WARNING,
+    "2.c",
+    "A data type's number is none that Jetpack knows, so the function is lost to its agents",
+    "Use one of 0 to 8 and 10 to 14",
+)
+EMPTY_OBJECT: Final = _rule(
+    "empty-object",
+    Level.WARNING,
+    "2.c",
+    "An object has no properties, so the function is lost to Jetpack's agents",
+    "Give it at least one property",
+)
+UNNAMED_ONE_OF: Final = _rule(
+    "unnamed-one-of",
+    Level.WARNING,
+    "2.c",
+    "A choice of types has no objectQualifiedName, so the function is lost to Jetpack's agents",
+    "Write <objectQualifiedName>",
+)
+BAD_INT_ENUM: Final = _rule(
+    "bad-int-enum",
+    Level.WARNING,
+    "2.c",
+    "An enum value of an integer is no integer, so the function is lost to Jetpack's agents",
+    "Write digits only",
+)
+DANGLING_REFERENCE: Final = _rule(
+    "dangling-reference",
+    Level.WARNING,
+    "2.c",
+    "A reference names no data type of the app's components",
+    "Declare it under <dataTypes> of an <AppFunctionComponentMetadataDocument>",
+)
+UNTYPED_ARRAY: Final = _rule(
+    "untyped-array", Level.WARNING, "2.c", "A list does not say of what", "Write <itemType>"
+)
+UNTYPED: Final = _rule(
+    "untyped",
+    Level.WARNING,
+    "2.c",
+    "A parameter, property or response has no data type",
+    "Write <dataTypeMetadata>, or <valueType> in a response",
+)
+UNNAMED_PARAMETER: Final = _rule(
+    "unnamed-parameter", Level.WARNING, "2.c", "A parameter or property has no name", "Write <name>"
+)
+TWIN_PARAMETERS: Final = _rule(
+    "twin-parameters", Level.WARNING, "2.c", "Two parameters or properties have one name", "Rename one"
+)
+UNREADABLE_NAME: Final = _rule(
+    "unreadable-name",
+    Level.WARNING,
+    "4",
+    "A name has a character of AppSearch's paths, so the app cannot read the value by it",
+    "Use a name without . and [",
+)
+UNKNOWN_REQUIRED: Final = _rule(
+    "unknown-required",
+    Level.WARNING,
+    "2.c",
+    "A required property is none of the object's properties",
+    "Remove it from <required>, or declare it",
+)
+ACCESS_LEVEL: Final = _rule(
+    "access-level",
+    Level.WARNING,
+    "2.c",
+    "The access level is none that Jetpack knows",
+    "Write self, system or androidTrusted",
+)
+PATTERN_TYPE: Final = _rule(
+    "pattern-type",
+    Level.WARNING,
+    "2.c",
+    "A pattern's type is no constant of PatternMatcher, so the function is ignored",
+    "Use 0 to 4",
+)
+UNEVEN_LISTS: Final = _rule(
+    "uneven-lists",
+    Level.WARNING,
+    "2.d",
+    "paramNames, paramTypes and paramRequired are of different length and go by position",
+    "Write one of each for every parameter",
+)
+DUPLICATE_PROPERTY: Final = _rule(
+    "duplicate-property",
+    Level.WARNING,
+    "2.f",
+    "The schema declares a property of a type twice; the first counts",
+    "Remove one",
+)
+ASSUMED: Final = _rule(
+    "assumed",
+    Level.NOTE,
+    "1.2",
+    "A file alone does not say its schema and its place in the manifest, so the usual ones are taken",
+    "Lint the app's folder or APK to be sure",
+)
+NO_FUNCTIONS: Final = _rule(
+    "no-functions", Level.NOTE, "3.2", "The file declares no functions", "Nothing is to be done if so meant"
+)
+
+
+def level_of(releases: Iterable[Release], among: Iterable[Release]) -> Level:
+    """Return how grave it is that the given releases are concerned, of those that read the thing at all."""
+    concerned = {one.id for one in releases}
+    every = {one.id for one in among}
+    return Level.ERROR if load_indexing().current in concerned or concerned >= every else Level.WARNING
+
+
+def name_releases(releases: Iterable[Release]) -> str:
+    """Return the releases as words, such as `Android 16 QPR1, Android 16 QPR2 and Android 17`."""
+    chosen = list(releases)
+    if len(chosen) == len(load_indexing().linted()):
+        return "every release from Android 16 on"
+    titles = [one.title for one in chosen]
+    return " and ".join(filter(None, (", ".join(titles[:-1]), titles[-1]))) if titles else "no release"
+
+
+def indexing_finding(reason: str, level: Level, message: str, source: Place | None) -> Finding:
+    """Return a finding of one of the indexer's rules."""
+    section = "2.f" if reason in _SCHEMA_REASONS else "1.1" if reason in _MANIFEST_REASONS else "3.2"
+    return Finding(
+        code=INDEXING_CODES[reason],
+        level=level,
+        pointer="",
+        message=message,
+        hint=_WAYS_OUT[reason],
+        source=source,
+        rule=f"AppFunctions {section}",
+    )
+
+
+_SCHEMA_REASONS: Final = frozenset(
+    {
+        "too-many-types",
+        "bad-property-name",
+        "unsupported-type",
+        "bad-attribute",
+        "no-function-type",
+        "undefined-type",
+    }
+)
+_MANIFEST_REASONS: Final = frozenset(
+    {
+        "missing-file",
+        "not-a-file-property",
+        "missing-permission",
+        "another-service",
+        "no-file",
+        "different-schemas",
+    }
+)

@@ -1,0 +1,158 @@
+"""Findings about signatures: what Jetpack's reader needs of indexed documents (reference 2.c, 2.d, 3.3)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate.model.capability import Place
+from droidgate.model.findings import Finding
+from droidgate.model.json_values import Json, pointer_token
+from droidgate_appfunctions import lint_rules as rules
+from droidgate_appfunctions.constants import KIND_OF_NUMBER
+from droidgate_appfunctions.indexer import IndexedDocument, IndexingReport, Properties
+from droidgate_appfunctions.lint_rules import Rule
+from droidgate_mappings.app_functions import load_indexing
+
+_ACCESS_LEVELS: Final = frozenset({"self", "system", "androidTrusted"})
+_PATTERN_TYPES: Final = range(5)
+_PARALLEL: Final = ("paramNames", "paramTypes", "paramRequired")
+_SCHEMA_NAMES: Final = ("schemaCategory", "schemaName")
+_PATH_CHARACTERS: Final = frozenset(".[")
+_INTEGER: Final = re.compile(r"[+-]?\d+")
+
+
+def findings_of_signatures(report: IndexingReport) -> Iterator[Finding]:
+    """Yield the findings of a release's documents."""
+    component_type = load_indexing().names.component_type
+    components = [one for one in report.documents.values() if one.type == component_type]
+    names = {
+        str(name)
+        for one in components
+        for data_type in _documents(one.properties, "dataTypes")
+        for name in data_type.get("name", [])
+    }
+    for one in report.documents.values():
+        checker = _Checker(one, names)
+        if one.is_function:
+            yield from checker.check_function()
+        elif one.type == component_type:
+            yield from checker.check_named(one.properties, "dataTypes", _pointer(one.id))
+
+
+def _pointer(*tokens: str | int) -> str:
+    return "".join(f"/{pointer_token(str(token))}" for token in tokens)
+
+
+def _documents(properties: Mapping[str, Json], name: str) -> list[Properties]:
+    return [one for one in properties.get(name, []) if isinstance(one, dict)]
+
+
+def _first(properties: Mapping[str, Json], name: str) -> Json:
+    held = properties.get(name)
+    return held[0] if held else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Checker:
+    document: IndexedDocument
+    component_names: set[str]
+
+    @property
+    def _place(self) -> Place | None:
+        return self.document.place
+
+    def _finding(self, rule: Rule, message: str, pointer: str) -> Finding:
+        return rule.finding(f"{self.document.id}: {message}", pointer=pointer, source=self._place)
+
+    def check_function(self) -> Iterator[Finding]:
+        properties, pointer = self.document.properties, _pointer(self.document.id)
+        yield from self._check_schema(properties, pointer)
+        if "description" not in properties:
+            yield self._finding(rules.NO_DESCRIPTION, "it has no description", pointer)
+        level = _first(properties, "accessLevel")
+        if level is not None and level not in _ACCESS_LEVELS:
+            yield self._finding(rules.ACCESS_LEVEL, f"the access level is {level!r}", pointer)
+        lengths = [len(properties.get(name, [])) for name in _PARALLEL]
+        if len(set(lengths)) > 1:
+            told = ", ".join(f"{count} {name}" for name, count in zip(_PARALLEL, lengths, strict=True))
+            yield self._finding(rules.UNEVEN_LISTS, f"it has {told}", pointer)
+        yield from self.check_named(properties, "parameters", pointer)
+        for index, response in enumerate(_documents(properties, "response")):
+            yield from self._check_held(response, "valueType", f"{pointer}/response/{index}")
+
+    def _check_schema(self, properties: Properties, pointer: str) -> Iterator[Finding]:
+        version = _first(properties, "schemaVersion")
+        said = [bool(_first(properties, name)) for name in _SCHEMA_NAMES]
+        said.append(isinstance(version, int) and version > 0)
+        stated = any(name in properties for name in (*_SCHEMA_NAMES, "schemaVersion"))
+        if stated and not all(said):
+            message = "schemaCategory, schemaName and schemaVersion are not all given"
+            yield self._finding(rules.SCHEMA_TRIPLE, message, pointer)
+        described = "response" in properties or "paramNames" in properties
+        if not described and not all(said):
+            message = "it has neither a response nor a predefined schema"
+            yield self._finding(rules.NO_SIGNATURE, message, pointer)
+
+    def check_named(self, properties: Mapping[str, Json], name: str, pointer: str) -> Iterator[Finding]:
+        """Check named documents with a data type: parameters, properties, components' types."""
+        held = _documents(properties, name)
+        for index, one in enumerate(held):
+            here = f"{pointer}/{name}/{index}"
+            said = _first(one, "name")
+            if not said:
+                yield self._finding(rules.UNNAMED_PARAMETER, f"an entry of {name} has no name", here)
+            elif name != "dataTypes" and _PATH_CHARACTERS & set(said):
+                yield self._finding(rules.UNREADABLE_NAME, f"{said!r} reads as a path", here)
+            yield from self._check_held(one, "dataTypeMetadata", here)
+        counts = Counter(_first(one, "name") for one in held)
+        for said, count in counts.items():
+            if said and count > 1:
+                message = f"{count} entries of {name} are called {said!r}"
+                yield self._finding(rules.TWIN_PARAMETERS, message, f"{pointer}/{name}")
+
+    def _check_held(self, holder: Mapping[str, Json], name: str, pointer: str) -> Iterator[Finding]:
+        types = _documents(holder, name)
+        if not types:
+            yield self._finding(rules.UNTYPED, f"there is no {name}", pointer)
+        for one in types:
+            yield from self._check_type(one, f"{pointer}/{name}/0")
+
+    def _check_type(self, one: Properties, pointer: str) -> Iterator[Finding]:
+        number = _first(one, "type")
+        kind = KIND_OF_NUMBER.get(number) if isinstance(number, int) else None
+        if number is not None and kind is None:
+            yield self._finding(rules.UNKNOWN_TYPE, f"the type {number} is unknown", pointer)
+        yield from self._check_shape(one, kind, pointer)
+        for index, pattern in enumerate(_documents(one, "patterns")):
+            if _first(pattern, "type") not in _PATTERN_TYPES:
+                message = f"the pattern's type is {_first(pattern, 'type')}"
+                yield self._finding(rules.PATTERN_TYPE, message, f"{pointer}/patterns/{index}")
+        yield from self.check_named(one, "properties", pointer)
+        for name in ("itemType", "allOf", "oneOf"):
+            for index, inner in enumerate(_documents(one, name)):
+                yield from self._check_type(inner, f"{pointer}/{name}/{index}")
+
+    def _check_shape(self, one: Properties, kind: str | None, pointer: str) -> Iterator[Finding]:
+        properties = _documents(one, "properties")
+        if kind == "object":
+            if not properties:
+                yield self._finding(rules.EMPTY_OBJECT, "an object has no properties", pointer)
+            names = {_first(held, "name") for held in properties}
+            for missing in (said for said in one.get("required", []) if said not in names):
+                message = f"{missing!r} is required and no property"
+                yield self._finding(rules.UNKNOWN_REQUIRED, message, pointer)
+        elif kind == "one-of" and not _first(one, "objectQualifiedName"):
+            yield self._finding(rules.UNNAMED_ONE_OF, "a choice of types has no name", pointer)
+        elif kind in {"int32", "int64"}:
+            for value in one.get("enumValues", []):
+                if _INTEGER.fullmatch(str(value)) is None:
+                    yield self._finding(rules.BAD_INT_ENUM, f"{value!r} is no integer", pointer)
+        elif kind == "array" and not _documents(one, "itemType"):
+            yield self._finding(rules.UNTYPED_ARRAY, "a list has no itemType", pointer)
+        elif kind == "ref" and _first(one, "dataTypeReference") not in self.component_names:
+            message = f"{_first(one, 'dataTypeReference')!r} is no data type of the components"
+            yield self._finding(rules.DANGLING_REFERENCE, message, pointer)

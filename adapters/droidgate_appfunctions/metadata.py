@@ -1,0 +1,170 @@
+"""`app_metadata`: the app-wide guidance for agents, and what the user is told (reference 2.g)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from droidgate.application import Resources
+from droidgate.model.capability import Place, Provider
+from droidgate.model.errors import InputError
+from droidgate.model.json_values import Json
+from droidgate.parsing.aapt_text import (
+    MAX_STRING_RESOURCE_BYTES,
+    escape_attribute_value,
+    escape_string_resource,
+    escape_xml_attribute,
+    read_attribute_value,
+    read_xml_attribute,
+    reference_in,
+)
+from droidgate.parsing.xml_text import Element, child_elements
+from droidgate_appfunctions.constants import NAMES, facts_of
+from droidgate_appfunctions.fields import kept_element, local_name
+from droidgate_appfunctions.xml_writing import escape_text, quoted_attribute, render_part
+
+_NAMESPACES: Final = {
+    NAMES["metadata_namespace"]: None,
+    NAMES["metadata_namespace_old"]: "res-auto",
+}
+_INSTRUCTIONS: Final = "instructions"
+_DESCRIPTION: Final = "description"
+_DISPLAY: Final = "displayDescription"
+
+
+@dataclass(frozen=True, slots=True)
+class AppMetadata:
+    """What an `app_metadata` file says.
+
+    Attributes:
+        instructions: How to use the app's functions, for language models.
+        description: What they do, for people; None where it is a string resource that is not there.
+        facts: How it is written, where not in the usual way.
+        place: Where it stands.
+    """
+
+    instructions: str | None = None
+    description: str | None = None
+    facts: dict[str, Json] = field(default_factory=dict)
+    place: Place | None = None
+
+
+def read_metadata(root: Element, path: str, resources: Resources | None = None) -> AppMetadata:
+    """Read an `<AppFunctionAppMetadata>` element.
+
+    Args:
+        root: The root element.
+        path: How errors name the file.
+        resources: Resolve `@string/` references, where there are any.
+
+    Raises:
+        InputError: another root element.
+    """
+    if local_name(root) != NAMES["metadata_root"]:
+        message = f"<{local_name(root)}> is no <{NAMES['metadata_root']}>"
+        raise InputError(message, place=f"{path}:{root.sourceline}", hint="Point at the app_metadata file")
+    facts: dict[str, Json] = {}
+    found: dict[str, str] = {}
+    for namespace in reversed(_NAMESPACES):
+        # The older namespace is looked up first, so it wins where both are there.
+        prefix = f"{{{namespace}}}"
+        stated = {
+            str(key)[len(prefix) :]: str(value)
+            for key, value in root.attrib.items()
+            if str(key).startswith(prefix)
+        }
+        if stated and not found:
+            found = stated
+            if _NAMESPACES[namespace] is not None:
+                facts["metadataNamespace"] = _NAMESPACES[namespace]
+    texts: dict[str, str | None] = {}
+    for name in (_INSTRUCTIONS, _DESCRIPTION, _DISPLAY):
+        texts[name] = _text(found.get(name), resources)
+        if texts[name] is not None:
+            del found[name]
+    instructions, legacy = texts[_INSTRUCTIONS], texts[_DESCRIPTION]
+    if instructions is None:
+        instructions = legacy
+    else:
+        facts["metadataAttribute"] = _INSTRUCTIONS
+        if legacy is not None:
+            facts["legacyDescription"] = legacy
+    if found:
+        # References that lead nowhere are among them, as written.
+        facts["metadataAttributes"] = dict(found)
+    children = [kept_element(child) for child in child_elements(root)]
+    if children:
+        facts["metadataElements"] = children
+    place = Place(path=path, line=root.sourceline)
+    return AppMetadata(instructions, texts[_DISPLAY], facts, place)
+
+
+def _text(raw: str | None, resources: Resources | None) -> str | None:
+    if raw is None:
+        return None
+    reference = reference_in(raw)
+    if reference is None:
+        return read_xml_attribute(raw)
+    return resources.read_text(reference) if resources is not None else None
+
+
+def has_metadata(provider: Provider) -> bool:
+    """Tell whether a provider says something that is written into `app_metadata`."""
+    facts = facts_of(provider.extensions)
+    told = provider.instructions is not None or provider.description is not None
+    return told or any(name.startswith("metadata") for name in facts)
+
+
+def write_metadata(provider: Provider, *, with_resources: bool = True) -> tuple[str, str | None]:
+    """Return the text of the `app_metadata` file, and of the values file with its string or None.
+
+    Without resources the description stands in the attribute itself.
+
+    Raises:
+        WriteError: a text holds half of a surrogate pair.
+    """
+    facts = facts_of(provider.extensions)
+    old = facts.get("metadataNamespace") is not None
+    namespace = NAMES["metadata_namespace_old" if old else "metadata_namespace"]
+    attributes: list[tuple[str, str]] = []
+    told = facts.get("metadataAttribute", _DESCRIPTION)
+    if provider.instructions is not None:
+        attributes.append((told, _literal(provider.instructions)))
+    legacy = facts.get("legacyDescription")
+    if legacy is not None and told != _DESCRIPTION:
+        attributes.append((_DESCRIPTION, _literal(legacy)))
+    values: str | None = None
+    if provider.description is not None:
+        string = _string_resource(provider.description) if with_resources else None
+        if string is None:
+            attributes.append((_DISPLAY, _literal(provider.description)))
+        else:
+            attributes.append((_DISPLAY, f"@string/{NAMES['metadata_string']}"))
+            values = string
+    attributes.extend(facts.get("metadataAttributes", {}).items())
+    stated = "".join(f"\n    appfn:{name}={quoted_attribute(value)}" for name, value in attributes)
+    root = NAMES["metadata_root"]
+    start = f'<?xml version="1.0" encoding="utf-8"?>\n<{root} xmlns:appfn="{namespace}"{stated}'
+    children = facts.get("metadataElements")
+    if not children:
+        return f"{start} />\n", values
+    return f"{start}>\n{render_part(children)}</{root}>\n", values
+
+
+def _literal(text: str) -> str:
+    """Return an attribute that stays a string where no library declares its format."""
+    escaped = escape_xml_attribute(text)
+    return escaped if isinstance(read_attribute_value(escaped), str) else escape_attribute_value(text)
+
+
+def _string_resource(text: str) -> str | None:
+    # Counted generously: a long text is written into the attribute itself.
+    if len(text.encode("utf-8", "surrogatepass")) * 2 > MAX_STRING_RESOURCE_BYTES:
+        return None
+    return (
+        '<?xml version="1.0" encoding="utf-8"?>\n'
+        "<resources>\n"
+        f'    <string name="{NAMES["metadata_string"]}" formatted="false">'
+        f"{escape_text(escape_string_resource(text))}</string>\n"
+        "</resources>\n"
+    )

@@ -1,0 +1,318 @@
+"""Reading AppFunctions: files by themselves, and applications by their manifest (reference 1.1, 1.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from droidgate.application import Application, Component, MetaData, TextFile
+from droidgate.formats import Reading, SourceFile
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Place, Provider, reachable_definitions
+from droidgate.model.errors import InputError
+from droidgate.model.json_values import Json
+from droidgate.model.types import Type
+from droidgate_appfunctions.constants import (
+    APP_LEVEL,
+    FORMAT_ID,
+    NAMES,
+    PLATFORM,
+    V1,
+    V2,
+    as_extensions,
+)
+from droidgate_appfunctions.fields import Source, convert_tag, local_name
+from droidgate_appfunctions.metadata import AppMetadata, read_metadata
+from droidgate_appfunctions.read_document import (
+    FunctionsFile,
+    find_documents,
+    merge_files,
+    parse_document,
+    read_functions_file,
+)
+from droidgate_appfunctions.schema import Schema, parse_schema, read_schema, schema_fact, usual_schema
+
+_FUNCTION_PROPERTIES: Final = (NAMES["property_v2"], NAMES["property_v1"])
+_MISTAKEN: Final = (NAMES["mistaken_metadata"], *_FUNCTION_PROPERTIES)
+_MARKS: Final = (
+    f"<{NAMES['root']}",
+    f"<{NAMES['function_document']}",
+    f"<{NAMES['component_document']}",
+    f"<{NAMES['metadata_root']}",
+    "documentType",
+)
+
+
+def detect(source: SourceFile) -> int:
+    """Return how sure a file's root element makes us that it is one of ours."""
+    text = source.data.decode("utf-8", "replace") if b"\0" not in source.data[:200] else ""
+    if "<manifest" in text or "<resources" in text:
+        return 0
+    if any(mark in text for mark in _MARKS[:4]):
+        return 95
+    return 90 if "<xs:documentType" in text else 0
+
+
+def read_file(source: SourceFile, context: ReadingContext) -> Reading:
+    """Read a functions file, an `app_metadata` file or a schema file by itself.
+
+    Returns:
+        One provider; without functions for the latter two.
+
+    Raises:
+        InputError: it is none of these, or Android's own parsers refuse it too.
+    """
+    root = parse_document(source.data, source.path, context)
+    name = local_name(root)
+    if name == NAMES["metadata_root"]:
+        metadata = read_metadata(root, source.path)
+        return Reading((_provider(None, metadata=metadata),), tuple(context.findings))
+    if name == "schema":
+        return Reading(
+            (_schema_provider(read_schema(root, source.path), source.path),), tuple(context.findings)
+        )
+    if convert_tag(name) != NAMES["root"] and not any(find_documents(root)[:2]):
+        message = f"<{name}> is no AppFunctions file"
+        raise InputError(
+            message,
+            place=f"{source.path}:{root.sourceline}",
+            hint="Expected <appfunctions>, app_metadata or a schema",
+        )
+    file = read_functions_file(root, Source(source.path, context))
+    return Reading((_provider(file),), tuple(context.findings))
+
+
+def _schema_provider(schema: Schema, path: str) -> Provider:
+    empty = Provider(protocol=FORMAT_ID, dialect=V2, source=Place(path=path, line=1))
+    for dialect in (V2, PLATFORM):
+        if schema == usual_schema(empty, dialect):
+            return empty.model_copy(update={"dialect": dialect})
+    dialect = PLATFORM if "paramNames" in schema[NAMES["function_document"]] else V2
+    extensions = as_extensions({schema_fact(dialect): schema})
+    return empty.model_copy(update={"dialect": dialect, "extensions": extensions})
+
+
+def _provider(
+    file: FunctionsFile | None,
+    *,
+    application: Application | None = None,
+    component: Component | None = None,
+    metadata: AppMetadata | None = None,
+    schema: Schema | None = None,
+) -> Provider:
+    told = metadata or AppMetadata()
+    facts: dict[str, Json] = {**told.facts, **(file.all_facts() if file is not None else {})}
+    label = component.label if component is not None else None
+    if label is None and application is not None:
+        label = application.label
+    place = component.place if component is not None else None
+    provider = Provider(
+        protocol=FORMAT_ID,
+        dialect=file.dialect if file is not None else V2,
+        package=application.package if application is not None else None,
+        component=component.name if component is not None else None,
+        name=label,
+        description=told.description,
+        instructions=told.instructions,
+        source=file.place if file is not None else place or told.place,
+        definitions=file.definitions if file is not None else {},
+        capabilities=tuple(file.capabilities.values()) if file is not None else (),
+        extensions=as_extensions(facts),
+    )
+    dialect = provider.dialect or V2
+    if schema is None or dialect == V1 or schema == usual_schema(provider, dialect):
+        return provider
+    return provider.model_copy(update={"extensions": as_extensions({**facts, schema_fact(dialect): schema})})
+
+
+def read_application(application: Application, context: ReadingContext) -> Reading:
+    """Find and read an application's AppFunctions.
+
+    Returns:
+        One provider for each service with functions, then one for the functions of the application element.
+        An application that only has `app_metadata`, as a source tree whose service comes by manifest merging,
+        gives one without functions.
+
+    Raises:
+        InputError: a file that Android's own parsers refuse too.
+    """
+    reader = _ApplicationReader(application, context)
+    providers = reader.read()
+    return Reading(tuple(_share_definitions(providers)), tuple(context.findings))
+
+
+def _share_definitions(providers: list[Provider]) -> list[Provider]:
+    """Give each provider the definitions it refers to and another one of the package has (reference 2.c)."""
+    everything: dict[str, Type] = {}
+    for provider in providers:
+        everything.update(provider.definitions)
+    shared: list[Provider] = []
+    for provider in providers:
+        wanted = {name for one in provider.capabilities for name in reachable_definitions(one, everything)}
+        for definition in provider.definitions.values():
+            wanted |= reachable_definitions(definition, everything)
+        missing = {name: everything[name] for name in sorted(wanted - provider.definitions.keys())}
+        if missing:
+            provider = provider.model_copy(update={"definitions": {**provider.definitions, **missing}})  # noqa: PLW2901
+        shared.append(provider)
+    return shared
+
+
+@dataclass(slots=True)
+class _ApplicationReader:
+    application: Application
+    context: ReadingContext
+    metadata: AppMetadata | None = None
+    schemas: dict[str, Schema | None] = field(default_factory=dict)
+
+    def read(self) -> list[Provider]:
+        element = next(self.application.of_kind("application"), None)
+        if element is not None:
+            self.metadata = self.read_app_metadata(element)
+        providers = [
+            provider
+            for service in self.application.of_kind("service")
+            if (provider := self.read_service(service, element)) is not None
+        ]
+        if element is not None:
+            providers.extend(self.read_application_level(element))
+        if not any(one.capabilities for one in providers):
+            providers = self.read_loose() or providers
+        if not providers and self.metadata is not None:
+            providers = [_provider(None, application=self.application, metadata=self.metadata)]
+        return providers
+
+    def read_app_metadata(self, element: Component) -> AppMetadata | None:
+        stated = element.find_property(NAMES["property_metadata"])
+        if stated is None:
+            return None
+        files = self.read_files(stated, several=False)
+        if not files:
+            return AppMetadata(place=stated.place)
+        root = parse_document(files[0].text, files[0].place.path, self.context)
+        return read_metadata(root, files[0].place.path, self.application.resources)
+
+    def read_service(self, service: Component, element: Component | None) -> Provider | None:
+        stated = next((one for name in _FUNCTION_PROPERTIES if (one := service.find_property(name))), None)
+        has_action = service.has_action(NAMES["action"])
+        if stated is None and not has_action:
+            return None
+        if stated is None:
+            stated = self.find_mistake(service, element)
+        elif not has_action:
+            message = (
+                f"the service {service.name} has no intent filter for AppFunctions; Android does not index it"
+            )
+            self.allow("A29", message, service.place)
+        if stated is None:
+            message = f"the service {service.name} names no functions file"
+            self.allow("A19", message, service.place)
+            return self.provider(None, service)
+        files = self.read_files(stated, several=False)
+        functions = [self.read_functions(one, "service") for one in files]
+        schema = self.read_schema(element, service)
+        return self.provider(functions[0] if functions else None, service, schema)
+
+    def find_mistake(self, service: Component, element: Component | None) -> MetaData | None:
+        for component in (service, element):
+            found = component.find_meta_data(*_MISTAKEN) if component is not None else None
+            if found is not None:
+                message = (
+                    f"<meta-data> {found.name} names the functions file; Android only looks at <property>"
+                )
+                self.allow("A18", message, found.place)
+                return found
+        return None
+
+    def read_application_level(self, element: Component) -> list[Provider]:
+        files: list[TextFile] = []
+        for name in _FUNCTION_PROPERTIES:
+            stated = element.find_property(name)
+            if stated is not None:
+                files = self.read_files(stated, several=True)
+                break
+        functions = [self.read_functions(one, "application") for one in files]
+        if not functions:
+            return []
+        schema = self.read_schema(element)
+        return [self.provider(merge_files(functions, self.context), None, schema)]
+
+    def read_loose(self) -> list[Provider]:
+        """Read descriptors that no component names: their service comes by manifest merging."""
+        found: list[FunctionsFile] = []
+        for name in self.application.loose_assets:
+            resources = self.application.resources
+            file = resources.read_file(name) if name.startswith("@") else resources.read_asset(name)
+            if file is None or f"<{NAMES['root']}" not in file.text:
+                continue
+            self.allow("A20", f"no component names {name}; its service comes by manifest merging", file.place)
+            found.append(self.read_functions(file, None))
+        if any(one.dialect not in {V1, APP_LEVEL} for one in found):
+            found = [one for one in found if one.dialect != V1]
+        return [self.provider(one, None) for one in found]
+
+    def provider(
+        self, file: FunctionsFile | None, component: Component | None, schema: Schema | None = None
+    ) -> Provider:
+        return _provider(
+            file,
+            application=self.application,
+            component=component,
+            metadata=self.metadata,
+            schema=schema,
+        )
+
+    def read_functions(self, file: TextFile, level: str | None) -> FunctionsFile:
+        root = parse_document(file.text, file.place.path, self.context)
+        return read_functions_file(root, Source(file.place.path, self.context), level=level)
+
+    def read_schema(self, *components: Component | None) -> Schema | None:
+        for component in components:
+            stated = component.find_property(NAMES["property_schema"]) if component is not None else None
+            if stated is None:
+                continue
+            name = str(stated.value)
+            file = self.application.resources.read_asset(name) if stated.resource is None else None
+            if file is None:
+                return None  # a library brings it when the app is built
+            try:
+                return parse_schema(file.text, file.place.path)
+            except InputError as error:
+                self.allow("A21", f"the schema {name} is not what Android reads: {error.message}", file.place)
+        return None
+
+    def read_files(self, stated: MetaData, *, several: bool) -> list[TextFile]:
+        """Return the files a property names: assets between commas, one resource, or an array of them."""
+        resources = self.application.resources
+        named: list[tuple[str, TextFile | None]] = []
+        if stated.resource is not None:
+            references: Iterable[str] = [stated.resource]
+            if stated.resource.startswith("@array/"):
+                references = resources.read_array(stated.resource) or ()
+            named = [(one, resources.read_file(one)) for one in references]
+        elif stated.value is not None:
+            words = [word.strip() for word in str(stated.value).split(",")]
+            named = [(one, resources.read_asset(one)) for one in words if one]
+        if len(named) > 1 and not several:
+            message = (
+                f"{stated.name} names {len(named)} files, where Android reads one; the first one is read"
+            )
+            self.allow("A22", message, stated.place)
+            named = named[:1]
+        files: list[TextFile] = []
+        for name, file in named:
+            if file is None:
+                self.allow(
+                    "A19",
+                    f"{stated.name} names {name}, which is not there; a build may make it",
+                    stated.place,
+                )
+            else:
+                files.append(file)
+        if not named:
+            self.allow("A19", f"{stated.name} names no file", stated.place)
+        return files
+
+    def allow(self, row: str, message: str, place: Place | None) -> None:
+        self.context.allow(row, message, source=place)

@@ -1,0 +1,447 @@
+"""Reading a functions file: which dialect it is, its functions, and its components (reference 2.a to 2.e)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Capability, Place
+from droidgate.model.errors import BudgetError, InputError
+from droidgate.model.json_values import Json
+from droidgate.model.types import ObjectType, Property, ScalarType, Type
+from droidgate.parsing.xml_text import Element, child_elements, parse_xml
+from droidgate_appfunctions.constants import (
+    APP_LEVEL,
+    FORMAT_ID,
+    NAMES,
+    PLATFORM,
+    TABLES,
+    UNUSED,
+    V1,
+    V2,
+    V2_LEGACY,
+    as_extensions,
+)
+from droidgate_appfunctions.fields import (
+    Fields,
+    Source,
+    check_noise,
+    convert_tag,
+    kept_element,
+    local_name,
+    text_of,
+)
+from droidgate_appfunctions.read_types import left_of_part, part_facts, read_name, read_part, read_type
+
+_FUNCTION_TAGS: Final = frozenset({NAMES["function"], NAMES["function_document"]})
+_COMPONENT_TAG: Final = NAMES["component_document"]
+_PARALLEL: Final = "paramNames"
+_SCOPES: Final = frozenset({"global", "activity"})
+_VERSION = re.compile(r"<version>[^<]*</version>")
+
+
+@dataclass(slots=True)
+class FunctionsFile:
+    """What one functions file, or several read as one, declares."""
+
+    dialect: str
+    place: Place
+    capabilities: dict[str, Capability] = field(default_factory=dict)
+    definitions: dict[str, Type] = field(default_factory=dict)
+    facts: dict[str, Json] = field(default_factory=dict)
+    components: list[Json] = field(default_factory=list)
+
+    def all_facts(self) -> dict[str, Json]:
+        """Return the facts of the file; how components are spread over documents is one if unusual."""
+        usual = [[UNUSED, None]] if self.definitions else []
+        documents = self.components
+        if len(documents) == 1:
+            documents = [[documents[0][0], None, *documents[0][2:]]]
+        return self.facts if documents == usual else {**self.facts, "components": documents}
+
+
+def parse_document(text: str | bytes, path: str, context: ReadingContext) -> Element:
+    """Parse a functions file; a `<version>` before or after the root element is taken out (row A01).
+
+    Raises:
+        InputError: not well-formed.
+    """
+    try:
+        return parse_xml(text, path=path)
+    except BudgetError:
+        raise
+    except InputError as error:
+        decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+        cleaned = _without_outer_version(decoded)
+        if cleaned is None:
+            raise
+        try:
+            root = parse_xml(cleaned, path=path)
+        except InputError:
+            raise error from None
+    line = decoded.count("\n", 0, decoded.find("<version>")) + 1
+    context.allow(
+        "A01",
+        "<version> stands outside the root element, which is not well-formed XML; it is left out",
+        pointer="/version",
+        source=Place(path=path, line=line),
+        hint="Put it into <appfunctions>, or leave it out",
+    )
+    return root
+
+
+def _without_outer_version(text: str) -> str | None:
+    name = NAMES["root"]
+    start, end = text.find(f"<{name}"), text.rfind(f"</{name}>")
+    before = text if start < 0 else text[:start]
+    after = "" if start < 0 or end < 0 else text[end:]
+    inside = text[len(before) : len(text) - len(after)]
+    cleaned = _VERSION.sub("", before) + inside + _VERSION.sub("", after)
+    return cleaned if cleaned != text else None
+
+
+def find_documents(root: Element) -> tuple[list[Element], list[Element], list[Element]]:
+    """Return the functions, components and unknown elements of a file, at any depth (reference 3.2)."""
+    functions: list[Element] = []
+    components: list[Element] = []
+    unknown: list[Element] = []
+    pending = [root]
+    while pending:
+        element = pending.pop()
+        name = convert_tag(local_name(element))
+        children = child_elements(element)
+        if name in _FUNCTION_TAGS:
+            functions.append(element)
+        elif name == _COMPONENT_TAG:
+            components.append(element)
+        elif children or element is root:
+            pending.extend(reversed(children))
+        else:
+            unknown.append(element)
+    return functions, components, unknown
+
+
+def read_functions_file(root: Element, source: Source, *, level: str | None = None) -> FunctionsFile:
+    """Read a functions file.
+
+    Args:
+        root: Its root element.
+        source: Its path, and how lenient to be.
+        level: `service` or `application` where a manifest's property names the file, else None.
+
+    Raises:
+        InputError: a part that Android's own readers refuse too.
+    """
+    check_noise(root, source)
+    functions, components, unknown = find_documents(root)
+    dialect = APP_LEVEL if level == "application" else detect_dialect(functions, components, level)
+    file = FunctionsFile(dialect=dialect, place=Place(path=source.path, line=root.sourceline))
+    reader = FunctionReader(source, dialect, in_service=level == "service")
+    for element in functions:
+        capability = reader.read(element)
+        if capability.id in file.capabilities:
+            source.allow("A13", f"the function {capability.id!r} stands twice; the last one counts", element)
+        file.capabilities[capability.id] = capability
+    for element in components:
+        _read_components(element, source, file)
+    _read_unknown(unknown, file)
+    return file
+
+
+def _read_unknown(elements: Iterable[Element], file: FunctionsFile) -> None:
+    left: list[Json] = []
+    for element in elements:
+        if local_name(element) == "version" and "version" not in file.facts:
+            file.facts["version"] = text_of(element).strip()
+        else:
+            left.append(kept_element(element))
+    if left:
+        file.facts["rootElements"] = left
+
+
+def detect_dialect(functions: list[Element], components: list[Element], level: str | None) -> str:
+    """Return the dialect of a file by the tags of its functions."""
+    raw = [{local_name(child) for child in child_elements(one)} for one in functions]
+    tags = [{convert_tag(one) for one in each} for each in raw]
+    if level != "service" and any("scope" in each for each in tags):
+        return APP_LEVEL
+    if any(_PARALLEL in each for each in tags):
+        return PLATFORM
+    if not functions:
+        return V2
+    if not components and all("function_id" in one and "id" not in one for one in raw):
+        return V1 if all(not each & {"parameters", "response"} for each in tags) else V2_LEGACY
+    if not components and any("id" not in each and "functionId" not in each for each in tags):
+        return V1
+    if components or any(each & {"parameters", "response"} for each in tags):
+        snake = any("_" in one and convert_tag(one) in _SCALAR_TAGS for each in raw for one in each)
+        return V2_LEGACY if snake else V2
+    return PLATFORM
+
+
+_SCALAR_TAGS: Final = frozenset(
+    {"functionId", "enabledByDefault", "schemaName", "schemaCategory", "schemaVersion", "accessLevel"}
+)
+
+
+@dataclass(slots=True)
+class FunctionReader:
+    """Reads the functions of one file in one dialect."""
+
+    source: Source
+    dialect: str
+    in_service: bool = False
+
+    def read(self, element: Element) -> Capability:
+        """Read one function.
+
+        Raises:
+            InputError: it has no id, or a part that Android refuses too.
+        """
+        fields = Fields(element, self.source)
+        if self.dialect == V1:
+            return self._read_v1(fields)
+        facts: dict[str, Json] = {}
+        name = self._read_id(fields, facts)
+        self._read_scope(fields, facts)
+        self._read_enabled(fields, facts)
+        description = fields.text("description")
+        if self.dialect == PLATFORM:
+            parameters, output = self._read_parallel(fields), None
+        else:
+            parameters, output = self._read_parameters(fields), self._read_response(fields, facts)
+            _read_jetpack_facts(fields, facts)
+        return self._capability(
+            fields, facts, id=name, description=description, input=parameters, output=output
+        )
+
+    def _capability(self, fields: Fields, facts: dict[str, Json], **declared: Any) -> Capability:
+        _read_schema_facts(fields, facts)
+        left = fields.rest()
+        if left:
+            facts["elements"] = left
+        return Capability(
+            **declared, source=self.source.place(fields.element), extensions=as_extensions(facts)
+        )
+
+    def _read_v1(self, fields: Fields) -> Capability:
+        name = fields.word("functionId")
+        if not name:
+            message = "a function without <function_id>"
+            hint = "Name it; Android reads nothing from the whole file"
+            raise self.source.error(message, fields.element, hint)
+        facts: dict[str, Json] = {}
+        self._read_enabled(fields, facts)
+        return self._capability(fields, facts, id=name)
+
+    def _read_id(self, fields: Fields, facts: dict[str, Json]) -> str:
+        document, name = fields.word("id"), fields.word("functionId")
+        if not document and not name:
+            message = "a function without <id>"
+            hint = "Name it; Android reads nothing from the whole file"
+            raise self.source.error(message, fields.element, hint)
+        if not document:
+            message = f"the function {name!r} has no <id>; Android 16 and later drop the whole file for it"
+            self.source.allow("A05", message, fields.element)
+        elif not name:
+            message = f"the function {document!r} has no <functionId>; Android 16 finds it by that"
+            self.source.allow("A06", message, fields.element)
+        elif document != name:
+            facts["documentId"] = document
+        return name or document or ""
+
+    def _read_scope(self, fields: Fields, facts: dict[str, Json]) -> None:
+        if self.dialect != APP_LEVEL:
+            if fields.has("scope"):
+                message = "a function of a service has a <scope>, which Android sets itself; it is left out"
+                self.source.allow("A14", message, fields.element)
+                fields.many("scope")
+            return
+        scope = fields.word("scope")
+        if scope not in _SCOPES:
+            message = "a function of the application without a known <scope>; read as global"
+            hint = "Write <scope>global</scope>; Android drops the whole file without it"
+            self.source.allow("A15", message, fields.element, hint)
+        elif scope != "global":
+            facts["scope"] = scope
+
+    def _read_enabled(self, fields: Fields, facts: dict[str, Json]) -> None:
+        enabled = fields.flag("enabledByDefault")
+        if self.dialect == APP_LEVEL:
+            if enabled:
+                message = "a function of the application is never enabled by default; it is left out"
+                self.source.allow("A16", message, fields.element, "Android drops the whole file for it")
+            elif enabled is False:
+                facts["enabledByDefault"] = False
+        elif enabled is None:
+            facts["enabledByDefaultAbsent"] = True
+        elif not enabled:
+            facts["enabledByDefault"] = False
+
+    def _read_parameters(self, fields: Fields) -> ObjectType:
+        parameters: dict[str, Property] = {}
+        for element in fields.many("parameters"):
+            inner = Fields(element, self.source)
+            name = read_name(inner, "a parameter")
+            if name in parameters:
+                self.source.allow("A12", f"the parameter {name!r} stands twice; the last one counts", element)
+            facts = part_facts(inner)
+            held = read_type(read_part(inner, "dataTypeMetadata"), self.source, depth=1)
+            held = with_description(held, inner.text("description"))
+            required = inner.flag("isRequired")
+            if required is None:
+                facts["isRequired"] = None
+            facts.update(left_of_part(inner))
+            parameters[name] = Property(type=held, required=bool(required), extensions=as_extensions(facts))
+        return ObjectType(properties=parameters)
+
+    def _read_response(self, fields: Fields, facts: dict[str, Json]) -> Type | None:
+        element = fields.one("response")
+        if element is None:
+            message = "a function without <response>; Jetpack's agents do not see it"
+            self.source.allow("A09", message, fields.element)
+            return None
+        inner = Fields(element, self.source)
+        document_id = inner.document_id()
+        if document_id is not None:
+            facts["responseId"] = document_id
+        nullable = inner.flag("isNullable")
+        if nullable is not None:
+            facts["responseIsNullable"] = nullable
+        output = read_type(read_part(inner, "valueType"), self.source, depth=1)
+        output = with_description(output, inner.text("description"))
+        left = inner.rest()
+        if left:
+            facts["responseElements"] = left
+        return output
+
+    def _read_parallel(self, fields: Fields) -> ObjectType:
+        names, words = fields.words("paramNames"), fields.words("paramTypes")
+        flags = [fields.read_flag(one) for one in fields.many("paramRequired")]
+        if not len(names) == len(words) == len(flags):
+            message = f"{len(names)} names, {len(words)} types and {len(flags)} flags of parameters"
+            hint = "Each parameter has one of each; a missing one shifts all that follow"
+            self.source.allow("A17", message, fields.element, hint)
+        parameters: dict[str, Property] = {}
+        for position, name in enumerate(names):
+            if name in parameters:
+                self.source.allow(
+                    "A12", f"the parameter {name!r} stands twice; the last one counts", fields.element
+                )
+            word = words[position] if position < len(words) else TABLES.words.write["string"]
+            required = position < len(flags) and flags[position]
+            parameters[name] = _read_word(word, required=required)
+        return ObjectType(properties=parameters)
+
+
+def _read_word(word: str, *, required: bool) -> Property:
+    kind = TABLES.words.read.get(word.lower(), "string")
+    facts: dict[str, Json] = {} if TABLES.words.write[kind] == word else {"paramType": word}
+    return Property(
+        type=ScalarType(kind=kind),  # type: ignore[arg-type]
+        required=required,
+        extensions=as_extensions(facts),
+    )
+
+
+def _read_schema_facts(fields: Fields, facts: dict[str, Json]) -> None:
+    for name in ("schemaCategory", "schemaName"):
+        word = fields.word(name)
+        if word is not None:
+            facts[name] = word
+    for name in ("schemaVersion", "displayNameStringRes"):
+        number = fields.integer(name)
+        if number is not None:
+            facts[name] = number
+    restricted = fields.flag("restrictCallersWithExecuteAppFunctions")
+    if restricted is not None:
+        facts["restrictCallersWithExecuteAppFunctions"] = restricted
+
+
+def _read_jetpack_facts(fields: Fields, facts: dict[str, Json]) -> None:
+    level = fields.word("accessLevel")
+    if level is not None:
+        facts["accessLevel"] = level
+    enforced = fields.flag("isCompatEnforcementEnabled")
+    if enforced is not None:
+        facts["isCompatEnforcementEnabled"] = enforced
+    element = fields.one("deprecation")
+    if element is None:
+        return
+    inner = Fields(element, fields.source)
+    document_id = inner.document_id()
+    if document_id is not None:
+        facts["deprecationId"] = document_id
+    facts["deprecation"] = inner.text("message")
+    left = inner.rest()
+    if left:
+        facts["deprecationElements"] = left
+
+
+def with_description(held: Type, text: str | None) -> Type:
+    """Return a type with the description of the parameter or response it stands in.
+
+    The outer text wins. Where the type's own element has one, a fact tells so: `typeDescription` where both
+    have one, `descriptionInside` where only the type has.
+    """
+    if held.description is None:
+        return held if text is None else held.model_copy(update={"description": text})
+    facts = dict(held.extensions.get(FORMAT_ID, {}))
+    if text is None:
+        facts["descriptionInside"] = True
+        return held.model_copy(update={"extensions": as_extensions(facts)})
+    facts["typeDescription"] = held.description
+    return held.model_copy(update={"description": text, "extensions": as_extensions(facts)})
+
+
+def _read_components(element: Element, source: Source, file: FunctionsFile) -> None:
+    fields = Fields(element, source)
+    names: list[str] = []
+    for one in fields.many("dataTypes"):
+        inner = Fields(one, source)
+        name = read_name(inner, "a data type of the components")
+        if name in file.definitions:
+            source.allow("A12", f"the data type {name!r} stands twice; the last one counts", one)
+        facts: dict[str, Json] = {}
+        document_id = inner.document_id()
+        if document_id is not None:
+            facts["nameId"] = document_id
+        definition = read_type(read_part(inner, "dataTypeMetadata"), source, depth=1, definition=True)
+        left = inner.rest()
+        if left:
+            facts["nameElements"] = left
+        if facts:
+            facts = {**definition.extensions.get(FORMAT_ID, {}), **facts}
+            definition = definition.model_copy(update={"extensions": as_extensions(facts)})
+        file.definitions[name] = definition
+        names.append(name)
+    entry: list[Json] = [fields.document_id() or UNUSED, names]
+    left = fields.rest()
+    if left:
+        entry.append(left)
+    file.components.append(entry)
+
+
+def merge_files(files: list[FunctionsFile], context: ReadingContext) -> FunctionsFile:
+    """Return several files of one component as one, as the indexer's map of documents does (reference 1.1).
+
+    Args:
+        files: At least one, in the order in which they are named.
+        context: Takes what is told about functions that stand in two of them.
+    """
+    merged = files[0]
+    for other in files[1:]:
+        for name in other.capabilities.keys() & merged.capabilities.keys():
+            place = other.capabilities[name].source
+            context.allow(
+                "A13", f"the function {name!r} stands in two files; the last one counts", source=place
+            )
+        merged.capabilities.update(other.capabilities)
+        merged.definitions.update(other.definitions)
+        merged.components.extend(other.components)
+        for fact, value in other.facts.items():
+            merged.facts.setdefault(fact, value)
+    return merged

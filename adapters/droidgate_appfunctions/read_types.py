@@ -1,0 +1,237 @@
+"""Reading data types: the fourteen type numbers and what stands beside them (reference 2.c)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from droidgate.model.errors import BudgetError
+from droidgate.model.json_values import Json
+from droidgate.model.types import (
+    SCALAR_KINDS,
+    AllOfType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    Property,
+    RefType,
+    ScalarType,
+    Type,
+)
+from droidgate.parsing.xml_text import Element
+from droidgate_appfunctions.constants import KIND_OF_NUMBER, as_extensions
+from droidgate_appfunctions.fields import Fields, Source, local_name, text_of
+from droidgate_appfunctions.patterns import pattern_of
+
+MAX_TYPE_DEPTH: Final = 64
+"""Types inside types; no compiler writes more than a few levels, and references carry recursion."""
+
+_INT32: Final = range(-(2**31), 2**31)
+
+
+def read_type(element: Element, source: Source, *, depth: int = 0, definition: bool = False) -> Type:
+    """Read a `dataTypeMetadata`, `itemType`, `valueType`, `allOf` or `oneOf` element.
+
+    Args:
+        element: The element.
+        source: The file.
+        depth: How many types it stands in.
+        definition: It is a definition of the components, whose `isNullable` is always true and says nothing.
+
+    Raises:
+        InputError: no type number, or a part without which the type says nothing.
+        BudgetError: more than `MAX_TYPE_DEPTH` levels.
+    """
+    if depth > MAX_TYPE_DEPTH:
+        message = f"types are nested more than {MAX_TYPE_DEPTH} levels deep"
+        raise BudgetError(message, place=str(source.place(element)))
+    fields = Fields(element, source)
+    number = fields.integer("type")
+    if number is None:
+        message = "a data type without <type>"
+        raise source.error(message, element, "Every data type has the number of its type in <type>")
+    facts: dict[str, Json] = {}
+    document_id = fields.document_id()
+    if document_id is not None:
+        facts["id"] = document_id
+    common: dict[str, Any] = {
+        "nullable": _read_nullable(fields, facts, definition=definition),
+        "description": fields.text("description"),
+    }
+    kind = KIND_OF_NUMBER.get(number)
+    if kind is None:
+        source.allow("A08", f"type {number} is unknown; it is kept as a value of no known class", element)
+        facts["type"] = number
+        return OpaqueType(**common, extensions=_all_facts(fields, facts))
+    shape = _read_shape(kind, fields, facts, depth)
+    extensions = _all_facts(fields, facts)
+    if kind in SCALAR_KINDS:
+        return ScalarType(kind=kind, **common, **shape, extensions=extensions)  # type: ignore[arg-type]
+    read: Type = _CLASSES[kind](**common, **shape, extensions=extensions)
+    return read
+
+
+_CLASSES: Final[Mapping[str, Any]] = {
+    "array": ArrayType,
+    "object": ObjectType,
+    "ref": RefType,
+    "all-of": AllOfType,
+    "one-of": OneOfType,
+    "opaque": OpaqueType,
+}
+
+
+def _all_facts(fields: Fields, facts: dict[str, Json]) -> dict[str, dict[str, Json]]:
+    left = fields.rest()
+    if left:
+        facts["typeElements"] = left
+    return as_extensions(facts)
+
+
+def _read_nullable(fields: Fields, facts: dict[str, Json], *, definition: bool) -> bool:
+    stated = fields.flag("isNullable")
+    if stated is None or (definition and not stated):
+        facts["isNullable"] = stated
+    return bool(stated) and not definition
+
+
+def _read_shape(kind: str, fields: Fields, facts: dict[str, Json], depth: int) -> dict[str, Any]:
+    source = fields.source
+    if kind == "string":
+        return _read_string(fields, facts)
+    if kind == "int32":
+        return _read_int_enum(fields)
+    if kind == "array":
+        items = fields.one("itemType")
+        if items is None:
+            source.allow("A10", "a list that does not say of what", fields.element)
+            return {}
+        return {"items": read_type(items, source, depth=depth + 1)}
+    if kind == "object":
+        return _read_object(fields, facts, depth)
+    if kind == "ref":
+        name = fields.word("dataTypeReference")
+        if not name:
+            message = "a reference without <dataTypeReference>"
+            raise source.error(message, fields.element, "Name a data type of the components")
+        return {"name": name}
+    if kind == "all-of":
+        members = tuple(read_type(one, source, depth=depth + 1) for one in fields.many("allOf"))
+        return {"members": members, "qualified_name": fields.text("objectQualifiedName")}
+    if kind == "one-of":
+        name = fields.text("objectQualifiedName")
+        if name is None:
+            source.allow("A11", "a one-of without <objectQualifiedName>", fields.element)
+        alternatives = tuple(read_type(one, source, depth=depth + 1) for one in fields.many("oneOf"))
+        return {"alternatives": alternatives, "qualified_name": name}
+    if kind == "opaque":
+        return {"class_name": fields.text("objectQualifiedName")}
+    return {}
+
+
+def _read_string(fields: Fields, facts: dict[str, Json]) -> dict[str, Any]:
+    shape: dict[str, Any] = {}
+    if fields.has("enumValues"):
+        shape["enum"] = tuple(fields.words("enumValues"))
+    for name in ("pattern", "format"):
+        # An empty one constrains nothing and is left to `rest`.
+        if any(text_of(one).strip() for one in fields.peek(name)):
+            shape[name] = fields.word(name)
+    if fields.has("patterns"):
+        patterns = [_read_pattern(one, fields.source) for one in fields.many("patterns")]
+        facts["patterns"] = patterns
+        shape.setdefault("pattern", pattern_of(patterns))
+    return shape
+
+
+def _read_pattern(element: Element, source: Source) -> Json:
+    fields = Fields(element, source)
+    pattern: dict[str, Json] = {}
+    document_id = fields.document_id()
+    if document_id is not None:
+        pattern["id"] = document_id
+    value, number = fields.text("value"), fields.integer("type")
+    if value is not None:
+        pattern["value"] = value
+    if number is not None:
+        pattern["type"] = number
+    left = fields.rest()
+    if left:
+        pattern["elements"] = left
+    return pattern
+
+
+def _read_int_enum(fields: Fields) -> dict[str, Any]:
+    words = [text_of(one).strip() for one in fields.peek("enumValues")]
+    if not words:
+        return {}
+    if all(map(_is_plain_integer, words)):
+        return {"enum": tuple(int(word) for word in fields.words("enumValues"))}
+    fields.source.allow(
+        "A23", "enum values that are no 32-bit integers; Jetpack drops the function for them", fields.element
+    )
+    return {}
+
+
+def _is_plain_integer(word: str) -> bool:
+    digits = word.removeprefix("-")
+    small = digits.isascii() and digits.isdigit() and len(digits) < 11  # noqa: PLR2004 - digits of 2**31
+    return small and int(word) in _INT32 and str(int(word)) == word
+
+
+def _read_object(fields: Fields, facts: dict[str, Json], depth: int) -> dict[str, Any]:
+    properties: dict[str, Property] = {}
+    required = fields.words("required")
+    for one in fields.many("properties"):
+        inner = Fields(one, fields.source)
+        name = read_name(inner, "a property")
+        if name in properties:
+            fields.source.allow("A12", f"the property {name!r} stands twice; the last one counts", one)
+        facts_of_part = part_facts(inner)
+        held = read_type(read_part(inner, "dataTypeMetadata"), fields.source, depth=depth + 1)
+        facts_of_part.update(left_of_part(inner))
+        properties[name] = Property(
+            type=held, required=name in required, extensions=as_extensions(facts_of_part)
+        )
+    if required != [name for name in properties if properties[name].required]:
+        facts["required"] = required
+    return {"properties": properties, "qualified_name": fields.text("objectQualifiedName")}
+
+
+def read_name(fields: Fields, of_what: str) -> str:
+    """Take the `<name>` of a parameter, property or definition.
+
+    Raises:
+        InputError: it has none.
+    """
+    name = fields.word("name")
+    if name is None:
+        message = f"{of_what} without <name>"
+        raise fields.source.error(message, fields.element, "Give it a <name>")
+    return name
+
+
+def read_part(fields: Fields, tag: str) -> Element:
+    """Take an element without which its parent says nothing.
+
+    Raises:
+        InputError: it is not there.
+    """
+    found = fields.one(tag)
+    if found is None:
+        message = f"<{local_name(fields.element)}> without <{tag}>"
+        raise fields.source.error(message, fields.element, f"Describe its type in <{tag}>")
+    return found
+
+
+def part_facts(fields: Fields) -> dict[str, Json]:
+    """Take the document id of a parameter or property as a fact of it."""
+    document_id = fields.document_id()
+    return {} if document_id is None else {"id": document_id}
+
+
+def left_of_part(fields: Fields) -> dict[str, Json]:
+    """Return the unknown elements of a parameter or property as a fact of it."""
+    left = fields.rest()
+    return {"partElements": left} if left else {}

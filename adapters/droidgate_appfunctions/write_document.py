@@ -1,0 +1,314 @@
+"""Writing functions files, element by element in the order of Jetpack's own compiler (reference 2.c)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from droidgate.model.capability import Capability, Provider
+from droidgate.model.json_values import Json
+from droidgate.model.types import (
+    AllOfType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    Property,
+    RefType,
+    Type,
+)
+from droidgate_appfunctions.constants import (
+    APP_LEVEL,
+    NAMES,
+    NUMBER_OF_KIND,
+    PLATFORM,
+    TABLES,
+    UNUSED,
+    V1,
+    V2_LEGACY,
+    facts_of,
+)
+from droidgate_appfunctions.patterns import pattern_of
+from droidgate_appfunctions.xml_writing import Node, render
+
+_SNAKE: Final = {"functionId": "function_id", "enabledByDefault": "enabled_by_default"}
+_V1_SNAKE: Final = {
+    **_SNAKE,
+    "schemaCategory": "schema_category",
+    "schemaName": "schema_name",
+    "schemaVersion": "schema_version",
+    "restrictCallersWithExecuteAppFunctions": "restrict_callers_with_execute_app_functions",
+    "displayNameStringRes": "display_name_string_res",
+}
+
+
+def write_functions_file(provider: Provider, dialect: str) -> str:
+    """Return the text of a fitted provider's functions file.
+
+    Raises:
+        WriteError: a name holds a character that XML cannot.
+    """
+    make = {V1: _v1_function, PLATFORM: _platform_function}.get(dialect)
+    children: list[Node] = []
+    facts = facts_of(provider.extensions)
+    if "version" in facts:
+        children.append(("version", facts["version"]))
+    children.extend(
+        make(one) if make is not None else _dynamic_function(one, dialect) for one in provider.capabilities
+    )
+    if dialect not in {V1, PLATFORM}:
+        children.extend(_components(provider, facts))
+    children.extend(_unknown(facts.get("rootElements")))
+    return render((NAMES["root"], children))
+
+
+def _unknown(elements: Json) -> list[Node]:
+    return list(elements or ())
+
+
+def _flag(value: bool) -> str:  # noqa: FBT001 - it is what is written
+    return "true" if value else "false"
+
+
+def _optional(facts: Mapping[str, Json], *names: str) -> list[Node]:
+    nodes: list[Node] = []
+    for name in names:
+        if name in facts:
+            value = facts[name]
+            nodes.append((name, _flag(value) if isinstance(value, bool) else str(value)))
+    return nodes
+
+
+def _enabled(facts: Mapping[str, Json]) -> list[Node]:
+    if facts.get("enabledByDefaultAbsent"):
+        return []
+    return [("enabledByDefault", _flag(facts.get("enabledByDefault", True)))]
+
+
+def _renamed(nodes: list[Node], names: Mapping[str, str]) -> list[Node]:
+    return [(names.get(tag, tag), content) for tag, content in nodes]
+
+
+def _v1_function(capability: Capability) -> Node:
+    facts = facts_of(capability.extensions)
+    nodes: list[Node] = [
+        ("functionId", capability.id),
+        *_optional(facts, "schemaCategory", "schemaName", "schemaVersion"),
+        *_enabled(facts),
+        *_optional(facts, "restrictCallersWithExecuteAppFunctions", "displayNameStringRes"),
+    ]
+    return NAMES["function"], [*_renamed(nodes, _V1_SNAKE), *_unknown(facts.get("elements"))]
+
+
+def _platform_function(capability: Capability) -> Node:
+    facts = facts_of(capability.extensions)
+    nodes: list[Node] = [
+        ("id", facts.get("documentId", capability.id)),
+        ("functionId", capability.id),
+        *_optional(facts, "schemaName", "schemaVersion", "schemaCategory"),
+        *_enabled(facts),
+        *_optional(facts, "restrictCallersWithExecuteAppFunctions", "displayNameStringRes"),
+        *_text("description", capability.description),
+    ]
+    if isinstance(capability.input, ObjectType):
+        for name, held in capability.input.properties.items():
+            word = facts_of(held.extensions).get("paramType", TABLES.words.write.get(held.type.kind))
+            nodes += [
+                ("paramNames", name),
+                ("paramTypes", str(word)),
+                ("paramRequired", _flag(held.required)),
+            ]
+    return NAMES["function_document"], [*nodes, *_unknown(facts.get("elements"))]
+
+
+def _dynamic_function(capability: Capability, dialect: str) -> Node:
+    facts = facts_of(capability.extensions)
+    legacy = dialect == V2_LEGACY
+    name: list[Node] = [("functionId", capability.id)]
+    enabled = _optional(facts, "enabledByDefault") if dialect == APP_LEVEL else _enabled(facts)
+    scope: list[Node] = [("scope", facts.get("scope", "global"))] if dialect == APP_LEVEL else []
+    nodes: list[Node] = [
+        ("id", facts.get("documentId", capability.id)),
+        *(name if legacy else ()),
+        *enabled,
+        *scope,
+        *_text("description", capability.description),
+        *_parameters(capability.input),
+        *_response(capability.output, facts),
+        *_optional(facts, "schemaCategory", "schemaName", "schemaVersion"),
+        *_deprecation(facts),
+        *_optional(
+            facts,
+            "accessLevel",
+            "isCompatEnforcementEnabled",
+            "restrictCallersWithExecuteAppFunctions",
+            "displayNameStringRes",
+        ),
+        *(() if legacy else name),
+    ]
+    if legacy:
+        nodes = _renamed(nodes, _SNAKE)
+    return NAMES["function"], [*nodes, *_unknown(facts.get("elements"))]
+
+
+def _text(tag: str, text: str | None) -> list[Node]:
+    return [] if text is None else [(tag, text)]
+
+
+def _parameters(one: Type) -> list[Node]:
+    return [
+        ("parameters", _parameter(name, held))
+        for name, held in (one.properties.items() if isinstance(one, ObjectType) else ())
+    ]
+
+
+def _parameter(name: str, held: Property) -> list[Node]:
+    facts = facts_of(held.extensions)
+    outer, inner = _descriptions(held.type)
+    required: list[Node] = [] if "isRequired" in facts else [("isRequired", _flag(held.required))]
+    return [
+        ("dataTypeMetadata", _data_type(held.type, inner)),
+        ("id", facts.get("id", UNUSED)),
+        *required,
+        ("name", name),
+        *_text("description", outer),
+        *_unknown(facts.get("partElements")),
+    ]
+
+
+def _descriptions(one: Type) -> tuple[str | None, str | None]:
+    """Return what the parameter or response says, and what its type's own element says."""
+    facts = facts_of(one.extensions)
+    if facts.get("descriptionInside"):
+        return None, one.description
+    return one.description, facts.get("typeDescription")
+
+
+def _response(one: Type | None, facts: Mapping[str, Json]) -> list[Node]:
+    if one is None:
+        return []
+    outer, inner = _descriptions(one)
+    nullable = facts.get("responseIsNullable")
+    stated: list[Node] = [] if nullable is None else [("isNullable", _flag(nullable))]
+    content: list[Node] = [
+        ("id", facts.get("responseId", UNUSED)),
+        *stated,
+        ("valueType", _data_type(one, inner)),
+        *_text("description", outer),
+        *_unknown(facts.get("responseElements")),
+    ]
+    return [("response", content)]
+
+
+def _deprecation(facts: Mapping[str, Json]) -> list[Node]:
+    if "deprecation" not in facts:
+        return []
+    content: list[Node] = [
+        ("id", facts.get("deprecationId", UNUSED)),
+        *_text("message", facts["deprecation"]),
+        *_unknown(facts.get("deprecationElements")),
+    ]
+    return [("deprecation", content)]
+
+
+def _components(provider: Provider, facts: Mapping[str, Json]) -> list[Node]:
+    usual: Json = [[UNUSED, None]] if provider.definitions else []
+    documents = facts.get("components", usual)
+    placed = {name for entry in documents for name in entry[1] or ()}
+    left = sorted(name for name in provider.definitions if name not in placed)
+    if left and all(entry[1] is not None for entry in documents):
+        documents = [*documents, [UNUSED, None]]
+    nodes: list[Node] = []
+    for entry in documents:
+        names = left if entry[1] is None else [name for name in entry[1] if name in provider.definitions]
+        content: list[Node] = [("dataTypes", _definition(name, provider.definitions[name])) for name in names]
+        content.append(("id", entry[0]))
+        content.extend(_unknown(entry[2] if len(entry) > 2 else None))  # noqa: PLR2004 - the third is optional
+        nodes.append((NAMES["component_document"], content))
+    return nodes
+
+
+def _definition(name: str, one: Type) -> list[Node]:
+    facts = facts_of(one.extensions)
+    return [
+        ("dataTypeMetadata", _data_type(one, one.description, definition=True)),
+        ("id", facts.get("nameId", UNUSED)),
+        ("name", name),
+        *_unknown(facts.get("nameElements")),
+    ]
+
+
+def _data_type(one: Type, description: str | None, *, definition: bool = False) -> list[Node]:
+    facts = facts_of(one.extensions)
+    before: list[Node] = []
+    if isinstance(one, AllOfType):
+        before = [("allOf", _data_type(member, member.description)) for member in one.members]
+    elif isinstance(one, OneOfType):
+        before = [("oneOf", _data_type(each, each.description)) for each in one.alternatives]
+    elif isinstance(one, RefType):
+        before = [("dataTypeReference", one.name)]
+    nullable = _nullable(one, facts, definition=definition)
+    items: list[Node] = []
+    if isinstance(one, ArrayType) and one.items is not None:
+        items = [("itemType", _data_type(one.items, one.items.description))]
+    return [
+        *before,
+        ("id", facts.get("id", UNUSED)),
+        *nullable,
+        *items,
+        *_text("objectQualifiedName", _class_name(one)),
+        *(("enumValues", str(value)) for value in one.enum or ()),
+        *_text("description", description),
+        *_properties(one, facts),
+        *_patterns(one, facts),
+        *_text("format", one.format),
+        ("type", str(facts.get("type", NUMBER_OF_KIND.get(one.kind)))),
+        *_unknown(facts.get("typeElements")),
+    ]
+
+
+def _nullable(one: Type, facts: Mapping[str, Json], *, definition: bool) -> list[Node]:
+    if "isNullable" not in facts:
+        return [("isNullable", _flag(definition or one.nullable))]
+    stated = facts["isNullable"]
+    return [] if stated is None else [("isNullable", _flag(stated))]
+
+
+def _class_name(one: Type) -> str | None:
+    if isinstance(one, OpaqueType):
+        return one.class_name
+    return one.qualified_name if isinstance(one, ObjectType | AllOfType | OneOfType) else None
+
+
+def _properties(one: Type, facts: Mapping[str, Json]) -> list[Node]:
+    if not isinstance(one, ObjectType):
+        return []
+    nodes: list[Node] = []
+    for name, held in one.properties.items():
+        of_part = facts_of(held.extensions)
+        content: list[Node] = [
+            ("dataTypeMetadata", _data_type(held.type, held.type.description)),
+            ("id", of_part.get("id", UNUSED)),
+            ("name", name),
+            *_unknown(of_part.get("partElements")),
+        ]
+        nodes.append(("properties", content))
+    usual = [name for name, held in one.properties.items() if held.required]
+    nodes.extend(("required", name) for name in facts.get("required", usual))
+    return nodes
+
+
+def _patterns(one: Type, facts: Mapping[str, Json]) -> list[Node]:
+    patterns = facts.get("patterns")
+    nodes: list[Node] = []
+    if one.pattern is not None and (patterns is None or one.pattern != pattern_of(patterns)):
+        nodes.append(("pattern", one.pattern))
+    for each in patterns or ():
+        content: list[Node] = [
+            ("id", each.get("id", UNUSED)),
+            *_text("value", each.get("value")),
+            *_optional(each, "type"),
+            *_unknown(each.get("elements")),
+        ]
+        nodes.append(("patterns", content))
+    return nodes

@@ -1,0 +1,64 @@
+"""Writing XML text as Jetpack's compiler does: four blanks a level, LF, empty elements closed in one tag."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, TypeAlias
+
+from droidgate.model.errors import WriteError
+
+Node: TypeAlias = "tuple[str, str | list[Node]]"
+"""A tag and its text, or a tag and its children."""
+
+HEADER: Final = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render(root: Node) -> str:
+    """Return a document with one root element.
+
+    Raises:
+        WriteError: a text holds a character that XML cannot.
+    """
+    lines: list[str] = []
+    _render(root, "", lines)
+    text = HEADER + "\n".join(lines) + "\n"
+    found = _NOT_XML.search(text)
+    if found is not None:
+        message = f"a text holds U+{ord(found[0]):04X}, which XML cannot"
+        raise WriteError(message, hint="Remove the character")
+    return text
+
+
+def render_part(children: list[Node]) -> str:
+    """Return elements as they stand inside a root element."""
+    lines: list[str] = []
+    for child in children:
+        _render(child, "    ", lines)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _render(node: Node, indent: str, lines: list[str]) -> None:
+    tag, content = node[0], node[1]
+    if not content:
+        lines.append(f"{indent}<{tag}/>")
+    elif isinstance(content, str):
+        lines.append(f"{indent}<{tag}>{escape_text(content)}</{tag}>")
+    else:
+        lines.append(f"{indent}<{tag}>")
+        inner = indent + "    "
+        for child in content:
+            _render(child, inner, lines)
+        lines.append(f"{indent}</{tag}>")
+
+
+def escape_text(text: str) -> str:
+    """Return element text: `&`, `<` and `>` as entities, a carriage return as a reference."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\r", "&#13;")
+
+
+def quoted_attribute(text: str) -> str:
+    """Return an attribute value in double quotes."""
+    escaped = escape_text(text).replace('"', "&quot;").replace("\n", "&#10;").replace("\t", "&#9;")
+    return f'"{escaped}"'

@@ -1,0 +1,318 @@
+"""Reading lists of MCP tools."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from droidgate.application import Application
+from droidgate.formats import Reading, SourceFile
+from droidgate.json_schema import read_schema
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Capability, Effects, Place, Provider
+from droidgate.model.errors import InputError
+from droidgate.model.json_values import Json
+from droidgate.model.types import AnyType, Extensions, Type
+from droidgate.parsing.json_text import parse_json
+from droidgate_mcp.document import Document, take_apart
+from droidgate_mcp.tables import FORMAT_ID, HANDSHAKE, HINTS, MODERN, PROVIDER_META, TOOL_META, document_fact
+
+_SURE: Final = 90
+_LIKELY: Final = 60
+_TOOL_KEY: Final = re.compile(rb'"(inputSchema)"\s*:|"(input_schema)"\s*:')
+_EMPTY_LIST: Final = re.compile(rb'\s*\{\s*"tools"\s*:\s*\[\s*\]')
+_SNAKE_KEYS: Final = {"inputSchema": "input_schema", "outputSchema": "output_schema"}
+_NULLABLE_KEYS: Final = ("title", "description", "outputSchema", "annotations", "icons", "execution", "_meta")
+_OWN_KEYS: Final = frozenset(
+    {"name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta"}
+)
+_TEXT_FIELDS: Final = ("package", "component", "name", "description", "instructions")
+
+
+def detect(source: SourceFile) -> int:
+    """Tell how sure a file's content makes us that it is a list of MCP tools."""
+    if source.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in {b"{", b"["}:
+        return 0
+    found = _TOOL_KEY.search(source.data)
+    if found is not None:
+        return _SURE if found[1] else _LIKELY
+    return _LIKELY // 2 if _EMPTY_LIST.match(source.data) else 0
+
+
+def read_file(source: SourceFile, context: ReadingContext) -> Reading:
+    """Read a list of tools: a `tools/list` result, a response around one, an array, or a dump of a server.
+
+    Raises:
+        InputError: not JSON, no tools, or a tool that is none.
+    """
+    document = take_apart(parse_json(source.data, path=source.path), source.path)
+    return Reading((_DocumentReader(source.path, document, context).read(),), tuple(context.findings))
+
+
+def read_application(application: Application, context: ReadingContext) -> Reading:
+    """Return nothing: MCP has no descriptor inside an app."""
+    del application, context
+    return Reading()
+
+
+@dataclass(slots=True)
+class _DocumentReader:
+    path: str
+    document: Document
+    context: ReadingContext
+    definitions: dict[str, Type] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+
+    def read(self) -> Provider:
+        document = self.document
+        meta = dict(document.meta)
+        held = self.read_own_meta(meta.pop(PROVIDER_META, None), "")
+        facts: dict[str, Json] = {"_meta": meta} if meta else {}
+        tools = [
+            self.spell_usually(tool, f"{document.pointer}/{index}")
+            for index, tool in enumerate(document.tools)
+        ]
+        dialect = self.find_dialect(tools)
+        shape = document.kept_shape(dialect)
+        if shape is not None:
+            facts[document_fact(dialect)] = shape
+        capabilities = tuple(
+            self.read_tool(tool, f"{document.pointer}/{index}") for index, tool in enumerate(tools)
+        )
+        self.read_definitions(held.pop("definitions", {}), "")
+        extensions = self.read_extensions(held.pop("extensions", {}), facts, "")
+        texts = {name: held.pop(name) for name in _TEXT_FIELDS if isinstance(held.get(name), str)}
+        self.refuse_rest(held, PROVIDER_META, "")
+        return Provider(
+            protocol=FORMAT_ID,
+            dialect=dialect,
+            source=Place(path=self.path, line=1),
+            definitions=self.definitions,
+            capabilities=capabilities,
+            extensions=extensions,
+            **{**texts, **document.fields},
+        )
+
+    def find_dialect(self, tools: list[dict[str, Json]]) -> str:
+        """Return the revision: the modern one where the document says so, or an output can be of no other."""
+        modern = self.document.states_modern_revision()
+        if modern:
+            return MODERN
+        for index, tool in enumerate(tools):
+            schema = tool.get("outputSchema")
+            if schema is not None and not (isinstance(schema, Mapping) and schema.get("type") == "object"):
+                self.allow(
+                    "P03",
+                    f"the output of {_called(tool)} is not of type object, as only revision {MODERN} allows",
+                    f"{self.document.pointer}/{index}/outputSchema",
+                )
+                return MODERN
+        return HANDSHAKE
+
+    def spell_usually(self, tool: Json, pointer: str) -> dict[str, Json]:
+        """Return a tool's members in camel case and without null."""
+        if not isinstance(tool, Mapping):
+            raise self.error(
+                "a tool is no JSON object", pointer, "Each tool is an object with name and inputSchema"
+            )
+        members = dict(tool)
+        for usual, seen in _SNAKE_KEYS.items():
+            if seen in members and usual not in members:
+                self.allow("P06", f"{seen!r} of {_called(tool)} is read as {usual!r}", f"{pointer}/{seen}")
+                members[usual] = members.pop(seen)
+        for key in _NULLABLE_KEYS:
+            if key in members and members[key] is None:
+                self.allow(
+                    "P05", f"{key!r} of {_called(tool)} is null and read as absent", f"{pointer}/{key}"
+                )
+                del members[key]
+        return members
+
+    def read_tool(self, members: dict[str, Json], pointer: str) -> Capability:
+        """Read one tool."""
+        name = members.get("name")
+        if not isinstance(name, str) or not name:
+            raise self.error("a tool has no name", pointer, "Give it a `name`")
+        if name in self.names:
+            raise self.error(f"two tools are called {name!r}", pointer, "Rename one of them")
+        self.names.add(name)
+        meta = self.meta_of(members, pointer)
+        held = self.read_own_meta(meta.pop(TOOL_META, None), pointer)
+        facts = {key: value for key, value in members.items() if key not in _OWN_KEYS}
+        facts.update(self.read_members(held.pop("members", {}), facts, pointer))
+        if meta:
+            facts["_meta"] = meta
+        input_type = self.read_input(members, pointer)
+        output_type = self.read_output(members, held, pointer)
+        title, effects = self.read_annotations(members, facts, pointer)
+        version = held.pop("version", None)
+        if version is not None and not isinstance(version, str):
+            held["version"] = version
+        extensions = self.read_extensions(held.pop("extensions", {}), facts, pointer)
+        self.refuse_rest(held, TOOL_META, pointer)
+        return Capability(
+            id=name,
+            title=title,
+            description=self.text_of(members, "description", pointer),
+            version=version,
+            input=input_type,
+            output=output_type,
+            effects=effects,
+            source=Place(path=self.path, line=1, inner=pointer),
+            extensions=extensions,
+        )
+
+    def read_input(self, members: dict[str, Json], pointer: str) -> Type:
+        """Read the input schema, which says `type: object` or is read as if it did."""
+        schema = members.get("inputSchema")
+        inner = f"{pointer}/inputSchema"
+        if schema is None:
+            self.allow(
+                "P01",
+                f"{_called(members)} has no input schema; it is read as taking nothing in particular",
+                pointer,
+            )
+            schema = {"type": "object"}
+        if schema is not True and not isinstance(schema, Mapping):
+            raise self.error(
+                f"the input schema of {_called(members)} is no JSON object", inner, "Write a JSON Schema"
+            )
+        if schema is True or schema.get("type") != "object":
+            stated = {} if schema is True else schema
+            word = stated.get("type", "object")
+            if word != "object" and not (isinstance(word, list) and "object" in word):
+                raise self.error(
+                    f"the input schema of {_called(members)} is not of type object",
+                    inner,
+                    "Arguments are an object",
+                )
+            self.allow("P02", f"the input schema of {_called(members)} is read as of type object", inner)
+            schema = {**stated, "type": "object"}
+        return self.read_root(schema)
+
+    def read_output(self, members: dict[str, Json], held: dict[str, Json], pointer: str) -> Type | None:
+        """Read the output schema, or the boolean schema that stands for it in our `_meta`."""
+        if isinstance(held.get("output"), bool) and "outputSchema" not in members:
+            return AnyType(boolean=held.pop("output"))
+        schema = members.get("outputSchema")
+        if schema is None:
+            return None
+        if isinstance(schema, bool):
+            self.allow(
+                "P03",
+                f"the output schema of {_called(members)} is {str(schema).lower()}",
+                f"{pointer}/outputSchema",
+            )
+            schema = {} if schema else {"not": {}}
+        if not isinstance(schema, Mapping):
+            raise self.error(
+                f"the output schema of {_called(members)} is no JSON object",
+                f"{pointer}/outputSchema",
+                "Write a JSON Schema",
+            )
+        return self.read_root(schema)
+
+    def read_root(self, schema: Mapping[str, Json]) -> Type:
+        """Read a schema, and keep the definitions it brings."""
+        root, brought = read_schema(schema, known=self.definitions)
+        self.definitions.update(brought)
+        return root
+
+    def read_annotations(
+        self, members: dict[str, Json], facts: dict[str, Json], pointer: str
+    ) -> tuple[str | None, Effects | None]:
+        """Return title and hints; what else the annotations hold goes to `facts`."""
+        title = self.text_of(members, "title", pointer)
+        if "annotations" not in members:
+            return title, None
+        annotations = members["annotations"]
+        if not isinstance(annotations, Mapping):
+            raise self.error(
+                f"the annotations of {_called(members)} are no JSON object", pointer, "Remove them"
+            )
+        left = dict(annotations)
+        for key in [key for key in ("title", *HINTS) if key in left and left[key] is None]:
+            self.allow(
+                "P05",
+                f"{key!r} of {_called(members)} is null and read as absent",
+                f"{pointer}/annotations/{key}",
+            )
+            del left[key]
+        hints = {HINTS[key]: left.pop(key) for key in HINTS if isinstance(left.get(key), bool)}
+        if title is None and isinstance(left.get("title"), str):
+            title = left.pop("title")
+            facts["title"] = "annotations"
+        if left or not (hints or "title" in facts):
+            facts["annotations"] = left
+        return title, Effects(**hints) if hints else None
+
+    def meta_of(self, members: dict[str, Json], pointer: str) -> dict[str, Json]:
+        """Return a copy of a tool's `_meta`."""
+        meta = members.get("_meta", {})
+        if not isinstance(meta, Mapping):
+            raise self.error(f"`_meta` of {_called(members)} is no JSON object", pointer, "Remove it")
+        return dict(meta)
+
+    def read_own_meta(self, held: Json, pointer: str) -> dict[str, Json]:
+        """Return a copy of what our own `_meta` key holds."""
+        if held is None:
+            return {}
+        if not isinstance(held, Mapping):
+            raise self.error("what droidgate wrote into `_meta` is no JSON object", pointer, "Remove the key")
+        return dict(held)
+
+    def read_members(self, held: Json, facts: Mapping[str, Json], pointer: str) -> Mapping[str, Json]:
+        """Return the members that a revision has no place for."""
+        if not isinstance(held, Mapping) or held.keys() & (_OWN_KEYS | facts.keys()):
+            raise self.error("`members` in droidgate's `_meta` is not what it writes", pointer, "Remove it")
+        return held
+
+    def read_extensions(self, held: Json, facts: dict[str, Json], pointer: str) -> Extensions:
+        """Return other formats' facts from our `_meta`, with our own."""
+        is_ours = isinstance(held, Mapping) and FORMAT_ID not in held
+        if not is_ours or not all(isinstance(one, Mapping) for one in held.values()):
+            raise self.error(
+                "`extensions` in droidgate's `_meta` is not what it writes", pointer, "Remove it"
+            )
+        return {**held, FORMAT_ID: facts} if facts else dict(held)
+
+    def read_definitions(self, held: Json, pointer: str) -> None:
+        """Read the definitions that no tool reaches from our `_meta`."""
+        if not isinstance(held, Mapping) or not all(isinstance(one, Mapping | bool) for one in held.values()):
+            raise self.error(
+                "`definitions` in droidgate's `_meta` are no JSON Schemas", pointer, "Remove them"
+            )
+        if held:
+            self.read_root({"$defs": held})
+
+    def refuse_rest(self, held: Mapping[str, Any], key: str, pointer: str) -> None:
+        """Refuse what our `_meta` key holds besides what we write."""
+        if held:
+            raise self.error(
+                f"`{key}` holds {next(iter(held))!r}, which droidgate does not write", pointer, "Remove it"
+            )
+
+    def text_of(self, members: Mapping[str, Json], key: str, pointer: str) -> str | None:
+        """Return a text member, None where it is absent."""
+        text = members.get(key)
+        if text is not None and not isinstance(text, str):
+            raise self.error(
+                f"{key!r} of {_called(members)} is no text", f"{pointer}/{key}", "Write a string"
+            )
+        return text
+
+    def allow(self, row: str, message: str, pointer: str) -> None:
+        """Accept something by a registry row."""
+        self.context.allow(row, message, pointer=pointer, source=Place(path=self.path, line=1, inner=pointer))
+
+    def error(self, message: str, pointer: str, hint: str) -> InputError:
+        """Return an error at a place in the document."""
+        place = f"{self.path}:{pointer}" if pointer else self.path
+        return InputError(message, place=place, hint=hint)
+
+
+def _called(tool: Mapping[str, Json]) -> str:
+    name = tool.get("name")
+    return f"the tool {name!r}" if isinstance(name, str) else "a tool"

@@ -1,0 +1,206 @@
+"""Calls and results on the wire, as JSON values: `tools/call` in both revisions, and JSON-RPC errors.
+
+Nothing here sends anything. Up to 2025-11-25 structured content is an object, so any other value stands under
+`result` in it, as the tool's output schema was written; 2026-07-28 takes every JSON value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from droidgate.fit import is_always_object
+from droidgate.model.errors import InputError
+from droidgate.model.json_values import Json, canonical_json
+from droidgate.model.types import Type
+from droidgate_mappings.failure_tokens import load_failure_tokens, read_failure, write_failure
+from droidgate_mcp.tables import HANDSHAKE, MODERN, TABLES
+
+INTERNAL_ERROR: Final = -32603
+UNKNOWN_FAILURE: Final = "backend_failure"
+
+_RESULT: Final = "result"
+_COMPLETE: Final = "complete"
+_VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
+_CAPABILITIES_KEY: Final = "io.modelcontextprotocol/clientCapabilities"
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What a tool's provider declares that it returns: its output before it was fitted into MCP."""
+
+    output: Type | None = None
+    definitions: Mapping[str, Type] = field(default_factory=dict)
+
+    def is_wrapped(self, revision: str) -> bool:
+        """Tell whether the value stands under `result`."""
+        return revision == HANDSHAKE and not (
+            self.output is not None and is_always_object(self.output, self.definitions)
+        )
+
+    @property
+    def is_void(self) -> bool:
+        """Nothing is returned."""
+        return self.output is not None and self.output.kind == "null"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call: the tool's name and its arguments."""
+
+    tool: str
+    arguments: dict[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFailure:
+    """Why a call failed: a token of mappings' `failure_tokens`, and the words for it."""
+
+    token: str
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a call came to.
+
+    Attributes:
+        value: The value returned, None where nothing is.
+        failure: Why it failed, None where it did not.
+        content: Further content blocks, such as images, as they are.
+    """
+
+    value: Json = None
+    failure: ToolFailure | None = None
+    content: tuple[Json, ...] = ()
+
+
+def write_call(call: ToolCall, revision: str) -> dict[str, Json]:
+    """Return the params of a `tools/call` request; 2026-07-28 demands revision and capabilities in `_meta`."""
+    params: dict[str, Json] = {"name": call.tool, "arguments": call.arguments}
+    if revision == MODERN:
+        params["_meta"] = {_VERSION_KEY: MODERN, _CAPABILITIES_KEY: {}}
+    return params
+
+
+def read_call(params: Json) -> ToolCall:
+    """Read the params of a `tools/call` request.
+
+    Raises:
+        InputError: no name, or arguments that are no object.
+    """
+    name = params.get("name") if isinstance(params, Mapping) else None
+    if not isinstance(name, str):
+        raise InputError("a call names no tool", place="params", hint="Send `name`")
+    arguments = params.get("arguments")
+    if arguments is not None and not isinstance(arguments, Mapping):
+        raise InputError(
+            "arguments are no JSON object", place="params", hint="Send an object, or leave them out"
+        )
+    return ToolCall(name, dict(arguments or {}))
+
+
+def write_result(result: ToolResult, revision: str, declared: Declared | None = None) -> dict[str, Json]:
+    """Return a `tools/call` result: structured content where an output is declared, and text for all.
+
+    Args:
+        result: What the call came to; a failure becomes a result with `isError`.
+        revision: The protocol revision.
+        declared: What the tool declares.
+    """
+    written: dict[str, Json] = {"resultType": _COMPLETE} if revision == MODERN else {}
+    if result.failure is not None:
+        text = write_failure(result.failure.token, result.failure.message)
+        return {**written, "content": [_text_block(text), *result.content], "isError": True}
+    declares_output = declared is not None and declared.output is not None
+    if declares_output and declared is not None:
+        written["structuredContent"] = _structured(result.value, revision, declared)
+    texts = [] if result.value is None and not declares_output else [_text_block(_as_text(result.value))]
+    return {**written, "content": [*texts, *result.content]}
+
+
+def _structured(value: Json, revision: str, declared: Declared) -> Json:
+    if not declared.is_wrapped(revision):
+        return value
+    return {} if declared.is_void else {_RESULT: value}
+
+
+def _text_block(text: str) -> dict[str, Json]:
+    return {"type": "text", "text": text}
+
+
+def _as_text(value: Json) -> str:
+    return value if isinstance(value, str) else canonical_json(value)
+
+
+def read_result(result: Json, revision: str, declared: Declared | None = None) -> ToolResult:
+    """Read a `tools/call` result.
+
+    Without structured content the texts are the value. A result that asks for more input is a failure that
+    needs the user.
+
+    Raises:
+        InputError: no result.
+    """
+    if not isinstance(result, Mapping):
+        raise InputError("a result is no JSON object", place="result")
+    content = result.get("content", [])
+    if not isinstance(content, list) or not all(isinstance(block, Mapping) for block in content):
+        raise InputError("the content of a result is no list of blocks", place="result")
+    if result.get("resultType", _COMPLETE) != _COMPLETE:
+        return ToolResult(failure=ToolFailure("needs_user", f"the tool answered {result['resultType']!r}"))
+    texts = [block["text"] for block in content if _is_text(block)]
+    others = tuple(block for block in content if not _is_text(block))
+    if result.get("isError"):
+        token, text = read_failure("\n".join(texts))
+        return ToolResult(failure=ToolFailure(token or UNKNOWN_FAILURE, text), content=others)
+    if "structuredContent" not in result:
+        return ToolResult("\n".join(texts) if texts else None, content=others)
+    value = result["structuredContent"]
+    is_wrapped = declared is not None and declared.output is not None and declared.is_wrapped(revision)
+    if is_wrapped and isinstance(value, Mapping):
+        value = value.get(_RESULT) if value.keys() <= {_RESULT} else dict(value)
+    return ToolResult(value, content=others)
+
+
+def _is_text(block: Mapping[str, Json]) -> bool:
+    return block.get("type") == "text" and isinstance(block.get("text"), str)
+
+
+def write_response(
+    request_id: str | int, result: ToolResult, revision: str, declared: Declared | None = None
+) -> dict[str, Json]:
+    """Return the JSON-RPC response to a call: an error where its token is the protocol's."""
+    response: dict[str, Json] = {"jsonrpc": "2.0", "id": request_id}
+    if result.failure is not None and load_failure_tokens()[result.failure.token].mcp_error != "result":
+        return {**response, "error": write_error(result.failure)}
+    return {**response, "result": write_result(result, revision, declared)}
+
+
+def read_response(response: Json, revision: str, declared: Declared | None = None) -> ToolResult:
+    """Read the JSON-RPC response to a call.
+
+    Raises:
+        InputError: it has neither a result nor an error.
+    """
+    if isinstance(response, Mapping) and isinstance(response.get("error"), Mapping):
+        return ToolResult(failure=read_error(response["error"]))
+    if not isinstance(response, Mapping) or "result" not in response:
+        raise InputError("a response has neither result nor error", place="response")
+    return read_result(response["result"], revision, declared)
+
+
+def write_error(failure: ToolFailure) -> dict[str, Json]:
+    """Return a JSON-RPC error object for a failure."""
+    code = load_failure_tokens()[failure.token].mcp_error
+    message = write_failure(failure.token, failure.message)
+    return {"code": INTERNAL_ERROR if code == "result" else code, "message": message}
+
+
+def read_error(error: Mapping[str, Json]) -> ToolFailure:
+    """Read a JSON-RPC error object: by the token at the head of its message, else by its code."""
+    message = error.get("message")
+    token, text = read_failure(message if isinstance(message, str) else "")
+    code = error.get("code")
+    return ToolFailure(token or TABLES.names.get(f"error {code}", UNKNOWN_FAILURE), text)

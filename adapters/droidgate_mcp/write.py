@@ -1,0 +1,163 @@
+"""Writing lists of MCP tools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from droidgate.fit import fit_provider
+from droidgate.fit.codes import EXTENSION_DROPPED
+from droidgate.formats import Artifact, Writing
+from droidgate.json_schema import NAMESPACE, write_schema
+from droidgate.model.capability import Capability, Provider, reachable_definitions
+from droidgate.model.errors import WriteError
+from droidgate.model.findings import Finding, Level
+from droidgate.model.json_values import Json, readable_json
+from droidgate.model.types import AnyType, Extensions, Type
+from droidgate_mappings.tables import DialectTable
+from droidgate_mcp.document import holds_meta, placed_fields, put_together
+from droidgate_mcp.tables import FORMAT_ID, HINTS, MODERN, PROVIDER_META, TOOL_META, document_fact
+
+FILE_NAME: Final = "tools.json"
+
+_TEXT_FIELDS: Final = ("package", "component", "name", "description", "instructions")
+_SPECIAL_FACTS: Final = frozenset({"title", "annotations", "_meta"})
+_MEMBERS_OF_HANDSHAKE: Final = frozenset({"execution"})
+"""Members of a tool that revision 2026-07-28 took away."""
+
+
+def write(provider: Provider, dialect: DialectTable) -> Writing:
+    """Write a provider as the result of `tools/list`, or as the kind of document that it was read from.
+
+    Raises:
+        WriteError: the dialect is not written.
+    """
+    if dialect.capacity is None:
+        raise WriteError(f"MCP {dialect.id} is not written")
+    fitted = fit_provider(provider, dialect.capacity, FORMAT_ID, dialect.id)
+    written, findings = fitted.provider, fitted.findings
+    fact = document_fact(dialect.id)
+    shape = written.extensions.get(FORMAT_ID, {}).get(fact)
+    tools = [_write_tool(one, written, dialect.id) for one in written.capabilities]
+    meta = _write_provider_meta(written, placed_fields(shape))
+    if meta and not holds_meta(shape):
+        written, shape = _without_fact(written, fact), None
+        findings = (*findings, _tell_shape(fact))
+    fields = {name: text for name in placed_fields(shape) if (text := getattr(written, name)) is not None}
+    document = put_together(shape, dialect.id, tools, fields, meta)
+    artifact = Artifact(FILE_NAME, readable_json(document) + "\n", "document")
+    return Writing((artifact,), written, findings, fitted.names)
+
+
+def _without_fact(provider: Provider, fact: str) -> Provider:
+    own = {name: value for name, value in provider.extensions[FORMAT_ID].items() if name != fact}
+    others = {one: facts for one, facts in provider.extensions.items() if one != FORMAT_ID}
+    return provider.model_copy(update={"extensions": {**others, FORMAT_ID: own} if own else others})
+
+
+def _tell_shape(fact: str) -> Finding:
+    return Finding(
+        code=EXTENSION_DROPPED,
+        level=Level.DROPPED,
+        pointer=f"/extensions/{FORMAT_ID}/{fact}",
+        message="an array of tools has no room for facts about the server; a result is written",
+    )
+
+
+def _write_provider_meta(provider: Provider, placed: frozenset[str]) -> dict[str, Json]:
+    held: dict[str, Json] = {
+        name: text
+        for name in _TEXT_FIELDS
+        if name not in placed and (text := getattr(provider, name)) is not None
+    }
+    definitions = _write_unreached(provider)
+    if definitions:
+        held["definitions"] = definitions
+    extensions = _of_others(provider.extensions)
+    if extensions:
+        held["extensions"] = extensions
+    own = provider.extensions.get(FORMAT_ID, {}).get("_meta", {})
+    return {**own, PROVIDER_META: held} if held else own
+
+
+def _of_others(extensions: Extensions) -> Extensions:
+    return {one: facts for one, facts in extensions.items() if one != FORMAT_ID}
+
+
+def _write_unreached(provider: Provider) -> dict[str, Json]:
+    """Return the schemas of the definitions that stand in no tool's schema, with those they refer to."""
+    definitions = provider.definitions
+    placed: set[str] = set()
+    for capability in provider.capabilities:
+        placed |= reachable_definitions(capability, definitions)
+        for root in (capability.input, capability.output):
+            layout = root.extensions.get(NAMESPACE) if root is not None else None
+            if layout is not None:
+                stated = set(layout["definitions"].values()) & definitions.keys()
+                placed |= stated
+    left = [name for name in definitions if name not in placed]
+    for name in list(left):
+        left += sorted(reachable_definitions(definitions[name], definitions) - set(left))
+    if not left:
+        return {}
+    layout = {NAMESPACE: {"definitions": {f"$defs/{name}": name for name in left}}}
+    held: dict[str, Json] = write_schema(AnyType(extensions=layout), definitions)["$defs"]
+    return held
+
+
+def _write_tool(capability: Capability, provider: Provider, dialect_id: str) -> dict[str, Json]:
+    own: Mapping[str, Json] = capability.extensions.get(FORMAT_ID, {})
+    members = {name: value for name, value in own.items() if name not in _SPECIAL_FACTS}
+    held = _write_tool_meta(capability, members, dialect_id)
+    tool: dict[str, Json] = {"name": capability.id}
+    if capability.title is not None and own.get("title") != "annotations":
+        tool["title"] = capability.title
+    if capability.description is not None:
+        tool["description"] = capability.description
+    tool["inputSchema"] = _write_root(capability.input, provider)
+    output = capability.output
+    if output is not None:
+        schema = _write_root(output, provider)
+        if isinstance(schema, bool):
+            held["output"] = schema
+        else:
+            tool["outputSchema"] = schema
+    annotations = _write_annotations(capability, own)
+    if annotations is not None:
+        tool["annotations"] = annotations
+    tool.update(members)
+    meta = {**own.get("_meta", {}), **({TOOL_META: held} if held else {})}
+    if meta:
+        tool["_meta"] = meta
+    return tool
+
+
+def _write_root(root: Type, provider: Provider) -> Json:
+    return write_schema(root, provider.definitions)
+
+
+def _write_tool_meta(capability: Capability, members: dict[str, Json], dialect_id: str) -> dict[str, Json]:
+    """Return what our `_meta` key holds, and take from `members` what the revision has no place for."""
+    held: dict[str, Json] = {}
+    if capability.version is not None:
+        held["version"] = capability.version
+    if dialect_id == MODERN:
+        gone = {name: members.pop(name) for name in sorted(_MEMBERS_OF_HANDSHAKE & members.keys())}
+        if gone:
+            held["members"] = gone
+    extensions = _of_others(capability.extensions)
+    if extensions:
+        held["extensions"] = extensions
+    return held
+
+
+def _write_annotations(capability: Capability, own: Mapping[str, Json]) -> dict[str, Json] | None:
+    annotations: dict[str, Json] = {}
+    if capability.title is not None and own.get("title") == "annotations":
+        annotations["title"] = capability.title
+    annotations.update(own.get("annotations", {}))
+    for word, name in HINTS.items():
+        hint = getattr(capability.effects, name) if capability.effects is not None else None
+        if hint is not None:
+            annotations[word] = hint
+    return annotations if annotations or "annotations" in own else None

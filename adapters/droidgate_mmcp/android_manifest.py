@@ -1,0 +1,93 @@
+"""The Android manifest that declares one component, as aapt2 compiles it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from droidgate.model.capability import Provider
+from droidgate.parsing.aapt_text import escape_attribute_value
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentElement:
+    """One component with one intent filter.
+
+    Attributes:
+        element: Which element.
+        name: Class name.
+        label: Text for people, or None.
+        exported: Other apps may start it.
+        enabled: It can be started at all.
+        permission: What callers need, or None.
+        actions: Of its filter.
+        categories: Of its filter.
+        meta_data: Name to text, as a device should see it.
+    """
+
+    element: Literal["activity", "service", "receiver"]
+    name: str
+    label: str | None = None
+    exported: bool = True
+    enabled: bool = True
+    permission: str | None = None
+    actions: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    meta_data: Mapping[str, str] = field(default_factory=dict)
+
+
+def write_android_manifest(provider: Provider, component: ComponentElement) -> str:
+    """Return a whole manifest document that declares one component.
+
+    Raises:
+        WriteError: a text holds NUL or half of a surrogate pair.
+    """
+    package = f" {_attribute('package', provider.package)}" if provider.package is not None else ""
+    lines = [
+        '<?xml version="1.0" encoding="utf-8"?>',
+        f'<manifest xmlns:android="http://schemas.android.com/apk/res/android"{package}>',
+        "    <application>",
+        *(f"        {line}" for line in _component_lines(component)),
+        "    </application>",
+        "</manifest>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _component_lines(component: ComponentElement) -> Iterator[str]:
+    yield f"<{component.element}"
+    attributes = list(_component_attributes(component))
+    for attribute in attributes[:-1]:
+        yield f"    {attribute}"
+    yield f"    {attributes[-1]}>"
+    yield "    <intent-filter>"
+    for action in component.actions:
+        yield f"        <action {_attribute('android:name', action)} />"
+    for category in component.categories:
+        yield f"        <category {_attribute('android:name', category)} />"
+    yield "    </intent-filter>"
+    for name, value in component.meta_data.items():
+        yield "    <meta-data"
+        yield f"        {_attribute('android:name', name)}"
+        yield f"        {_attribute('android:value', escape_attribute_value(value))} />"
+    yield f"</{component.element}>"
+
+
+def _component_attributes(component: ComponentElement) -> Iterator[str]:
+    yield _attribute("android:name", component.name)
+    if not component.enabled:
+        yield _attribute("android:enabled", "false")
+    yield _attribute("android:exported", str(component.exported).lower())
+    if component.label is not None:
+        yield _attribute("android:label", escape_attribute_value(component.label))
+    if component.permission is not None:
+        yield _attribute("android:permission", escape_attribute_value(component.permission))
+
+
+def _attribute(name: str, value: str) -> str:
+    escaped = value.replace("&", "&amp;").replace("<", "&lt;").replace("\r", "&#13;").replace("\n", "&#10;")
+    escaped = escaped.replace("\t", "&#9;")
+    if '"' in escaped:
+        return f"{name}='{escaped.replace(chr(39), '&apos;')}'"
+    return f'{name}="{escaped}"'

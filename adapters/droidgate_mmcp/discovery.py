@@ -1,0 +1,117 @@
+"""The answer to goose-mobile's discovery broadcast: the result extras that tell its tools (rows M37, M50)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Capability, Place, Provider
+from droidgate.model.errors import InputError
+from droidgate.model.json_values import Json
+from droidgate.model.types import ObjectType, Type
+from droidgate.parsing.json_text import parse_json
+from droidgate_mmcp.json_output import write_json
+from droidgate_mmcp.manifest import ManifestReader, form_of
+from droidgate_mmcp.tables import BROADCAST, FORMAT_ID, NAMES
+from droidgate_mmcp.words import write_word_map
+
+_DESCRIPTION = NAMES["description_suffix"]
+_PARAMETERS = NAMES["parameters_suffix"]
+_UNREADABLE: Final = object()
+
+
+def write_discovery(provider: Provider) -> dict[str, Json]:
+    """Return the result extras of a fitted provider: `tools` is a String[], every other value a String."""
+    extras: dict[str, Json] = {NAMES["broadcast_tools_extra"]: [one.id for one in provider.capabilities]}
+    for one in provider.capabilities:
+        if one.description is not None:
+            extras[one.id + _DESCRIPTION] = one.description
+        flat = write_word_map(one.input) if isinstance(one.input, ObjectType) else {}
+        extras[one.id + _PARAMETERS] = write_json(flat)
+    return extras
+
+
+def read_discovery(
+    extras: Mapping[str, Json],
+    context: ReadingContext,
+    *,
+    place: Place,
+    package: str | None = None,
+    component: str | None = None,
+) -> Provider:
+    """Read the result extras of a discovery broadcast.
+
+    Args:
+        extras: The Bundle's values; an answer without any has no tools.
+        context: Takes what was bent.
+        place: How messages name the receiver.
+        package: The receiver's package.
+        component: Its class.
+
+    Raises:
+        InputError: `tools` is no list of texts, names a tool twice, or a tool's texts are none.
+    """
+    reader = ManifestReader(place, context, BROADCAST)
+    capabilities = tuple(_read_tool(name, extras, reader) for name in _tool_names(extras, reader))
+    instructions = reader.read_text(extras, NAMES["broadcast_instructions_extra"], "/instructions")
+    return Provider(
+        protocol=FORMAT_ID,
+        dialect=BROADCAST,
+        package=package,
+        component=component,
+        instructions=instructions,
+        source=place,
+        definitions=reader.definitions,
+        capabilities=capabilities,
+    )
+
+
+def _tool_names(extras: Mapping[str, Json], reader: ManifestReader) -> list[str]:
+    pointer = f"/{NAMES['broadcast_tools_extra']}"
+    names = extras.get(NAMES["broadcast_tools_extra"])
+    if names is None:
+        derived = [
+            key.removesuffix(suffix)
+            for key in extras
+            for suffix in (_DESCRIPTION, _PARAMETERS)
+            if key.endswith(suffix) and key != suffix
+        ]
+        if derived:
+            reader.allow("M50", "the answer has no `tools`; the names are those of the other extras", pointer)
+        return list(dict.fromkeys(derived))
+    if not isinstance(names, list | tuple) or not all(isinstance(one, str) and one for one in names):
+        reader.refuse(pointer, "`tools` is no list of names", "It is a String[]")
+    if len(set(names)) != len(names):
+        reader.refuse(
+            pointer, "`tools` names a tool twice", "A call names only the tool; give each its own name"
+        )
+    return list(names)
+
+
+def _read_tool(name: str, extras: Mapping[str, Json], reader: ManifestReader) -> Capability:
+    pointer = f"/{name}{_PARAMETERS}"
+    return Capability(
+        id=name,
+        description=reader.read_text(extras, name + _DESCRIPTION, f"/{name}{_DESCRIPTION}"),
+        input=_read_input(name, extras.get(name + _PARAMETERS), pointer, reader),
+        source=Place(path=reader.place.path, line=reader.place.line, inner=pointer),
+    )
+
+
+def _read_input(name: str, text: Json, pointer: str, reader: ManifestReader) -> Type:
+    if text is None or text == "":
+        return ObjectType()
+    try:
+        value = parse_json(text, path=reader.place.path) if isinstance(text, str) else text
+    except InputError as error:
+        value, reason = _UNREADABLE, error.message
+    else:
+        reason = "no JSON object"
+    if value is _UNREADABLE or form_of(value) is None:
+        message = (
+            f"the parameters of {name!r} are unreadable ({reason}); it is read as a tool that takes none"
+        )
+        reader.allow("M50", message, pointer)
+        return ObjectType()
+    return reader.read_parameters({"parameters": value}, name, pointer, {})

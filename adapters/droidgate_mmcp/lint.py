@@ -1,0 +1,251 @@
+"""Linting against the mMCP specification, rule by rule, and what clients would make of a manifest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from droidgate.application import Application, Component
+from droidgate.formats import SourceFile
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Place
+from droidgate.model.errors import InputError
+from droidgate.model.findings import Finding, Level
+from droidgate.model.json_values import Json
+from droidgate.parsing.json_text import decode_utf8
+from droidgate_mmcp import lint_rules as rules
+from droidgate_mmcp.lint_rules import Rule
+from droidgate_mmcp.manifest import MANIFEST_KEYS, TOOL_KEYS, form_of, parse_manifest
+from droidgate_mmcp.read import ESCAPE_HINT, ManifestText, find_manifest_text
+from droidgate_mmcp.tables import NAMES
+
+MAX_FUNCTION_NAME: Final = 64
+CLIENT_PREFIX_LENGTH: Final = len("mcp_aB3_")
+"""What goose-mobile puts before a tool's name (fact sheet on Mobile-MCP and mMCP, 3.3)."""
+
+_FUNCTION_NAME = re.compile(r"[A-Za-z0-9_-]*")
+
+
+def lint_file(source: SourceFile) -> tuple[Finding, ...]:
+    """Return what the JSON of a manifest does against the specification.
+
+    Raises:
+        InputError: no JSON.
+    """
+    place = Place(path=source.path, line=1)
+    linter = _Linter(place)
+    context = ReadingContext(rows_off=frozenset())
+    value = parse_manifest(decode_utf8(source.data, path=source.path), place, context)
+    linter.lint_manifest(value, context)
+    return tuple(linter.findings)
+
+
+def lint_application(application: Application) -> tuple[Finding, ...]:
+    """Return what an application's advertising components and their manifests do against the specification.
+
+    Components with the ADVERTISE action, and those with an `mMCP_manifest`, are looked at.
+    """
+    findings: list[Finding] = []
+    for component in application.of_kind("activity", "service"):
+        advertises = component.has_action(NAMES["advertise_action"])
+        if advertises or component.find_meta_data(NAMES["manifest_meta_data"]) is not None:
+            linter = _Linter(component.place or application.place)
+            linter.lint_component(component, advertises=advertises)
+            linter.lint_meta_data(application, component)
+            findings.extend(linter.findings)
+    return tuple(findings)
+
+
+@dataclass(slots=True)
+class _Linter:
+    place: Place
+    findings: list[Finding] = field(default_factory=list)
+
+    def tell(
+        self,
+        rule: Rule,
+        message: str,
+        pointer: str = "",
+        *,
+        hint: str | None = None,
+        level: Level | None = None,
+    ) -> None:
+        self.findings.append(
+            Finding(
+                code=rule.id,
+                level=level or rule.level,
+                pointer=pointer,
+                message=message,
+                hint=hint or rule.hint,
+                source=self.place,
+                rule=rule.section,
+            )
+        )
+
+    def lint_component(self, component: Component, *, advertises: bool) -> None:
+        name = component.name
+        if not advertises:
+            self.tell(
+                rules.ADVERTISE_ACTION, f"{name} has a manifest, but no filter with the ADVERTISE action"
+            )
+        if not component.has_action(NAMES["call_action"]):
+            self.tell(
+                rules.CALL_ACTION,
+                f"{name} has no filter with the CALL action, so an implicit call finds nobody",
+            )
+        for action in (NAMES["advertise_action"], NAMES["call_action"]):
+            filters = [one for one in component.filters if action in one.actions]
+            if filters and not any(NAMES["default_category"] in one.categories for one in filters):
+                self.tell(rules.DEFAULT_CATEGORY, f"{name}'s filter for {action} has no DEFAULT category")
+        if component.exported is not True:
+            stated = "does not state android:exported" if component.exported is None else "is not exported"
+            self.tell(rules.EXPORTED, f"{name} {stated}, so no other app can call it")
+        if component.kind == "service":
+            self.tell(rules.ACTIVITY, f"{name} is a service; clients start an activity")
+
+    def lint_meta_data(self, application: Application, component: Component) -> None:
+        try:
+            found = find_manifest_text(application, component)
+        except InputError as error:
+            self.tell(rules.META_DATA, error.message, hint=error.hint)
+            return
+        if found is None:
+            self.tell(rules.META_DATA, f"{component.name} has no meta-data {NAMES['manifest_meta_data']}")
+            return
+        self.place = found.place
+        context = ReadingContext(rows_off=frozenset())
+        try:
+            value = parse_manifest(found.text, found.place, context)
+        except InputError as error:
+            self.tell(rules.JSON, error.message, hint=self.hint_about_json(found) or error.hint)
+            return
+        self.lint_manifest(value, context)
+
+    def hint_about_json(self, found: ManifestText) -> str | None:
+        if found.raw is None or "\\" not in found.raw:
+            return None
+        try:
+            parse_manifest(found.raw, found.place, ReadingContext(rows_off=frozenset()))
+        except InputError:
+            return None
+        return ESCAPE_HINT
+
+    def lint_manifest(self, value: Json, context: ReadingContext) -> None:
+        for bent in context.findings:
+            self.tell(rules.CONTROL_CHARACTERS, bent.message, hint=bent.hint)
+        if not isinstance(value, Mapping):
+            self.tell(rules.TOOLS, "the manifest is no JSON object")
+            return
+        self.lint_text(value)
+        self.lint_version(value)
+        for key in value.keys() - MANIFEST_KEYS:
+            self.tell(rules.UNKNOWN_KEY, f"the manifest's key {key!r} is not in the specification", f"/{key}")
+        tools = value.get("tools")
+        if not isinstance(tools, list):
+            self.tell(rules.TOOLS, "the manifest has no array `tools`", "/tools")
+            return
+        seen: set[str] = set()
+        for position, tool in enumerate(tools):
+            self.lint_tool(tool, f"/tools/{position}", seen)
+
+    def lint_text(self, manifest: Mapping[str, Json]) -> None:
+        if "appDescription" in manifest:
+            self.tell(
+                rules.DRAFT_KEY, "`appDescription` is the draft's name for `instructions`", "/appDescription"
+            )
+        if isinstance(manifest.get("instructions"), str):
+            return
+        if "instructions" in manifest or not isinstance(manifest.get("appDescription"), str):
+            self.tell(rules.INSTRUCTIONS, "the manifest has no text `instructions`", "/instructions")
+
+    def lint_version(self, manifest: Mapping[str, Json]) -> None:
+        if "protocolVersion" not in manifest:
+            message = "the manifest says no protocol version; 1.0 is assumed"
+            self.tell(rules.VERSION, message, level=Level.NOTE)
+            return
+        version = manifest["protocolVersion"]
+        if version != NAMES["protocol_version"] or not isinstance(version, str):
+            self.tell(rules.VERSION, f'the protocol version {version!r} is not "1.0"', "/protocolVersion")
+
+    def lint_tool(self, tool: Json, pointer: str, seen: set[str]) -> None:
+        if not isinstance(tool, Mapping):
+            self.tell(rules.TOOLS, "a tool is no JSON object", pointer)
+            return
+        name = tool.get("name")
+        if not isinstance(name, str) or not name:
+            self.tell(rules.TOOL_NAME, "a tool has no text `name`", f"{pointer}/name")
+        else:
+            self.lint_name(name, f"{pointer}/name", seen)
+        called = repr(name) if isinstance(name, str) else "without a name"
+        if not isinstance(tool.get("description"), str):
+            self.tell(
+                rules.TOOL_DESCRIPTION,
+                f"the tool {called} has no text `description`",
+                f"{pointer}/description",
+            )
+        if "return" in tool:
+            self.tell(rules.DRAFT_KEY, f"the tool {called} has the draft's `return`", f"{pointer}/return")
+        for key in tool.keys() - TOOL_KEYS:
+            message = f"the key {key!r} of the tool {called} is not in the specification"
+            self.tell(rules.UNKNOWN_KEY, message, f"{pointer}/{key}")
+        self.lint_parameters(tool.get("parameters"), called, f"{pointer}/parameters")
+
+    def lint_name(self, name: str, pointer: str, seen: set[str]) -> None:
+        if name in seen:
+            self.tell(rules.TOOL_NAME_UNIQUE, f"two tools are called {name!r}", pointer)
+        seen.add(name)
+        longest = MAX_FUNCTION_NAME - CLIENT_PREFIX_LENGTH
+        if len(name) > longest:
+            self.tell(rules.NAME_LENGTH, f"the name {name!r} is longer than {longest} characters", pointer)
+        if _FUNCTION_NAME.fullmatch(name) is None:
+            self.tell(
+                rules.NAME_CHARACTERS,
+                f"the name {name!r} has characters that no function name may have",
+                pointer,
+            )
+
+    def lint_parameters(self, value: Json, called: str, pointer: str) -> None:
+        form = form_of(value)
+        if form == "missing":
+            self.tell(rules.PARAMETERS, f"the tool {called} has no `parameters`", pointer)
+        elif form is None:
+            self.tell(
+                rules.PARAMETERS_SCHEMA, f"the parameters of the tool {called} are no JSON Schema", pointer
+            )
+        elif form == "flat":
+            message = f"the parameters of the tool {called} are a map of type words, no JSON Schema"
+            self.tell(rules.FLAT_PARAMETERS, message, pointer)
+        elif form == "empty":
+            message = (
+                f"the parameters of the tool {called} are empty; a client may miss `type` and `properties`"
+            )
+            self.tell(rules.OBJECT_PARAMETERS, message, pointer)
+        else:
+            self.lint_schema(value, called, pointer)
+
+    def lint_schema(self, schema: Json, called: str, pointer: str) -> None:
+        for message, inner in _schema_errors(schema):
+            self.tell(
+                rules.PARAMETERS_SCHEMA, f"the parameters of the tool {called}: {message}", pointer + inner
+            )
+        if isinstance(schema, bool) or schema.get("type") != "object":
+            message = f"the parameters of the tool {called} are not of the type object"
+            self.tell(rules.OBJECT_PARAMETERS, message, pointer)
+
+
+def _schema_errors(schema: Json) -> Iterator[tuple[str, str]]:
+    """Yield message and pointer of the worst thing that a schema does against its meta-schema."""
+    # jsonschema takes 0.1 s to import, and only linting needs it.
+    from jsonschema import Draft202012Validator  # noqa: PLC0415
+    from jsonschema.exceptions import best_match  # noqa: PLC0415
+    from jsonschema.validators import validator_for  # noqa: PLC0415
+
+    chosen = validator_for(schema, default=Draft202012Validator)
+    error = best_match(chosen(chosen.META_SCHEMA).iter_errors(schema))
+    if error is not None:
+        pointer = "".join(
+            f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in error.absolute_path
+        )
+        yield error.message[:200], pointer

@@ -1,0 +1,169 @@
+"""The rules of the linter: id, level, section of the mMCP specification, and the way out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate.model.findings import Level, finding_code
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule.
+
+    Attributes:
+        id: Finding code.
+        level: How grave.
+        section: Where it stands, as findings name it.
+        hint: The way out.
+    """
+
+    id: str
+    level: Level
+    section: str
+    hint: str
+
+
+RULES: Final[list[Rule]] = []
+"""Every rule, in order."""
+
+
+def _rule(id_: str, level: Level, section: str, meaning: str, hint: str) -> Rule:
+    rule = Rule(finding_code(id_, meaning, __name__), level, f"mMCP spec {section}", hint)
+    RULES.append(rule)
+    return rule
+
+
+TOOL_NAME: Final = _rule(
+    "mmcp-tool-name", Level.ERROR, "1", "A tool has a name that is a text", "Add `name`; calls use it"
+)
+TOOL_NAME_UNIQUE: Final = _rule(
+    "mmcp-tool-name-unique",
+    Level.ERROR,
+    "1",
+    "A tool's name is its own",
+    "Rename one of them",
+)
+TOOL_DESCRIPTION: Final = _rule(
+    "mmcp-tool-description",
+    Level.ERROR,
+    "1",
+    "A tool has a description that is a text",
+    "Say in a sentence what the tool does; agents choose by it",
+)
+PARAMETERS: Final = _rule(
+    "mmcp-parameters",
+    Level.ERROR,
+    "1",
+    "A tool has parameters",
+    'Write {"type": "object", "properties": {}} for a tool without arguments',
+)
+PARAMETERS_SCHEMA: Final = _rule(
+    "mmcp-parameters-schema",
+    Level.ERROR,
+    "1",
+    "A tool's parameters are a valid JSON Schema",
+    "Correct the schema; it is 2020-12 unless `$schema` says otherwise",
+)
+FLAT_PARAMETERS: Final = _rule(
+    "mmcp-flat-parameters",
+    Level.WARNING,
+    "1 (row M37)",
+    "The parameters are a flat map of type words, which is no useful JSON Schema",
+    'Write {"type": "object", "properties": {"name": {"type": "string"}}}',
+)
+OBJECT_PARAMETERS: Final = _rule(
+    "mmcp-object-parameters",
+    Level.WARNING,
+    "1 (row M37)",
+    "The parameters do not say that they are an object",
+    'Start with "type": "object"',
+)
+NAME_LENGTH: Final = _rule(
+    "mmcp-name-length",
+    Level.WARNING,
+    "1 (row M47)",
+    "With the client's prefix, the name is longer than language models allow",
+    "Keep names within 56 characters",
+)
+NAME_CHARACTERS: Final = _rule(
+    "mmcp-name-characters",
+    Level.WARNING,
+    "1 (row M47)",
+    "The name has characters that language models do not allow in a function's name",
+    "Use A-Z a-z 0-9 _ and -",
+)
+ADVERTISE_ACTION: Final = _rule(
+    "mmcp-advertise-action",
+    Level.ERROR,
+    "2",
+    "A component with a manifest advertises it",
+    "Add com.example.mMCP.ACTION_TOOL_ADVERTISE to its intent filter",
+)
+META_DATA: Final = _rule(
+    "mmcp-meta-data",
+    Level.ERROR,
+    "2",
+    "An advertising component has its manifest as meta-data text",
+    "Add meta-data mMCP_manifest with the JSON in android:value",
+)
+JSON: Final = _rule("mmcp-json", Level.ERROR, "2", "The manifest is JSON", "Correct the JSON")
+CONTROL_CHARACTERS: Final = _rule(
+    "mmcp-control-characters",
+    Level.WARNING,
+    "2 (row M36)",
+    "A string of the manifest JSON holds raw control characters",
+    "Write them as JSON escapes",
+)
+INSTRUCTIONS: Final = _rule(
+    "mmcp-instructions",
+    Level.ERROR,
+    "2",
+    "The manifest has instructions that are a text",
+    "Add `instructions`; the first client drops apps without it",
+)
+TOOLS: Final = _rule(
+    "mmcp-tools", Level.ERROR, "2", "The manifest has an array of tool objects", "Add the array `tools`"
+)
+DEFAULT_CATEGORY: Final = _rule(
+    "mmcp-default-category",
+    Level.ERROR,
+    "2",
+    "The filters have the category DEFAULT, without which no implicit Intent resolves to an activity",
+    "Add android.intent.category.DEFAULT",
+)
+DRAFT_KEY: Final = _rule(
+    "mmcp-draft-key",
+    Level.WARNING,
+    "2",
+    "A key of the first draft that 1.0 does not have",
+    "Convert the manifest to 1.0",
+)
+UNKNOWN_KEY: Final = _rule(
+    "mmcp-unknown-key", Level.NOTE, "2", "A key that the specification does not have", "Check its spelling"
+)
+CALL_ACTION: Final = _rule(
+    "mmcp-call-action",
+    Level.ERROR,
+    "3",
+    "A component that advertises is also the one that is called",
+    "Add com.example.mMCP.ACTION_TOOL_CALL to its intent filter",
+)
+EXPORTED: Final = _rule(
+    "mmcp-exported", Level.ERROR, "3", "Other apps can start the component", 'Add android:exported="true"'
+)
+ACTIVITY: Final = _rule(
+    "mmcp-activity",
+    Level.ERROR,
+    "3",
+    "Tools are called by starting an activity for its result",
+    "Advertise by an activity",
+)
+VERSION: Final = _rule(
+    "mmcp-version",
+    Level.WARNING,
+    "Protocol Version",
+    "The manifest says that it is of version 1.0",
+    'Add "protocolVersion": "1.0"',
+)

@@ -1,0 +1,230 @@
+"""Reading mMCP: a manifest's JSON as a file of its own, and an app's components that advertise one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from droidgate.application import Application, Component, MetaData
+from droidgate.formats import Reading, SourceFile
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Place, Provider
+from droidgate.model.errors import InputError
+from droidgate.model.findings import Finding, Level, finding_code
+from droidgate.model.json_values import Json
+from droidgate.parsing.aapt_text import reference_in
+from droidgate.parsing.json_text import decode_utf8, parse_json
+from droidgate_mmcp.manifest import parse_manifest, read_manifest
+from droidgate_mmcp.tables import CURRENT, FORMAT_ID, NAMES, TEXT_KEYS
+
+TOLD_WHEN_ASKED: Final = finding_code(
+    "told-when-asked",
+    "The component tells its tools only to a running client, so nothing can be read from the app's files",
+    __name__,
+)
+
+_SURE: Final = 90
+_LIKELY: Final = 60
+_OTHER_TOOL_KEYS: Final = frozenset({"inputSchema", "input_schema", "function"})
+"""Keys of the tools of MCP and of function calling."""
+
+ESCAPE_HINT: Final = (
+    "The manifest JSON was probably not double-escaped for aapt: write every backslash twice in android:value"
+)
+
+
+def detect(source: SourceFile) -> int:
+    """Tell how sure a file's content makes us that it is an mMCP manifest's JSON."""
+    if source.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] != b"{":
+        return 0
+    try:
+        value = parse_json(source.data, path=source.path, lenient_controls=True)
+    except InputError:
+        return 0
+    tools = value.get("tools")
+    if not isinstance(tools, list) or not all(isinstance(one, Mapping) for one in tools):
+        return 0
+    if any(one.keys() & _OTHER_TOOL_KEYS for one in tools):
+        return 0
+    if any(key in value for key in TEXT_KEYS.values()):
+        return _SURE
+    named = any("parameters" in one or "return" in one for one in tools)
+    return _LIKELY if named else 0
+
+
+def read_file(source: SourceFile, context: ReadingContext) -> Reading:
+    """Read the JSON of a manifest that stands in a file of its own.
+
+    Raises:
+        InputError: no manifest.
+    """
+    place = Place(path=source.path, line=1)
+    value = parse_manifest(decode_utf8(source.data, path=source.path), place, context)
+    return Reading((read_manifest(value, place, context),), tuple(context.findings))
+
+
+def read_application(application: Application, context: ReadingContext) -> Reading:
+    """Read the manifests of all activities and services that advertise tools.
+
+    Receivers of the broadcast dialect are told as findings, since their tools stand in no file.
+
+    Raises:
+        InputError: a component's manifest cannot be read.
+    """
+    providers = [
+        provider
+        for component in advertising_components(application)
+        if (provider := _read_component(application, component, context)) is not None
+    ]
+    told = tuple(_told_when_asked(application))
+    return Reading(tuple(providers), (*context.findings, *told))
+
+
+def advertising_components(application: Application) -> Iterator[Component]:
+    """Yield the activities and services with the ADVERTISE action."""
+    for component in application.of_kind("activity", "service"):
+        if component.has_action(NAMES["advertise_action"]):
+            yield component
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestText:
+    """The text of a component's manifest, and where it stands.
+
+    Attributes:
+        text: The JSON text as a device has it.
+        place: Where it begins.
+        raw: The attribute as written, before aapt's escapes; None where there is none.
+        reference: The resource that holds it, or None where `android:value` does.
+    """
+
+    text: str
+    place: Place
+    raw: str | None = None
+    reference: str | None = None
+
+
+def find_manifest_text(application: Application, component: Component) -> ManifestText | None:
+    """Return the text behind a component's `mMCP_manifest` meta-data, None where it has none (row M35).
+
+    Raises:
+        InputError: the meta-data holds no text, or names a resource that is not there.
+    """
+    meta = component.find_meta_data(NAMES["manifest_meta_data"])
+    if meta is None:
+        return None
+    place = meta.place or component.place or application.place
+    if isinstance(meta.value, str):
+        reference = reference_in(meta.raw_value) if meta.raw_value is not None else None
+        unresolved = reference_in(meta.value)
+        if unresolved is None or reference is None:
+            return ManifestText(meta.value, place, meta.raw_value, reference)
+        return _resource_text(application, unresolved, place)
+    if meta.value is not None:
+        message = f"the meta-data {meta.name} is the {_type_name(meta)} {meta.value!r}, no text"
+        raise InputError(message, place=str(place), hint="It holds a JSON object in android:value")
+    if meta.resource is None:
+        message = f"the meta-data {meta.name} has no value"
+        raise InputError(message, place=str(place), hint="It holds a JSON object in android:value")
+    return _resource_text(application, meta.resource, place)
+
+
+def _type_name(meta: MetaData) -> str:
+    return {bool: "boolean", int: "integer", float: "number"}.get(type(meta.value), "value")
+
+
+def _resource_text(application: Application, reference: str, place: Place) -> ManifestText:
+    if reference.partition(":")[2].startswith("string/") or reference.startswith("@string/"):
+        text = application.resources.read_text(reference)
+        found = None if text is None else ManifestText(text, place, reference=reference)
+    else:
+        file = application.resources.read_file(reference)
+        found = None if file is None else ManifestText(file.text, file.place, reference=reference)
+    if found is None:
+        message = f"the meta-data names {reference}, which is not among the resources"
+        raise InputError(message, place=str(place), hint="Put the JSON into android:value")
+    return found
+
+
+def _read_component(
+    application: Application, component: Component, context: ReadingContext
+) -> Provider | None:
+    place = component.place or application.place
+    found = find_manifest_text(application, component)
+    if found is None:
+        message = (
+            f"{component.name} advertises tools but has no {NAMES['manifest_meta_data']}; it is passed over"
+        )
+        context.allow("S54", message, source=place)
+        return None
+    if found.reference is not None:
+        context.allow("M35", f"the manifest JSON stands in {found.reference}", source=found.place)
+    value = parse_manifest(found.text, found.place, context, hint=_hint_about(found))
+    provider = read_manifest(value, found.place, context)
+    facts = _component_facts(component)
+    if component.kind == "service" and provider.dialect == CURRENT:
+        message = f"{component.name} is a service, which no client can call; an activity answers calls"
+        context.allow("M42", message, source=place)
+    _tell_missing_declarations(component, context, place)
+    extensions = {**provider.extensions.get(FORMAT_ID, {}), **facts}
+    return provider.model_copy(
+        update={
+            "package": application.package,
+            "component": component.name,
+            "name": component.label if component.label is not None else application.label,
+            "source": place,
+            "extensions": {FORMAT_ID: extensions} if extensions else {},
+        }
+    )
+
+
+def _hint_about(found: ManifestText) -> str | None:
+    if found.reference is not None:
+        return None
+    written = found.text if found.raw is None else found.raw
+    return ESCAPE_HINT if found.raw is None or "\\" in written else None
+
+
+def _component_facts(component: Component) -> dict[str, Json]:
+    facts: dict[str, Any] = {}
+    if component.kind == "service":
+        facts.update(element="service", callable=False)
+    if component.exported is False:
+        facts["exported"] = False
+    if not component.enabled:
+        facts["enabled"] = False
+    if component.permission is not None:
+        facts["permission"] = component.permission
+    return facts
+
+
+def missing_declarations(component: Component) -> list[str]:
+    """Return what an advertising component does not declare of what calls need (row M39)."""
+    missing = []
+    if not component.has_action(NAMES["call_action"]):
+        missing.append(f"the action {NAMES['call_action']}")
+    if not any(NAMES["default_category"] in one.categories for one in component.filters):
+        missing.append(f"the category {NAMES['default_category']}")
+    if component.exported is not True:
+        missing.append('android:exported="true"')
+    return missing
+
+
+def _tell_missing_declarations(component: Component, context: ReadingContext, place: Place) -> None:
+    for missing in missing_declarations(component):
+        context.allow("M39", f"{component.name} does not declare {missing}", source=place)
+
+
+def _told_when_asked(application: Application) -> Iterator[Finding]:
+    for component in application.of_kind("receiver"):
+        if component.has_action(NAMES["discovery_action"]):
+            yield Finding(
+                code=TOLD_WHEN_ASKED,
+                level=Level.NOTE,
+                pointer="",
+                message=f"the receiver {component.name} tells its mMCP tools only when asked by a broadcast",
+                hint="Read it from a device where the app runs",
+                source=component.place,
+                rule="M48",
+            )

@@ -1,0 +1,272 @@
+"""Calls and results on the wire, as values: extras of a call, and the code, extras and data of a result.
+
+Nothing here sends anything. A Bundle is a mapping; a result is the code with what came beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Place
+from droidgate.model.errors import InputError
+from droidgate.model.json_values import Json, pointer_token
+from droidgate.model.types import ObjectType, Property, Type
+from droidgate.parsing.json_text import parse_json
+from droidgate_mappings.failure_tokens import read_failure, write_failure
+from droidgate_mmcp.json_output import write_json
+from droidgate_mmcp.tables import NAMES
+
+RESULT_OK: Final = int(NAMES["result_ok"])
+RESULT_CANCELED: Final = int(NAMES["result_canceled"])
+BROADCAST_ERROR: Final = int(NAMES["broadcast_error_code"])
+
+NO_DETAILS: Final = "cancelled or unknown tool"
+
+_CALL: Final = Place(path="<call>")
+_RESULT: Final = Place(path="<result>")
+_TOKEN_OF_TEXT: Final = (
+    (NAMES["unknown_tool_text"], "unknown_capability"),
+    (NAMES["missing_argument_text"], "invalid_argument"),
+    (NAMES["invalid_argument_text"], "invalid_argument"),
+    (NAMES["error_text"], "backend_failure"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call: the tool's name and its arguments."""
+
+    tool: str
+    arguments: dict[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFailure:
+    """Why a call failed: a token of mappings' `failure_tokens`, and the app's own words."""
+
+    token: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a call came to.
+
+    Attributes:
+        values: The named results; empty where it failed.
+        failure: Why it failed, None where it did not.
+        hint: The token that a successful result's text resembles, where the wire tells no failures apart.
+    """
+
+    values: dict[str, Json] = field(default_factory=dict)
+    failure: ToolFailure | None = None
+    hint: str | None = None
+
+
+def write_activity_call(call: ToolCall) -> dict[str, str]:
+    """Return the String extras of an ACTION_TOOL_CALL Intent (mMCP spec section 3)."""
+    return {NAMES["tool_extra"]: call.tool, NAMES["parameters_extra"]: write_json(call.arguments)}
+
+
+def read_activity_call(extras: Mapping[str, Json], context: ReadingContext) -> ToolCall:
+    """Read the extras of an ACTION_TOOL_CALL Intent (row M43).
+
+    Raises:
+        InputError: no tool name, or parameters that are no JSON object.
+    """
+    return _read_call(extras, NAMES["tool_extra"], NAMES["parameters_extra"], context)
+
+
+def write_activity_result(result: ToolResult) -> tuple[int, dict[str, str]]:
+    """Return the result code and the String extras of an answer (rows M44, M45)."""
+    if result.failure is None:
+        return RESULT_OK, {NAMES["result_extra"]: write_json(result.values)}
+    message = write_failure(result.failure.token, result.failure.message)
+    return RESULT_CANCELED, {
+        NAMES["error_extra"]: message,
+        NAMES["result_extra"]: f"{NAMES['error_text']} {message}",
+    }
+
+
+def read_activity_result(code: int, extras: Mapping[str, Json] | None, context: ReadingContext) -> ToolResult:
+    """Read an activity's result code and extras (rows M44, M45).
+
+    A strict context takes a successful result's text as it is, even if it begins as an error.
+    """
+    held = extras or {}
+    result = held.get(NAMES["result_extra"])
+    if code == RESULT_OK:
+        return _read_ok(result, context)
+    if code != RESULT_CANCELED:
+        text = _first_text(held, result) or f"the activity answered with the result code {code}"
+        return _failed(text, "backend_failure")
+    reason = _first_text(held, result)
+    return _failed(NO_DETAILS, "canceled") if reason is None else _failed(reason, "backend_failure")
+
+
+def write_broadcast_call(call: ToolCall) -> dict[str, str]:
+    """Return the String extras of an invoke broadcast."""
+    return {
+        NAMES["broadcast_tool_extra"]: call.tool,
+        NAMES["broadcast_parameters_extra"]: write_json(call.arguments),
+    }
+
+
+def read_broadcast_call(
+    extras: Mapping[str, Json], context: ReadingContext, declared: Type | None = None
+) -> ToolCall:
+    """Read the extras of an invoke broadcast; texts become values of the declared types (row M49).
+
+    Args:
+        extras: The Bundle's values.
+        context: Takes what was bent.
+        declared: The tool's input, or None where it is not known.
+
+    Raises:
+        InputError: no tool name, or parameters that are no JSON object.
+    """
+    call = _read_call(extras, NAMES["broadcast_tool_extra"], NAMES["broadcast_parameters_extra"], context)
+    if not isinstance(declared, ObjectType):
+        return call
+    arguments = {
+        name: _typed_argument(name, value, declared.properties.get(name), context)
+        for name, value in call.arguments.items()
+    }
+    return ToolCall(call.tool, arguments)
+
+
+def write_broadcast_result(result: ToolResult, *, peer_reads_errors: bool = False) -> tuple[int, str]:
+    """Return the result code and the result data of an answer (row M48).
+
+    Args:
+        result: What the call came to.
+        peer_reads_errors: The caller is known to look at the result code; goose-mobile does not.
+    """
+    if result.failure is None:
+        return RESULT_OK, write_json(result.values)
+    message = write_failure(result.failure.token, result.failure.message)
+    if peer_reads_errors:
+        return BROADCAST_ERROR, write_json({NAMES["error_extra"]: message})
+    return RESULT_OK, f"{NAMES['error_text']} {message}"
+
+
+def read_broadcast_result(code: int, data: str | None, context: ReadingContext) -> ToolResult:
+    """Read a broadcast's result code and data (row M48); no data is no answer in time."""
+    if data is None:
+        return ToolResult(failure=ToolFailure("timeout", "the receiver gave no answer"))
+    values = _values_of(data)
+    error = values.get(NAMES["error_extra"])
+    if code == BROADCAST_ERROR and isinstance(error, str):
+        message = f"result code {BROADCAST_ERROR} with an error text is read as a failure"
+        context.allow("M48", message, source=_RESULT)
+        return _failed(error, "backend_failure")
+    return ToolResult(values, hint=_token_of(data))
+
+
+def _read_call(
+    extras: Mapping[str, Json], tool_extra: str, parameters_extra: str, context: ReadingContext
+) -> ToolCall:
+    tool = extras.get(tool_extra)
+    if not isinstance(tool, str) or not tool:
+        raise InputError(f"the call has no extra {tool_extra!r}", place=str(_CALL), hint="It names the tool")
+    return ToolCall(tool, _read_arguments(extras.get(parameters_extra), parameters_extra, context))
+
+
+def _read_arguments(value: Json, extra: str, context: ReadingContext) -> dict[str, Json]:
+    if value is None or value == "":
+        context.allow(
+            "M43", f"the extra {extra!r} is missing or empty; the call has no arguments", source=_CALL
+        )
+        return {}
+    if isinstance(value, Mapping):
+        context.allow("M43", f"the extra {extra!r} is a Bundle; its values are the arguments", source=_CALL)
+        return dict(value)
+    arguments = parse_json(value, path=str(_CALL)) if isinstance(value, str) else value
+    if not isinstance(arguments, dict):
+        raise InputError(
+            f"the extra {extra!r} is no JSON object", place=str(_CALL), hint="Write {} for no arguments"
+        )
+    return arguments
+
+
+def _read_ok(result: Json, context: ReadingContext) -> ToolResult:
+    token = _token_of(result) if isinstance(result, str) and not context.strict else None
+    if token is not None:
+        context.allow(
+            "M45", "RESULT_OK with a text that begins as an error is read as a failure", source=_RESULT
+        )
+        return _failed(result, token)
+    return ToolResult(_values_of(result))
+
+
+def _first_text(extras: Mapping[str, Json], result: Json) -> str | None:
+    texts = (extras.get(NAMES["error_extra"]), result)
+    return next((text for text in texts if isinstance(text, str) and text), None)
+
+
+def _failed(text: str, otherwise: str) -> ToolResult:
+    stripped = text.removeprefix(NAMES["error_text"]).strip()
+    token, message = read_failure(stripped)
+    return ToolResult(failure=ToolFailure(token or _token_of(text) or otherwise, message))
+
+
+def _token_of(text: str) -> str | None:
+    return next((token for beginning, token in _TOKEN_OF_TEXT if text.startswith(beginning)), None)
+
+
+def _values_of(result: Json) -> dict[str, Json]:
+    """Return a result as named values (row M44)."""
+    if result is None:
+        return {}
+    if not isinstance(result, str):
+        return {"value": result}
+    try:
+        value = parse_json(result)
+    except InputError:
+        return {"text": result}
+    return value if isinstance(value, dict) else {"value": value}
+
+
+def _typed_argument(name: str, value: Json, held: Property | None, context: ReadingContext) -> Json:
+    if held is None or not isinstance(value, str) or held.type.kind not in _READERS:
+        return value
+    typed = _READERS[held.type.kind](value)
+    if typed is _NO_VALUE:
+        return value
+    message = f"the argument {name!r} came as a text and is read as {held.type.kind}"
+    context.allow("M49", message, pointer=f"/{pointer_token(name)}", source=_CALL)
+    return typed
+
+
+_NO_VALUE: Final[Any] = object()
+
+
+def _json_of(text: str, kinds: type | tuple[type, ...]) -> Any:
+    try:
+        value = parse_json(text)
+    except InputError:
+        return _NO_VALUE
+    return value if isinstance(value, kinds) and (kinds is bool or not isinstance(value, bool)) else _NO_VALUE
+
+
+def _integer_of(text: str) -> Any:
+    return _json_of(text.strip(), int)
+
+
+def _number_of(text: str) -> Any:
+    value = _json_of(text.strip(), object)
+    return _NO_VALUE if isinstance(value, str | list | dict) or value is None else value
+
+
+_READERS: Final[Mapping[str, Callable[[str], Any]]] = {
+    "boolean": lambda text: _json_of(text.strip().lower(), bool),
+    "int32": _integer_of,
+    "int64": _integer_of,
+    "float": _number_of,
+    "double": _number_of,
+    "array": lambda text: _json_of(text, list),
+    "object": lambda text: _json_of(text, dict),
+}

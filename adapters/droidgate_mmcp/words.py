@@ -1,0 +1,86 @@
+"""Maps from a name to a type word: a broadcast's flat parameters, and a draft's `return` (rows M37, M38)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from droidgate.json_schema import ANNOTATION, Schema
+from droidgate.model.json_values import Json
+from droidgate.model.types import SCALAR_KINDS, AnyType, ArrayType, ObjectType, Property, ScalarType, Type
+from droidgate_mmcp.tables import FORMAT_ID, KIND_OF_WORD, WORD_OF_KIND
+
+FORM_NOTE: Final[Mapping[str, Json]] = {ANNOTATION: {"form": "schema"}}
+"""Says of parameters that look like an empty or flat map that they are a JSON Schema all the same."""
+
+_BLANKS: Final[Mapping[str, Type]] = {"array": ArrayType(), "object": ObjectType(), "any": AnyType()}
+
+
+def looks_like_schema(value: Mapping[str, Json]) -> bool:
+    """Tell whether a map says itself that it is a JSON Schema and no map of type words (row M37)."""
+    return (
+        isinstance(value.get("properties"), Mapping)
+        or value.get("type") == "object"
+        or ("$schema" in value and not _is_word(value["$schema"]))
+    )
+
+
+def is_flat_map(value: Json) -> bool:
+    """Tell whether parameters are a map from a name to a type word (row M37)."""
+    return (
+        isinstance(value, Mapping)
+        and bool(value)
+        and not looks_like_schema(value)
+        and all(map(_is_word, value.values()))
+    )
+
+
+def _is_word(value: Json) -> bool:
+    return isinstance(value, str) and value.lower() in KIND_OF_WORD
+
+
+def without_form_note(schema: Schema) -> Schema:
+    """Return a schema without the note that it is one."""
+    if isinstance(schema, bool) or schema.get(ANNOTATION) != FORM_NOTE[ANNOTATION]:
+        return schema
+    return {word: value for word, value in schema.items() if word != ANNOTATION}
+
+
+def read_word_map(value: Mapping[str, Json], *, capital: bool = False) -> ObjectType:
+    """Read a map from a name to a type word; each name is required.
+
+    Args:
+        value: The map. What is no type word becomes a value of any type, and is kept as it is.
+        capital: The map's own words have a capital, as a draft's `return` has.
+    """
+    return ObjectType(
+        properties={name: _read_property(word, capital=capital) for name, word in value.items()}
+    )
+
+
+def write_word_map(one: ObjectType, *, capital: bool = False) -> dict[str, Json]:
+    """Write an object as a map from a name to a type word: the inverse of `read_word_map`."""
+    return {name: _write_word(held, capital=capital) for name, held in one.properties.items()}
+
+
+def _read_property(word: Json, *, capital: bool) -> Property:
+    kind = KIND_OF_WORD.get(word.lower()) if isinstance(word, str) else None
+    if kind is None:
+        return _property(AnyType(), {"declared": word})
+    usual = _usual_word(kind, capital=capital)
+    one = ScalarType(kind=kind) if kind in SCALAR_KINDS else _BLANKS[kind]  # type: ignore[arg-type]
+    return _property(one, {} if word == usual else {"declared": word})
+
+
+def _property(one: Type, facts: dict[str, Any]) -> Property:
+    return Property(type=one, required=True, extensions={FORMAT_ID: facts} if facts else {})
+
+
+def _write_word(held: Property, *, capital: bool) -> Json:
+    facts = held.extensions.get(FORMAT_ID, {})
+    return facts["declared"] if "declared" in facts else _usual_word(held.type.kind, capital=capital)
+
+
+def _usual_word(kind: str, *, capital: bool) -> str:
+    word = WORD_OF_KIND[kind]
+    return word.capitalize() if capital else word

@@ -1,0 +1,192 @@
+"""Writing providers as mMCP: the Android manifest with the tools in it, or a broadcast's answer.
+
+`fit_provider` decides what can be said; what is left is written without loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from droidgate.fit import Fitted, fit_provider
+from droidgate.fit.codes import EXTENSION_DROPPED, SPELLING_DROPPED
+from droidgate.formats import Artifact, Writing
+from droidgate.json_schema import write_schema
+from droidgate.model.capability import Capability, Provider
+from droidgate.model.errors import WriteError
+from droidgate.model.findings import Finding, Level
+from droidgate.model.json_values import Json
+from droidgate.model.types import Extensions, ObjectType, Type
+from droidgate_mappings.capacity import Capacity
+from droidgate_mappings.tables import DialectTable
+from droidgate_mmcp.android_manifest import ComponentElement, write_android_manifest
+from droidgate_mmcp.discovery import write_discovery
+from droidgate_mmcp.json_output import write_json
+from droidgate_mmcp.manifest import usual_form
+from droidgate_mmcp.tables import BROADCAST, FORMAT_ID, NAMES, TEXT_FIELDS, TEXT_KEYS
+from droidgate_mmcp.words import FORM_NOTE, is_flat_map, write_word_map
+
+MANIFEST_PATH: Final = "AndroidManifest.xml"
+JSON_PATH: Final = "mmcp_manifest.json"
+DISCOVERY_PATH: Final = "mmcp_discovery.json"
+
+_OF_ONE_DIALECT: Final = frozenset({"protocolVersion", "text_key", "parameters", "instructions", "return"})
+"""Facts that say how one dialect's file was written; another dialect has its own way, or no place for it."""
+
+_SPELLINGS: Final = frozenset({"protocolVersion", "text_key", "parameters"})
+
+_Facts = Mapping[str, Json]
+
+
+def write(provider: Provider, dialect: DialectTable) -> Writing:
+    """Write a provider as an Android manifest and its JSON document.
+
+    A provider that was read from a manifest's JSON alone has no component; it is written as that JSON alone.
+
+    Raises:
+        WriteError: the dialect cannot be written, or a text holds what no Android resource can hold.
+    """
+    if dialect.capacity is None:
+        message = f"{FORMAT_ID}+{dialect.id} is only read"
+        raise WriteError(message, hint=dialect.not_written_because)
+    if dialect.id == BROADCAST:
+        return _write_broadcast(fit_provider(provider, dialect.capacity, FORMAT_ID, dialect.id))
+    again = provider.protocol == FORMAT_ID and provider.dialect == dialect.id
+    told: list[Finding] = []
+    kept = provider if again else _without_facts_of_one_dialect(provider, told)
+    alone = provider.component is None and provider.protocol == FORMAT_ID and provider.dialect != BROADCAST
+    capacity = _capacity_for(dialect.capacity, again=again, alone=alone)
+    fitted = fit_provider(kept, capacity, FORMAT_ID, dialect.id)
+    manifest = write_manifest(fitted.provider)
+    findings = (*told, *fitted.findings)
+    document = Artifact(JSON_PATH, write_json(manifest, lines=True) + "\n", "document")
+    artifacts: tuple[Artifact, ...] = (document,)
+    if not alone:
+        text = write_android_manifest(fitted.provider, _activity(fitted.provider, write_json(manifest)))
+        artifacts = (Artifact(MANIFEST_PATH, text, "manifest"), document)
+    return Writing(artifacts, fitted.provider, findings, fitted.names)
+
+
+def write_manifest(provider: Provider) -> dict[str, Json]:
+    """Return the manifest's JSON value of a fitted provider."""
+    facts = _facts_of(provider.extensions)
+    dialect = provider.dialect or ""
+    manifest: dict[str, Json] = {}
+    text = getattr(provider, TEXT_FIELDS[dialect])
+    if text is not None:
+        manifest[facts.get("text_key", TEXT_KEYS[dialect])] = text
+    if "instructions" in facts:
+        manifest["instructions"] = facts["instructions"]
+    manifest["protocolVersion"] = facts.get("protocolVersion", NAMES["protocol_version"])
+    manifest["tools"] = [_write_tool(one, provider) for one in provider.capabilities]
+    manifest.update(facts.get("keys", {}))
+    return manifest
+
+
+def write_parameters(taken: Type, definitions: Mapping[str, Type]) -> Json:
+    """Return an input as the JSON Schema that reads as this input.
+
+    A schema that a reader would take for an empty or flat map of parameters (row M37) says in `x-droidgate`
+    that it is one.
+    """
+    schema = write_schema(taken, definitions)
+    if isinstance(schema, dict) and (not schema or is_flat_map(schema)):
+        schema = {**schema, **FORM_NOTE}
+    return schema
+
+
+def _capacity_for(capacity: Capacity, *, again: bool, alone: bool) -> Capacity:
+    changes: dict[str, Any] = {}
+    if again:
+        # What a file of the same dialect leaves out stays out.
+        changes.update(provider_defaults={}, capability_defaults={})
+    if alone:
+        changes.update(
+            component=None, provider_fields=capacity.provider_fields - {"package", "component", "name"}
+        )
+    return capacity.model_copy(update=changes) if changes else capacity
+
+
+def _without_facts_of_one_dialect(provider: Provider, told: list[Finding]) -> Provider:
+    capabilities = []
+    for position, one in enumerate(provider.capabilities):
+        extensions = _other_facts(one.extensions, f"/capabilities/{position}", told)
+        changed = extensions is not one.extensions
+        capabilities.append(one.model_copy(update={"extensions": extensions}) if changed else one)
+    changes = {
+        "extensions": _other_facts(provider.extensions, "", told),
+        "capabilities": tuple(capabilities),
+    }
+    return provider.model_copy(update=changes)
+
+
+def _other_facts(extensions: Extensions, pointer: str, told: list[Finding]) -> Extensions:
+    facts = extensions.get(FORMAT_ID, {})
+    dropped = [fact for fact in facts if fact in _OF_ONE_DIALECT]
+    if not dropped:
+        return extensions
+    for fact in dropped:
+        leaf = f"{pointer}/extensions/{FORMAT_ID}/{fact}"
+        if fact in _SPELLINGS:
+            message = "the target writes this in its own way"
+            told.append(Finding(code=SPELLING_DROPPED, level=Level.RENAMED, pointer=leaf, message=message))
+        else:
+            message = f"{fact!r} has no place in this dialect"
+            told.append(Finding(code=EXTENSION_DROPPED, level=Level.DROPPED, pointer=leaf, message=message))
+    left = {fact: value for fact, value in facts.items() if fact not in _OF_ONE_DIALECT}
+    others = {one: held for one, held in extensions.items() if one != FORMAT_ID}
+    return {**others, FORMAT_ID: left} if left else others
+
+
+def _facts_of(extensions: Extensions) -> _Facts:
+    return extensions.get(FORMAT_ID, {})
+
+
+def _write_tool(one: Capability, provider: Provider) -> dict[str, Json]:
+    facts = _facts_of(one.extensions)
+    tool: dict[str, Json] = {"name": one.id}
+    if one.description is not None:
+        tool["description"] = one.description
+    form = facts.get("parameters", usual_form(provider.dialect or "", one.input))
+    if form == "empty":
+        tool["parameters"] = {}
+    elif form == "flat" and isinstance(one.input, ObjectType):
+        tool["parameters"] = write_word_map(one.input)
+    elif form != "missing":
+        tool["parameters"] = write_parameters(one.input, provider.definitions)
+    if isinstance(one.output, ObjectType):
+        tool["return"] = write_word_map(one.output, capital=True)
+    elif "return" in facts:
+        tool["return"] = facts["return"]
+    tool.update(facts.get("keys", {}))
+    return tool
+
+
+def _activity(provider: Provider, manifest: str) -> ComponentElement:
+    facts = _facts_of(provider.extensions)
+    return ComponentElement(
+        element="service" if facts.get("element") == "service" else "activity",
+        name=provider.component or "",
+        label=provider.name,
+        exported=facts.get("exported", True),
+        enabled=facts.get("enabled", True),
+        permission=facts.get("permission"),
+        actions=(NAMES["advertise_action"], NAMES["call_action"]),
+        categories=(NAMES["default_category"],),
+        meta_data={NAMES["manifest_meta_data"]: manifest},
+    )
+
+
+def _write_broadcast(fitted: Fitted) -> Writing:
+    provider = fitted.provider
+    receiver = ComponentElement(
+        element="receiver",
+        name=provider.component or "",
+        label=provider.name,
+        actions=(NAMES["discovery_action"], NAMES["invoke_action"]),
+    )
+    artifacts = (
+        Artifact(MANIFEST_PATH, write_android_manifest(provider, receiver), "manifest"),
+        Artifact(DISCOVERY_PATH, write_json(write_discovery(provider), lines=True) + "\n", "document"),
+    )
+    return Writing(artifacts, provider, fitted.findings, fitted.names)

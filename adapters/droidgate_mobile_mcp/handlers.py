@@ -1,0 +1,115 @@
+"""Java that answers Mobile-MCP calls: a service for both transports, and the requests and responses without Android.
+
+Shapes and rules: specification 3; reference mobile-mcp-and-mmcp 2.4, 2.7 and section 6; android-runtime 1.3, 2.1.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Final
+from xml.sax.saxutils import quoteattr
+
+from droidgate.formats import Artifact, HandlerCode
+from droidgate.handlers.java import java_string, java_string_parts, read_template, write_shared_classes
+from droidgate.handlers.kotlin import write_author_class
+from droidgate.handlers.places import MARK, ClassPlace, place_classes
+from droidgate.model.capability import Provider
+from droidgate.model.types import ObjectType
+from droidgate_mappings.tables import DialectTable
+from droidgate_mobile_mcp.constants import NAMES
+from droidgate_mobile_mcp.facts import word_of
+
+_UNWRAPPED: Final = frozenset({"prototype"})
+_NOT_SERVED: Final = frozenset({"pre-spec"})
+_NOT_SERVED_NOTE: Final = (
+    "Calls of the time before the specification are not served, so no code is made for them."
+)
+_OUTPUT_IS_LIST: Final = frozenset({"1.0"})
+_PERMISSIONS: Final = (
+    "android.permission.FOREGROUND_SERVICE",
+    "android.permission.FOREGROUND_SERVICE_DATA_SYNC",
+)
+_FOREGROUND_TYPE: Final = "dataSync"
+_NOTE: Final = (
+    "Whoever starts the service cannot be told apart from anybody else: do nothing in {}Capabilities that any app "
+    "on the phone must not make happen without asking the user."
+)
+
+
+def write_handlers(provider: Provider, dialect: DialectTable, language: str, namespace: str) -> HandlerCode:
+    """Return the service, its plain Java half, and the class that the app's author fills in.
+
+    Args:
+        provider: The provider as written.
+        dialect: Its dialect.
+        language: `java` or `kotlin`: what the author's class is written in.
+        namespace: Package of the app's classes.
+
+    Raises:
+        WriteError: the component's name cannot be a class of Java.
+    """
+    if dialect.id in _NOT_SERVED:
+        return HandlerCode((), notes=(_NOT_SERVED_NOTE,))
+    fallback = dialect.capacity.component if dialect.capacity is not None else None
+    place = place_classes(provider.component, fallback or ".MobileMcpToolService", namespace)
+    artifacts = (
+        *write_shared_classes(provider, place),
+        place.java("Requests", _write_requests(provider, dialect, place)),
+        place.file(f"{place.component}.java", _write_service(dialect, place)),
+        write_author_class(provider, place, language),
+        Artifact("AndroidManifest.xml", _write_manifest(provider, place), "manifest"),
+    )
+    return HandlerCode(artifacts, component=place.component_name, notes=(_NOTE.format(place.prefix),))
+
+
+def _write_requests(provider: Provider, dialect: DialectTable, place: ClassPlace) -> str:
+    words = {
+        one.id: {name: word_of(held.type) for name, held in one.output.properties.items()}
+        for one in provider.capabilities
+        if isinstance(one.output, ObjectType)
+    }
+    return read_template("droidgate_mobile_mcp", "Requests.java").substitute(
+        package=place.package,
+        prefix=place.prefix,
+        mark=MARK,
+        wrapped="false" if dialect.id in _UNWRAPPED else "true",
+        usually_a_list="true" if dialect.id in _OUTPUT_IS_LIST else "false",
+        version=java_string(NAMES["version"]),
+        request_wrapper=java_string(NAMES["request_wrapper"]),
+        response_wrapper=java_string(NAMES["response_wrapper"]),
+        words=java_string_parts(json.dumps(words, ensure_ascii=False, separators=(",", ":")), " " * 12),
+    )
+
+
+def _write_service(dialect: DialectTable, place: ClassPlace) -> str:
+    pairs = [("request_extra", "response_extra"), ("prototype_request_extra", "prototype_response_extra")]
+    if dialect.id in _UNWRAPPED:
+        pairs.reverse()
+    rows = [f"        {{{java_string(NAMES[one])}, {java_string(NAMES[other])}}}," for one, other in pairs]
+    return read_template("droidgate_mobile_mcp", "Service.java").substitute(
+        package=place.package,
+        prefix=place.prefix,
+        component=place.component,
+        mark=MARK,
+        message_request=NAMES["message_invoke"],
+        message_response=NAMES["message_result"],
+        callback_extra=java_string(NAMES["callback_extra"]),
+        request_id_extra=java_string(NAMES["request_id_extra"]),
+        keys="\n".join(rows),
+        channel=java_string(place.component_name),
+        # A number that the app's own notifications hardly have, the same each time.
+        notification=str(zlib.crc32(place.component_name.encode()) & 0x7FFFFFFF | 1),
+    )
+
+
+def _write_manifest(provider: Provider, place: ClassPlace) -> str:
+    """Return what the service needs besides its descriptor: leave to go into the foreground."""
+    permissions = "".join(f"    <uses-permission android:name={quoteattr(one)} />\n" for one in _PERMISSIONS)
+    name = quoteattr(provider.component or place.component_name)
+    return (
+        '<manifest xmlns:android="http://schemas.android.com/apk/res/android">\n'
+        f"{permissions}    <application>\n"
+        f'        <service android:name={name} android:foregroundServiceType="{_FOREGROUND_TYPE}" />\n'
+        "    </application>\n</manifest>\n"
+    )

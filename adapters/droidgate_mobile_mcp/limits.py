@@ -1,0 +1,100 @@
+"""Texts that are too long for Android's string pools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate.model.capability import Capability, Provider
+from droidgate.model.findings import Finding, Level, finding_code
+from droidgate.model.json_values import pointer_token
+from droidgate.model.types import ObjectType, Property, Type
+from droidgate.parsing.aapt_text import MAX_STRING_RESOURCE_BYTES
+
+TEXT_CUT: Final = finding_code(
+    "text-cut", "A text longer than an Android string resource can be is cut at its end", __name__
+)
+
+_ELLIPSIS: Final = "\u2026"
+_LONGEST_UTF8: Final = 6
+"""Bytes of the longest character in modified UTF-8."""
+
+
+def fits_a_resource(text: str) -> bool:
+    """Tell whether aapt2 stores a text: in modified UTF-8 it has at most 32,767 bytes."""
+    return (
+        len(text) * _LONGEST_UTF8 <= MAX_STRING_RESOURCE_BYTES or _length(text) <= MAX_STRING_RESOURCE_BYTES
+    )
+
+
+def _length(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass")) + 2 * sum(one > "\uffff" for one in text)
+
+
+def _cut(text: str) -> str:
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits_a_resource(text[:middle] + _ELLIPSIS):
+            low = middle
+        else:
+            high = middle - 1
+    return text[:low] + _ELLIPSIS
+
+
+def cut_long_texts(provider: Provider, findings: Iterable[Finding]) -> tuple[Provider, tuple[Finding, ...]]:
+    """Return a fitted provider whose descriptor aapt2 can store, and the findings, those about cut texts
+    among them.
+
+    A leaf that has a finding already keeps the one, of the graver level.
+    """
+    told = tuple(findings)
+    cutter = _Cutter({finding.pointer: finding for finding in told})
+    capabilities = [
+        cutter.capability(one, f"/capabilities/{at}") for at, one in enumerate(provider.capabilities)
+    ]
+    if not cutter.any_cut:
+        return provider, told
+    return provider.model_copy(update={"capabilities": tuple(capabilities)}), tuple(cutter.findings.values())
+
+
+@dataclass(slots=True)
+class _Cutter:
+    findings: dict[str, Finding]
+    any_cut: bool = False
+
+    def text(self, text: str | None, pointer: str) -> str | None:
+        if text is None or fits_a_resource(text):
+            return text
+        self.any_cut = True
+        message = f"the text is longer than {MAX_STRING_RESOURCE_BYTES} bytes and is cut"
+        told = self.findings.get(pointer)
+        if told is not None:
+            message = f"{told.message}; {message}"
+        source = told.source if told is not None else None
+        self.findings[pointer] = Finding(
+            code=TEXT_CUT, level=Level.DROPPED, pointer=pointer, message=message, source=source
+        )
+        return _cut(text)
+
+    def capability(self, capability: Capability, pointer: str) -> Capability:
+        update = {
+            "description": self.text(capability.description, f"{pointer}/description"),
+            "version": self.text(capability.version, f"{pointer}/version"),
+            "input": self.parameters(capability.input, f"{pointer}/input"),
+            "output": self.parameters(capability.output, f"{pointer}/output"),
+        }
+        return capability.model_copy(update=update) if self.any_cut else capability
+
+    def parameters(self, one: Type | None, pointer: str) -> Type | None:
+        if not isinstance(one, ObjectType):
+            return one
+        cut: dict[str, Property] = {}
+        for name, held in one.properties.items():
+            text = held.type.description
+            shorter = self.text(text, f"{pointer}/properties/{pointer_token(name)}/type/description")
+            if shorter is not text:
+                changed = held.type.model_copy(update={"description": shorter})
+                cut[name] = held.model_copy(update={"type": changed})
+        return one.model_copy(update={"properties": {**one.properties, **cut}}) if cut else one

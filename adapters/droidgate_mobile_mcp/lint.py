@@ -1,0 +1,209 @@
+"""Checking a capability descriptor against the specification (1.2) and against what devices and agents do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from droidgate.formats import SourceFile
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Place
+from droidgate.model.errors import InputError
+from droidgate.model.findings import Finding
+from droidgate.parsing.aapt_text import reference_in
+from droidgate_mobile_mcp import rules
+from droidgate_mobile_mcp.constants import FORMS, NAMES, WORDS
+from droidgate_mobile_mcp.document import (
+    TOOLS,
+    Document,
+    Element,
+    child_elements,
+    own_texts,
+    parse_document,
+    shown_tag,
+    xpath_of,
+)
+from droidgate_mobile_mcp.limits import fits_a_resource
+from droidgate_mobile_mcp.rules import Rule, sorted_by_place
+
+_ATTRIBUTES: Final = {
+    "capability": ("id", "description", "version"),
+    "input": (),
+    "output": (),
+    "param": ("name", "type", "required", "description"),
+}
+_CHILDREN: Final = {"capability": ("input", "output"), "input": ("param",), "output": ("param",), "param": ()}
+_KNOWN_ROOTS: Final = frozenset({FORMS["1.0"].root, FORMS["pre-spec"].root, "capability"})
+
+
+def lint_file(source: SourceFile) -> tuple[Finding, ...]:
+    """Check one descriptor file; one that is not well-formed, or has another root, gets that one finding.
+
+    Raises:
+        BudgetError: the file is larger or deeper than the parser's budget.
+    """
+    context = ReadingContext(rows_off=frozenset())
+    try:
+        document = parse_document(source.data, source.path, context=context)
+    except InputError as error:
+        return (not_well_formed(error, source.path),)
+    return sorted_by_place(lint_document(document))
+
+
+def not_well_formed(error: InputError, path: str) -> Finding:
+    """Return the finding that stands for a document that cannot be parsed."""
+    place = Place(path=path)
+    parts = (error.place or "").removeprefix(path).split(":")
+    if len(parts) > 1 and parts[1].isdecimal():
+        place = Place(path=path, line=int(parts[1]))
+    return rules.WELL_FORMED.broken(error.message, source=place, hint=error.hint)
+
+
+def lint_document(document: Document) -> Iterator[Finding]:
+    """Yield what a parsed descriptor breaks."""
+    return _DescriptorLinter(document).lint()
+
+
+@dataclass(slots=True)
+class _DescriptorLinter:
+    document: Document
+    ids: set[str] = field(default_factory=set)
+
+    def lint(self) -> Iterator[Finding]:
+        document, root = self.document, self.document.root
+        if document.repaired:
+            message = "the file is XML only when its curly quotes are straightened"
+            yield self.broken(
+                rules.WELL_FORMED, root, message, hint="Attribute values stand in straight quotes"
+            )
+        if root.tag != NAMES["root"]:
+            message = f"the root element is <{shown_tag(root)}>"
+            yield self.broken(rules.ROOT, root, message, hint=f'It is <{NAMES["root"]} version="1.0">')
+            if root.tag not in _KNOWN_ROOTS:
+                return
+        if root.tag == "capability":
+            yield from self.capability(root)
+            return
+        yield from self.version(root)
+        yield from self.besides(root, ("version",), ("capability",))
+        capabilities = [child for child in child_elements(root) if child.tag == "capability"]
+        if not capabilities:
+            yield self.broken(rules.NOT_EMPTY, root, "no capability is declared")
+        for capability in capabilities:
+            yield from self.capability(capability)
+
+    def version(self, root: Element) -> Iterator[Finding]:
+        version = self.document.text(root, "version")
+        if version == NAMES["version"]:
+            return
+        message = "the root has no version" if version is None else f"the root has version {version[:100]!r}"
+        yield self.broken(rules.VERSION, root, message, hint=f'Write version="{NAMES["version"]}"')
+
+    def capability(self, element: Element) -> Iterator[Finding]:
+        yield from self.needs(element, "id", rules.ID)
+        yield from self.needs(element, "description", rules.CAPABILITY_DESCRIPTION)
+        yield from self.needs(element, "version", rules.CAPABILITY_VERSION)
+        capability_id = self.document.text(element, "id")
+        if capability_id:
+            if capability_id in self.ids:
+                yield self.broken(rules.UNIQUE_ID, element, f"the id {capability_id!r} stands a second time")
+            self.ids.add(capability_id)
+        yield from self.besides(element, _ATTRIBUTES["capability"], _CHILDREN["capability"])
+        for role in ("input", "output"):
+            groups = [child for child in element if child.tag == role]
+            for second in groups[1:]:
+                yield self.broken(
+                    rules.ONE_ELEMENT, second, f"a second <{role}>", hint="Put its parameters into one"
+                )
+            names: set[str] = set()
+            for group in groups:
+                yield from self.besides(group, (), _CHILDREN[role])
+                for child in group:
+                    if child.tag == "param":
+                        yield from self.parameter(child, role, names)
+
+    def parameter(self, element: Element, role: str, names: set[str]) -> Iterator[Finding]:
+        yield from self.needs(element, "name", rules.PARAM_NAME)
+        yield from self.needs(element, "type", rules.PARAM_TYPE)
+        yield from self.needs(element, "description", rules.PARAM_DESCRIPTION)
+        name = self.document.text(element, "name")
+        if name:
+            if name in names:
+                yield self.broken(rules.UNIQUE_NAME, element, f"the name {name!r} stands a second time")
+            names.add(name)
+        word = self.document.text(element, "type")
+        if word and word not in WORDS.write.values():
+            known = WORDS.read.get(word.strip().lower())
+            hint = (
+                f"Write {WORDS.write[known]}" if known else f"Write one of {', '.join(WORDS.write.values())}"
+            )
+            yield self.broken(rules.KNOWN_TYPE, element, f"the type {word!r}", hint=hint)
+        attributes = _ATTRIBUTES["param"]
+        if role == "input":
+            required = element.get("required")
+            if required not in {"true", "false"}:
+                message = "no required" if required is None else f"required={required!r}"
+                yield self.broken(rules.PARAM_REQUIRED, element, message, hint='Write "true" or "false"')
+        else:
+            attributes = tuple(one for one in attributes if one != "required")
+        yield from self.besides(element, attributes, ())
+
+    def needs(self, element: Element, attribute: str, rule: Rule) -> Iterator[Finding]:
+        """Yield what is wrong with an attribute that must be there and be a text."""
+        raw = element.get(attribute)
+        if raw is None or not raw.strip():
+            missing = "no" if raw is None else "an empty"
+            yield self.broken(rule, element, f"a <{shown_tag(element)}> with {missing} {attribute}")
+            return
+        if self.document.rules == "raw":
+            return
+        if self.document.rules == "source" and reference_in(raw) is None:
+            text = self.document.text(element, attribute) or ""
+            if text != raw and "\\" not in raw:
+                message = f"a device gives {text[:100]!r} for {attribute}={raw[:100]!r}"
+                yield self.broken(
+                    rules.SAME_TEXT, element, message, hint=r"Escape the first character as \uXXXX"
+                )
+            elif text != raw and not _is_deliberate(raw):
+                message = (
+                    f"the backslashes of {attribute} are escapes for a device, which gives {text[:100]!r}"
+                )
+                yield self.broken(rules.SAME_TEXT, element, message, hint="Double each backslash")
+        elif reference_in(raw) is not None:
+            message = f"{attribute} is the reference {raw[:100]}"
+            yield self.broken(rules.NO_REFERENCE, element, message, hint="Write the text itself")
+        if not fits_a_resource(raw):
+            yield self.broken(rules.TEXT_LENGTH, element, f"{attribute} has {len(raw)} characters")
+
+    def besides(
+        self, element: Element, attributes: tuple[str, ...], children: tuple[str, ...]
+    ) -> Iterator[Finding]:
+        """Yield notes about what an element holds that no specification names."""
+        for name in element.attrib:
+            if name not in attributes and not str(name).startswith(TOOLS):
+                yield self.broken(
+                    rules.UNKNOWN_PART, element, f"the attribute {name} of <{shown_tag(element)}>"
+                )
+        for child in child_elements(element):
+            if child.tag not in children:
+                yield self.broken(rules.UNKNOWN_PART, child, f"the element <{shown_tag(child)}>")
+        if any(text.strip() for text in own_texts(element)):
+            yield self.broken(rules.UNKNOWN_PART, element, f"text inside <{shown_tag(element)}>")
+
+    def broken(self, rule: Rule, element: Element, message: str, *, hint: str | None = None) -> Finding:
+        place = self.document.place(element)
+        return rule.broken(message, pointer=xpath_of(element), source=place, hint=hint)
+
+
+def _is_deliberate(raw: str) -> bool:
+    r"""Tell whether every backslash begins an escape that somebody meant: `\n`, `\\`, `\'`, `\"`, `\@`, `\?`,
+    `\uXXXX`.
+    """
+    position = raw.find("\\")
+    while position >= 0:
+        following = raw[position + 1 : position + 2]
+        if not following or following not in "n\\'\"@?u":
+            return False
+        position = raw.find("\\", position + 2)
+    return True

@@ -1,0 +1,132 @@
+"""Checking an application's Mobile-MCP service against the specification (1.1) and against what devices and
+agents do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from droidgate.application import Application, Component, MetaData
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Place
+from droidgate.model.errors import InputError
+from droidgate.model.findings import Finding
+from droidgate_mobile_mcp import rules
+from droidgate_mobile_mcp.constants import ACTIONS, FORMS, KEYS, Role
+from droidgate_mobile_mcp.document import parse_document
+from droidgate_mobile_mcp.lint import lint_document, not_well_formed
+from droidgate_mobile_mcp.read_application import descriptor_reference, mobile_mcp_services
+from droidgate_mobile_mcp.rules import Rule
+
+_FORM = FORMS["1.0"]
+_ALL_KEYS = tuple(key for keys in KEYS.values() for key in keys)
+
+
+def lint_application(application: Application) -> tuple[Finding, ...]:
+    """Check an application: its services, their meta-data and the descriptors these point to."""
+    return tuple(_lint(application))
+
+
+def _lint(application: Application) -> Iterator[Finding]:
+    services = mobile_mcp_services(application)
+    with_meta_data = [
+        one
+        for one in application.of_kind("service")
+        if one not in services and one.find_meta_data(*KEYS["capabilities"]) is not None
+    ]
+    for second in [*services, *with_meta_data][1:]:
+        message = f"{second.name} is a further service for Mobile-MCP"
+        yield rules.ONE_SERVICE.broken(message, source=_place(application, second))
+    for outside in application.of_kind("application"):
+        meta = outside.find_meta_data(*_ALL_KEYS)
+        if meta is not None:
+            message = f"{meta.name} stands at the application"
+            hint = "Move it into the service element"
+            yield rules.IN_SERVICE.broken(message, source=meta.place or application.place, hint=hint)
+    for service in (*services, *with_meta_data):
+        yield from _lint_service(application, service)
+
+
+def _lint_service(application: Application, service: Component) -> Iterator[Finding]:
+    place = _place(application, service)
+    if not service.has_action(ACTIONS[0]):
+        hint = f'Add an intent-filter with <action android:name="{ACTIONS[0]}" />'
+        yield rules.ACTION.broken(f"{service.name} has no filter for {ACTIONS[0]}", source=place, hint=hint)
+    yield from _lint_text(service, "name", rules.NAME, rules.NAME_TEXT, place)
+    yield from _lint_text(service, "description", rules.DESCRIPTION, rules.DESCRIPTION_TEXT, place)
+    yield from _lint_descriptor(application, service, place)
+    if service.exported is not True:
+        stated = "is not exported" if service.exported is False else "does not say whether it is exported"
+        hint = 'Write android:exported="true"; Android 12 demands that it is said'
+        yield rules.EXPORTED.broken(f"{service.name} {stated}", source=place, hint=hint)
+    if not service.enabled:
+        yield rules.ENABLED.broken(f"{service.name} is disabled", source=place)
+    if service.permission is not None:
+        message = f"{service.name} asks its callers for {service.permission}"
+        yield rules.NO_PERMISSION.broken(message, source=place)
+    if "foregroundServiceType" not in service.attributes:
+        hint = 'Declare android:foregroundServiceType="dataSync" and its permission'
+        yield rules.FOREGROUND_TYPE.broken(f"{service.name} has none", source=place, hint=hint)
+
+
+def _lint_text(
+    service: Component, role: Role, needed: Rule, needed_text: Rule, place: Place
+) -> Iterator[Finding]:
+    key = _FORM.keys[role]
+    meta = service.find_meta_data(key)
+    if meta is None:
+        hint = f'Add <meta-data android:name="{key}" android:value="..." />'
+        yield needed.broken(f"{service.name} has no meta-data {key}", source=place, hint=hint)
+        return
+    if isinstance(meta.value, str):
+        if not meta.value.strip():
+            yield needed.broken(f"{key} is empty", source=meta.place or place)
+        return
+    given = "a resource" if meta.value is None else f"a {type(meta.value).__name__}"
+    hint = "Give it as android:value, a number or a boolean by a string resource"
+    yield needed_text.broken(f"{key} is {given} for a device", source=meta.place or place, hint=hint)
+
+
+def _lint_descriptor(application: Application, service: Component, place: Place) -> Iterator[Finding]:
+    key = _FORM.keys["capabilities"]
+    meta = service.find_meta_data(key)
+    if meta is None:
+        hint = f'Add <meta-data android:name="{key}" android:resource="@xml/mcp_capabilities" />'
+        yield rules.DESCRIPTOR.broken(f"{service.name} has no meta-data {key}", source=place, hint=hint)
+        meta = service.find_meta_data(KEYS["capabilities"][1])
+    if meta is not None:
+        yield from _lint_descriptor_file(application, meta, meta.place or place)
+
+
+def _lint_descriptor_file(application: Application, meta: MetaData, place: Place) -> Iterator[Finding]:
+    reference = descriptor_reference(meta)
+    raw = reference is not None and not reference.startswith("@xml/")
+    if meta.resource is None or raw:
+        shown = meta.resource or meta.raw_value or meta.value
+        hint = 'Write android:resource="@xml/..." and keep the file in res/xml'
+        yield rules.DESCRIPTOR_REFERENCE.broken(f"{meta.name} is {shown}", source=place, hint=hint)
+    if reference is None:
+        return
+    file = application.resources.read_file(reference)
+    if file is None:
+        yield rules.DESCRIPTOR_FILE.broken(f"{reference} is not there", source=place)
+        return
+    path = file.place.path
+    kind = "compiled" if file.compiled else "raw" if raw else "source"
+    context = ReadingContext(rows_off=frozenset())
+    try:
+        document = parse_document(
+            file.text,
+            path,
+            rules=kind,  # type: ignore[arg-type]
+            resources=application.resources,
+            context=context,
+        )
+    except InputError as error:
+        yield not_well_formed(error, path)
+        return
+    yield from lint_document(document)
+
+
+def _place(application: Application, service: Component) -> Place:
+    return service.place or application.place

@@ -1,0 +1,275 @@
+"""Reading capability descriptors (specification 1.2)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from droidgate.formats import Reading, SourceFile
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Capability, Provider
+from droidgate.model.errors import InputError
+from droidgate.model.json_values import Json
+from droidgate.model.types import ArrayType, Extensions, ObjectType, Property, ScalarType, Type
+from droidgate_mobile_mcp.constants import FORMAT_ID, FORMS, WORDS
+from droidgate_mobile_mcp.document import (
+    Document,
+    Element,
+    child_elements,
+    element_tree,
+    parse_document,
+    shown_tag,
+    unknown_parts,
+    xpath_of,
+)
+
+_ROOT_ATTRIBUTES: Final = frozenset({"version"})
+_NO_NAMES: Final[frozenset[str]] = frozenset()
+_CAPABILITY_ATTRIBUTES: Final = frozenset({"id", "description", "version"})
+_INPUT_ATTRIBUTES: Final = frozenset({"name", "type", "required", "description"})
+_OUTPUT_ATTRIBUTES: Final = frozenset({"name", "type", "description"})
+_DEFAULT_CAPABILITY_VERSION: Final = "1"
+_SAME_MAJOR: Final = re.compile(r"1(\.[0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class DescriptorContent:
+    """What a descriptor says: the dialect it is written in, its capabilities, and facts for the provider's
+    extensions.
+    """
+
+    dialect: str
+    capabilities: tuple[Capability, ...]
+    facts: dict[str, Json] = field(default_factory=dict)
+
+
+def read_file(source: SourceFile, context: ReadingContext) -> Reading:
+    """Read one descriptor file: one provider without package, component, name and description.
+
+    Raises:
+        InputError: it is no Mobile-MCP descriptor, or one of another major version.
+    """
+    document = parse_document(source.data, source.path, context=context)
+    content = read_descriptor(document, context)
+    provider = Provider(
+        protocol=FORMAT_ID,
+        dialect=content.dialect,
+        source=document.place(document.root),
+        capabilities=content.capabilities,
+        extensions=own_extensions(content.facts),
+    )
+    return Reading((provider,), tuple(context.findings))
+
+
+def own_extensions(facts: dict[str, Json]) -> Extensions:
+    """Return facts of this format as extensions."""
+    return {FORMAT_ID: facts} if facts else {}
+
+
+def read_descriptor(document: Document, context: ReadingContext) -> DescriptorContent:
+    """Read a parsed descriptor.
+
+    Raises:
+        InputError: another root element, another major version, or a capability or parameter without a name.
+    """
+    return _DescriptorReader(document, context).read()
+
+
+@dataclass(slots=True)
+class _DescriptorReader:
+    document: Document
+    context: ReadingContext
+
+    def read(self) -> DescriptorContent:
+        root = self.document.root
+        if root.tag == "capability":
+            self.allow("M63", root, "a lone <capability> is read as a descriptor that holds it")
+            return DescriptorContent("1.0", (self.read_capability(root),))
+        dialect, facts = self.read_root()
+        capabilities: dict[str, Capability] = {}
+        duplicates: list[Json] = []
+        for element in child_elements(root):
+            if element.tag != "capability":
+                continue
+            capability = self.read_capability(element)
+            if capability.id in capabilities:
+                message = f"a second capability {capability.id!r} is kept, but cannot be called"
+                self.allow("M61", element, message)
+                duplicates.append(element_tree(self.document, element))
+            else:
+                capabilities[capability.id] = capability
+        known = _ROOT_ATTRIBUTES if dialect != "pre-spec" else _NO_NAMES
+        facts.update(unknown_parts(self.document, root, attributes=known, elements=frozenset({"capability"})))
+        if duplicates:
+            facts["elements"] = [*facts.get("elements", ()), *duplicates]
+        return DescriptorContent(dialect, tuple(capabilities.values()), facts)
+
+    def read_root(self) -> tuple[str, dict[str, Json]]:
+        """Return the dialect that the root tells, and the version where it is an unusual one."""
+        document, root = self.document, self.document.root
+        if root.tag == FORMS["pre-spec"].root:
+            return "pre-spec", {}
+        if root.tag != FORMS["1.0"].root:
+            raise InputError(
+                f"no Mobile-MCP descriptor: its root element is <{shown_tag(root)}>",
+                place=str(document.place(root)),
+                hint=f"The root element is <{FORMS['1.0'].root}>",
+            )
+        version = document.text(root, "version")
+        if version is None:
+            return "prototype", {}
+        if version == FORMS["1.0"].version:
+            return "1.0", {}
+        if not _SAME_MAJOR.fullmatch(version):
+            raise InputError(
+                f"the descriptor is of version {version[:100]!r}, and 1.0 is what is known",
+                place=str(document.place(root)),
+                hint="Convert a descriptor of version 1.0",
+            )
+        self.allow("M08", root, f"version {version!r} is read as 1.0")
+        return "1.0", {"version": version}
+
+    def read_capability(self, element: Element) -> Capability:
+        facts = self.read_rest(element, _CAPABILITY_ATTRIBUTES, frozenset({"input", "output"}))
+        name = self.read_name(element, "id", facts)
+        description = self.read_text(element, "description", facts)
+        version = self.read_text(element, "version", facts, required=False)
+        if version is None:
+            self.allow("M10", element, f"the capability {name!r} has no version; it is read as version 1")
+            version = _DEFAULT_CAPABILITY_VERSION
+        inputs = [child for child in element if child.tag == "input"] if len(element) else []
+        outputs = [child for child in element if child.tag == "output"] if len(element) else []
+        input_type = self.read_parameters(inputs, "input", facts) if inputs else ObjectType()
+        output_type = self.read_parameters(outputs, "output", facts) if outputs else None
+        return Capability(
+            id=name,
+            description=description,
+            version=version,
+            input=input_type,
+            output=output_type,
+            source=self.document.place(element),
+            extensions=own_extensions(facts),
+        )
+
+    def read_parameters(self, elements: list[Element], role: str, facts: dict[str, Json]) -> ObjectType:
+        """Read the `<input>` or `<output>` elements of a capability; what they hold besides goes to
+        `facts`.
+        """
+        for second in elements[1:]:
+            self.allow("M61", second, f"a second <{role}> is read as part of the first")
+        properties: dict[str, Property] = {}
+        rest: dict[str, Json] = {}
+        duplicates: list[Json] = []
+        for element in elements:
+            _merge(
+                rest,
+                unknown_parts(self.document, element, attributes=_NO_NAMES, elements=frozenset({"param"})),
+            )
+            for child in element:
+                if child.tag != "param":
+                    continue
+                name, held = self.read_parameter(child, role)
+                if name in properties:
+                    self.allow("M61", child, f"a second parameter {name!r} is kept, but cannot be given")
+                    duplicates.append(element_tree(self.document, child))
+                else:
+                    properties[name] = held
+        if duplicates:
+            rest["elements"] = [*rest.get("elements", ()), *duplicates]
+        if rest or (role == "input" and not properties):
+            facts[role] = rest
+        return ObjectType(properties=properties)
+
+    def read_parameter(self, element: Element, role: str) -> tuple[str, Property]:
+        is_input = role == "input"
+        facts = self.read_rest(element, _INPUT_ATTRIBUTES if is_input else _OUTPUT_ATTRIBUTES, _NO_NAMES)
+        name = self.read_name(element, "name", facts)
+        word = self.read_text(element, "type", facts)
+        description = self.read_text(element, "description", facts)
+        word = WORDS.write["string"] if word is None else word
+        held_type = self.read_type(element, name, word, description)
+        required = self.read_required(element, name) if is_input else True
+        return name, Property(type=held_type, required=required, extensions=own_extensions(facts))
+
+    def read_type(self, element: Element, name: str, word: str, description: str | None) -> Type:
+        kind = WORDS.read.get(word.strip().lower())
+        if kind is None:
+            self.allow("M05", element, f"the type {word!r} of {name!r} is read as string")
+            kind = "string"
+        extensions = {} if WORDS.write[kind] == word else own_extensions({"word": word})
+        if kind == "array":
+            return ArrayType(description=description, extensions=extensions)
+        if kind == "object":
+            return ObjectType(description=description, extensions=extensions)
+        return ScalarType(kind=kind, description=description, extensions=extensions)  # type: ignore[arg-type]
+
+    def read_required(self, element: Element, name: str) -> bool:
+        raw = element.get("required")
+        if raw == "true" or raw == "false":  # noqa: PLR1714 - the common case, without building a set
+            return raw == "true"
+        text = None if raw is None else self.document.text(element, "required")
+        required = text is not None and text.strip().lower() in {"true", "1"}
+        stated = "does not say whether it is required" if raw is None else f"has required={raw!r}"
+        self.allow(
+            "M07",
+            element,
+            f"the parameter {name!r} {stated}; it is read as {'required' if required else 'optional'}",
+            hint='Write required="true" or required="false"',
+        )
+        return required
+
+    def read_name(self, element: Element, attribute: str, facts: dict[str, Json]) -> str:
+        name = self.read_text(element, attribute, facts, required=False)
+        if name:
+            return name
+        tag = shown_tag(element)
+        raise InputError(
+            f"a <{tag}> has no {attribute}",
+            place=str(self.document.place(element)),
+            hint=f"Give it one: <{tag} {attribute}=...>, without a namespace prefix",
+        )
+
+    def read_text(
+        self, element: Element, attribute: str, facts: dict[str, Json], *, required: bool = True
+    ) -> str | None:
+        """Return an attribute's text, references resolved; one that leads nowhere is kept, and noted in
+        `facts`.
+        """
+        text = self.document.text(element, attribute)
+        if text is None:
+            if required:
+                self.allow("M62", element, f"a <{shown_tag(element)}> without {attribute} is read")
+            return None
+        if "@" not in text:
+            return text
+        reference = self.document.reference(element, attribute)
+        if reference is None:
+            return text
+        resolved = self.document.resolve(reference)
+        if resolved is not None:
+            self.allow("M12", element, f"the reference {reference} in {attribute} is replaced by its text")
+            return resolved
+        facts["references"] = [*facts.get("references", ()), attribute]
+        return text
+
+    def read_rest(
+        self, element: Element, attributes: frozenset[str], elements: frozenset[str]
+    ) -> dict[str, Json]:
+        return unknown_parts(self.document, element, attributes=attributes, elements=elements)
+
+    def allow(self, row: str, element: Element, message: str, *, hint: str | None = None) -> None:
+        pointer = xpath_of(element)
+        self.context.allow(row, message, pointer=pointer, source=self.document.place(element), hint=hint)
+
+
+def _merge(rest: dict[str, Json], more: dict[str, Json]) -> None:
+    for key, value in more.items():
+        if key not in rest:
+            rest[key] = value
+        elif key == "attributes":
+            rest[key] = {**value, **rest[key]}
+        elif key == "elements":
+            rest[key] = [*rest[key], *value]
+        else:
+            rest[key] = f"{rest[key]} {value}"

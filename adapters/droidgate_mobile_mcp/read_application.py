@@ -1,0 +1,213 @@
+"""Finding Mobile-MCP services in an application (specification 1.1, 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate.application import Application, Component, MetaData
+from droidgate.formats import Reading
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Place, Provider
+from droidgate.model.json_values import Json
+from droidgate_mobile_mcp.constants import ACTIONS, FORMAT_ID, FORMS, KEYS, NAMES, ROLES, DescriptorForm, Role
+from droidgate_mobile_mcp.document import Document, parse_document
+from droidgate_mobile_mcp.read import own_extensions, read_descriptor
+
+_RAW: Final = "@raw/"
+_FOREGROUND: Final = "foregroundServiceType"
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A meta-data entry that plays a role, and whether it stands at the application instead of the
+    service.
+    """
+
+    meta: MetaData
+    at_application: bool
+
+
+def read_application(application: Application, context: ReadingContext) -> Reading:
+    """Read every Mobile-MCP service of an application, one provider each, in manifest order.
+
+    A service without a descriptor is left out, as by every agent. References to texts lead to the default
+    locale.
+
+    Raises:
+        InputError: a descriptor cannot be read.
+    """
+    services = mobile_mcp_services(application)
+    providers = []
+    for service in services:
+        provider = _ServiceReader(application, service, context).read()
+        if provider is not None:
+            providers.append(provider)
+    if len(providers) > 1:
+        message = f"{len(providers)} services are read; an app should have one"
+        context.allow("M13", message, source=services[1].place)
+    return Reading(tuple(providers), tuple(context.findings))
+
+
+def mobile_mcp_services(application: Application) -> list[Component]:
+    """Return the services with a Mobile-MCP action, the specified one or the older one."""
+    return [one for one in application.of_kind("service") if any(map(one.has_action, ACTIONS))]
+
+
+def descriptor_reference(meta: MetaData) -> str | None:
+    """Return the reference to the descriptor that a meta-data gives, as resource or (M65) as value."""
+    if meta.resource is not None:
+        return meta.resource
+    for value in (meta.raw_value, meta.value):
+        if isinstance(value, str) and value.startswith(("@xml/", _RAW)):
+            return value
+    return None
+
+
+@dataclass(slots=True)
+class _ServiceReader:
+    application: Application
+    service: Component
+    context: ReadingContext
+
+    @property
+    def place(self) -> Place:
+        return self.service.place or self.application.place
+
+    def read(self) -> Provider | None:
+        given = {role: self.find(role) for role in ROLES}
+        document, reference = self.open_descriptor(given["capabilities"])
+        if document is None:
+            return None
+        content = read_descriptor(document, self.context)
+        facts = {**content.facts, **self.service_facts(given, FORMS[content.dialect])}
+        if reference != NAMES["descriptor_resource"]:
+            facts["resource"] = reference
+        return Provider(
+            protocol=FORMAT_ID,
+            dialect=content.dialect,
+            package=self.application.package,
+            component=self.service.name or None,
+            name=self.read_text("name", given["name"], content.dialect),
+            description=self.read_text("description", given["description"], content.dialect),
+            source=document.place(document.root),
+            capabilities=content.capabilities,
+            extensions=own_extensions(facts),
+        )
+
+    def find(self, role: Role) -> _Given | None:
+        meta = self.service.find_meta_data(*KEYS[role])
+        at_application = False
+        if meta is None:
+            older = KEYS[role][1]
+            elements = self.application.of_kind("application")
+            meta = next((found for one in elements if (found := one.find_meta_data(older)) is not None), None)
+            at_application = True
+        if meta is None:
+            return None
+        if at_application:
+            self.allow("M11", f"the meta-data {meta.name} at the application is read", meta.place)
+        return _Given(meta, at_application)
+
+    def open_descriptor(self, given: _Given | None) -> tuple[Document | None, str]:
+        """Return the parsed descriptor and the reference to it; no document where there is none."""
+        name = self.service.name
+        if given is None:
+            self.allow("M64", f"the service {name} names no descriptor and is left out", self.place)
+            return None, ""
+        reference = descriptor_reference(given.meta)
+        file = self.application.resources.read_file(reference) if reference is not None else None
+        if reference is None or file is None:
+            shown = reference or given.meta.value
+            message = f"the descriptor of {name} ({shown}) is no file, and the service is left out"
+            self.allow("M64", message, given.meta.place)
+            return None, ""
+        if given.meta.resource is None:
+            self.allow("M65", f"the descriptor {reference} is given as a value", given.meta.place)
+        raw = reference.startswith(_RAW)
+        if raw:
+            self.allow("M66", f"the descriptor {reference} is no XML resource", given.meta.place)
+        rules = "compiled" if file.compiled else "raw" if raw else "source"
+        document = parse_document(
+            file.text,
+            file.place.path,
+            rules=rules,  # type: ignore[arg-type]
+            resources=self.application.resources,
+            context=self.context,
+        )
+        return document, reference
+
+    def read_text(self, role: Role, given: _Given | None, dialect: str) -> str | None:
+        """Return the tool's name or description as text."""
+        if given is None:
+            return self.fall_back(role, dialect)
+        meta = given.meta
+        if meta.value is None:
+            text = self.application.resources.read_text(meta.resource) if meta.resource else meta.raw_value
+            if text is None:
+                return self.fall_back(role, dialect)
+            self.allow("M12", f"the tool's {role} is given as a resource, not as a text", meta.place)
+            return text
+        if isinstance(meta.value, str):
+            return meta.value
+        text = _text_of(meta.value)
+        self.allow("M12", f"the tool's {role} is no text for a device; it is read as {text!r}", meta.place)
+        return text
+
+    def fall_back(self, role: Role, dialect: str) -> str | None:
+        """Return what stands for a text that the service does not have."""
+        application, service = self.application, self.service
+        if role == "name":
+            text = service.label or application.label or application.package
+        else:
+            text = service.description or application.description
+        # Before the specification there was no description at first.
+        if text is not None or role == "name" or dialect != "pre-spec":
+            told = f"; {text!r} stands for it" if text is not None else ""
+            self.allow("M12", f"the service {service.name} has no {role}{told}", self.place)
+        return text
+
+    def service_facts(self, given: dict[Role, _Given | None], form: DescriptorForm) -> dict[str, Json]:
+        """Return what the service says besides, where a writer would not say the same."""
+        service = self.service
+        facts: dict[str, Json] = {}
+        filters = [
+            {"actions": list(one.actions), "categories": list(one.categories)} for one in service.filters
+        ]
+        if filters != [{"actions": [form.action], "categories": []}]:
+            facts["filters"] = filters
+        if not service.has_action(form.action):
+            message = (
+                f"the service {service.name} is found by the action of another dialect than its descriptor's"
+            )
+            self.allow("M11", message, self.place)
+        keys = {
+            role: one.meta.name for role, one in given.items() if one and one.meta.name != form.keys[role]
+        }
+        if keys:
+            facts["keys"] = keys
+            message = (
+                f"the meta-data {', '.join(keys.values())} are those of another dialect than the descriptor's"
+            )
+            self.allow("M11", message, self.place)
+        at_application = [role for role, one in given.items() if one is not None and one.at_application]
+        if at_application:
+            facts["at-application"] = at_application
+        if service.exported is not True:
+            facts["exported"] = service.exported
+        if not service.enabled:
+            facts["enabled"] = False
+        if service.permission is not None:
+            facts["permission"] = service.permission
+        if _FOREGROUND in service.attributes:
+            facts[_FOREGROUND] = service.attributes[_FOREGROUND]
+        return facts
+
+    def allow(self, row: str, message: str, place: Place | None) -> None:
+        self.context.allow(row, message, source=place or self.place)
+
+
+def _text_of(value: bool | float) -> str:  # noqa: FBT001 - the value itself
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)

@@ -1,0 +1,45 @@
+"""Requests and responses of Mobile-MCP, to and from plain values (specification 3; reference section 6, rows
+1 to 32).
+
+Pure functions over texts and string extras. What travels beside the text (the PendingIntent `mcp_callback`, a
+Message's `replyTo`) belongs to whoever sends. Values are read as they stand: coercing and checking them
+against a capability's types is the business of `droidgate.calls`.
+"""
+
+from __future__ import annotations
+
+from droidgate_mobile_mcp.wire_dialects import WIRE_DIALECTS, WIRE_OF_DIALECT, WireDialect
+from droidgate_mobile_mcp.wire_messages import (
+    MESSAGE_INVOKE,
+    MESSAGE_RESULT,
+    MalformedRequestError,
+    MalformedResponseError,
+    Request,
+    RequestError,
+    Response,
+    UnsupportedVersionError,
+    WireError,
+)
+from droidgate_mobile_mcp.wire_requests import read_request, write_request
+from droidgate_mobile_mcp.wire_responses import classify_failure, is_trace, read_response, write_response
+
+__all__ = [
+    "MESSAGE_INVOKE",
+    "MESSAGE_RESULT",
+    "WIRE_DIALECTS",
+    "WIRE_OF_DIALECT",
+    "MalformedRequestError",
+    "MalformedResponseError",
+    "Request",
+    "RequestError",
+    "Response",
+    "UnsupportedVersionError",
+    "WireDialect",
+    "WireError",
+    "classify_failure",
+    "is_trace",
+    "read_request",
+    "read_response",
+    "write_request",
+    "write_response",
+]

@@ -1,0 +1,295 @@
+"""Responses of every wire dialect (specification 3.2, 3.3; reference section 6, rows 15, 18 to 22, 27, 28,
+32).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate.leniency import ReadingContext
+from droidgate.model.errors import InputError
+from droidgate.model.json_values import Json, canonical_json
+from droidgate.model.types import ObjectType, Type
+from droidgate_mappings.failure_tokens import read_failure, write_failure
+from droidgate_mobile_mcp.constants import NAMES, WORDS
+from droidgate_mobile_mcp.facts import facts_of
+from droidgate_mobile_mcp.wire_dialects import (
+    MM_1,
+    MM_2,
+    MM_3,
+    MM_4,
+    MM_5,
+    MM_6,
+    MM_6_ARGS,
+    S0,
+    S1,
+    WireDialect,
+)
+from droidgate_mobile_mcp.wire_messages import (
+    REQUEST_EXTRAS,
+    RESPONSE_EXTRAS,
+    VERSION,
+    Carrier,
+    Extras,
+    MalformedResponseError,
+    Request,
+    Response,
+    find_text,
+    object_at,
+    parse_object,
+    refuse_unserved,
+    shown,
+)
+
+_SUCCESS: Final = "success"
+_FAILURE: Final = "failure"
+_OLD_FAILURE: Final = "error"
+_KNOWN_FAILURES: Final = (
+    (NAMES["text_unknown_capability"], "unknown_capability"),
+    (NAMES["text_missing_arguments"], "invalid_argument"),
+    (NAMES["text_no_arguments"], "invalid_argument"),
+)
+
+
+def is_trace(extras: Extras) -> bool:
+    """Tell whether a callback carries only a benchmark's timings, as the second one of MM-2b does (row
+    28).
+    """
+    value = extras.get(NAMES["trace_only_extra"])
+    return value is True or value == "true"
+
+
+def read_response(
+    given: Extras | str, context: ReadingContext | None = None, *, carrier: Carrier = "start"
+) -> Response | None:
+    """Read a response.
+
+    Args:
+        given: The callback's extras (or the reply's Bundle), or the bare text that an AIDL call returns.
+        context: Takes what had to be bent; strict ones refuse it.
+        carrier: Whether it came by PendingIntent or in a bound service's message.
+
+    Returns:
+        The response; None for a callback that only carries timings.
+
+    Raises:
+        MalformedResponseError: it is no response.
+    """
+    context = context or ReadingContext()
+    text: str | None = None
+    try:
+        if not isinstance(given, str) and is_trace(given):
+            context.allow("M28", "a callback with timings only is passed over")
+            return None
+        extra_key, text, _ = find_text(given, RESPONSE_EXTRAS)
+        document = parse_object(text, "the response")
+        return _ResponseReader(context, carrier, extra_key, given).read(document)
+    except InputError as error:
+        raise MalformedResponseError(error.message, text or "") from None
+
+
+@dataclass(slots=True)
+class _ResponseReader:
+    context: ReadingContext
+    carrier: Carrier
+    extra_key: str | None
+    given: Extras | str
+
+    def read(self, document: dict[str, Json]) -> Response:
+        wrapper = NAMES["response_wrapper"]
+        inner = object_at(document, wrapper) if wrapper in document else document
+        wrapped = "response" in inner
+        response = object_at(inner, "response") if wrapped else inner
+        self.note_form(wrapped=wrapped, named=wrapper in document)
+        capability = response.get("capability")
+        capability_id = capability.get("id") if isinstance(capability, dict) else None
+        held = capability.get("output") if isinstance(capability, dict) else None
+        old = "data" in response
+        if old:
+            held = response["data"]
+        as_list = isinstance(held, list)
+        outputs, types = self.read_outputs(held)
+        message = response.get("message")
+        succeeded = self.read_status(response, outputs)
+        token, text = (None, message) if succeeded else classify_failure(message)
+        return Response(
+            request_id=self.read_id(response, old=old),
+            succeeded=succeeded,
+            outputs=outputs,
+            message=text if isinstance(text, str) else None,
+            token=token,
+            capability_id=capability_id if isinstance(capability_id, str) else None,
+            output_types=types,
+            dialect=self.dialect_of(wrapped=wrapped, as_list=as_list, has_output=held is not None),
+            extra_key=self.extra_key,
+        )
+
+    def dialect_of(self, *, wrapped: bool, as_list: bool, has_output: bool) -> WireDialect:
+        bound = self.carrier == "bind"
+        if wrapped:
+            return S0 if as_list or not has_output else S1
+        if self.extra_key == NAMES["result_extra"]:
+            return MM_3 if bound else MM_2
+        if self.extra_key is None:
+            return MM_1
+        if bound:
+            return MM_6_ARGS if as_list else MM_6
+        return MM_4 if as_list else MM_5
+
+    def note_form(self, *, wrapped: bool, named: bool) -> None:
+        """Tell a form that mixes two dialects."""
+        extra = self.extra_key
+        if extra == NAMES["response_extra"] and not (wrapped and named):
+            self.context.allow("M15", f"the extra {extra} holds the response without its wrapper")
+        elif extra not in {NAMES["response_extra"], None} and wrapped:
+            self.context.allow("M15", f"the extra {extra} holds a wrapped response")
+
+    def read_id(self, response: Mapping[str, Json], *, old: bool) -> str:
+        value = response.get("id")
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        if isinstance(value, str) and value:
+            return value
+        beside = self.given.get(NAMES["request_id_extra"]) if not isinstance(self.given, str) else None
+        if not isinstance(beside, str) or not beside:
+            return ""
+        if not old and self.extra_key != NAMES["result_extra"]:
+            self.context.allow("M27", "the response has no id; that of the extra beside it counts")
+        return beside
+
+    def read_outputs(self, held: Json) -> tuple[dict[str, Json] | None, dict[str, str]]:
+        if held is None:
+            return None, {}
+        if isinstance(held, dict):
+            return held, {}
+        if not isinstance(held, list):
+            message = "the output is neither a list nor an object"
+            raise InputError(message)
+        outputs: dict[str, Json] = {}
+        types: dict[str, str] = {}
+        for entry in held:
+            name = entry.get("name") if isinstance(entry, dict) else None
+            if not isinstance(name, str):
+                message = "an output of the list has no name"
+                raise InputError(message)
+            if name in outputs:
+                raise InputError(f"the output {name!r} stands twice")
+            outputs[name] = entry.get("value")
+            word = entry.get("type")
+            if isinstance(word, str):
+                types[name] = word
+            else:
+                self.context.allow("M18", f"the output {name!r} comes without a type")
+        return outputs, types
+
+    def read_status(self, response: Mapping[str, Json], outputs: Mapping[str, Json] | None) -> bool:
+        status = response.get("status")
+        if status in (_SUCCESS, _FAILURE):
+            return bool(status == _SUCCESS)
+        if status is None:
+            succeeded = outputs is not None
+            told = "success, since there is output" if succeeded else "failure, since there is no output"
+            self.context.allow("M21", f"a response without status is read as {told}")
+            return succeeded
+        self.context.allow("M21", f"the status {shown(status)} is read as {_FAILURE}")
+        return False
+
+
+def classify_failure(message: Json) -> tuple[str | None, str | None]:
+    """Return the token of a failure's message and its text: the token at its head, or that of a known text
+    (row 22).
+    """
+    if not isinstance(message, str):
+        return None, None
+    token, text = read_failure(message)
+    if token is not None:
+        return token, text
+    return next((known for start, known in _KNOWN_FAILURES if message.startswith(start)), None), message
+
+
+def write_response(
+    response: Response, request: Request, *, output: Type | None = None, dialect: WireDialect | None = None
+) -> dict[str, str]:
+    """Return the string extras (or the Bundle) that answer a request in its own dialect.
+
+    Args:
+        response: What to say; a failure needs a token.
+        request: The request, or the part of it that a `WireError` holds.
+        output: The capability's declared output; its order and type words are used where the dialect names
+            types.
+        dialect: Another dialect than the request's.
+
+    Raises:
+        UsageError: the dialect is not served.
+    """
+    dialect = dialect or request.dialect
+    refuse_unserved(dialect)
+    capability_id = response.capability_id or request.capability_id
+    capability: dict[str, Json] = {"id": capability_id}
+    if response.succeeded and response.outputs is not None:
+        ordered = _in_declared_order(response.outputs, output)
+        capability["output"] = _output_list(ordered, output) if dialect.outputs_as_list else ordered
+    inner: dict[str, Json] = {
+        "id": request.id_value,
+        "status": _SUCCESS if response.succeeded else _FAILURE,
+    }
+    if capability_id:
+        inner["capability"] = capability
+    message = _message_of(response)
+    if message is not None:
+        inner["message"] = message
+    wrapped = request.wrapped if dialect is request.dialect else dialect.wrapped
+    document = {NAMES["response_wrapper"]: {"version": VERSION, "response": inner}} if wrapped else inner
+    extras = {_response_extra(request, dialect): canonical_json(document)}
+    if not dialect.wrapped:
+        extras[NAMES["request_id_extra"]] = request.request_id
+    return extras
+
+
+def _response_extra(request: Request, dialect: WireDialect) -> str:
+    """Return the extra that answers the extra the request came in."""
+    pairs = dict(zip(REQUEST_EXTRAS, RESPONSE_EXTRAS, strict=True))
+    return pairs.get(request.extra_key or "", str(dialect.response_extra))
+
+
+def _message_of(response: Response) -> str | None:
+    if response.succeeded or response.token is None:
+        return response.message
+    return write_failure(response.token, response.message or "")
+
+
+def _in_declared_order(outputs: Mapping[str, Json], declared: Type | None) -> dict[str, Json]:
+    names: Iterable[str] = declared.properties if isinstance(declared, ObjectType) else ()
+    first = {name: outputs[name] for name in names if name in outputs}
+    return {**first, **outputs}
+
+
+def _output_list(outputs: Mapping[str, Json], declared: Type | None) -> list[Json]:
+    properties = declared.properties if isinstance(declared, ObjectType) else {}
+    return [
+        {
+            "name": name,
+            "type": _declared_word(properties[name].type) if name in properties else _word_of_value(value),
+            "value": value,
+        }
+        for name, value in outputs.items()
+    ]
+
+
+def _declared_word(one: Type) -> str:
+    word: str | None = facts_of(one.extensions).get("word")
+    return word or WORDS.write.get(one.kind, WORDS.write["string"])
+
+
+def _word_of_value(value: Json) -> str:
+    if isinstance(value, bool):
+        return WORDS.write["boolean"]
+    if isinstance(value, int):
+        return WORDS.write["int64"]
+    if isinstance(value, str) or value is None:
+        return WORDS.write["string"]
+    if isinstance(value, list):
+        return WORDS.write["array"]
+    return WORDS.write["object" if isinstance(value, dict) else "double"]

@@ -1,0 +1,285 @@
+"""Writing a provider: the capability descriptor, the manifest that names it, and the texts of the
+manifest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+from xml.sax.saxutils import escape
+
+from droidgate.fit.providers import fit_provider
+from droidgate.formats import Artifact, Writing
+from droidgate.model.capability import Capability, Provider
+from droidgate.model.errors import WriteError
+from droidgate.model.json_values import Json
+from droidgate.model.types import ObjectType, Property
+from droidgate.parsing.aapt_text import (
+    escape_attribute_value,
+    escape_string_resource,
+    escape_xml_attribute,
+)
+from droidgate_mappings.tables import DialectTable
+from droidgate_mobile_mcp.constants import FORMAT_ID, FORMS, NAMES, DescriptorForm
+from droidgate_mobile_mcp.facts import facts_of, keep_writable_facts, word_of
+from droidgate_mobile_mcp.limits import cut_long_texts, fits_a_resource
+
+_DECLARATION: Final = '<?xml version="1.0" encoding="utf-8"?>\n'
+_ANDROID_URI: Final = "http://schemas.android.com/apk/res/android"
+_IN_ATTRIBUTE: Final = {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
+_SPECIAL: Final = re.compile('[&<>"\n\t\r]')
+_SHORT: Final = 100
+_STRINGS_PATH: Final = "res/values/mobile_mcp_strings.xml"
+
+
+def write(provider: Provider, dialect: DialectTable) -> Writing:
+    """Write a provider in a dialect: `AndroidManifest.xml`, the descriptor, and the strings that the manifest
+    names.
+
+    Raises:
+        WriteError: the dialect is not written.
+    """
+    if dialect.capacity is None:
+        raise WriteError(f"{FORMAT_ID}+{dialect.id} is only read", hint=dialect.not_written_because)
+    form = FORMS[dialect.id]
+    fitted = fit_provider(provider, dialect.capacity, FORMAT_ID, dialect.id)
+    written, unwritable = keep_writable_facts(fitted.provider, form)
+    written, findings = cut_long_texts(written, (*fitted.findings, *unwritable))
+    artifacts = tuple(_artifacts(written, form))
+    return Writing(artifacts, written, findings, fitted.names)
+
+
+def _artifacts(provider: Provider, form: DescriptorForm) -> Iterator[Artifact]:
+    facts = facts_of(provider.extensions)
+    reference: str = facts.get("resource", NAMES["descriptor_resource"])
+    yield Artifact("AndroidManifest.xml", _write_manifest(provider, form, reference), "manifest")
+    literal = reference.startswith("@raw/")
+    text = _DescriptorWriter(literal=literal).write(provider, form)
+    yield Artifact(f"res/{reference[1:]}.xml", text, "descriptor")
+    strings = _write_strings(provider)
+    if strings is not None:
+        yield Artifact(_STRINGS_PATH, strings, "resource")
+
+
+_compiled = lru_cache(maxsize=4096)(escape_xml_attribute)
+
+
+def _quoted(text: str) -> str:
+    if not _SPECIAL.search(text):
+        return f'"{text}"'
+    return f'"{escape(text, _IN_ATTRIBUTE)}"'
+
+
+@dataclass(slots=True)
+class _DescriptorWriter:
+    """Writes one descriptor.
+
+    Attributes:
+        literal: The texts are not compiled, so they need no escapes of the compiler.
+        prefixes: Namespace -> prefix, filled as names are written.
+    """
+
+    literal: bool = False
+    prefixes: dict[str, str] = field(default_factory=dict)
+
+    def write(self, provider: Provider, form: DescriptorForm) -> str:
+        """Return the text of a provider's descriptor."""
+        facts = facts_of(provider.extensions)
+        lines: list[str] = []
+        for capability in provider.capabilities:
+            lines.extend(self.capability_lines(capability))
+        lines.extend(self.rest_lines(facts, "    "))
+        version = facts.get("version", form.version)
+        attributes = "" if version is None else f" version={_quoted(version)}"
+        attributes += self.other_attributes(facts, " ")
+        declared = "".join(f" xmlns:{prefix}={_quoted(uri)}" for uri, prefix in self.prefixes.items())
+        opening = f"<{form.root}{declared}{attributes}"
+        if not lines:
+            return f"{_DECLARATION}{opening} />\n"
+        return f"{_DECLARATION}{opening}>\n" + "\n".join(lines) + f"\n</{form.root}>\n"
+
+    def capability_lines(self, capability: Capability) -> Iterator[str]:
+        """Yield the lines of one `<capability>`."""
+        facts = facts_of(capability.extensions)
+        named = {"id": capability.id, "description": capability.description, "version": capability.version}
+        opening = "    <capability" + self.attributes(named, facts, "\n        ")
+        inner = [
+            *self.parameter_lines("input", capability.input, facts),
+            *self.parameter_lines("output", capability.output, facts),
+            *self.rest_lines(facts, "        "),
+        ]
+        if not inner:
+            yield f"{opening} />"
+            return
+        yield f"{opening}>"
+        yield from inner
+        yield "    </capability>"
+
+    def parameter_lines(self, role: str, one: object, facts: Mapping[str, Json]) -> Iterator[str]:
+        """Yield the lines of an `<input>` or `<output>`: none for an empty input that is not said to be
+        written.
+        """
+        if not isinstance(one, ObjectType) or (role == "input" and not one.properties and role not in facts):
+            return
+        rest = facts.get(role, {})
+        opening = f"        <{role}{self.other_attributes(rest, ' ')}"
+        inner = [line for name, held in one.properties.items() for line in self.parameter(name, held, role)]
+        inner.extend(self.rest_lines(rest, "            "))
+        if not inner:
+            yield f"{opening} />"
+            return
+        yield f"{opening}>"
+        yield from inner
+        yield f"        </{role}>"
+
+    def parameter(self, name: str, held: Property, role: str) -> Iterator[str]:
+        """Yield the lines of one `<param>`."""
+        facts = facts_of(held.extensions)
+        named: dict[str, str | None] = {"name": name, "type": word_of(held.type)}
+        if role == "input":
+            named["required"] = "true" if held.required else "false"
+        named["description"] = held.type.description
+        opening = "            <param" + self.attributes(named, facts, "\n                ")
+        inner = list(self.rest_lines(facts, "                "))
+        if not inner:
+            yield f"{opening} />"
+            return
+        yield f"{opening}>"
+        yield from inner
+        yield "            </param>"
+
+    def attributes(self, named: Mapping[str, str | None], facts: Mapping[str, Json], separator: str) -> str:
+        """Return the known attributes of an element and then its others, each after `separator`."""
+        references = facts.get("references", ())
+        written = [
+            f"{separator}{name}={_quoted(text if name in references else self.compiled(text))}"
+            for name, text in named.items()
+            if text is not None
+        ]
+        return "".join(written) + self.other_attributes(facts, separator)
+
+    def compiled(self, text: str) -> str:
+        """Return what has to stand in the source so that a device reads the text."""
+        if self.literal:
+            return text
+        return _compiled(text) if len(text) <= _SHORT else escape_xml_attribute(text)
+
+    def other_attributes(self, rest: Mapping[str, Json], separator: str) -> str:
+        """Return the attributes that are no part of the protocol, as their source has them."""
+        attributes: dict[str, str] = rest.get("attributes", {})
+        return "".join(f"{separator}{self.name(name)}={_quoted(raw)}" for name, raw in attributes.items())
+
+    def rest_lines(self, rest: Mapping[str, Json], indent: str) -> Iterator[str]:
+        """Yield the elements and the text that are no part of the protocol."""
+        for tree in rest.get("elements", ()):
+            yield indent + self.element(tree)
+        if "text" in rest:
+            yield indent + escape(rest["text"])
+
+    def element(self, tree: Mapping[str, Json]) -> str:
+        """Return an element that is no part of the protocol, on one line."""
+        tag = self.name(tree["tag"])
+        opening = tag + self.other_attributes(tree, " ")
+        content = tree.get("content", ())
+        if not content:
+            return f"<{opening} />"
+        inner = "".join(escape(one) if isinstance(one, str) else self.element(one) for one in content)
+        return f"<{opening}>{inner}</{tag}>"
+
+    def name(self, name: str) -> str:
+        """Return a name in its prefixed form."""
+        if not name.startswith("{"):
+            return name
+        uri, _, local = name[1:].partition("}")
+        if uri == "http://www.w3.org/XML/1998/namespace":
+            return f"xml:{local}"
+        usual = "android" if uri == _ANDROID_URI else f"n{len(self.prefixes)}"
+        return f"{self.prefixes.setdefault(uri, usual)}:{local}"
+
+
+def _write_manifest(provider: Provider, form: DescriptorForm, reference: str) -> str:
+    facts = facts_of(provider.extensions)
+    package = "" if provider.package is None else f"\n    package={_quoted(provider.package)}"
+    lines = [f'<manifest xmlns:android="{_ANDROID_URI}"{package}>', ""]
+    application = [
+        f'        android:{attribute}="@string/{NAMES[string]}"'
+        for attribute, string, text in (
+            ("label", "name_string", provider.name),
+            ("description", "description_string", provider.description),
+        )
+        if text is not None and fits_a_resource(text)
+    ]
+    lines.append("\n".join(["    <application", *application]) + ">")
+    at_application = facts.get("at-application", ())
+    entries = dict(_meta_data(provider, form, reference, facts.get("keys", {})))
+    for role, entry in entries.items():
+        if role in at_application:
+            lines.extend(_meta_data_lines(*entry, "        "))
+    lines.append(
+        "        <service"
+        + "".join(f"\n            {one}" for one in _service_attributes(provider, facts))
+        + ">"
+    )
+    for one in facts.get("filters", ({"actions": [form.action], "categories": []},)):
+        lines.extend(_filter_lines(one))
+    for role, entry in entries.items():
+        if role not in at_application:
+            lines.extend(_meta_data_lines(*entry, "            "))
+    lines.extend(["        </service>", "    </application>", "</manifest>"])
+    return _DECLARATION + "\n".join(lines) + "\n"
+
+
+def _service_attributes(provider: Provider, facts: Mapping[str, Json]) -> Iterator[str]:
+    yield f"android:name={_quoted(escape_attribute_value(provider.component or ''))}"
+    exported = facts.get("exported", True)
+    if exported is not None:
+        yield f'android:exported="{"true" if exported else "false"}"'
+    if "enabled" in facts:
+        yield 'android:enabled="false"'
+    for name in ("permission", "foregroundServiceType"):
+        if name in facts:
+            yield f"android:{name}={_quoted(facts[name])}"
+
+
+def _meta_data(
+    provider: Provider, form: DescriptorForm, reference: str, keys: Mapping[str, str]
+) -> Iterator[tuple[str, tuple[str, str, str]]]:
+    """Yield role -> name, attribute and value of each meta-data."""
+    for role, string, text in (
+        ("name", "name_string", provider.name),
+        ("description", "description_string", provider.description),
+    ):
+        if text is not None:
+            # A string resource has a limit that a manifest has not.
+            value = f"@string/{NAMES[string]}" if fits_a_resource(text) else escape_attribute_value(text)
+            yield role, (keys.get(role, form.keys[role]), "value", value)  # type: ignore[index]
+    yield "capabilities", (keys.get("capabilities", form.keys["capabilities"]), "resource", reference)
+
+
+def _meta_data_lines(name: str, attribute: str, value: str, indent: str) -> Iterator[str]:
+    yield f"{indent}<meta-data"
+    yield f"{indent}    android:name={_quoted(name)}"
+    yield f"{indent}    android:{attribute}={_quoted(value)} />"
+
+
+def _filter_lines(one: Mapping[str, list[str]]) -> Iterator[str]:
+    yield "            <intent-filter>"
+    for tag, kind in (("action", "actions"), ("category", "categories")):
+        for name in one[kind]:
+            yield f"                <{tag} android:name={_quoted(name)} />"
+    yield "            </intent-filter>"
+
+
+def _write_strings(provider: Provider) -> str | None:
+    lines = []
+    for string, text in (("name_string", provider.name), ("description_string", provider.description)):
+        if text is not None and fits_a_resource(text):
+            formatted = ' formatted="false"' if "%" in text else ""
+            content = escape(escape_string_resource(text), {"\r": "&#13;"})
+            lines.append(f'    <string name="{NAMES[string]}"{formatted}>{content}</string>')
+    if not lines:
+        return None
+    return f"{_DECLARATION}<resources>\n" + "\n".join(lines) + "\n</resources>\n"

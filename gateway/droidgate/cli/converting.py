@@ -1,0 +1,233 @@
+"""What `convert` does."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from droidgate.cli.documents import (
+    Crossing,
+    FidelityDocument,
+    NameMap,
+    NamesDocument,
+    Origin,
+    Target,
+    WrittenFile,
+)
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.grouping import count_levels, counted, findings_table
+from droidgate.cli.json_output import json_text, json_value, print_json
+from droidgate.cli.options import CrossingThreshold
+from droidgate.cli.output_folder import Status, check_output_name, path_below, write_files
+from droidgate.cli.pages import Block, Heading, Line, show
+from droidgate.cli.reading import Output, Read, read_all
+from droidgate.cli.safe_text import one_line
+from droidgate.cli.sarif import sarif_log
+from droidgate.cli.summaries import dialect_name, provider_name
+from droidgate.formats import Artifact, find_format
+from droidgate.model.capability import Provider
+from droidgate.model.errors import InputError, UsageError
+from droidgate.model.findings import Finding, Level, at_least
+from droidgate.model.names import NameRule, map_names
+from droidgate.translate import Translation, translate
+
+FIDELITY_FILE: Final = "fidelity.json"
+NAMES_FILE: Final = "names.json"
+
+_FOLDER_RULE: Final = NameRule(allowed="[a-z0-9._-]", first="[a-z0-9]", max_length=80)
+_STANDARD_OUTPUT: Final = Path("-")
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What is asked for: the target as `--to` spells it, where it goes, and how the sources are read."""
+
+    target: str
+    out: Path
+    only: Sequence[str] | None = None
+    strict: bool = False
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """What a conversion made.
+
+    Attributes:
+        translations: One for each provider.
+        artifacts: The files of each, with their paths below the output folder.
+        fidelity: The fidelity report.
+        names: The name map.
+    """
+
+    translations: tuple[Translation, ...]
+    artifacts: tuple[tuple[tuple[str, Artifact], ...], ...]
+    fidelity: FidelityDocument
+    names: NamesDocument
+
+
+def convert_sources(
+    spelled: Sequence[str], conversion: Conversion, *, fail_on: CrossingThreshold | None, output: Output
+) -> int:
+    """Read, convert and write, and show what it cost."""
+    find_format(conversion.target)
+    read = read_all(spelled, only=conversion.only, strict=conversion.strict)
+    if not read.providers:
+        message = "nothing in it declares a capability"
+        raise InputError(message, place=" ".join(spelled), hint="See what is in it with `droidgate inspect`")
+    converted = convert(read, conversion.target)
+    if conversion.out == _STANDARD_OUTPUT:
+        _print_artifact(converted, output)
+    else:
+        statuses = write_conversion(converted, conversion.out, force=conversion.force)
+        _report(read, converted, statuses, output)
+    findings = [finding for one in converted.translations for finding in one.writing.findings]
+    return ExitCode.FINDINGS if reaches(findings, fail_on) else ExitCode.OK
+
+
+def reaches(findings: Sequence[Finding], threshold: CrossingThreshold | None) -> bool:
+    """Tell whether a finding reaches a threshold."""
+    return threshold is not None and any(at_least(one.level, Level(threshold.value)) for one in findings)
+
+
+def convert(read: Read, target: str) -> Converted:
+    """Convert providers, without writing anything to disk.
+
+    Raises:
+        UsageError: an unknown target, or one that is only read.
+        WriteError: a provider cannot be written.
+    """
+    target_format, dialect = find_format(target)
+    translations = translate(read.providers, target_format, dialect)
+    folders = folder_names([one.source for one in translations])
+    placed = tuple(
+        tuple(
+            (f"{folder}/{artifact.path}" if folder else artifact.path, artifact)
+            for artifact in one.writing.artifacts
+        )
+        for one, folder in zip(translations, folders, strict=True)
+    )
+    goal = Target(format=target_format.id, dialect=dialect.id)
+    fidelity = FidelityDocument(
+        target=goal,
+        reading=read.findings,
+        problems=read.problems,
+        crossings=tuple(_crossing(one, files) for one, files in zip(translations, placed, strict=True)),
+    )
+    maps = tuple(NameMap(source=_origin(one.source), names=one.writing.names) for one in translations)
+    return Converted(translations, placed, fidelity, NamesDocument(target=goal, providers=maps))
+
+
+def folder_names(providers: Sequence[Provider]) -> list[str]:
+    """Return the folder of each provider below the output folder; an empty text where there is only one.
+
+    A folder's name is made from package and component, or from the file's name, and gets a suffix made from
+    these only where two would be alike; so it stays what it is when a source is added.
+    """
+    if len(providers) == 1:
+        return [""]
+    named: list[tuple[str, str]] = []
+    for position, one in enumerate(providers):
+        component = (one.component or "").rpartition(".")[2]
+        path = one.source.path if one.source is not None else ""
+        stem = "-".join(part for part in (one.package, component) if part) or Path(path).stem or one.protocol
+        key = "\n".join((one.protocol, one.package or "", one.component or "", path))
+        named.append((stem.lower(), key if all(key != other for _, other in named) else f"{key}\n{position}"))
+    written = map_names(named, _FOLDER_RULE)
+    return [written[key] for _, key in named]
+
+
+def write_conversion(converted: Converted, out: Path, *, force: bool) -> dict[Path, Status]:
+    """Write the artifacts, the fidelity report and the name map.
+
+    Raises:
+        UsageError: several artifacts should go into one file.
+        WriteError: see `write_files`.
+    """
+    artifacts = [pair for files in converted.artifacts for pair in files]
+    if _names_a_file(out, artifacts):
+        check_output_name(out, len(artifacts))
+        data = {out: artifacts[0][1].text.encode()}
+        reports = {name: out.with_name(f"{out.stem}.{name}") for name in (FIDELITY_FILE, NAMES_FILE)}
+    else:
+        data = {path_below(out, path): artifact.text.encode() for path, artifact in artifacts}
+        reports = {name: out / name for name in (FIDELITY_FILE, NAMES_FILE)}
+    data[reports[FIDELITY_FILE]] = json_text(json_value(converted.fidelity)).encode()
+    data[reports[NAMES_FILE]] = json_text(json_value(converted.names)).encode()
+    return write_files(data, force=force)
+
+
+def _names_a_file(out: Path, artifacts: Sequence[tuple[str, Artifact]]) -> bool:
+    suffixes = {Path(path).suffix for path, _ in artifacts}
+    return not out.is_dir() and (out.is_file() or out.suffix in suffixes - {""})
+
+
+def _print_artifact(converted: Converted, output: Output) -> None:
+    artifacts = [pair for files in converted.artifacts for pair in files]
+    if output is not Output.TEXT:
+        message = "standard output takes the artifact, so it cannot take the report"
+        raise UsageError(message, hint="Write into a folder with -o OUT")
+    check_output_name(_STANDARD_OUTPUT, len(artifacts))
+    sys.stdout.write(artifacts[0][1].text)
+    show(conversion_page(converted), sys.stderr)
+
+
+def _report(read: Read, converted: Converted, statuses: dict[Path, Status], output: Output) -> None:
+    if output is Output.JSON:
+        print_json(converted.fidelity)
+    elif output is Output.SARIF:
+        crossing = [finding for one in converted.translations for finding in one.writing.findings]
+        print_json(sarif_log([*read.findings, *crossing]))
+    else:
+        show([*conversion_page(converted, read.findings), *_files_page(statuses)])
+
+
+def conversion_page(converted: Converted, reading: Sequence[Finding] = ()) -> list[Block]:
+    """Return what `convert` shows of a conversion's cost."""
+    blocks: list[Block] = []
+    if reading:
+        blocks += [Heading("Remarks of the readers"), *findings_table(reading, places=True), Line()]
+    for one in converted.translations:
+        writing = one.writing
+        name = provider_name(one.source)
+        blocks.append(Heading(f"{name}  {dialect_name(one.source)} -> {dialect_name(writing.provider)}"))
+        subjects = [capability.id for capability in one.source.capabilities]
+        blocks += findings_table(writing.findings, subjects) or [Line("nothing is lost", 1)]
+        blocks.append(Line())
+    every = [finding for one in converted.translations for finding in one.writing.findings]
+    blocks.append(Line(f"findings: {counted(count_levels(every)) or 'none'}"))
+    return blocks
+
+
+def _files_page(statuses: dict[Path, Status]) -> list[Block]:
+    return [Line(f"{status}: {one_line(str(path))}") for path, status in statuses.items()]
+
+
+def _crossing(one: Translation, files: Sequence[tuple[str, Artifact]]) -> Crossing:
+    return Crossing(
+        source=_origin(one.source),
+        files=tuple(
+            WrittenFile(
+                path=path, role=artifact.role, sha256=hashlib.sha256(artifact.text.encode()).hexdigest()
+            )
+            for path, artifact in files
+        ),
+        digest=one.writing.provider.content_digest(),
+        counts=count_levels(one.writing.findings),
+        findings=one.writing.findings,
+    )
+
+
+def _origin(provider: Provider) -> Origin:
+    return Origin(
+        protocol=provider.protocol,
+        dialect=provider.dialect,
+        package=provider.package,
+        component=provider.component,
+        place=str(provider.source) if provider.source is not None else None,
+        digest=provider.content_digest(),
+    )

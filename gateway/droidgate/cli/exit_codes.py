@@ -1,0 +1,30 @@
+"""Every exit code of the command line, in one table."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Self
+
+
+class ExitCode(IntEnum):
+    """What a run says by its exit code."""
+
+    meaning: str
+
+    def __new__(cls, value: int, meaning: str) -> Self:
+        """Make a member that knows its meaning."""
+        member = int.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        return member
+
+    OK = 0, "All went well, and no finding reaches the threshold"
+    FINDINGS = 1, "A finding or a change reaches the threshold of `--fail-on`, or a step of `demo` failed"
+    USAGE = 2, "The request makes no sense: an unknown command, option, format or value"
+    INPUT = 3, "What was given cannot be read, or the result cannot be written"
+    DEVICE = 4, "A device cannot be reached or does not do what is needed"
+    CALL_FAILED = 5, "A capability was called and failed"
+    DENIED = 6, "A policy forbids the call"
+    INTERNAL = 70, "A mistake in droidgate itself"
+    INTERRUPTED = 130, "Stopped by Ctrl-C"
+    BROKEN_PIPE = 141, "The program that read the output went away"

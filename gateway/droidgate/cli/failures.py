@@ -1,0 +1,85 @@
+"""Every way a run can fail, as one line, a hint and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.safe_text import one_line
+from droidgate.model.errors import DroidgateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TRACEBACK_VARIABLE: Final = "DROIDGATE_TRACEBACK"
+
+_USAGE_ERROR: Final = typer.BadParameter.__bases__[0]
+_SHOWN_ERROR: Final = _USAGE_ERROR.__bases__[0]
+"""typer keeps these two classes in a private module; their places above `BadParameter` are public."""
+
+
+def guard(body: Callable[[], int]) -> int:
+    """Run something and return its exit code; whatever it raises is told on standard error in a line."""
+    try:
+        code = body()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _let_go_of_output()
+        return ExitCode.BROKEN_PIPE
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except Exception as error:  # noqa: BLE001
+        return _tell_failure(error)
+    return code
+
+
+def _let_go_of_output() -> None:
+    """Point standard output nowhere, so that the interpreter does not complain when it closes it."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def _tell_failure(error: Exception) -> int:
+    if os.environ.get(TRACEBACK_VARIABLE) == "1":
+        traceback.print_exception(error)
+    if isinstance(error, DroidgateError):
+        _tell(error.message, place=error.place, hint=error.hint)
+        return error.exit_code
+    if isinstance(error, typer.Abort):
+        _tell("stopped")
+        return ExitCode.INTERRUPTED
+    if isinstance(error, _SHOWN_ERROR):
+        return _tell_usage(error)
+    if isinstance(error, OSError):
+        place = None if error.filename is None else str(error.filename)
+        _tell(error.strerror or str(error), place=place)
+        return ExitCode.INPUT
+    _tell(
+        f"internal error: {type(error).__name__}: {error}",
+        hint=f"Set {TRACEBACK_VARIABLE}=1 to see where it happened, and report it",
+    )
+    return ExitCode.INTERNAL
+
+
+def _tell_usage(error: Exception) -> int:
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "droidgate"
+    if type(error).__name__ == "NoArgsIsHelpError":
+        print(error.format_message(), file=sys.stderr)  # type: ignore[attr-defined]
+    else:
+        message = error.format_message().replace("Value error, ", "")  # type: ignore[attr-defined]
+        _tell(message[:1].lower() + message[1:].rstrip("."), hint=f"See `{path} --help`")
+    return ExitCode.USAGE
+
+
+def _tell(message: str, *, place: str | None = None, hint: str | None = None) -> None:
+    located = f"{one_line(place)}: " if place else ""
+    print(f"error: {located}{one_line(message)}", file=sys.stderr)
+    if hint:
+        print(f"hint: {one_line(hint)}", file=sys.stderr)

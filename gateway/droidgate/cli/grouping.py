@@ -1,0 +1,147 @@
+"""Findings in groups, so that a person can read them: one for each capability, code and message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate.cli.pages import Block, Table
+from droidgate.cli.safe_text import one_line
+from droidgate.model.findings import CROSSING_LEVELS, LINT_LEVELS, Finding, Level
+
+_ORDER: Final = {
+    level: position for scale in (CROSSING_LEVELS, LINT_LEVELS) for position, level in enumerate(scale)
+}
+_MESSAGE_LENGTH: Final = 120
+
+
+@dataclass(frozen=True, slots=True)
+class FindingGroup:
+    """Findings of one code.
+
+    Attributes:
+        level: Their level.
+        code: Their code.
+        subjects: The ids of the capabilities they are about; empty where it is the provider as a whole.
+        prefix: The longest pointer that all of theirs begin with; below the capability where there is one.
+        findings: Themselves, in order.
+    """
+
+    level: Level
+    code: str
+    subjects: tuple[str, ...]
+    prefix: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def message(self) -> str:
+        """The first one's message, and that there are others."""
+        messages = dict.fromkeys(one.message for one in self.findings)
+        more = f" (and {len(messages) - 1} more like it)" if len(messages) > 1 else ""
+        return one_line(next(iter(messages)), _MESSAGE_LENGTH) + more
+
+    @property
+    def place(self) -> str:
+        """Where it stands in the sources, where all of them stand in one place, or the first's place."""
+        places = dict.fromkeys(str(one.source) for one in self.findings if one.source is not None)
+        first = next(iter(places), "")
+        return f"{first} ..." if len(places) > 1 else first
+
+
+def group_findings(findings: Iterable[Finding], subjects: Sequence[str] = ()) -> list[FindingGroup]:
+    """Group findings by code and capability, gravest first, else in their order.
+
+    What several capabilities have in common, at the same place inside of each, is one group.
+
+    Args:
+        findings: The findings; their pointers address capabilities by position.
+        subjects: The capabilities' ids.
+    """
+    leaves: dict[tuple[int, str, Level], list[Finding]] = {}
+    for one in findings:
+        leaves.setdefault((_position(one.pointer, len(subjects)), one.code, one.level), []).append(one)
+    alike: dict[tuple[Level, str, str, bool], list[tuple[str, Finding]]] = {}
+    for (position, code, level), members in leaves.items():
+        prefix = common_prefix([one.pointer for one in members])
+        is_inside = position >= 0
+        inside = "/".join(["", *prefix.split("/")[3:]]) if is_inside else prefix
+        subject = subjects[position] if is_inside else ""
+        alike.setdefault((level, code, inside, is_inside), []).extend((subject, one) for one in members)
+    grouped = [
+        FindingGroup(
+            level=level,
+            code=code,
+            subjects=tuple(dict.fromkeys(subject for subject, _ in members)) if is_inside else (),
+            prefix=inside,
+            findings=tuple(one for _, one in members),
+        )
+        for (level, code, inside, is_inside), members in alike.items()
+    ]
+    return sorted(grouped, key=lambda one: -_ORDER[one.level])
+
+
+def common_prefix(pointers: Sequence[str]) -> str:
+    """Return the longest pointer, in whole tokens, that all the given ones begin with."""
+    split = [pointer.split("/") for pointer in pointers]
+    shortest = min(split, key=len)
+    for position, token in enumerate(shortest):
+        if any(one[position] != token for one in split):
+            return "/".join(shortest[:position])
+    return "/".join(shortest)
+
+
+def count_levels(findings: Iterable[Finding]) -> dict[str, int]:
+    """Return how many findings there are of each level that occurs, gravest first."""
+    counts: dict[Level, int] = {}
+    for one in findings:
+        counts[one.level] = counts.get(one.level, 0) + 1
+    return {level.value: counts[level] for level in sorted(counts, key=lambda one: -_ORDER[one])}
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """Return counts as words, such as `3 dropped, 1 moved`."""
+    return ", ".join(f"{count} {word}" for word, count in counts.items())
+
+
+def findings_table(
+    findings: Iterable[Finding], subjects: Sequence[str] = (), *, places: bool = False
+) -> list[Block]:
+    """Return the table of grouped findings, nothing where there are none.
+
+    Args:
+        findings: The findings.
+        subjects: The capabilities' ids.
+        places: Show where in the sources they stand.
+    """
+    groups = group_findings(findings, subjects)
+    if not groups:
+        return []
+    columns = ["LEVEL", "COUNT", "CODE", "WHERE", *(["PLACE"] if places else []), "MESSAGE"]
+    rows = [
+        [
+            one.level.value,
+            str(len(one.findings)),
+            one.code,
+            _where(one),
+            *([one.place] if places else []),
+            one.message,
+        ]
+        for one in groups
+    ]
+    return [Table(columns, rows)]
+
+
+def _position(pointer: str, count: int) -> int:
+    """Return the position of the capability that a pointer addresses, -1 where it addresses none."""
+    tokens = pointer.split("/")
+    is_capability = len(tokens) > 2 and tokens[1] == "capabilities" and tokens[2].isdecimal()  # noqa: PLR2004
+    return int(tokens[2]) if is_capability and int(tokens[2]) < count else -1
+
+
+def _where(group: FindingGroup) -> str:
+    """Return the capability, or how many there are, and the common pointer below."""
+    if not group.subjects:
+        return one_line(group.prefix) or "/"
+    subject = group.subjects[0] if len(group.subjects) == 1 else f"{len(group.subjects)} capabilities"
+    return one_line(f"{subject} {group.prefix}")

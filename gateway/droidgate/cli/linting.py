@@ -1,0 +1,118 @@
+"""What `lint` does."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from droidgate.cli.documents import LintDocument
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.grouping import count_levels, counted, findings_table
+from droidgate.cli.json_output import print_json
+from droidgate.cli.options import LintThreshold
+from droidgate.cli.pages import Line, show
+from droidgate.cli.reading import Output, check_sources, chosen_formats, tell_problem, to_problem
+from droidgate.cli.sarif import sarif_log
+from droidgate.formats import Format, SourceFile, detect_format, load_formats
+from droidgate.model.capability import Place
+from droidgate.model.errors import InputError
+from droidgate.model.findings import LINT_LEVELS, Finding, Level, at_least, finding_code
+from droidgate.sources import STANDARD_INPUT, UNTIED_DESCRIPTOR, SourceReading, read_source
+
+UNREADABLE: Final = finding_code(
+    "unreadable", "A file below the source cannot be read, so nothing else in it is checked", __name__
+)
+
+
+def lint_sources(
+    spelled: Sequence[str],
+    *,
+    only: Sequence[str] | None,
+    strict: bool,
+    fail_on: LintThreshold,
+    output: Output,
+) -> int:
+    """Check the sources and show what they break."""
+    check_sources(spelled)
+    formats = chosen_formats(only) or list(load_formats().values())
+    found: dict[Finding, None] = {}
+    for one in spelled:
+        found.update(dict.fromkeys(_lint_source(one, formats, strict=strict)))
+    findings = tuple(found)
+    if output is Output.JSON:
+        print_json(LintDocument(counts=count_levels(findings), findings=findings))
+    elif output is Output.SARIF:
+        print_json(sarif_log(findings))
+    else:
+        total = counted(count_levels(findings)) or "nothing to object to"
+        show([*findings_table(findings, places=True), Line(total)])
+    reached = any(at_least(one.level, Level(fail_on.value)) for one in findings)
+    return ExitCode.FINDINGS if reached else ExitCode.OK
+
+
+def _lint_source(spelled: str, formats: Sequence[Format], *, strict: bool) -> Iterator[Finding]:
+    """Yield the findings of one source.
+
+    Raises:
+        InputError: it cannot be read, and no format's linter has a word for that.
+    """
+    data = sys.stdin.buffer.read() if spelled == STANDARD_INPUT else None
+    stdin = None if data is None else io.BytesIO(data)
+    try:
+        reading = read_source(spelled, strict=strict, formats=formats, stdin=stdin)
+    except InputError:
+        told = () if strict else tuple(_lint_file(spelled, data, formats))
+        if not told:
+            raise
+        yield from told
+        return
+    for application in reading.applications:
+        for one in formats:
+            if one.lint_application is not None:
+                yield from one.lint_application(application)
+    for path in _files_without_application(reading):
+        yield from _lint_file(path, data, formats)
+    yield from (one for one in reading.findings if one.level in LINT_LEVELS)
+    for error in reading.problems:
+        tell_problem(to_problem(error))
+        yield _unreadable(error)
+
+
+def _files_without_application(reading: SourceReading) -> list[str]:
+    """Return the descriptors that no application's check has seen."""
+    untied = {
+        one.source.path
+        for one in reading.findings
+        if one.code == UNTIED_DESCRIPTOR and one.source is not None
+    }
+    folders = [PurePosixPath(one.place.path).parent for one in reading.applications]
+    return [
+        path
+        for path in reading.files_read
+        if path in untied or not any(PurePosixPath(path).is_relative_to(folder) for folder in folders)
+    ]
+
+
+def _lint_file(path: str, data: bytes | None, formats: Iterable[Format]) -> Iterator[Finding]:
+    """Yield the findings of one descriptor; nothing for what is none."""
+    if data is None:
+        try:
+            data = Path(path).read_bytes()
+        except (OSError, ValueError):
+            return
+    source = SourceFile(path, data)
+    one = detect_format(source, formats)
+    if one is not None and one.lint_file is not None:
+        yield from one.lint_file(source)
+
+
+def _unreadable(error: InputError) -> Finding:
+    path, _, line = (error.place or STANDARD_INPUT).partition(":")
+    number = line.partition(":")[0]
+    place = Place(path=path, line=int(number) if number.isdecimal() else None)
+    return Finding(
+        code=UNREADABLE, level=Level.ERROR, pointer="", message=error.message, hint=error.hint, source=place
+    )

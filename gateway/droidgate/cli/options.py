@@ -1,0 +1,74 @@
+"""Arguments and options that several commands share. Nothing heavy is imported here: `--help` reads it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, TypeAlias
+
+import typer
+
+
+class CrossingThreshold(StrEnum):
+    """Levels of a crossing's findings that `convert --fail-on` takes, mildest first."""
+
+    RENAMED = "renamed"
+    MOVED = "moved"
+    WIDENED = "widened"
+    DEFAULTED = "defaulted"
+    DROPPED = "dropped"
+    IMPOSSIBLE = "impossible"
+
+
+class LintThreshold(StrEnum):
+    """Levels of lint findings that `lint --fail-on` takes, mildest first."""
+
+    NOTE = "note"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class DiffThreshold(StrEnum):
+    """Weights of changes that `diff --fail-on` takes, lightest first."""
+
+    TEXT_ONLY = "text-only"
+    COMPATIBLE = "compatible"
+    BREAKING = "breaking"
+
+
+SOURCE_HELP = "A descriptor file, project folder, APK, folder of any of these, or - for standard input"
+
+Sources: TypeAlias = Annotated[
+    list[str], typer.Argument(metavar="SRC...", help=SOURCE_HELP, show_default=False)
+]
+Strict: TypeAlias = Annotated[
+    bool, typer.Option("--strict", help="Read by the specification: every leniency is an error")
+]
+OnlyFormats: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--from", metavar="FORMAT", help="Read as this format only; may be repeated", show_default=False
+    ),
+]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print a JSON document instead of text")]
+AsSarif: TypeAlias = Annotated[bool, typer.Option("--sarif", help="Print a SARIF 2.1.0 log instead of text")]
+
+
+def _print_schema(context: typer.Context, wanted: bool) -> None:  # noqa: FBT001
+    if not wanted or context.resilient_parsing:
+        return
+    from droidgate.cli.documents import PUBLISHED
+    from droidgate.cli.json_output import print_json, schema_of
+
+    print_json(schema_of(PUBLISHED[str(context.info_name)]))
+    raise typer.Exit
+
+
+JsonSchema: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--json-schema",
+        is_eager=True,
+        callback=_print_schema,
+        help="Print the JSON Schema of what --json prints",
+    ),
+]

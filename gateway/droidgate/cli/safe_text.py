@@ -1,0 +1,41 @@
+"""Text from apps, shown as text: nothing in it can steer a terminal or hide.
+
+Names and descriptions come from apps and are data. Control characters, escape sequences, characters that turn
+the writing direction, invisible ones and lone surrogates are shown by their code.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_UNSAFE: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_BLANKS: Final = re.compile(r"[ \t\r\n]+")
+
+
+def visible(text: str) -> str:
+    r"""Return a text whose unsafe characters are written by their code, such as `\x1b`."""
+    return _UNSAFE.sub(_escape, text)
+
+
+def one_line(text: str, most: int | None = None) -> str:
+    """Return a text in one line, safe to show, cut to a number of characters."""
+    joined = visible(_BLANKS.sub(" ", text).strip())
+    return joined if most is None or len(joined) <= most else f"{joined[: most - 3].rstrip()}..."
+
+
+def visible_json(text: str) -> str:
+    """Return a JSON text whose unsafe characters are written as JSON escapes; line breaks stay."""
+    return _UNSAFE.sub(lambda match: match[0] if match[0] == "\n" else _json_escape(match[0]), text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    return match[0].encode("unicode-escape").decode()
+
+
+def _json_escape(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

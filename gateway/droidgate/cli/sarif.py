@@ -1,0 +1,111 @@
+"""Findings as a SARIF 2.1.0 log (OASIS sarif-v2.1.0-os), written for code-scanning services."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path, PurePath
+from typing import Final
+from urllib.parse import quote
+
+from droidgate.model.findings import FINDING_CODES, Finding, Level
+from droidgate.model.json_values import Json
+
+_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+_ROOT: Final = "SRCROOT"
+_LEVELS: Final = {
+    Level.READ: "note",
+    Level.RENAMED: "note",
+    Level.MOVED: "note",
+    Level.WIDENED: "warning",
+    Level.DEFAULTED: "warning",
+    Level.DROPPED: "warning",
+    Level.IMPOSSIBLE: "error",
+    Level.NOTE: "note",
+    Level.WARNING: "warning",
+    Level.ERROR: "error",
+}
+
+
+def sarif_log(findings: Iterable[Finding]) -> Json:
+    """Return a log with one run: one result for each finding, one rule for each code that occurs.
+
+    Paths below the working folder are relative to it. A fingerprint is made from code, path and pointer, so
+    it stays when lines move or words change.
+    """
+    listed = list(findings)
+    codes = list(dict.fromkeys(one.code for one in listed))
+    seen: dict[str, int] = {}
+    results = [_result(one, codes.index(one.code), seen) for one in listed]
+    driver = {
+        "name": "droidgate",
+        "version": version("droidgate"),
+        "semanticVersion": version("droidgate"),
+        "rules": [_rule(code) for code in codes],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "utf16CodeUnits",
+        "originalUriBaseIds": {_ROOT: {"description": {"text": "The folder that droidgate ran in"}}},
+        "results": results,
+    }
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _rule(code: str) -> Json:
+    declared = FINDING_CODES.get(code)
+    meaning = declared.meaning if declared is not None else code
+    return {
+        "id": code,
+        "shortDescription": {"text": meaning},
+        "fullDescription": {"text": meaning},
+        "help": {"text": f"{meaning}. See {code} in docs/findings.md."},
+    }
+
+
+def _result(finding: Finding, index: int, seen: dict[str, int]) -> Json:
+    address = _artifact_location(finding)
+    key = "\n".join((finding.code, address["uri"], finding.pointer))
+    seen[key] = seen.get(key, 0) + 1
+    text = finding.message if finding.hint is None else f"{finding.message}. {finding.hint}"
+    physical: dict[str, Json] = {"artifactLocation": address}
+    if finding.source is not None and finding.source.line is not None:
+        physical["region"] = {"startLine": max(1, finding.source.line)}
+    location: dict[str, Json] = {"physicalLocation": physical}
+    if finding.pointer:
+        location["logicalLocations"] = [{"fullyQualifiedName": finding.pointer}]
+    properties = {
+        "level": finding.level.value,
+        **({"rule": finding.rule} if finding.rule is not None else {}),
+    }
+    return {
+        "ruleId": finding.code,
+        "ruleIndex": index,
+        "level": _LEVELS[finding.level],
+        "message": {"text": text},
+        "locations": [location],
+        "partialFingerprints": {"droidgate/v1": _fingerprint(f"{key}\n{seen[key]}")},
+        "properties": properties,
+    }
+
+
+def _fingerprint(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _artifact_location(finding: Finding) -> dict[str, str]:
+    """Return where a finding stands; what has no file, such as standard input, is named so."""
+    path = finding.source.path if finding.source is not None else "-"
+    if path in {"", "-"}:
+        return {"uri": "stdin"}
+    absolute = Path(path).absolute()
+    try:
+        relative: PurePath = absolute.relative_to(Path.cwd())
+    except ValueError:
+        return {"uri": "file://" + _quoted(absolute.as_posix())}
+    return {"uri": _quoted(relative.as_posix()), "uriBaseId": _ROOT}
+
+
+def _quoted(path: str) -> str:
+    return quote(path, safe="/!", errors="surrogatepass")

@@ -1,0 +1,119 @@
+"""Types and providers in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from droidgate.cli.pages import Block, Heading, Line, Table
+from droidgate.cli.safe_text import one_line
+from droidgate.model.capability import Capability, Provider
+from droidgate.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    RefType,
+    Type,
+)
+
+_MOST: Final = 100
+_MOST_OF_A_TYPE: Final = 70
+_DEPTH: Final = 2
+
+
+def type_summary(one: Type, depth: int = _DEPTH) -> str:
+    """Return a type in a few words: `string?` may be null, `{name?: string}` may lack a name."""
+    nullable = "?" if one.nullable else ""
+    if one.enum is not None:
+        return f"{one.kind} of {len(one.enum)} values{nullable}"
+    return _shape_summary(one, depth) + nullable
+
+
+def _shape_summary(one: Type, depth: int) -> str:
+    if isinstance(one, ArrayType):
+        return f"[{type_summary(one.items, depth) if one.items is not None else 'any'}]"
+    if isinstance(one, ObjectType):
+        if depth == 0 or not one.properties:
+            return "{...}" if one.properties else "{}"
+        return f"{{{properties_summary(one, depth)}}}"
+    if isinstance(one, RefType):
+        return one.name.rpartition(".")[2] or one.name
+    if isinstance(one, AllOfType):
+        return _joined(one.members, " & ", depth)
+    if isinstance(one, OneOfType):
+        return _joined(one.alternatives, " | ", depth)
+    if isinstance(one, OpaqueType):
+        return one.class_name or "opaque"
+    if isinstance(one, AnyType):
+        return "nothing" if one.boolean is False else "any"
+    return one.kind
+
+
+def _joined(parts: Sequence[Type], word: str, depth: int) -> str:
+    if depth == 0:
+        return "..."
+    return f"({word.join(type_summary(part, depth - 1) for part in parts)})"
+
+
+def properties_summary(one: ObjectType, depth: int = _DEPTH) -> str:
+    """Return the properties of an object: `date: string, note?: string`."""
+    return ", ".join(
+        f"{name}{'' if held.required else '?'}: {type_summary(held.type, depth - 1)}"
+        for name, held in one.properties.items()
+    )
+
+
+def input_summary(capability: Capability) -> str:
+    """Return what a call takes."""
+    given = capability.input
+    if isinstance(given, ObjectType):
+        return one_line(properties_summary(given), _MOST_OF_A_TYPE) or "-"
+    return one_line(type_summary(given), _MOST_OF_A_TYPE)
+
+
+def output_summary(capability: Capability) -> str:
+    """Return what a call returns; `-` where nothing is declared, `void` where nothing is returned."""
+    taken = capability.output
+    if taken is None:
+        return "-"
+    if taken.kind == "null":
+        return "void"
+    return one_line(type_summary(taken), _MOST_OF_A_TYPE)
+
+
+def provider_name(provider: Provider) -> str:
+    """Return what a provider is called: package and component, else its name, else its place."""
+    if provider.package is not None and provider.component is not None:
+        return one_line(f"{provider.package}/{provider.component}")
+    known = provider.package or provider.component or provider.name
+    return one_line(known or (provider.source.path if provider.source is not None else "") or "(no name)")
+
+
+def dialect_name(provider: Provider) -> str:
+    """Return format and dialect as `--to` takes them."""
+    return provider.protocol if provider.dialect is None else f"{provider.protocol}+{provider.dialect}"
+
+
+def provider_page(provider: Provider) -> list[Block]:
+    """Return what `inspect` shows of a provider."""
+    blocks: list[Block] = [Heading(f"{provider_name(provider)}  {dialect_name(provider)}")]
+    if provider.source is not None:
+        blocks.append(Line(f"at {one_line(str(provider.source))}", 1))
+    for word, text in (
+        ("name", provider.name),
+        ("description", provider.description),
+        ("instructions", provider.instructions),
+    ):
+        if text is not None:
+            blocks.append(Line(f"{word}: {one_line(text, _MOST)}", 1))
+    if not provider.capabilities:
+        blocks.append(Line("no capabilities", 1))
+        return blocks
+    rows = [
+        (one_line(one.id), input_summary(one), output_summary(one), one_line(one.description or "", _MOST))
+        for one in provider.capabilities
+    ]
+    return [*blocks, Table(("CAPABILITY", "INPUT", "OUTPUT", "DESCRIPTION"), rows)]

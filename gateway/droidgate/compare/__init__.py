@@ -1,0 +1,23 @@
+"""What changed between two sets of capabilities, and what it means for those who call them."""
+
+from droidgate.compare.changes import (
+    WEIGHTS,
+    CapabilityComparison,
+    Change,
+    Comparison,
+    ProviderComparison,
+    Weight,
+    weighs_at_least,
+)
+from droidgate.compare.providers import compare_sets
+
+__all__ = [
+    "WEIGHTS",
+    "CapabilityComparison",
+    "Change",
+    "Comparison",
+    "ProviderComparison",
+    "Weight",
+    "compare_sets",
+    "weighs_at_least",
+]

@@ -1,0 +1,193 @@
+"""The records of a comparison, and the codes of changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Final, Literal
+
+from droidgate.model.findings import finding_code
+from droidgate.model.json_values import Json
+from droidgate.model.types import Frozen
+
+
+class Weight(StrEnum):
+    """What a change means for a caller that was written against the old declaration."""
+
+    TEXT_ONLY = "text-only"
+    """Only words for people and language models, or the way something is written down, changed."""
+    COMPATIBLE = "compatible"
+    """Calls that were right stay right, and their results are still understood."""
+    BREAKING = "breaking"
+    """A call that was right may be refused, or its result may be something the caller does not expect."""
+
+
+WEIGHTS: Final = tuple(Weight)
+"""The weights, lightest first."""
+
+
+def weighs_at_least(weight: Weight, threshold: Weight) -> bool:
+    """Tell whether a weight reaches a threshold."""
+    return WEIGHTS.index(weight) >= WEIGHTS.index(threshold)
+
+
+def heaviest(weights: Iterable[Weight]) -> Weight:
+    """Return the greatest of some weights, `text-only` where there is none."""
+    return max(weights, key=WEIGHTS.index, default=Weight.TEXT_ONLY)
+
+
+class Change(Frozen):
+    """One difference at one place.
+
+    Attributes:
+        code: Stable id, such as `property-removed`.
+        weight: What it means for callers.
+        message: One sentence, without a period.
+        old_pointer: JSON Pointer in the old provider, None for what was added.
+        new_pointer: JSON Pointer in the new provider, None for what was removed.
+        old: The old value, None for what was added.
+        new: The new value, None for what was removed.
+    """
+
+    code: str
+    weight: Weight
+    message: str
+    old_pointer: str | None = None
+    new_pointer: str | None = None
+    old: Json = None
+    new: Json = None
+
+
+Status = Literal["added", "removed", "changed"]
+
+
+class CapabilityComparison(Frozen):
+    """A capability that is not as it was; `changes` is never empty."""
+
+    id: str
+    status: Status
+    weight: Weight
+    changes: tuple[Change, ...]
+
+
+class ProviderComparison(Frozen):
+    """A provider that is not as it was.
+
+    Attributes:
+        protocol: Its format.
+        package: Its application, as the new side (where there is one) says it.
+        component: Its component, likewise.
+        status: What happened to it.
+        weight: The heaviest of its changes.
+        changes: Changes of the provider itself; for an added or removed one that fact alone.
+        capabilities: Its capabilities that are not as they were; empty for an added or removed provider.
+    """
+
+    protocol: str
+    package: str | None
+    component: str | None
+    status: Status
+    weight: Weight
+    changes: tuple[Change, ...]
+    capabilities: tuple[CapabilityComparison, ...]
+
+
+class Comparison(Frozen):
+    """Everything that changed between two sets of capabilities.
+
+    Attributes:
+        providers: Those that are not as they were, in the new set's order, removed ones last.
+        unchanged_providers: How many are as they were.
+        unchanged_capabilities: How many are as they were, in all providers that both sides have.
+    """
+
+    providers: tuple[ProviderComparison, ...] = ()
+    unchanged_providers: int = 0
+    unchanged_capabilities: int = 0
+
+    def all_changes(self) -> tuple[Change, ...]:
+        """Return every change, provider by provider."""
+        return tuple(
+            change
+            for provider in self.providers
+            for changes in (provider.changes, *(one.changes for one in provider.capabilities))
+            for change in changes
+        )
+
+    def weight(self) -> Weight | None:
+        """Return the heaviest weight, None where nothing changed."""
+        return heaviest(one.weight for one in self.providers) if self.providers else None
+
+
+PROVIDER_ADDED: Final = finding_code(
+    "provider-added", "A component declares capabilities that did not before", __name__
+)
+PROVIDER_REMOVED: Final = finding_code(
+    "provider-removed", "A component and all its capabilities are gone, or answer to another name", __name__
+)
+CAPABILITY_ADDED: Final = finding_code("capability-added", "A capability that was not there before", __name__)
+CAPABILITY_REMOVED: Final = finding_code(
+    "capability-removed", "A capability is gone, or answers to another id", __name__
+)
+DIALECT_CHANGED: Final = finding_code(
+    "dialect-changed",
+    "The declaration is written in another dialect; breaking where its calls look different",
+    __name__,
+)
+PROPERTY_ADDED: Final = finding_code(
+    "property-added", "A parameter or a returned value is new; breaking for a required parameter", __name__
+)
+PROPERTY_REMOVED: Final = finding_code(
+    "property-removed", "A parameter or a returned value is gone", __name__
+)
+REQUIRED_CHANGED: Final = finding_code(
+    "required-changed", "A value must be given that could be left out, or the other way round", __name__
+)
+TYPE_CHANGED: Final = finding_code(
+    "type-changed",
+    "Values of another kind; breaking where old and new values differ to the caller's cost",
+    __name__,
+)
+NULLABLE_CHANGED: Final = finding_code(
+    "nullable-changed", "Null is allowed that was not, or no longer", __name__
+)
+ENUM_CHANGED: Final = finding_code("enum-changed", "Another list of allowed values", __name__)
+PATTERN_CHANGED: Final = finding_code("pattern-changed", "Another pattern that text has to match", __name__)
+FORMAT_CHANGED: Final = finding_code("format-changed", "Another format word", __name__)
+KEYWORD_CHANGED: Final = finding_code(
+    "keyword-changed", "Another value of a JSON Schema keyword, such as a bound", __name__
+)
+ITEMS_CHANGED: Final = finding_code(
+    "items-changed", "What an array holds is now said, or no longer", __name__
+)
+ALTERNATIVE_ADDED: Final = finding_code("alternative-added", "A choice has one alternative more", __name__)
+ALTERNATIVE_REMOVED: Final = finding_code(
+    "alternative-removed", "A choice has one alternative less", __name__
+)
+MEMBER_ADDED: Final = finding_code("member-added", "A value has to fit one more part of an all-of", __name__)
+MEMBER_REMOVED: Final = finding_code(
+    "member-removed", "A value has to fit one part less of an all-of", __name__
+)
+EXCLUSIVE_CHANGED: Final = finding_code(
+    "exclusive-changed",
+    "Exactly one alternative applies where several could, or the other way round",
+    __name__,
+)
+CLASS_CHANGED: Final = finding_code("class-changed", "Another class name of an object", __name__)
+DEFINITION_RENAMED: Final = finding_code("definition-renamed", "The same type goes by another name", __name__)
+DEFINITION_CHANGED: Final = finding_code(
+    "definition-changed", "A definition changed that no capability reaches", __name__
+)
+OUTPUT_ADDED: Final = finding_code("output-added", "A result is declared where none was", __name__)
+OUTPUT_REMOVED: Final = finding_code("output-removed", "A result is no longer declared", __name__)
+EFFECT_CHANGED: Final = finding_code(
+    "effect-changed", "Another hint about side effects; breaking where a promise is taken back", __name__
+)
+TEXT_CHANGED: Final = finding_code("text-changed", "Other words for people and language models", __name__)
+ORDER_CHANGED: Final = finding_code("order-changed", "The same things in another order", __name__)
+SPELLING_CHANGED: Final = finding_code(
+    "spelling-changed", "The same meaning, written down in another way", __name__
+)
+EXTENSION_CHANGED: Final = finding_code(
+    "extension-changed", "Another fact that only one format knows", __name__
+)

@@ -1,0 +1,36 @@
+"""Which types are objects, for targets whose root schemas have to be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from droidgate.model.types import AllOfType, AnyType, ObjectType, OneOfType, RefType, Type
+
+
+def may_be_object(one: Type) -> bool:
+    """Tell whether a type's schema can also say `type: object`: it says no other, and is no boolean."""
+    if isinstance(one, AnyType):
+        return one.boolean is None and one.keywords.get("type", "object") == "object"
+    return isinstance(one, ObjectType | RefType | AllOfType | OneOfType)
+
+
+def is_always_object(one: Type, definitions: Mapping[str, Type], seen: frozenset[str] = frozenset()) -> bool:
+    """Tell whether every value of a type is an object.
+
+    Args:
+        one: The type.
+        definitions: What its references mean.
+        seen: Names of references that are being followed; a circle is no object.
+    """
+    if one.nullable:
+        return False
+    if isinstance(one, RefType):
+        target = definitions.get(one.name) if one.name not in seen else None
+        return target is not None and is_always_object(target, definitions, seen | {one.name})
+    if isinstance(one, AllOfType):
+        return any(is_always_object(member, definitions, seen) for member in one.members)
+    if isinstance(one, OneOfType):
+        return bool(one.alternatives) and all(
+            is_always_object(inner, definitions, seen) for inner in one.alternatives
+        )
+    return one.kind == "object"

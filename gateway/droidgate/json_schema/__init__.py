@@ -1,0 +1,14 @@
+"""JSON Schema 2020-12 to the type algebra and back, without loss.
+
+Reading keeps what the algebra models in its fields and every other keyword verbatim in `keywords`. Where a
+field's usual writing would differ from the source's, the source's own form stands in `keywords` too and wins
+when written. What JSON Schema has no word for (a 32-bit width beside another `format`, a class name, facts of
+other formats) is written under the annotation keyword `x-droidgate`. A note under it counts only where
+writing what was read gives the note back; any other value of that keyword is a keyword like others.
+"""
+
+from droidgate.json_schema.reading import read_schema, read_type
+from droidgate.json_schema.words import ANNOTATION, NAMESPACE, Schema
+from droidgate.json_schema.writing import write_schema
+
+__all__ = ["ANNOTATION", "NAMESPACE", "Schema", "read_schema", "read_type", "write_schema"]

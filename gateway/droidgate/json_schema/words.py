@@ -1,0 +1,202 @@
+"""What reading and writing share: the words of JSON Schema, and which kind of type a schema is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+from urllib.parse import quote, unquote
+
+from droidgate.model.json_values import Json, json_equal, pointer_name, pointer_token
+from droidgate.model.types import TYPE_KINDS
+
+ANNOTATION: Final = "x-droidgate"
+"""The annotation keyword: what it may say is in `note_of`'s table."""
+
+NAMESPACE: Final = "json-schema"
+"""Id under which a root type's `extensions` keep how a schema laid out its definitions."""
+
+CONTAINERS: Final = ("$defs", "definitions")
+"""The keywords of a root schema that hold definitions, the usual one first."""
+
+NULL_SCHEMA: Final[Mapping[str, Json]] = MappingProxyType({"type": "null"})
+NOTHING: Final[Mapping[str, Json]] = MappingProxyType({})
+
+Schema = Mapping[str, Json] | bool
+
+WORD_OF_KIND: Final = {
+    "boolean": "boolean",
+    "int32": "integer",
+    "int64": "integer",
+    "float": "number",
+    "double": "number",
+    "string": "string",
+    "bytes": "string",
+    "null": "null",
+    "array": "array",
+    "object": "object",
+}
+FORMAT_OF_KIND: Final = {"int32": "int32", "float": "float"}
+"""The `format` word that tells a kind from its wider sister."""
+
+_KIND_OF_WORD: Final = {
+    "boolean": "boolean",
+    "integer": "int64",
+    "number": "double",
+    "string": "string",
+    "null": "null",
+    "array": "array",
+    "object": "object",
+}
+_KIND_BY_FORMAT: Final = {("integer", "int32"): "int32", ("number", "float"): "float"}
+_APPLICATORS: Final = ("allOf", "oneOf", "anyOf")
+_NULLABLE_PAIR: Final = 2
+_FRAGMENT_CHARACTERS: Final = "~!$&'()*+,;=:@-._?"
+
+
+def encoded_reference(pointer: str) -> str:
+    """Return the `$ref` to the definition at `container/name`, a URI fragment (RFC 6901 section 6)."""
+    container, _, name = pointer.partition("/")
+    return f"#/{container}/{quote(pointer_token(name), safe=_FRAGMENT_CHARACTERS)}"
+
+
+def referenced_name(reference: Json, names: Mapping[str, str]) -> str | None:
+    """Return the model's name of the definition that a `$ref` names, None where it is none of `names`."""
+    if not isinstance(reference, str) or not reference.startswith("#/"):
+        return None
+    container, _, token = unquote(reference[2:]).partition("/")
+    return names.get(f"{container}/{pointer_name(token)}") if "/" not in token else None
+
+
+def is_schema_map(value: Json) -> bool:
+    """Tell whether a value is an object whose values are schemas."""
+    return isinstance(value, Mapping) and all(isinstance(one, Mapping | bool) for one in value.values())
+
+
+def is_schema_list(value: Json) -> bool:
+    """Tell whether a value is a list of schemas, perhaps empty."""
+    return isinstance(value, list) and all(isinstance(one, Mapping | bool) for one in value)
+
+
+def note_of(schema: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return what stands under the annotation keyword where it has the form of a note, else nothing."""
+    note = schema.get(ANNOTATION)
+    if not isinstance(note, Mapping) or note.keys() - _NOTE_CHECKS.keys():
+        return NOTHING
+    return note if all(_NOTE_CHECKS[word](value) for word, value in note.items()) else NOTHING
+
+
+def _is_flag(value: Json) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_text(value: Json) -> bool:
+    return isinstance(value, str)
+
+
+def _is_extensions(value: Json) -> bool:
+    return (
+        isinstance(value, Mapping)
+        and NAMESPACE not in value
+        and all(isinstance(facts, Mapping) for facts in value.values())
+    )
+
+
+_NOTE_CHECKS: Final[Mapping[str, Callable[[Json], bool]]] = {
+    "kind": lambda value: value in TYPE_KINDS,
+    "nullable": _is_flag,
+    "implicit": _is_flag,
+    "class_name": _is_text,
+    "qualified_name": _is_text,
+    "boolean": _is_flag,
+    "extensions": _is_extensions,
+    "property": _is_extensions,
+    "verbatim": lambda _: True,
+}
+
+
+def type_word(word: Json) -> str | None:
+    """Return the one type that a `type` keyword names, null beside it or not; None where it is not one."""
+    if isinstance(word, str):
+        return word if word in _KIND_OF_WORD else None
+    if isinstance(word, list) and len(word) in {1, _NULLABLE_PAIR}:
+        others = [one for one in word if one != "null"]
+        if len(others) == 1 and isinstance(others[0], str) and others[0] in _KIND_OF_WORD:
+            return others[0]
+    return None
+
+
+def is_nullable_word(word: Json) -> bool:
+    """Tell whether a `type` keyword names one type and null."""
+    return isinstance(word, list) and len(word) == _NULLABLE_PAIR and "null" in word
+
+
+def kind_of(schema: Mapping[str, Json], names: Mapping[str, str]) -> str:
+    """Return the kind of type that a schema is by its keywords alone.
+
+    Args:
+        schema: A JSON Schema object.
+        names: `$defs/local name` or `definitions/local name` to the definition's name in the model.
+    """
+    if "type" in schema:
+        return _kind_of_word(schema)
+    if "$ref" in schema:
+        return "ref" if referenced_name(schema["$ref"], names) is not None else "any"
+    if any(word in schema for word in _APPLICATORS):
+        return _kind_of_applicator(schema, names)
+    if is_schema_map(schema.get("properties")):
+        return "object"
+    if isinstance(schema.get("items"), Mapping | bool):
+        return "array"
+    values = schema.get("enum")
+    if isinstance(values, list) and values and all(isinstance(one, str) for one in values):
+        return "string"
+    return "any"
+
+
+def _kind_of_word(schema: Mapping[str, Json]) -> str:
+    word = type_word(schema["type"])
+    if word is None:
+        return "any"
+    if word == "string" and schema.get("contentEncoding") == "base64":
+        return "bytes"
+    stated = schema.get("format")
+    return _KIND_BY_FORMAT.get((word, stated if isinstance(stated, str) else ""), _KIND_OF_WORD[word])
+
+
+def _kind_of_applicator(schema: Mapping[str, Json], names: Mapping[str, str]) -> str:
+    stated = [word for word in _APPLICATORS if word in schema]
+    if len(stated) > 1 or "properties" in schema or "items" in schema:
+        return "any"
+    members = schema[stated[0]]
+    if not is_schema_list(members) or not members or json_equal(members, [dict(NULL_SCHEMA)]):
+        return "any"
+    inner = nullable_member(schema)
+    if inner is not None and len(inner) == 1:
+        if referenced_name(inner.get("$ref"), names) is not None:
+            return "ref"
+        if inner.get("allOf") and is_schema_list(inner["allOf"]):
+            return "all-of"
+    return "all-of" if stated[0] == "allOf" else "one-of"
+
+
+def nullable_member(schema: Mapping[str, Json]) -> Mapping[str, Json] | None:
+    """Return X of `{"anyOf": [X, {"type": "null"}]}` where X is an object, None for any other schema."""
+    members = schema.get("anyOf")
+    if not isinstance(members, list) or len(members) != _NULLABLE_PAIR:
+        return None
+    inner = members[0]
+    return inner if isinstance(inner, Mapping) and json_equal(members[1], dict(NULL_SCHEMA)) else None
+
+
+def can_be(kind: str, schema: Mapping[str, Json], names: Mapping[str, str]) -> bool:
+    """Tell whether a schema has what a kind that a note claims is made of."""
+    if kind == "ref":
+        inner = schema if "$ref" in schema else nullable_member(schema)
+        return inner is not None and referenced_name(inner.get("$ref"), names) is not None
+    if kind == "all-of":
+        inner = schema if "allOf" in schema else nullable_member(schema)
+        return inner is not None and is_schema_list(inner.get("allOf"))
+    if kind == "one-of":
+        return is_schema_list(schema.get("oneOf" if "oneOf" in schema else "anyOf"))
+    return True

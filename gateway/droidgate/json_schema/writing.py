@@ -1,0 +1,213 @@
+"""Types to JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from droidgate.json_schema.words import (
+    ANNOTATION,
+    FORMAT_OF_KIND,
+    NAMESPACE,
+    NOTHING,
+    NULL_SCHEMA,
+    WORD_OF_KIND,
+    encoded_reference,
+    is_schema_map,
+    kind_of,
+)
+from droidgate.model.capability import reachable_definitions
+from droidgate.model.json_values import Json, json_equal
+from droidgate.model.types import (
+    SCALAR_KINDS,
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    RefType,
+    ScalarType,
+    Type,
+)
+
+
+def write_schema(root: Type, definitions: Mapping[str, Type] = NOTHING) -> Json:
+    """Write a type as a whole schema that carries the definitions it reaches.
+
+    Returns:
+        A JSON Schema: a dict, or a bool for the schemas `true` and `false`.
+    """
+    pointers: dict[str, str] = {}
+    stated = root.extensions.get(NAMESPACE)
+    if stated is not None:
+        pointers = {pointer: name for pointer, name in stated["definitions"].items() if name in definitions}
+        others = {one: facts for one, facts in root.extensions.items() if one != NAMESPACE}
+        root = root.model_copy(update={"extensions": others})
+    if definitions:
+        placed = set(pointers.values())
+        for name in sorted(reachable_definitions(root, dict(definitions)) - placed):
+            pointers[f"$defs/{name}"] = name
+    layout = _Layout(pointers)
+    schema = _write(root, layout, {})
+    if isinstance(schema, dict):
+        for container, held in _write_definitions(pointers, definitions, layout).items():
+            stated = schema.get(container)
+            schema[container] = {**(stated if stated is not None and is_schema_map(stated) else {}), **held}
+    return schema
+
+
+def write_annotated(one: Type, names: Mapping[str, str], note: Mapping[str, Json] = NOTHING) -> Json:
+    """Write one subschema, with further words in its note.
+
+    Args:
+        one: The type.
+        names: `$defs/local name` or `definitions/local name` to the definition's name in the model.
+        note: What the note says besides.
+    """
+    return _write(one, _Layout(names), dict(note))
+
+
+class _Layout:
+    """Where definitions stand in the schema being written: name to `$ref`, pointer to name as when read."""
+
+    def __init__(self, pointers: Mapping[str, str]) -> None:
+        self.read = pointers
+        self.written = {name: encoded_reference(pointer) for pointer, name in pointers.items()}
+
+
+def _write_definitions(
+    pointers: Mapping[str, str], definitions: Mapping[str, Type], layout: _Layout
+) -> dict[str, dict[str, Json]]:
+    containers: dict[str, dict[str, Json]] = {}
+    for pointer, name in pointers.items():
+        container, _, local = pointer.partition("/")
+        containers.setdefault(container, {})[local] = _write(definitions[name], layout, {})
+    return containers
+
+
+def _write(one: Type, layout: _Layout, note: dict[str, Json]) -> Json:
+    if isinstance(one, AnyType) and one.boolean is not None:
+        if not note and one == AnyType(boolean=one.boolean):
+            return one.boolean
+        note["boolean"] = one.boolean
+    out: dict[str, Json] = {}
+    nullable_told = _WRITERS[one.kind](one, layout, out)
+    if one.description is not None:
+        out["description"] = one.description
+    if one.enum is not None:
+        out["enum"] = [*one.enum, None] if one.nullable else list(one.enum)
+    if one.pattern is not None:
+        out["pattern"] = one.pattern
+    if one.format is not None:
+        out["format"] = one.format
+    out.update(one.keywords)
+    if one.nullable and not nullable_told:
+        note["nullable"] = True
+    if one.implicit and one.kind not in WORD_OF_KIND:
+        note["implicit"] = True
+    _annotate(one, layout, out, note)
+    return out
+
+
+def _annotate(one: Type, layout: _Layout, out: dict[str, Json], note: dict[str, Json]) -> None:
+    says_its_own_kind = one.format is not None and one.format == FORMAT_OF_KIND.get(one.kind)
+    if says_its_own_kind or kind_of(out, layout.read) != one.kind:
+        note["kind"] = one.kind
+    if isinstance(one, ObjectType | AllOfType | OneOfType) and one.qualified_name is not None:
+        note["qualified_name"] = one.qualified_name
+    if isinstance(one, OpaqueType) and one.class_name is not None:
+        note["class_name"] = one.class_name
+    if isinstance(one, OneOfType) and not one.nullable and len(one.alternatives) > 1:
+        last = out["oneOf" if one.exclusive else "anyOf"][-1]
+        if json_equal(last, dict(NULL_SCHEMA)):
+            note["nullable"] = False
+    if one.extensions:
+        note["extensions"] = one.extensions
+    if note:
+        if ANNOTATION in out:
+            note["verbatim"] = out[ANNOTATION]
+        out[ANNOTATION] = note
+
+
+def _write_word(one: Type, out: dict[str, Json]) -> bool:
+    if one.implicit:
+        return False
+    word = WORD_OF_KIND[one.kind]
+    told = one.nullable and one.kind != "null"
+    out["type"] = [word, "null"] if told else word
+    return told
+
+
+def _write_scalar(one: ScalarType, _: _Layout, out: dict[str, Json]) -> bool:
+    told = _write_word(one, out)
+    if one.kind == "bytes":
+        out["contentEncoding"] = "base64"
+    if one.format is None and one.kind in FORMAT_OF_KIND:
+        out["format"] = FORMAT_OF_KIND[one.kind]
+    return told
+
+
+def _write_array(one: ArrayType, layout: _Layout, out: dict[str, Json]) -> bool:
+    told = _write_word(one, out)
+    if one.items is not None:
+        out["items"] = _write(one.items, layout, {})
+    return told
+
+
+def _write_object(one: ObjectType, layout: _Layout, out: dict[str, Json]) -> bool:
+    told = _write_word(one, out)
+    if one.properties or one.implicit:
+        out["properties"] = {
+            name: _write(held.type, layout, {"property": held.extensions} if held.extensions else {})
+            for name, held in one.properties.items()
+        }
+    required = [name for name, held in one.properties.items() if held.required]
+    if required:
+        out["required"] = required
+    return told
+
+
+def _write_ref(one: RefType, layout: _Layout, out: dict[str, Json]) -> bool:
+    reference = layout.written.get(one.name) or encoded_reference(f"$defs/{one.name}")
+    if one.nullable:
+        out["anyOf"] = [{"$ref": reference}, dict(NULL_SCHEMA)]
+    else:
+        out["$ref"] = reference
+    return one.nullable
+
+
+def _write_all_of(one: AllOfType, layout: _Layout, out: dict[str, Json]) -> bool:
+    members = [_write(member, layout, {}) for member in one.members]
+    if one.nullable:
+        out["anyOf"] = [{"allOf": members}, dict(NULL_SCHEMA)]
+    else:
+        out["allOf"] = members
+    return one.nullable
+
+
+def _write_one_of(one: OneOfType, layout: _Layout, out: dict[str, Json]) -> bool:
+    members = [_write(alternative, layout, {}) for alternative in one.alternatives]
+    told = one.nullable and bool(members)
+    out["oneOf" if one.exclusive else "anyOf"] = [*members, dict(NULL_SCHEMA)] if told else members
+    return told
+
+
+def _write_opaque(_one: OpaqueType, _layout: _Layout, _out: dict[str, Json]) -> bool:
+    return False
+
+
+def _write_any(one: AnyType, _layout: _Layout, _out: dict[str, Json]) -> bool:
+    return one.nullable and one.enum is not None
+
+
+_WRITERS: Final[Mapping[str, Callable[[Any, _Layout, dict[str, Json]], bool]]] = {
+    **dict.fromkeys(SCALAR_KINDS, _write_scalar),
+    "array": _write_array,
+    "object": _write_object,
+    "ref": _write_ref,
+    "all-of": _write_all_of,
+    "one-of": _write_one_of,
+    "opaque": _write_opaque,
+    "any": _write_any,
+}

@@ -1,0 +1,139 @@
+"""Finding the source set of an app's project that a migration goes into."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from droidgate.migrate.manifest_edit import parse_manifest
+from droidgate.migrate.text_files import read_text_file
+from droidgate.model.errors import InputError
+from droidgate.parsing.xml_text import Element, child_elements
+from droidgate.sources.gradle_text import GradleFile, read_gradle
+
+Language = Literal["java", "kotlin", "none"]
+
+MANIFEST: Final = "AndroidManifest.xml"
+_SKIPPED_FOLDERS: Final = frozenset({"build", "node_modules"})
+_SOURCE_FOLDERS: Final = ("java", "kotlin")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSet:
+    """The source set a migration goes into.
+
+    Attributes:
+        folder: The folder that holds AndroidManifest.xml.
+        namespace: Java package of the app: what `.Name` in its manifest begins with.
+        language: What most of its source files are written in.
+    """
+
+    folder: Path
+    namespace: str
+    language: Language
+
+
+@dataclass(frozen=True, slots=True)
+class _Module:
+    folder: Path
+    root: Element
+    gradle: GradleFile
+
+    @property
+    def namespace(self) -> str | None:
+        return self.gradle.namespace or self.root.get("package") or self.gradle.base_id
+
+    def has_application(self) -> bool:
+        return any(child.tag == "application" for child in child_elements(self.root))
+
+
+def find_source_set(project: Path, namespace: str | None = None) -> SourceSet:
+    """Find the main source set of an app's project.
+
+    Args:
+        project: The project folder, a module's folder, or the source set itself.
+        namespace: The app's Java package, where build files and manifest do not tell it.
+
+    Raises:
+        InputError: no manifest, or several modules with an application element.
+    """
+    if not project.is_dir():
+        message = "not a folder"
+        raise InputError(message, place=str(project), hint="Give the folder of an Android app's project")
+    folders = [project] if (project / MANIFEST).is_file() else sorted(_main_source_sets(project))
+    if not folders:
+        message = "no AndroidManifest.xml in a folder src/main"
+        raise InputError(message, place=str(project), hint="Give the folder of an Android app's project")
+    module = _only_application([_read_module(folder, project) for folder in folders], project)
+    found = namespace or module.namespace
+    if found is None:
+        message = "neither build.gradle nor the manifest tells the app's package"
+        raise InputError(message, place=str(module.folder), hint="Give it with --package")
+    return SourceSet(module.folder, found, _find_language(module.folder))
+
+
+def _only_application(modules: list[_Module], project: Path) -> _Module:
+    candidates = [module for module in modules if module.has_application()]
+    apps = [module for module in candidates if not module.gradle.is_library] or candidates
+    if not apps:
+        message = "no manifest with an application element"
+        raise InputError(message, place=str(project), hint="Give the folder of the app's module")
+    if len(apps) > 1:
+        found = ", ".join(module.folder.relative_to(project).as_posix() for module in apps)
+        message = f"several modules with an application: {found}"
+        raise InputError(message, place=str(project), hint="Give the folder of one module")
+    return apps[0]
+
+
+def _main_source_sets(project: Path) -> Iterator[Path]:
+    for folder, folders, files in os.walk(project):
+        folders[:] = sorted(one for one in folders if one not in _SKIPPED_FOLDERS and not one.startswith("."))
+        if MANIFEST in files and Path(folder).name == "main":
+            yield Path(folder)
+
+
+def _read_module(folder: Path, project: Path) -> _Module:
+    path = folder / MANIFEST
+    check_inside(path, project)
+    root = parse_manifest(read_text_file(path).text, path=str(path))
+    for name in ("build.gradle.kts", "build.gradle"):
+        file = folder.parent.parent / name
+        if file.is_file():
+            return _Module(folder, root, read_gradle(file.read_text(encoding="utf-8", errors="replace")))
+    return _Module(folder, root, GradleFile())
+
+
+def _find_language(folder: Path) -> Language:
+    counts = {".kt": 0, ".java": 0}
+    for sources in _SOURCE_FOLDERS:
+        for _, _, files in os.walk(folder / sources):
+            for name in files:
+                suffix = Path(name).suffix
+                if suffix in counts:
+                    counts[suffix] += 1
+    return "kotlin" if counts[".kt"] > counts[".java"] else "java"
+
+
+def source_file_beside(folder: Path, artifact_path: str) -> Path | None:
+    """Return the file that declares the same class as a source artifact, in either language and either folder."""
+    relative = Path(artifact_path).relative_to("java")
+    for sources in _SOURCE_FOLDERS:
+        for suffix in (".java", ".kt"):
+            candidate = folder / sources / relative.with_suffix(suffix)
+            if candidate.is_file():
+                return candidate
+    return None
+
+
+def check_inside(path: Path, project: Path) -> None:
+    """Refuse a path that links lead out of a project.
+
+    Raises:
+        InputError: it leads out.
+    """
+    if not path.resolve().is_relative_to(project.resolve()):
+        message = "a link leads out of the project"
+        raise InputError(message, place=str(path), hint="Give the folder it leads to, or put a folder there")

@@ -1,0 +1,205 @@
+"""Applications from source trees: the source sets of a module on disk, and files in memory."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from droidgate.application import Application, Component, MetaData
+from droidgate.leniency import ReadingContext
+from droidgate.model.errors import InputError
+from droidgate.parsing.aapt_text import reference_in
+from droidgate.sources.gradle_text import GradleFile
+from droidgate.sources.manifest import Manifest, ManifestReader, merge_manifests
+from droidgate.sources.resources import ResourceFile, SourceResources, SourceSet
+
+MAIN: Final = "main"
+
+_MAX_NAMES: Final = 4096
+"""A longer meta-data value is a document, no list of file names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One module of a build: its source sets by name, and what its build file says.
+
+    Attributes:
+        source_sets: Source sets that have a manifest, by name; `main` is one of them in almost every module.
+        gradle: Its build file, empty where it has none.
+    """
+
+    source_sets: Mapping[str, SourceSet]
+    gradle: GradleFile = field(default_factory=GradleFile)
+
+
+@dataclass(frozen=True, slots=True)
+class LooseFile:
+    """A descriptor candidate in a module's assets or resources that no component of the module points to."""
+
+    name: str
+    file: ResourceFile
+
+
+def application_from_tree(
+    tree: Mapping[str, bytes],
+    *,
+    path: str = "",
+    context: ReadingContext | None = None,
+    package: str | None = None,
+    namespace: str | None = None,
+) -> Application:
+    """Return the application that files in memory make up.
+
+    Args:
+        tree: Content by path relative to `src/main`: `AndroidManifest.xml`, `res/values/...`, `assets/...`.
+        path: How a user would write the folder; it stands before every path in errors and places.
+        context: Where leniencies are told; without it they are allowed and forgotten.
+        package: Application id of the build file; without it the manifest's `package` is taken.
+        namespace: Namespace of the build file, for component names that begin with a period.
+
+    Raises:
+        InputError: no manifest, or it or a resource file that it needs cannot be read.
+    """
+    source_set = SourceSet(tree, path)
+    module = Module({MAIN: source_set})
+    reading = ReadingContext() if context is None else context
+    return read_source_set(module, MAIN, reading, package=package, namespace=namespace)
+
+
+def read_module(
+    module: Module, context: ReadingContext, problems: list[InputError] | None = None
+) -> Iterator[Application]:
+    """Yield a module's applications: `main`, then one for each further source set that has a manifest.
+
+    That of a build type or flavour holds what the source set adds or changes, merged with main's manifest as
+    Gradle would, and sees its own resources over main's.
+
+    Args:
+        module: The module.
+        context: Where leniencies are told.
+        problems: Where manifests and resource files that cannot be read are told; without it they are raised.
+    """
+    names = sorted(module.source_sets, key=lambda name: (name != MAIN, name))
+    for name in names:
+        try:
+            yield read_source_set(module, name, context, problems)
+        except InputError as error:
+            if problems is None:
+                raise
+            problems.append(error)
+
+
+def read_source_set(
+    module: Module,
+    name: str,
+    context: ReadingContext,
+    problems: list[InputError] | None = None,
+    *,
+    package: str | None = None,
+    namespace: str | None = None,
+) -> Application:
+    """Return the application of one source set of a module; see `read_module`.
+
+    Args:
+        module: The module.
+        name: The source set.
+        context: Where leniencies are told.
+        problems: Where resource files that cannot be read are told; without it they are raised.
+        package: Application id, where it is not the build file's.
+        namespace: Namespace, where it is not the build file's.
+
+    Raises:
+        InputError: no manifest, or it cannot be read.
+    """
+    main = module.source_sets.get(MAIN)
+    own = module.source_sets[name]
+    layers = (own,) if name == MAIN or main is None else (own, main)
+    resources = SourceResources(layers, problems)
+    package = package or module.gradle.application_id(None if name == MAIN else name)
+    reader = ManifestReader(resources, module.gradle.placeholders, context)
+    manifest = _read_manifest(reader, own, package)
+    package = package or (None if module.gradle.is_library else manifest.package)
+    components = manifest.components
+    inherited = None
+    if len(layers) > 1:
+        quiet = ManifestReader(resources, module.gradle.placeholders, ReadingContext(rows_off=frozenset()))
+        base = _read_main_quietly(quiet, layers[1], package)
+        if base is not None:
+            components = merge_manifests(manifest, base)
+            inherited = base.package
+            package = package or (None if module.gradle.is_library else base.package)
+    application = components[0]
+    return Application(
+        package=package or module.gradle.default_package,
+        components=components,
+        resources=resources,
+        place=manifest.place,
+        label=application.label,
+        description=application.description,
+        namespace=namespace or module.gradle.namespace or manifest.package or inherited,
+        loose_assets=_names_nobody_points_to(resources, components),
+    )
+
+
+def _read_manifest(reader: ManifestReader, source_set: SourceSet, package: str | None) -> Manifest:
+    name = source_set.manifest
+    path = source_set.path_of(name)
+    if name not in source_set.files:
+        raise InputError(f"there is no {name}", place=path, hint="Name the folder that holds it")
+    return reader.read(source_set.files[name], path=path, package=package)
+
+
+def _read_main_quietly(reader: ManifestReader, main: SourceSet, package: str | None) -> Manifest | None:
+    # What is wrong in main's manifest is told where main is read for itself.
+    try:
+        return _read_manifest(reader, main, package)
+    except InputError:
+        return None
+
+
+def _names_nobody_points_to(resources: SourceResources, components: Iterable[Component]) -> tuple[str, ...]:
+    pointed_to = names_pointed_to(resources, components)
+    return tuple(name for name, _ in resources.descriptor_candidates() if name not in pointed_to)
+
+
+def names_pointed_to(resources: SourceResources, components: Iterable[Component]) -> frozenset[str]:
+    """Return the assets and `@type/name` references that the meta-data and properties of components name."""
+    names: set[str] = set()
+    for component in components:
+        for held in (*component.meta_data, *component.properties):
+            names.update(_names_of(held))
+    for reference in [name for name in names if name.startswith("@array/")]:
+        for item in resources.read_array(reference) or ():
+            names.add(item)
+    return frozenset(names)
+
+
+def _names_of(held: MetaData) -> Iterator[str]:
+    for text in (held.value, held.raw_value, held.resource):
+        if isinstance(text, str) and len(text) <= _MAX_NAMES:
+            yield reference_in(text) or text
+            yield from (part.strip() for part in text.split(","))
+
+
+def loose_files_of(applications: Iterable[Application]) -> list[LooseFile]:
+    """Return the descriptor candidates of a module that no component of any of its applications points to.
+
+    A file that shares its name with one that is pointed to, such as `res/raw/x.xml` beside `@xml/x`, is a
+    stale copy and left out (reference mobile-mcp-and-mmcp 2.2).
+    """
+    pointed_to: set[str] = set()
+    candidates: dict[str, ResourceFile] = {}
+    for application in applications:
+        resources = application.resources
+        if isinstance(resources, SourceResources):
+            pointed_to |= names_pointed_to(resources, application.components)
+            for name, file in resources.descriptor_candidates():
+                candidates.setdefault(name, file)
+    stems = {_stem_of(name) for name in pointed_to}
+    return [LooseFile(name, file) for name, file in candidates.items() if _stem_of(name) not in stems]
+
+
+def _stem_of(name: str) -> str:
+    return posixpath.basename(name).partition(".")[0]

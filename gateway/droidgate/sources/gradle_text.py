@@ -1,0 +1,250 @@
+"""What a Gradle build file says about application ids, found by looking at its text; nothing is run.
+
+Read are literals, constants of the same file and their concatenation, in Kotlin and in Groovy; whatever a
+script computes stays unknown. A file that is no Gradle script says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Final
+
+MAX_CHARACTERS: Final = 1024 * 1024
+"""A longer build file is not looked at."""
+
+MAX_STATEMENT: Final = 8192
+"""A longer statement says nothing."""
+
+MAX_VALUE: Final = 1024
+"""A longer value is no id; constants that multiply each other stop here."""
+
+MAX_HEADER: Final = 256
+"""How many characters in front of a brace can name its block."""
+
+MAX_BLOCKS: Final = 16
+"""How many blocks around a statement are looked at."""
+
+_TOKEN = re.compile(
+    r"\"\"\".*?\"\"\"|'''.*?'''|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+    r"|(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))|[{}()\[\]\n;]|[^\"'/{}()\[\]\n;]+|.",
+    re.DOTALL,
+)
+_NAMED_BLOCK = re.compile(r"\b(?:create|getByName|named|register|maybeCreate)\s*\(\s*[\"']([^\"']+)[\"']")
+_LAST_WORD = re.compile(r"[\"'`]?(\w[\w-]*)[\"'`]?\s*(?:\([^()]*\))?\s*$")
+_ASSIGNMENT = re.compile(
+    r"(?P<prefix>(?:\w+\.)*)(?P<key>namespace|applicationId|applicationIdSuffix)\b\s*(?:=(?!=)|\.\s*set\b|)(?P<value>.+)",
+    re.DOTALL,
+)
+_CONSTANT = re.compile(
+    r"(?:(?:private|internal|const|final|static|project)\s+)*(?:val|def|var|String|ext\.)\s*(?P<name>\w+)"
+    r"\s*(?::\s*String)?\s*=(?!=)(?P<value>.+)",
+    re.DOTALL,
+)
+_PIECE = re.compile(
+    r"\"(?P<double>(?:\\.|[^\"\\])*)\"|'(?P<single>(?:\\.|[^'\\])*)'|(?P<name>[A-Za-z_]\w*)|(?P<other>\S)"
+)
+_INTERPOLATED = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_PLACEHOLDER = re.compile(
+    r"(?<![\w.-])[\"']?(?P<key>[\w.-]+)[\"']?\s*(?:\]\s*=|:|\bto\b)\s*(?P<value>\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\w+)"
+)
+_LIBRARY = re.compile(r"com\.android\.library|\bandroid[.-]?library\b", re.IGNORECASE)
+_APPLICATION = re.compile(r"com\.android\.application|\bandroid[.-]?application\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class GradleFile:
+    """What a build file says.
+
+    Attributes:
+        namespace: `android.namespace`.
+        base_id: `applicationId` of the default configuration.
+        own_ids: `applicationId` of product flavours, by flavour.
+        suffixes: `applicationIdSuffix` of flavours and build types by name, the default one's under no name.
+        flavours: Names of product flavours.
+        build_types: Names of build types.
+        placeholders: `manifestPlaceholders`.
+        is_library: The module makes a library, which has no application id.
+    """
+
+    namespace: str | None = None
+    base_id: str | None = None
+    own_ids: Mapping[str, str] = field(default_factory=dict)
+    suffixes: Mapping[str, str] = field(default_factory=dict)
+    flavours: tuple[str, ...] = ()
+    build_types: tuple[str, ...] = ()
+    placeholders: Mapping[str, str] = field(default_factory=dict)
+    is_library: bool = False
+
+    @property
+    def default_package(self) -> str | None:
+        """The application id of a module that names none: its namespace; None for a library."""
+        return None if self.is_library else self.namespace
+
+    def application_id(self, source_set: str | None = None) -> str | None:
+        """Return the application id of a source set such as `debug` or `demoDebug`, or the default."""
+        flavour, build_type = self._parts_of(source_set or "")
+        base = self.own_ids.get(flavour) or self.base_id or self.default_package
+        if base is None:
+            return None
+        return base + "".join(
+            self.suffixes.get(name, "") for name in dict.fromkeys(("", flavour, build_type))
+        )
+
+    def _parts_of(self, source_set: str) -> tuple[str, str]:
+        if source_set in self.flavours:
+            return source_set, ""
+        for flavour, build_type in product(self.flavours, self.build_types):
+            if source_set == flavour + build_type[:1].upper() + build_type[1:]:
+                return flavour, build_type
+        return "", source_set
+
+
+def read_gradle(text: str) -> GradleFile:
+    """Return what the text of a `build.gradle` or `build.gradle.kts` says."""
+    if len(text) > MAX_CHARACTERS:
+        return GradleFile()
+    reader = _Reader()
+    for path, statement in _statements(text):
+        reader.take(path, statement)
+    is_library = _LIBRARY.search(text) is not None and _APPLICATION.search(text) is None
+    return GradleFile(
+        namespace=reader.namespace,
+        base_id=reader.base_id,
+        own_ids=reader.own_ids,
+        suffixes=reader.suffixes,
+        flavours=tuple(dict.fromkeys(reader.flavours)),
+        build_types=tuple(dict.fromkeys(("debug", "release", *reader.build_types))),
+        placeholders=reader.placeholders,
+        is_library=is_library and reader.base_id is None,
+    )
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.namespace: str | None = None
+        self.base_id: str | None = None
+        self.own_ids: dict[str, str] = {}
+        self.suffixes: dict[str, str] = {}
+        self.flavours: list[str] = []
+        self.build_types: list[str] = []
+        self.placeholders: dict[str, str] = {}
+        self._constants: dict[str, str] = {}
+
+    def take(self, path: tuple[str, ...], statement: str) -> None:
+        self._note_names(path)
+        if "manifestPlaceholders" in statement:
+            self._take_placeholders(statement)
+            return
+        constant = _CONSTANT.match(statement)
+        if constant is not None:
+            value = self._evaluate(constant["value"])
+            if value is not None:
+                self._constants.setdefault(constant["name"], value)
+            return
+        found = _ASSIGNMENT.match(statement)
+        value = self._evaluate(found["value"]) if found is not None else None
+        if found is not None and value is not None:
+            self._take_id((*path, *found["prefix"].split(".")[:-1]), found["key"], value)
+        elif path[-1:] == ("ext",):
+            self.take((), f"def {statement}")
+
+    def _note_names(self, path: tuple[str, ...]) -> None:
+        for name, names in (("productFlavors", self.flavours), ("buildTypes", self.build_types)):
+            if name in path[:-1]:
+                member = path[path.index(name) + 1]
+                if member not in names[-1:]:
+                    names.append(member)
+
+    def _take_id(self, path: tuple[str, ...], key: str, value: str) -> None:
+        if key == "namespace":
+            self.namespace = self.namespace or value
+            return
+        owner = next(
+            (path[path.index(one) + 1] for one in ("productFlavors", "buildTypes") if one in path[:-1]), ""
+        )
+        if key == "applicationIdSuffix":
+            self.suffixes.setdefault(owner, value if value.startswith(".") else f".{value}")
+        elif owner:
+            self.own_ids.setdefault(owner, value)
+        else:
+            self.base_id = self.base_id or value
+
+    def _take_placeholders(self, statement: str) -> None:
+        for found in _PLACEHOLDER.finditer(statement):
+            value = self._evaluate(found["value"])
+            if value is not None:
+                self.placeholders.setdefault(found["key"], value)
+
+    def _evaluate(self, expression: str) -> str | None:
+        """Return the text of literals and known constants joined by `+`, None for anything else."""
+        expression = expression.strip()
+        if expression.startswith("(") and expression.endswith(")"):
+            expression = expression[1:-1]
+        pieces: list[str] = []
+        for number, found in enumerate(_PIECE.finditer(expression)):
+            if number % 2:
+                if found["other"] != "+":
+                    return None
+                continue
+            piece = self._piece(found)
+            if piece is None:
+                return None
+            pieces.append(piece)
+        text = "".join(pieces)
+        return text if 0 < len(text) <= MAX_VALUE else None
+
+    def _piece(self, found: re.Match[str]) -> str | None:
+        if found["name"] is not None:
+            return self._constants.get(found["name"])
+        if found["single"] is not None:
+            return found["single"]
+        if found["double"] is None:
+            return None
+        known = [self._constants.get(one[1] or one[2]) for one in _INTERPOLATED.finditer(found["double"])]
+        if None in known:
+            return None
+        return _INTERPOLATED.sub(lambda one: self._constants[one[1] or one[2]], found["double"])
+
+
+def _statements(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield each statement with the names of the blocks around it."""
+    path: list[str] = []
+    statement: list[str] = []
+    depth = 0
+    for found in _TOKEN.finditer(text):
+        piece = found[0]
+        if found["comment"] is not None:
+            continue
+        if piece in "([":
+            depth += 1
+        elif piece in ")]":
+            depth = max(0, depth - 1)
+        if piece == "{":
+            path.append(_block_name("".join(statement)))
+            depth = 0
+        elif piece not in {"}", ";"} and (piece != "\n" or depth):
+            statement.append(piece)
+            continue
+        joined = "".join(statement).strip()
+        statement.clear()
+        if joined and piece != "{" and len(joined) <= MAX_STATEMENT:
+            yield tuple(path[-MAX_BLOCKS:]), joined
+        if piece == "}":
+            depth = 0
+            if path:
+                path.pop()
+    joined = "".join(statement).strip()
+    if len(joined) <= MAX_STATEMENT:
+        yield tuple(path[-MAX_BLOCKS:]), joined
+
+
+def _block_name(header: str) -> str:
+    header = header[-MAX_HEADER:]
+    named = _NAMED_BLOCK.search(header)
+    if named is not None:
+        return named[1]
+    last = _LAST_WORD.search(header.strip())
+    return last[1] if last is not None else ""

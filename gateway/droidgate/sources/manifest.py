@@ -1,0 +1,280 @@
+"""Reading a text AndroidManifest.xml into components (Android's manifest documentation)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from droidgate.application import Component, ComponentKind, IntentFilter, MetaData, MetaValue
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Place
+from droidgate.model.errors import InputError
+from droidgate.parsing.aapt_text import read_attribute_value, read_plain_attribute, reference_in
+from droidgate.parsing.xml_text import ANDROID, Element, child_elements, decode_xml, parse_xml
+from droidgate.sources.resources import SourceResources
+
+TOOLS: Final = "{http://schemas.android.com/tools}"
+
+COMPONENT_TAGS: Final[Mapping[str, ComponentKind]] = {
+    "activity": "activity",
+    "activity-alias": "activity",
+    "service": "service",
+    "receiver": "receiver",
+    "provider": "provider",
+}
+_ROOT_TAGS: Final = frozenset({"manifest", "application", *COMPONENT_TAGS})
+_OWN_FIELDS: Final = frozenset({"name", "exported", "enabled", "permission", "label", "description"})
+_KNOWN_PREFIXES: Final = {"android": ANDROID.strip("{}"), "tools": TOOLS.strip("{}")}
+
+_START_TAG = re.compile(r"\A(?>\s+|<\?.*?\?>|<!--.*?-->)*+<([A-Za-z_][\w.-]*)", re.DOTALL)
+_HEAD_BYTES: Final = 8192
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_PROLOG = re.compile(r"\A\s*<\?xml.*?\?>", re.DOTALL)
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+_PREFIX = re.compile(r"[\s<]([A-Za-z_][\w.-]*):[A-Za-z_]")
+_PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What one manifest file says.
+
+    Attributes:
+        package: Its `package` attribute.
+        components: The application element first, also where the file has none.
+        removed: Kind and name of the components that it removes (`tools:node="remove"`).
+        replacing: Kind and name of the components that replace what they would be merged with.
+        place: The file.
+    """
+
+    package: str | None
+    components: tuple[Component, ...]
+    removed: frozenset[tuple[str, str]]
+    replacing: frozenset[tuple[str, str]]
+    place: Place
+
+
+def root_tag_of(data: bytes) -> str | None:
+    """Return the name of an XML document's root element by its first kilobytes, None where there is none."""
+    encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+    head = data[:_HEAD_BYTES].decode(encoding, "replace")
+    found = _START_TAG.match(head)
+    return found[1] if found is not None else None
+
+
+def is_manifest(data: bytes) -> bool:
+    """Tell whether a file's content is a text manifest, or a piece of one that can be read as such."""
+    tag = root_tag_of(data)
+    return tag == "manifest" or (tag in _ROOT_TAGS and b"android:" in data)
+
+
+class ManifestReader:
+    """Reads manifests of one application.
+
+    Args:
+        resources: Where references lead.
+        placeholders: What `${name}` stands for.
+        context: Where leniencies are told.
+    """
+
+    def __init__(
+        self, resources: SourceResources, placeholders: Mapping[str, str], context: ReadingContext
+    ) -> None:
+        self._resources = resources
+        self._placeholders = dict(placeholders)
+        self._context = context
+
+    def read(self, data: bytes, *, path: str, package: str | None = None) -> Manifest:
+        """Read one manifest.
+
+        Args:
+            data: The file.
+            path: The file as a user would write it.
+            package: The application id, for `${applicationId}`; without it the manifest's package is taken.
+
+        Raises:
+            InputError: it is no manifest.
+        """
+        place = Place(path=path)
+        root = self._parse(data, path)
+        own_package = root.get("package") if root.tag == "manifest" else None
+        for name in ("applicationId", "packageName"):
+            if package or own_package:
+                self._placeholders.setdefault(name, package or own_package or "")
+        application = (
+            root if root.tag == "application" else next(iter(root.iterchildren("application")), None)
+        )
+        if application is None:
+            nothing = Component(kind="application", place=place)
+            return Manifest(own_package, (nothing,), frozenset(), frozenset(), place)
+        elements = [one for one in child_elements(application) if one.tag in COMPONENT_TAGS]
+        kept = [one for one in elements if one.get(f"{TOOLS}node") not in {"remove", "removeAll"}]
+        components = [self._read_component(application, "application", path)]
+        components += [self._read_component(one, COMPONENT_TAGS[str(one.tag)], path) for one in kept]
+        return Manifest(
+            package=own_package,
+            components=tuple(components),
+            removed=frozenset(map(self._key, elements)) - frozenset(map(self._key, kept)),
+            replacing=frozenset(self._key(one) for one in kept if one.get(f"{TOOLS}node") == "replace"),
+            place=place,
+        )
+
+    def _parse(self, data: bytes, path: str) -> Element:
+        text = decode_xml(data, path=path)
+        start = _START_TAG.match(text)
+        tag = start[1] if start is not None else ""
+        place = Place(path=path, line=text.count("\n", 0, start.start(1)) + 1 if start is not None else 1)
+        if tag in COMPONENT_TAGS:
+            self._context.allow(
+                "S81", f"a manifest of <{tag}> alone is read as part of an <application>", source=place
+            )
+            text = f"<application>{_PROLOG.sub(_as_blank_lines, text)}</application>"
+        elif tag == "application":
+            self._context.allow("S81", "an <application> without <manifest> is read", source=place)
+        root = self._parse_with_prefixes(text, place)
+        if root.tag not in _ROOT_TAGS:
+            message = f"the root element is <{root.tag!s}>, not <manifest>"
+            raise InputError(message, place=path, hint="Name an AndroidManifest.xml")
+        return root
+
+    def _parse_with_prefixes(self, text: str, place: Place) -> Element:
+        try:
+            return parse_xml(text, path=place.path)
+        except InputError as error:
+            start = _START_TAG.match(text)
+            if "Namespace prefix" not in error.message or start is None:
+                raise
+        names = _QUOTED.sub('""', _COMMENT.sub("", text))
+        prefixes = sorted(set(_PREFIX.findall(names)) - {"xmlns", "xml"})
+        missing = [prefix for prefix in prefixes if f"xmlns:{prefix}" not in names]
+        declared = "".join(
+            f' xmlns:{one}="{_KNOWN_PREFIXES.get(one, "urn:undeclared:" + one)}"' for one in missing
+        )
+        root = parse_xml(text[: start.end(1)] + declared + text[start.end(1) :], path=place.path)
+        message = f"the manifest does not declare its prefix {', '.join(missing)}; it is read as usual"
+        self._context.allow("S80", message, source=place, hint=f"Add{declared} to the root element")
+        return root
+
+    def _key(self, element: Element) -> tuple[str, str]:
+        return COMPONENT_TAGS[str(element.tag)], self._text(element, "name") or ""
+
+    def _read_component(self, element: Element, kind: ComponentKind, path: str) -> Component:
+        return Component(
+            kind=kind,
+            name=(self._text(element, "name") or "") if kind != "application" else "",
+            exported=self._flag(element, "exported"),
+            enabled=self._flag(element, "enabled") is not False,
+            permission=self._text(element, "permission"),
+            label=self._text(element, "label"),
+            description=self._text(element, "description"),
+            filters=tuple(self._read_filter(one) for one in element.iterchildren("intent-filter")),
+            meta_data=tuple(self._read_all_meta(element, "meta-data", path)),
+            properties=tuple(self._read_all_meta(element, "property", path)),
+            attributes=dict(self._read_other_attributes(element)),
+            place=_place_of(element, path),
+        )
+
+    def _read_other_attributes(self, element: Element) -> Iterator[tuple[str, str]]:
+        for key, raw in element.attrib.items():
+            name = str(key).removeprefix(ANDROID)
+            if str(key).startswith(ANDROID) and name not in _OWN_FIELDS:
+                yield name, self._filled(str(raw))
+
+    def _read_filter(self, element: Element) -> IntentFilter:
+        actions = (self._text(one, "name") for one in element.iterchildren("action"))
+        categories = (self._text(one, "name") for one in element.iterchildren("category"))
+        return IntentFilter(tuple(filter(None, actions)), tuple(filter(None, categories)))
+
+    def _read_all_meta(self, element: Element, tag: str, path: str) -> Iterator[MetaData]:
+        for one in element.iterchildren(tag):
+            name = self._text(one, "name")
+            if name is not None and one.get(f"{TOOLS}node") not in {"remove", "removeAll"}:
+                yield self._read_meta(one, name, path)
+
+    def _read_meta(self, element: Element, name: str, path: str) -> MetaData:
+        raw, resource = element.get(f"{ANDROID}value"), element.get(f"{ANDROID}resource")
+        return MetaData(
+            name=name,
+            value=self._value(raw) if raw is not None else None,
+            raw_value=raw,
+            resource=self._resource(resource) if resource is not None else None,
+            place=_place_of(element, path),
+        )
+
+    def _value(self, raw: str) -> MetaValue | None:
+        filled = self._filled(raw)
+        reference = reference_in(filled)
+        if reference is not None:
+            return self._resources.read_value(reference)
+        return None if filled.strip() == "@null" else read_attribute_value(filled)
+
+    def _resource(self, raw: str) -> str:
+        filled = self._filled(raw)
+        return reference_in(filled) or filled.strip()
+
+    def _text(self, element: Element, name: str) -> str | None:
+        raw = element.get(f"{ANDROID}{name}")
+        if raw is None:
+            return None
+        filled = self._filled(raw)
+        reference = reference_in(filled)
+        return self._resources.read_text(reference) if reference is not None else read_plain_attribute(filled)
+
+    def _flag(self, element: Element, name: str) -> bool | None:
+        raw = element.get(f"{ANDROID}{name}")
+        value = self._value(raw) if raw is not None else None
+        return value if isinstance(value, bool) else None
+
+    def _filled(self, raw: str) -> str:
+        if "${" not in raw:
+            return raw
+        return _PLACEHOLDER.sub(lambda found: self._placeholders.get(found[1], found[0]), raw)
+
+
+def merge_manifests(addition: Manifest, base: Manifest) -> tuple[Component, ...]:
+    """Return the components of a build type's or flavour's manifest as they are after merging with main's.
+
+    A component of the same kind and name takes what it does not say itself from main; components that only
+    main has are left out, since main is read for itself. So the application element keeps its own
+    meta-data only.
+    """
+    known = {(one.kind, one.name): one for one in base.components}
+    merged: list[Component] = []
+    for one in addition.components:
+        below = known.get((one.kind, one.name))
+        if below is None or (one.kind, one.name) in addition.replacing:
+            merged.append(one)
+        elif one.kind == "application":
+            merged.append(
+                replace(one, label=one.label or below.label, description=one.description or below.description)
+            )
+        else:
+            merged.append(_merge_component(one, below))
+    return tuple(merged)
+
+
+def _merge_component(one: Component, below: Component) -> Component:
+    own_names = {held.name for held in one.meta_data}
+    own_properties = {held.name for held in one.properties}
+    return replace(
+        one,
+        exported=below.exported if one.exported is None else one.exported,
+        enabled=one.enabled and below.enabled,
+        permission=one.permission or below.permission,
+        label=one.label or below.label,
+        description=one.description or below.description,
+        filters=(*one.filters, *(held for held in below.filters if held not in one.filters)),
+        meta_data=(*one.meta_data, *(held for held in below.meta_data if held.name not in own_names)),
+        properties=(*one.properties, *(held for held in below.properties if held.name not in own_properties)),
+        attributes={**below.attributes, **one.attributes},
+    )
+
+
+def _place_of(element: Element, path: str) -> Place:
+    return Place(path=path, line=element.sourceline)
+
+
+def _as_blank_lines(found: re.Match[str]) -> str:
+    return "\n" * found[0].count("\n")

@@ -1,0 +1,240 @@
+"""The resources and assets of a source tree: `res` and `assets` of one or several source sets.
+
+Nothing is read before it is asked for. Among several files or values of one name, the one without a qualifier
+comes first (the default locale and configuration), then the overlay in front of what it overlays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate.application import MetaValue, TextFile
+from droidgate.model.capability import Place
+from droidgate.model.errors import InputError
+from droidgate.parsing.aapt_text import read_attribute_value, read_string_resource, reference_in
+from droidgate.parsing.json_text import decode_utf8
+from droidgate.parsing.xml_text import Element, child_elements, decode_xml, parse_xml
+from droidgate.sources.spelling import join_spelled
+
+MAX_REFERENCES: Final = 20
+"""How many references are followed from one value; AssetManager stops at 20 too."""
+
+_TEXT_TYPES: Final = frozenset({"string", "bool", "integer", "color", "dimen", "fraction"})
+_DESCRIPTOR_ENDINGS: Final = (".xml", ".json")
+_ARRAY_TAGS: Final = frozenset({"array", "string-array", "integer-array"})
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSet:
+    """One source set.
+
+    Attributes:
+        files: Content by path relative to `src/main` or its like.
+        spelled: How a user would write that folder.
+        manifest: Name of its manifest among the files.
+    """
+
+    files: Mapping[str, bytes]
+    spelled: str = ""
+    manifest: str = "AndroidManifest.xml"
+
+    def path_of(self, name: str) -> str:
+        """Return the path of a file as a user would write it."""
+        return join_spelled(self.spelled, name)
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceFile:
+    """A file of a source set; `order` says how soon it is used among files of one resource name."""
+
+    order: tuple[bool, str, int, str]
+    source_set: SourceSet
+    name: str
+
+    def read(self) -> bytes:
+        """Return its content.
+
+        Raises:
+            InputError: it cannot be read.
+        """
+        return self.source_set.files[self.name]
+
+    @property
+    def path(self) -> str:
+        """Its path as a user would write it."""
+        return self.source_set.path_of(self.name)
+
+
+class SourceResources:
+    """Resources and assets of source sets, as `droidgate.application.Resources` asks for them.
+
+    Args:
+        source_sets: The overlay first, `main` last.
+        problems: Where a resource file that cannot be read is told; without it, it is raised.
+    """
+
+    def __init__(self, source_sets: tuple[SourceSet, ...], problems: list[InputError] | None = None) -> None:
+        self._source_sets = source_sets
+        self._problems = problems
+        self._files: dict[str, list[ResourceFile]] = {}
+        self._value_files: deque[ResourceFile] = deque()
+        self._values: dict[str, Element] = {}
+        self._index()
+
+    def _index(self) -> None:
+        value_files: list[ResourceFile] = []
+        for number, source_set in enumerate(self._source_sets):
+            for name in source_set.files:
+                parts = name.split("/")
+                if len(parts) != 3 or parts[0] != "res":  # noqa: PLR2004 - res/<type>/<file>
+                    continue
+                kind, _, qualifier = parts[1].partition("-")
+                entry = ResourceFile((bool(qualifier), qualifier, number, name), source_set, name)
+                if kind == "values":
+                    value_files.append(entry)
+                else:
+                    self._files.setdefault(f"{kind}/{parts[2].partition('.')[0]}", []).append(entry)
+        self._value_files.extend(sorted(value_files, key=lambda one: one.order))
+        for entries in self._files.values():
+            entries.sort(key=lambda one: one.order)
+
+    def read_file(self, reference: str) -> TextFile | None:
+        """Return the file behind `@xml/name` or `@raw/name`, None where there is none.
+
+        Raises:
+            InputError: the file is no text.
+        """
+        entry = self._find_file(reference)
+        return None if entry is None else _read_text_file(entry.source_set, entry.name)
+
+    def read_text(self, reference: str) -> str | None:
+        """Return the default-locale text of `@string/name`, None where it is unknown."""
+        value = self.read_value(reference)
+        return value if isinstance(value, str) else None
+
+    def read_value(self, reference: str) -> MetaValue | None:
+        """Return the value of `@string`, `@bool`, `@integer` or `@color` as a device gives it, else None.
+
+        A reference to a file gives the path that the file has in the APK, as `TypedValue` does.
+        """
+        for _ in range(MAX_REFERENCES):
+            key = _key_of(reference)
+            kind = key.partition("/")[0] if key is not None else ""
+            element = self._find_value(key) if key is not None else None
+            if element is None:
+                entry = self._find_file(reference)
+                return entry.name if entry is not None else None
+            if kind not in _TEXT_TYPES:
+                return None
+            text = _inner_text(element)
+            followed = reference_in(text)
+            if followed is None:
+                return read_string_resource(text) if kind == "string" else read_attribute_value(text)
+            reference = followed
+        return None
+
+    def read_array(self, reference: str) -> tuple[str, ...] | None:
+        """Return the items of `@array/name`, each a text or a reference, None where there is none."""
+        key = _key_of(reference)
+        element = self._find_value(key) if key is not None and key.startswith("array/") else None
+        if element is None:
+            return None
+        items = [_inner_text(child) for child in child_elements(element) if child.tag == "item"]
+        return tuple(reference_in(item) or read_string_resource(item) for item in items)
+
+    def read_asset(self, name: str) -> TextFile | None:
+        """Return the asset of that name, None where there is none.
+
+        Raises:
+            InputError: the file is no text.
+        """
+        wanted = f"assets/{name}"
+        source_set = next((one for one in self._source_sets if wanted in one.files), None)
+        return None if source_set is None else _read_text_file(source_set, wanted)
+
+    def descriptor_candidates(self) -> Iterator[tuple[str, ResourceFile]]:
+        """Yield the XML and JSON files of assets, res/xml and res/raw, by their names for `loose_assets`."""
+        seen: set[str] = set()
+        for number, source_set in enumerate(self._source_sets):
+            for name in sorted(source_set.files):
+                if name.startswith("assets/") and name.endswith(_DESCRIPTOR_ENDINGS) and name not in seen:
+                    seen.add(name)
+                    yield (
+                        name.removeprefix("assets/"),
+                        ResourceFile((False, "", number, name), source_set, name),
+                    )
+        for key, entries in sorted(self._files.items()):
+            if key.startswith(("xml/", "raw/")) and entries[0].name.endswith(_DESCRIPTOR_ENDINGS):
+                yield f"@{key}", entries[0]
+
+    def _find_file(self, reference: str) -> ResourceFile | None:
+        for _ in range(MAX_REFERENCES):
+            key = _key_of(reference)
+            if key is None:
+                return None
+            if key in self._files:
+                return self._files[key][0]
+            element = self._find_value(key)
+            followed = reference_in(_inner_text(element)) if element is not None else None
+            if followed is None:
+                return None
+            reference = followed
+        return None
+
+    def _find_value(self, key: str) -> Element | None:
+        self._read_values(qualified=False)
+        if key not in self._values:
+            self._read_values(qualified=True)
+        return self._values.get(key)
+
+    def _read_values(self, *, qualified: bool) -> None:
+        while self._value_files and (qualified or not self._value_files[0].order[0]):
+            entry = self._value_files.popleft()
+            try:
+                root = parse_xml(entry.read(), path=entry.path)
+            except InputError as error:
+                if self._problems is None:
+                    raise
+                self._problems.append(error)
+                continue
+            for element in child_elements(root):
+                key = _key_of_value(element)
+                if key is not None:
+                    self._values.setdefault(key, element)
+
+
+def _key_of(reference: str) -> str | None:
+    """Return `type/name` of a reference to a resource of the application itself."""
+    found = reference_in(reference)
+    if found is None or found.startswith("@android:"):
+        return None
+    return re.sub(r"^@(?:[^:/]+:)?", "", found)
+
+
+def _key_of_value(element: Element) -> str | None:
+    name = element.get("name")
+    if name is None:
+        return None
+    tag = (
+        "array"
+        if element.tag in _ARRAY_TAGS
+        else element.get("type")
+        if element.tag == "item"
+        else element.tag
+    )
+    return f"{tag!s}/{name}"
+
+
+def _inner_text(element: Element) -> str:
+    return "".join(element.itertext("*"))
+
+
+def _read_text_file(source_set: SourceSet, name: str) -> TextFile:
+    path = source_set.path_of(name)
+    data = source_set.files[name]
+    text = decode_xml(data, path=path) if name.endswith(".xml") else decode_utf8(data, path=path)
+    return TextFile(text=text, place=Place(path=path))

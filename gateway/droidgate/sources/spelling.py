@@ -1,0 +1,23 @@
+"""Paths as a user would write them."""
+
+from __future__ import annotations
+
+
+def printable(path: str) -> str:
+    """Return a path as text that can be printed; bytes that are no UTF-8 are shown as escapes."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def join_spelled(folder: str, name: str) -> str:
+    """Join a folder as a user wrote it and a name below it: no `./` in front, one `/` between."""
+    if not name:
+        return printable(folder)
+    if folder in {"", ".", "./"}:
+        return printable(name)
+    return printable(f"{folder.rstrip('/')}/{name}")
+
+
+def spelled_parent(path: str) -> str:
+    """Return the folder of a path, empty where it names none."""
+    folder, slash, _ = path.rpartition("/")
+    return folder or slash

@@ -1,0 +1,289 @@
+"""Writes the generated pages of docs/, the published JSON Schemas, and the generated parts of README.md.
+
+    python scripts/write_docs.py           write what is not current
+    python scripts/write_docs.py --check   say what is not current, and end with 1 if something is
+
+A part of README.md stands between `<!-- NAME -->` and `<!-- end of NAME -->`; the names are those of `PARTS`.
+"""
+
+import importlib
+import pkgutil
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import typer
+
+from droidgate.cli.documents import PUBLISHED, Matrix
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.json_output import json_text, schema_of
+from droidgate.cli.listing_formats import can_write
+from droidgate.cli.matrix import cell_text, make_matrix
+from droidgate.cli.program import build_app
+from droidgate.formats import load_formats
+from droidgate.model.findings import FINDING_CODES, FindingCode
+from droidgate_mappings.tables import DivergenceRow, load_divergences
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+SOURCE_ROOTS = ("gateway", "adapters", "mappings", "device_shim")
+WIDTH = 100
+NOTE = "<!-- Written by scripts/write_docs.py. -->\n"
+
+_FINDINGS_INTRODUCTION = """\
+# Findings
+
+Every finding has a stable code. Levels of a crossing, mildest first: `read`, `renamed`, `moved`,
+`widened`, `defaulted`, `dropped`, `impossible`. Levels of `lint`: `note`, `warning`, `error`. Weights of
+`diff`: `text-only`, `compatible`, `breaking`.
+"""
+_DIVERGENCES_INTRODUCTION = """\
+# Where specifications and apps differ
+
+We write by the specification, and read what apps ship. A row marked *lenient* is a rule that the reader
+bends; each use of it is told as a finding `lenient-read`, and refused by `--strict`.
+"""
+_MATRIX_INTRODUCTION = """\
+# Support matrix
+
+What becomes of each feature when it is written in a dialect: `yes`, or the level of the finding that tells
+it, and what is written instead.
+"""
+_CLI_INTRODUCTION = """\
+# Commands
+
+Data goes to standard output; progress, warnings and errors go to standard error. On a terminal, pages are
+drawn; in a pipe, they are plain text. `NO_COLOR` is respected. Exit codes: [exit-codes.md](exit-codes.md).
+What `--json` prints has a JSON Schema in [schemas](schemas), which `--json-schema` prints as well.
+
+An error is one line with its place, and a line that begins with `hint:`. With `DROIDGATE_TRACEBACK=1` the
+Python traceback is printed too.
+"""
+_AREAS = {
+    "droidgate.leniency": "Reading",
+    "droidgate.fit": "Crossing from one protocol to another",
+    "droidgate.compare": "Differences between two versions",
+}
+
+
+def import_everything() -> None:
+    """Import every module of ours, so that every finding code is declared."""
+    for root in SOURCE_ROOTS:
+        for package in (CHECKOUT / root).glob("*/__init__.py"):
+            name = package.parent.name
+            for module in pkgutil.walk_packages([str(package.parent)], f"{name}."):
+                if not module.name.endswith("__main__"):
+                    importlib.import_module(module.name)
+
+
+def pages() -> dict[str, str]:
+    """Return path below docs/ to text, for every generated page."""
+    import_everything()
+    made: dict[str, Callable[[], str]] = {
+        "cli.md": cli_page,
+        "divergences.md": divergences_page,
+        "exit-codes.md": exit_codes_page,
+        "findings.md": findings_page,
+        "support-matrix.md": support_matrix_page,
+    }
+    written = {name: page() for name, page in made.items()}
+    for name, document in PUBLISHED.items():
+        written[f"schemas/{name}.schema.json"] = json_text(schema_of(document))
+    return written
+
+
+def readme_with_parts(text: str) -> str:
+    """Return README.md's text with its generated parts as they should be."""
+    for name, part in PARTS.items():
+        start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+        pattern = re.compile(f"{re.escape(start)}.*?{re.escape(end)}", re.DOTALL)
+        if pattern.search(text):
+            whole = f"{start}\n{part()}{end}"
+            text = pattern.sub(lambda _match, whole=whole: whole, text)
+    return text
+
+
+def findings_page() -> str:
+    """Return the page about finding codes."""
+    parts = [NOTE, _FINDINGS_INTRODUCTION]
+    areas: dict[str, list[FindingCode]] = {}
+    for code in sorted(FINDING_CODES.values(), key=lambda one: one.code):
+        areas.setdefault(_area(code.module), []).append(code)
+    order = [*_AREAS.values(), *sorted(areas.keys() - set(_AREAS.values()))]
+    for area in order:
+        if area in areas:
+            parts += [
+                f"## {area}\n",
+                _table(("code", "meaning"), [(f"`{one.code}`", one.meaning) for one in areas[area]]),
+            ]
+    return "\n".join(parts)
+
+
+def _area(module: str) -> str:
+    for prefix, area in _AREAS.items():
+        if module == prefix or module.startswith(f"{prefix}."):
+            return area
+    package = module.partition(".")[0]
+    one = load_formats().get(package.removeprefix("droidgate_").replace("_", "-"))
+    return f"Checking {one.title}" if one is not None else f"`{module}`"
+
+
+def divergences_page() -> str:
+    """Return the page about what specifications say and apps do."""
+    parts = [NOTE, _DIVERGENCES_INTRODUCTION]
+    rows: dict[str, list[DivergenceRow]] = {}
+    for row in load_divergences().values():
+        rows.setdefault(row.format, []).append(row)
+    for format_id, members in rows.items():
+        one = load_formats().get(format_id)
+        parts.append(f"## {one.title if one is not None else format_id}\n")
+        cells = [
+            (
+                f"`{row.id}`{' *lenient*' if row.lenient else ''}",
+                row.question,
+                row.says or "-",
+                row.seen or "-",
+                row.written,
+                row.read,
+                row.source,
+            )
+            for row in members
+        ]
+        parts.append(_table(("row", "question", "specification", "seen", "written", "read", "source"), cells))
+    return "\n".join(parts)
+
+
+def support_matrix_page() -> str:
+    """Return the page about what each dialect can carry."""
+    matrix = _matrix(make_matrix(load_formats().values()))
+    return f"{NOTE}\n{_MATRIX_INTRODUCTION}\n{formats_part()}\n{matrix}"
+
+
+def formats_part() -> str:
+    """Return the table of formats and dialects."""
+    rows = [
+        (
+            f"`{one.id}+{dialect.id}`",
+            "yes" if dialect.readable else f"no: {dialect.not_read_because}",
+            "yes" if can_write(one, dialect.id) else f"no: {dialect.not_written_because}",
+            dialect.summary,
+        )
+        for one in load_formats().values()
+        for dialect in one.dialects
+    ]
+    return _table(("dialect", "read", "written", "what it is"), rows)
+
+
+def default_matrix_part() -> str:
+    """Return the support matrix of each format's default dialect."""
+    return _matrix(make_matrix(load_formats().values(), only_defaults=True))
+
+
+def _matrix(matrix: Matrix) -> str:
+    rows = [(f"{row.group}: {row.feature}", *(cell_text(cell) for cell in row.cells)) for row in matrix.rows]
+    return _table(("feature", *(f"`{column}`" for column in matrix.columns)), rows)
+
+
+def exit_codes_page() -> str:
+    """Return the page about exit codes."""
+    return f"{NOTE}\n# Exit codes\n\n{exit_codes_part()}"
+
+
+def exit_codes_part() -> str:
+    """Return the table of exit codes."""
+    return _table(("code", "meaning"), [(str(int(one)), one.meaning) for one in ExitCode])
+
+
+def cli_page() -> str:
+    """Return the page about commands."""
+    parts = [NOTE, _CLI_INTRODUCTION]
+    for path, text in command_helps().items():
+        parts.append(f"## {path}\n\n```text\n{text}\n```\n")
+    return "\n".join(parts)
+
+
+def command_helps() -> dict[str, str]:
+    """Return the help text of the program and each command, by what a user types."""
+    root = typer.main.get_command(build_app())
+    helps: dict[str, str] = {}
+    pending = [("droidgate", root, None)]
+    while pending:
+        path, command, parent = pending.pop(0)
+        context = command.context_class(
+            command,
+            info_name=path.rpartition(" ")[2],
+            parent=parent,
+            terminal_width=WIDTH,
+            max_content_width=WIDTH,
+        )
+        lines = (line.rstrip() for line in command.get_help(context).strip("\n").splitlines())
+        helps[path] = "\n".join(lines)
+        inner = getattr(command, "commands", {})
+        pending += [(f"{path} {name}", one, context) for name, one in inner.items() if not one.hidden]
+    return helps
+
+
+def commands_part() -> str:
+    """Return the table of commands."""
+    root = typer.main.get_command(build_app())
+    commands = getattr(root, "commands", {})
+    rows = [(f"`droidgate {name}`", one.get_short_help_str(WIDTH)) for name, one in commands.items()]
+    return _table(("command", "what it does"), rows)
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [
+        _row(columns),
+        _row(["---"] * len(columns)),
+        *(_row([_cell(cell) for cell in row]) for row in rows),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(text: str) -> str:
+    """Return a text as a table's cell; what looks like HTML outside backticks is shown as it is."""
+    spans = re.split(r"(`[^`]*`)", " ".join(text.split()))
+    escaped = (one if one.startswith("`") else one.replace("<", "&lt;").replace(">", "&gt;") for one in spans)
+    return "".join(escaped).replace("|", "\\|")
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "support matrix": default_matrix_part,
+    "formats": formats_part,
+    "commands": commands_part,
+    "exit codes": exit_codes_part,
+}
+"""The generated parts that README.md may have."""
+
+
+def wanted_files() -> dict[Path, str]:
+    """Return every generated file with the text it should have."""
+    files = {CHECKOUT / "docs" / name: text for name, text in pages().items()}
+    readme = CHECKOUT / "README.md"
+    if readme.is_file():
+        files[readme] = readme_with_parts(readme.read_text(encoding="utf-8"))
+    return files
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write or check; return the exit code."""
+    only_check = "--check" in arguments
+    stale = [
+        (path, text)
+        for path, text in wanted_files().items()
+        if not path.is_file() or path.read_text(encoding="utf-8") != text
+    ]
+    for path, text in stale:
+        print(path.relative_to(CHECKOUT))
+        if not only_check:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    return 1 if stale and only_check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

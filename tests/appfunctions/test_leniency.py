@@ -1,0 +1,252 @@
+"""Each leniency of the registry: what is accepted, how it is read, and that it is told (reference 1 to 3)."""
+
+import pytest
+
+from appfunctions.function_files import (
+    RESPONSE,
+    components_of,
+    definition_of,
+    facts_of,
+    file_of,
+    function_of,
+    only,
+    parameter_of,
+    property_of,
+    read_app,
+    read_text,
+    rows_of,
+    service_of,
+    typed,
+)
+from droidgate.formats import Reading
+from droidgate.model.types import ArrayType, OneOfType, OpaqueType
+from droidgate_mappings.tables import load_divergences
+
+FILE = file_of(function_of())
+FILES = {"assets/f.xml": FILE}
+SCHEMA = property_of("schema", "s.xsd")
+V2 = property_of("v2", "f.xml")
+
+
+def accepted(reading: Reading, *rows: str) -> Reading:
+    assert rows_of(reading) == list(rows)
+    assert all(finding.message for finding in reading.findings)
+    return reading
+
+
+def lenient(text: str, *rows: str) -> Reading:
+    return accepted(read_text(text, strict=False), *rows)
+
+
+@pytest.mark.row("A01")
+@pytest.mark.parametrize(
+    "text", [f"<?xml version='1.0'?>\n<version>1</version>\n{FILE}", f"{FILE}<version>1</version>"]
+)
+def test_a_version_outside_the_root_is_left_out(text: str) -> None:
+    reading = lenient(text, "A01")
+    assert [one.id for one in only(reading).capabilities] == ["a.B#c"]
+
+
+@pytest.mark.row("A02")
+@pytest.mark.parametrize(
+    "text",
+    [
+        FILE.replace("<appfunction>", '<appfunction lang="en">'),
+        FILE.replace("<response>", "stray <response>"),
+    ],
+)
+def test_attributes_and_stray_text_are_left_out(text: str) -> None:
+    assert only(lenient(text, "A02")).capabilities == only(read_text(FILE)).capabilities
+
+
+@pytest.mark.row("A03")
+def test_the_last_of_two_values_counts() -> None:
+    text = file_of(function_of("<description>a</description><description>b</description>"))
+    assert only(lenient(text, "A03")).capabilities[0].description == "b"
+
+
+@pytest.mark.row("A04")
+@pytest.mark.parametrize(("word", "required"), [("yes", False), ("1", False), ("TRUE", True)])
+def test_booleans_are_read_as_java_reads_them(word: str, required: object) -> None:
+    text = file_of(function_of(parameter_of(typed("", 7), required=word)))
+    parameters = only(lenient(text, "A04")).capabilities[0].input
+    assert parameters.properties["p"].required is required  # type: ignore[union-attr]
+
+
+@pytest.mark.row("A05")
+def test_a_function_without_an_id_is_called_by_its_function_id() -> None:
+    text = file_of(function_of().replace("<id>a.B#c</id>", ""))
+    assert only(lenient(text, "A05")).capabilities[0].id == "a.B#c"
+
+
+@pytest.mark.row("A05")
+def test_a_nested_document_needs_no_id() -> None:
+    text = file_of(function_of(parameter_of(typed("", 7).replace("<id>unused</id>", ""))))
+    lenient(text, "A05")
+
+
+@pytest.mark.row("A06")
+def test_a_function_without_function_id_is_called_by_its_id() -> None:
+    text = file_of(function_of().replace("<functionId>a.B#c</functionId>", ""))
+    assert only(lenient(text, "A06")).capabilities[0].id == "a.B#c"
+
+
+@pytest.mark.row("A08")
+@pytest.mark.parametrize("number", [9, 15, -1, 2**40])
+def test_an_unknown_type_number_is_kept_with_its_elements(number: int) -> None:
+    text = file_of(function_of(parameter_of(typed("<itemType><id>x</id></itemType>", number))))
+    one = only(lenient(text, "A08")).capabilities[0].input.properties["p"].type  # type: ignore[union-attr]
+    facts = {"type": number, "typeElements": [["itemType", [["id", "x"]]]]}
+    assert one == OpaqueType(extensions={"appfunctions": facts})
+
+
+@pytest.mark.row("A09")
+def test_a_function_without_a_response_declares_no_output() -> None:
+    text = file_of(function_of(parameter_of(typed("", 7)), response=""))
+    assert only(lenient(text, "A09")).capabilities[0].output is None
+
+
+@pytest.mark.row("A10")
+def test_a_list_without_items_is_a_list_of_anything() -> None:
+    text = file_of(function_of(parameter_of(typed("", 10))))
+    one = only(lenient(text, "A10")).capabilities[0].input.properties["p"].type  # type: ignore[union-attr]
+    assert one == ArrayType()
+
+
+@pytest.mark.row("A11")
+def test_a_one_of_without_a_class_name_is_read() -> None:
+    text = file_of(function_of(parameter_of(typed(f"<oneOf>{typed('', 7)}</oneOf>", 14))))
+    one = only(lenient(text, "A11")).capabilities[0].input.properties["p"].type  # type: ignore[union-attr]
+    assert isinstance(one, OneOfType)
+    assert one.qualified_name is None
+
+
+@pytest.mark.row("A12")
+@pytest.mark.parametrize(
+    "text",
+    [
+        file_of(function_of(parameter_of(typed("", 7)) + parameter_of(typed("", 8)))),
+        file_of(
+            function_of(),
+            components=components_of(
+                definition_of("p", typed("", 7, nullable=True)),
+                definition_of("p", typed("", 8, nullable=True)),
+            ),
+        ),
+    ],
+)
+def test_the_last_of_two_names_counts(text: str) -> None:
+    provider = only(lenient(text, "A12"))
+    held = provider.definitions.get("p") or provider.capabilities[0].input.properties["p"].type  # type: ignore[union-attr]
+    assert held.kind == "string"
+
+
+@pytest.mark.row("A13")
+def test_the_last_of_two_functions_counts() -> None:
+    text = file_of(function_of("<description>a</description>"), function_of("<description>b</description>"))
+    assert [one.description for one in only(lenient(text, "A13")).capabilities] == ["b"]
+
+
+@pytest.mark.row("A14")
+def test_a_scope_in_a_services_file_is_left_out() -> None:
+    files = {"assets/f.xml": file_of(function_of("<scope>global</scope>"))}
+    reading = accepted(read_app(service_of(V2), files=files, strict=False), "A14")
+    assert only(reading).dialect == "v2"
+    assert facts_of(only(reading).capabilities[0]) == {}
+
+
+@pytest.mark.row("A15")
+@pytest.mark.parametrize("scope", ["", "<scope>window</scope>"])
+def test_a_function_of_the_application_without_a_scope_is_global(scope: str) -> None:
+    files = {"assets/f.xml": file_of(function_of(scope, enabled=None))}
+    reading = accepted(read_app(V2, files=files, strict=False), "A15")
+    assert facts_of(only(reading).capabilities[0]) == {}
+
+
+@pytest.mark.row("A16")
+def test_a_function_of_the_application_is_not_enabled_by_default() -> None:
+    lenient(file_of(function_of("<scope>global</scope>", enabled="true")), "A16")
+
+
+@pytest.mark.row("A17")
+def test_parallel_lists_of_different_length_are_read_by_position() -> None:
+    text = (
+        "<appfunctions><AppFunctionStaticMetadata><id>f</id><functionId>f</functionId>"
+        "<enabledByDefault>true</enabledByDefault><paramNames>a</paramNames><paramTypes>int</paramTypes>"
+        "<paramNames>b</paramNames><paramRequired>true</paramRequired>"
+        "</AppFunctionStaticMetadata></appfunctions>"
+    )
+    held = only(lenient(text, "A17")).capabilities[0].input.properties  # type: ignore[union-attr]
+    assert [(name, one.type.kind, one.required) for name, one in held.items()] == [
+        ("a", "int32", True),
+        ("b", "string", False),
+    ]
+
+
+@pytest.mark.row("A18")
+@pytest.mark.parametrize("name", ["androidx.appfunctions.APP_FUNCTIONS_METADATA", "android.app.appfunctions"])
+def test_meta_data_in_place_of_a_property_is_followed(name: str) -> None:
+    mistake = f'<meta-data android:name="{name}" android:resource="@xml/f"/>'
+    reading = read_app(mistake, service_of(), files={"res/xml/f.xml": FILE}, strict=False)
+    provider = only(accepted(reading, "A18"))
+    assert (provider.component, len(provider.capabilities)) == (".Service", 1)
+
+
+@pytest.mark.row("A19")
+@pytest.mark.parametrize("service", [service_of(V2), service_of()])
+def test_a_service_whose_file_a_build_makes_has_no_functions(service: str) -> None:
+    provider = only(accepted(read_app(service, strict=False), "A19"))
+    assert (provider.component, provider.capabilities) == (".Service", ())
+
+
+@pytest.mark.row("A20")
+def test_a_file_that_no_component_names_is_read_without_a_service() -> None:
+    reading = read_app("<activity android:name='.Main'/>", files=FILES, strict=False)
+    provider = only(accepted(reading, "A20"))
+    assert (provider.component, [one.id for one in provider.capabilities]) == (None, ["a.B#c"])
+
+
+@pytest.mark.row("A21")
+def test_a_schema_that_android_rejects_does_not_hide_the_functions() -> None:
+    files = {**FILES, "assets/s.xsd": '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"/>'}
+    provider = only(accepted(read_app(service_of(V2, SCHEMA), files=files, strict=False), "A21"))
+    assert facts_of(provider) == {}
+    assert len(provider.capabilities) == 1
+
+
+@pytest.mark.row("A22")
+def test_of_several_files_at_a_service_the_first_is_read() -> None:
+    files = {**FILES, "assets/g.xml": file_of(function_of(name="other"))}
+    reading = read_app(service_of(property_of("v2", "f.xml, g.xml")), files=files, strict=False)
+    assert [one.id for one in only(accepted(reading, "A22")).capabilities] == ["a.B#c"]
+
+
+@pytest.mark.row("A23")
+@pytest.mark.parametrize("word", ["one", "1.0", "01", str(2**31)])
+def test_enum_values_of_an_int_that_are_none_are_kept(word: str) -> None:
+    text = file_of(function_of(parameter_of(typed(f"<enumValues>{word}</enumValues>", 7))))
+    one = only(lenient(text, "A23")).capabilities[0].input.properties["p"].type  # type: ignore[union-attr]
+    assert one.enum is None
+    assert facts_of(one) == {"typeElements": [["enumValues", word]]}
+
+
+@pytest.mark.row("A29")
+def test_a_service_without_the_action_is_read() -> None:
+    reading = read_app(service_of(V2, filters=""), files=FILES, strict=False)
+    assert len(only(accepted(reading, "A29")).capabilities) == 1
+
+
+def test_every_lenient_row_has_a_test_here() -> None:
+    tested = {
+        mark.args[0]
+        for test in globals().values()
+        for mark in getattr(test, "pytestmark", ())
+        if mark.name == "row"
+    }
+    rows = {row.id for row in load_divergences().values() if row.format == "appfunctions" and row.lenient}
+    assert tested == rows
+
+
+def test_what_the_format_says_is_read_without_a_word() -> None:
+    assert RESPONSE in FILE
+    assert rows_of(read_text(FILE)) == []

@@ -1,0 +1,49 @@
+"""What every crossing into AppFunctions keeps, for any model and each dialect (DESIGN 5)."""
+
+import pytest
+from hypothesis import given, settings
+
+from appfunctions.function_files import write_in
+from droidgate.model.capability import Provider
+from droidgate.model.findings import Level
+from droidgate.sources.android_project import application_from_tree
+from droidgate_appfunctions.format import FORMAT
+from properties.matching import assert_findings_match, assert_reads_back
+from strategies import providers
+
+DIALECTS = [dialect.id for dialect in FORMAT.dialects]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@given(provider=providers())
+@settings(max_examples=40)
+def test_differences_and_findings_match_and_what_is_written_reads_back(
+    dialect: str, provider: Provider
+) -> None:
+    writing = write_in(provider, dialect)
+    assert_findings_match(provider, writing)
+    assert_reads_back(writing, FORMAT, FORMAT.dialect(dialect))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@given(provider=providers())
+@settings(max_examples=15)
+def test_the_simulated_indexer_drops_nothing_that_is_written(dialect: str, provider: Provider) -> None:
+    assert FORMAT.lint_application is not None
+    writing = write_in(provider, dialect)
+    application = application_from_tree({one.path: one.text.encode() for one in writing.artifacts})
+    errors = [one for one in FORMAT.lint_application(application) if one.level is Level.ERROR]
+    assert errors == []
+
+
+@pytest.mark.parametrize("source", DIALECTS)
+@pytest.mark.parametrize("target", DIALECTS)
+@given(provider=providers(size=12))
+@settings(max_examples=8)
+def test_crossings_between_dialects_tell_each_difference(
+    source: str, target: str, provider: Provider
+) -> None:
+    written = assert_reads_back(write_in(provider, source), FORMAT, FORMAT.dialect(source))
+    writing = write_in(written, target)
+    assert_findings_match(written, writing)
+    assert_reads_back(writing, FORMAT, FORMAT.dialect(target))

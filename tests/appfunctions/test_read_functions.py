@@ -1,0 +1,198 @@
+"""Functions in each dialect, typed by hand from reference 2.a to 2.e."""
+
+import pytest
+
+from appfunctions.function_files import (
+    RESPONSE,
+    facts_of,
+    file_of,
+    function_of,
+    only,
+    only_function,
+    parameter_of,
+    read_text,
+    typed,
+)
+from droidgate.model.capability import Capability
+from droidgate.model.errors import InputError
+from droidgate.model.types import ObjectType, Property, ScalarType
+from droidgate_appfunctions.fields import convert_tag
+
+V1 = """<appfunctions>
+    <appfunction>
+        <function_id>com.x.Foo#bar</function_id>
+        <schema_category>todo</schema_category>
+        <schema_name>addTodo</schema_name>
+        <schema_version>1</schema_version>
+        <enabled_by_default>TRUE</enabled_by_default>
+    </appfunction>
+</appfunctions>"""
+
+
+@pytest.mark.parametrize(
+    ("tag", "converted"),
+    [
+        ("enabled_by_default", "enabledByDefault"),
+        ("scHema_veRsion", "schemaVersion"),
+        ("function__id", "functionId"),
+        ("functionid", "functionid"),
+        ("isNullable", "isNullable"),
+        ("_schema_version_", "SchemaVersion"),
+        ("___", ""),
+    ],
+)
+def test_tags_are_converted_as_aosp_converts_them(tag: str, converted: str) -> None:
+    assert convert_tag(tag) == converted
+
+
+def test_a_v2_function_is_read_with_everything_it_says() -> None:
+    text = file_of(
+        function_of(
+            "<description> Does it. </description>"
+            + parameter_of(typed("", 7), name="count", after="<description>How many</description>")
+            + parameter_of(typed("", 8, nullable=True), name="text", required="false"),
+            response=RESPONSE.replace("</valueType>", "</valueType><description>Nothing</description>")
+            + "<schemaCategory>notes</schemaCategory><schemaName>do</schemaName>"
+            + "<schemaVersion>2</schemaVersion>"
+            + "<deprecation><id>unused</id><message>Use d</message></deprecation>"
+            + "<accessLevel>self</accessLevel><isCompatEnforcementEnabled>false</isCompatEnforcementEnabled>",
+        )
+    )
+    provider = only(read_text(text))
+    assert (provider.protocol, provider.dialect) == ("appfunctions", "v2")
+    (capability,) = provider.capabilities
+    assert capability.model_copy(update={"source": None}) == Capability(
+        id="a.B#c",
+        description=" Does it. ",
+        input=ObjectType(
+            properties={
+                "count": Property(type=ScalarType(kind="int32", description="How many"), required=True),
+                "text": Property(type=ScalarType(kind="string", nullable=True)),
+            }
+        ),
+        output=ScalarType(kind="null", description="Nothing"),
+        extensions={
+            "appfunctions": {
+                "schemaCategory": "notes",
+                "schemaName": "do",
+                "schemaVersion": 2,
+                "deprecation": "Use d",
+                "accessLevel": "self",
+                "isCompatEnforcementEnabled": False,
+            }
+        },
+    )
+    assert str(capability.source) == "assets/f.xml:1"
+
+
+@pytest.mark.parametrize(
+    ("inside", "outside", "description", "facts"),
+    [
+        (None, "out", "out", {}),
+        ("in", None, "in", {"descriptionInside": True}),
+        ("in", "out", "out", {"typeDescription": "in"}),
+        ("same", "same", "same", {"typeDescription": "same"}),
+    ],
+)
+def test_a_parameters_own_description_wins_over_its_types(
+    inside: str | None, outside: str | None, description: str, facts: dict[str, object]
+) -> None:
+    held = typed(f"<description>{inside}</description>" if inside else "", 7)
+    after = f"<description>{outside}</description>" if outside else ""
+    capability = only_function(file_of(function_of(parameter_of(held, after=after))))
+    one = capability.input.properties["p"].type  # type: ignore[union-attr]
+    assert (one.description, facts_of(one)) == (description, facts)
+
+
+@pytest.mark.parametrize(
+    ("enabled", "facts"),
+    [("true", {}), ("false", {"enabledByDefault": False}), (None, {"enabledByDefaultAbsent": True})],
+)
+def test_only_what_is_not_enabled_is_a_fact(enabled: str | None, facts: dict[str, object]) -> None:
+    assert facts_of(only_function(file_of(function_of(enabled=enabled)))) == facts
+
+
+def test_a_v1_function_has_an_id_and_the_name_of_its_schema() -> None:
+    provider = only(read_text(V1, strict=False))
+    assert provider.dialect == "v1"
+    (capability,) = provider.capabilities
+    assert (capability.id, capability.input, capability.output) == ("com.x.Foo#bar", ObjectType(), None)
+    assert facts_of(capability) == {"schemaCategory": "todo", "schemaName": "addTodo", "schemaVersion": 1}
+
+
+def test_a_v1_function_without_an_id_is_refused() -> None:
+    text = V1.replace("<function_id>com.x.Foo#bar</function_id>", "")
+    with pytest.raises(InputError, match="without <function_id>") as caught:
+        read_text(text)
+    assert caught.value.place == "assets/f.xml:2"
+
+
+def test_snake_case_and_camel_case_may_stand_together() -> None:
+    text = file_of(
+        function_of().replace("functionId", "function_id").replace("enabledByDefault", "enabled_by_default")
+    )
+    provider = only(read_text(text))
+    assert provider.dialect == "v2-legacy"
+    assert [(one.id, facts_of(one)) for one in provider.capabilities] == [("a.B#c", {})]
+
+
+def test_parallel_lists_are_parameters_with_type_words() -> None:
+    rows = [("title", "string", "true"), ("count", "Int", "false"), ("who", "Person", "true")]
+    lists = "".join(
+        f"<paramNames>{name}</paramNames><paramTypes>{word}</paramTypes><paramRequired>{flag}</paramRequired>"
+        for name, word, flag in rows
+    )
+    text = (
+        "<appfunctions><AppFunctionStaticMetadata><id>x</id><functionId>createNote</functionId>"
+        f"<enabledByDefault>true</enabledByDefault>{lists}<description>Notes</description>"
+        "</AppFunctionStaticMetadata></appfunctions>"
+    )
+    provider = only(read_text(text))
+    assert provider.dialect == "platform"
+    (capability,) = provider.capabilities
+    assert (capability.id, capability.description, capability.output) == ("createNote", "Notes", None)
+    assert facts_of(capability) == {"documentId": "x"}
+    assert capability.input == ObjectType(
+        properties={
+            "title": Property(type=ScalarType(kind="string"), required=True),
+            "count": Property(
+                type=ScalarType(kind="int32"), extensions={"appfunctions": {"paramType": "Int"}}
+            ),
+            "who": Property(
+                type=ScalarType(kind="string"),
+                required=True,
+                extensions={"appfunctions": {"paramType": "Person"}},
+            ),
+        }
+    )
+
+
+def test_functions_with_a_scope_are_the_applications() -> None:
+    first = function_of("<scope>activity</scope>", name="a", enabled=None)
+    second = function_of("<scope>global</scope>", name="b", enabled="false")
+    provider = only(read_text(file_of(first, second)))
+    assert provider.dialect == "app-level"
+    assert [facts_of(one) for one in provider.capabilities] == [
+        {"scope": "activity"},
+        {"enabledByDefault": False},
+    ]
+
+
+def test_documents_are_found_at_any_depth_and_by_both_names() -> None:
+    alias = function_of(name="b").replace("appfunction>", "AppFunctionStaticMetadata>")
+    provider = only(
+        read_text(f"<appfunctions><group>{function_of(name='a')}<more>{alias}</more></group></appfunctions>")
+    )
+    assert [one.id for one in provider.capabilities] == ["a", "b"]
+
+
+def test_unknown_elements_and_a_version_are_kept() -> None:
+    text = file_of("<version>1</version><author>me</author>", function_of("<icon>@x</icon><a_><b>1</b></a_>"))
+    provider = only(read_text(text))
+    assert facts_of(provider) == {"version": "1", "rootElements": [["author", "me"]]}
+    assert facts_of(provider.capabilities[0]) == {"elements": [["icon", "@x"], ["a_", [["b", "1"]]]]}
+
+
+def test_a_file_that_is_none_of_ours_is_refused() -> None:
+    with pytest.raises(InputError, match="<manifest> is no AppFunctions file"):
+        read_text("<manifest/>")

@@ -1,0 +1,217 @@
+"""Each of the fourteen type numbers, typed by hand from reference 2.c, and what a data type says besides."""
+
+import pytest
+
+from appfunctions.function_files import (
+    components_of,
+    definition_of,
+    facts_of,
+    file_of,
+    function_of,
+    only,
+    parameter_of,
+    read_text,
+    read_type_of,
+    typed,
+)
+from droidgate.model.errors import BudgetError, InputError
+from droidgate.model.types import (
+    AllOfType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    Property,
+    RefType,
+    ScalarType,
+    Type,
+)
+
+INT = typed("", 7)
+NAMED = "<objectQualifiedName>a.B</objectQualifiedName>"
+NAME = (
+    "<properties><dataTypeMetadata>"
+    + typed("<description>Who</description>", 8)
+    + "</dataTypeMetadata><id>unused</id><name>name</name></properties>"
+)
+
+
+@pytest.mark.parametrize(
+    ("inner", "number", "expected"),
+    [
+        ("", 0, ScalarType(kind="null")),
+        ("", 1, ScalarType(kind="boolean")),
+        ("", 2, ScalarType(kind="bytes")),
+        (
+            f"<objectQualifiedName>a.B</objectQualifiedName>{NAME}<required>name</required>",
+            3,
+            ObjectType(
+                qualified_name="a.B",
+                properties={
+                    "name": Property(type=ScalarType(kind="string", description="Who"), required=True)
+                },
+            ),
+        ),
+        ("", 4, ScalarType(kind="double")),
+        ("", 5, ScalarType(kind="float")),
+        ("", 6, ScalarType(kind="int64")),
+        ("", 7, ScalarType(kind="int32")),
+        ("", 8, ScalarType(kind="string")),
+        (f"<itemType>{INT}</itemType>", 10, ArrayType(items=ScalarType(kind="int32"))),
+        ("<dataTypeReference>a.B$C&lt;D?&gt;</dataTypeReference>", 11, RefType(name="a.B$C<D?>")),
+        (
+            f"<allOf>{INT}</allOf><objectQualifiedName>a.B</objectQualifiedName>",
+            12,
+            AllOfType(members=(ScalarType(kind="int32"),), qualified_name="a.B"),
+        ),
+        (
+            "<objectQualifiedName>android.app.PendingIntent</objectQualifiedName>",
+            13,
+            OpaqueType(class_name="android.app.PendingIntent"),
+        ),
+        ("", 13, OpaqueType()),
+        (
+            f"<oneOf>{INT}</oneOf><oneOf>{typed('', 8)}</oneOf>{NAMED}",
+            14,
+            OneOfType(
+                alternatives=(ScalarType(kind="int32"), ScalarType(kind="string")), qualified_name="a.B"
+            ),
+        ),
+    ],
+)
+def test_each_type_number_is_the_type_that_jetpack_gives_it(inner: str, number: int, expected: Type) -> None:
+    assert read_type_of(typed(inner, number)) == expected
+    nullable = expected.model_copy(update={"nullable": True})
+    assert read_type_of(typed(inner, number, nullable=True)) == nullable
+
+
+def test_the_items_of_a_list_are_nullable_by_themselves() -> None:
+    held = read_type_of(typed(f"<itemType>{typed('', 8, nullable=True)}</itemType>", 10))
+    assert held == ArrayType(items=ScalarType(kind="string", nullable=True))
+
+
+def test_enum_values_are_strings_of_a_string_and_integers_of_an_int() -> None:
+    values = "<enumValues>0</enumValues><enumValues>1</enumValues>"
+    assert read_type_of(typed(values, 8)) == ScalarType(kind="string", enum=("0", "1"))
+    assert read_type_of(typed(values, 7)) == ScalarType(kind="int32", enum=(0, 1))
+
+
+def test_enum_values_of_another_type_are_kept_as_they_stand() -> None:
+    held = read_type_of(typed("<enumValues>1</enumValues>", 6))
+    assert held.enum is None
+    assert facts_of(held) == {"typeElements": [["enumValues", "1"]]}
+
+
+def test_pattern_and_format_of_a_string_are_read() -> None:
+    held = read_type_of(typed("<pattern>^[a-z]+$</pattern><format>custom</format>", 8))
+    assert held == ScalarType(kind="string", pattern="^[a-z]+$", format="custom")
+
+
+@pytest.mark.parametrize(
+    ("value", "number", "expected"),
+    [
+        ("a.b", 0, r"^a\.b$"),
+        ("https://", 1, r"^https:\/\/[\s\S]*$"),
+        ("a.*b", 2, r"^a[\s\S]*b$"),
+        ("[a-c]+x{2,3}", 3, "^[a-c]+x{2,3}$"),
+        (".pdf", 4, r"^[\s\S]*\.pdf$"),
+    ],
+)
+def test_a_pattern_document_is_the_expression_it_means_and_is_kept(
+    value: str, number: int, expected: str
+) -> None:
+    document = f"<patterns><id>unused</id><value>{value}</value><type>{number}</type></patterns>"
+    held = read_type_of(typed(document, 8))
+    assert held.pattern == expected
+    assert facts_of(held) == {"patterns": [{"value": value, "type": number}]}
+
+
+def test_several_pattern_documents_are_alternatives() -> None:
+    documents = "".join(
+        f"<patterns><id>unused</id><value>{value}</value><type>0</type></patterns>" for value in ("a", "b")
+    )
+    assert read_type_of(typed(documents, 8)).pattern == "^(?:a|b)$"
+
+
+def test_a_pattern_document_of_an_unknown_kind_gives_no_expression() -> None:
+    document = "<patterns><id>unused</id><value>a</value><type>9</type></patterns>"
+    held = read_type_of(typed(document, 8))
+    assert held.pattern is None
+    assert facts_of(held) == {"patterns": [{"value": "a", "type": 9}]}
+
+
+def test_components_are_definitions_whose_own_nullability_says_nothing() -> None:
+    recursive = typed(
+        "<objectQualifiedName>a.B</objectQualifiedName><properties><dataTypeMetadata>"
+        + typed("<dataTypeReference>a.B</dataTypeReference>", 11, nullable=True)
+        + "</dataTypeMetadata><id>unused</id><name>next</name></properties><required>next</required>",
+        3,
+        nullable=True,
+    )
+    reference = typed("<dataTypeReference>a.B</dataTypeReference>", 11, nullable=True)
+    components = components_of(
+        definition_of("a.B", recursive), definition_of("a.Alias", reference), definition_of("a.Not", INT)
+    )
+    provider = only(read_text(file_of(function_of(), components=components)))
+    assert provider.definitions == {
+        "a.B": ObjectType(
+            qualified_name="a.B",
+            properties={"next": Property(type=RefType(name="a.B", nullable=True), required=True)},
+        ),
+        "a.Alias": RefType(name="a.B"),
+        "a.Not": ScalarType(kind="int32", extensions={"appfunctions": {"isNullable": False}}),
+    }
+    assert facts_of(provider) == {}
+
+
+def test_how_components_are_spread_over_documents_is_kept() -> None:
+    first = components_of(definition_of("a.B", typed("", 7, nullable=True)), document_id="a.Service")
+    second = components_of(definition_of("a.C", typed("", 8, nullable=True)))
+    alone = only(read_text(file_of(function_of(), components=first)))
+    both = only(read_text(file_of(function_of(), components=first + second)))
+    assert facts_of(alone) == {"components": [["a.Service", None]]}
+    assert facts_of(both) == {"components": [["a.Service", ["a.B"]], ["unused", ["a.C"]]]}
+    assert list(both.definitions) == ["a.B", "a.C"]
+
+
+def test_required_names_in_another_order_or_of_nothing_are_kept() -> None:
+    held = read_type_of(typed(f"{NAME}<required>gone</required><required>name</required>", 3))
+    assert held.properties["name"].required  # type: ignore[union-attr]
+    assert facts_of(held) == {"required": ["gone", "name"]}
+
+
+def test_document_ids_and_unknown_elements_are_kept_where_they_stand() -> None:
+    held = "<id>seven</id><isNullable>false</isNullable><type>7</type><minimum>1</minimum>"
+    text = file_of(function_of(parameter_of(held, after="<unit><name>m</name></unit>")))
+    (capability,) = only(read_text(text)).capabilities
+    part = capability.input.properties["p"]  # type: ignore[union-attr]
+    assert part.extensions == {"appfunctions": {"partElements": [["unit", [["name", "m"]]]]}}
+    assert facts_of(part.type) == {"id": "seven", "typeElements": [["minimum", "1"]]}
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        ("<id>unused</id><isNullable>false</isNullable>", "without <type>"),
+        (typed("", 11), "without <dataTypeReference>"),
+        ("<id>unused</id><isNullable>false</isNullable><type>many</type>", "no 64-bit integer"),
+        (
+            typed("<properties><id>unused</id><name>x</name></properties>", 3),
+            "<properties> without <dataTypeMetadata>",
+        ),
+    ],
+)
+def test_a_type_that_says_nothing_is_refused_with_its_line(held: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_type_of(held, strict=False)
+    assert said in caught.value.message
+    assert caught.value.place == "assets/f.xml:1"
+    assert caught.value.hint
+
+
+def test_types_nested_without_end_are_refused() -> None:
+    held = INT
+    for _ in range(80):
+        held = typed(f"<itemType>{held}</itemType>", 10)
+    with pytest.raises(BudgetError, match="64 levels"):
+        read_type_of(held)

@@ -1,0 +1,92 @@
+"""Runs of the program for tests: inside this process, as a process of its own, on a terminal of its own."""
+
+import io
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from droidgate.cli import run
+
+WHOLE_PROGRAM = [sys.executable, "-m", "droidgate"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a run ended and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Runner:
+    """Runs the program inside this process."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        self._capsys = capsys
+        self._monkeypatch = monkeypatch
+
+    def __call__(self, *arguments: str | Path, stdin: bytes = b"") -> Run:
+        """Return how the run ended."""
+        self._capsys.readouterr()
+        self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        code = run([str(one) for one in arguments])
+        captured = self._capsys.readouterr()
+        return Run(code, captured.out, captured.err)
+
+
+def run_process(
+    *arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None, **environment: str
+) -> Run:
+    """Run the program as a process whose output is piped."""
+    command = [*WHOLE_PROGRAM, *(str(one) for one in arguments)]
+    done = subprocess.run(
+        command,
+        input=stdin,
+        cwd=cwd,
+        env=os.environ | environment,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def run_on_terminal(*arguments: str | Path, cwd: Path | None = None, **environment: str) -> str:
+    """Run the program on a terminal of 100 columns; return what the terminal got."""
+    ours, theirs = pty.openpty()
+    settings = {"TERM": "xterm-256color", "COLUMNS": "100", "LINES": "50", **environment}
+    inherited = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR"}}
+    command = [*WHOLE_PROGRAM, *(str(one) for one in arguments)]
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=cwd, env=inherited | settings
+    ) as process:
+        os.close(theirs)
+        got = _read_until_closed(ours)
+        process.wait(timeout=30)
+    os.close(ours)
+    return got.decode()
+
+
+def _read_until_closed(descriptor: int) -> bytes:
+    got = b""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        ready, _, _ = select.select([descriptor], [], [], 1)
+        if not ready:
+            continue
+        try:
+            part = os.read(descriptor, 65536)
+        except OSError:  # Linux says so when the other end is closed
+            return got
+        if not part:
+            return got
+        got += part
+    raise TimeoutError

@@ -1,0 +1,81 @@
+"""Leaf findings are grouped for people."""
+
+import pytest
+
+from droidgate.cli.grouping import common_prefix, count_levels, counted, findings_table, group_findings
+from droidgate.cli.pages import Table
+from droidgate.model.capability import Place
+from droidgate.model.findings import Finding, Level
+
+
+def _finding(code: str, level: Level, pointer: str, message: str = "m", line: int = 1) -> Finding:
+    return Finding(
+        code=code, level=level, pointer=pointer, message=message, source=Place(path="a.xml", line=line)
+    )
+
+
+FINDINGS = [
+    _finding("renamed", Level.RENAMED, "/component"),
+    _finding("enum", Level.MOVED, "/capabilities/0/input/properties/a/type/enum", "one"),
+    _finding("enum", Level.MOVED, "/capabilities/0/input/properties/b/type/enum", "two", 2),
+    _finding("enum", Level.MOVED, "/capabilities/1/input/properties/a/type/enum", "one"),
+    _finding("gone", Level.DROPPED, "/capabilities/0/version"),
+    _finding("gone", Level.DROPPED, "/capabilities/1/version"),
+]
+
+
+def test_findings_are_grouped_by_code_and_capability_gravest_first() -> None:
+    groups = group_findings(FINDINGS, ["first", "second"])
+    assert [(one.level.value, one.code, one.subjects, len(one.findings), one.prefix) for one in groups] == [
+        ("dropped", "gone", ("first", "second"), 2, "/version"),
+        ("moved", "enum", ("first",), 2, "/input/properties"),
+        ("moved", "enum", ("second",), 1, "/input/properties/a/type/enum"),
+        ("renamed", "renamed", (), 1, "/component"),
+    ]
+    assert sum(len(one.findings) for one in groups) == len(FINDINGS)
+
+
+def test_a_group_tells_its_first_message_and_that_there_are_others() -> None:
+    _, group, *_ = group_findings(FINDINGS, ["first", "second"])
+    assert (group.message, group.place) == ("one (and 1 more like it)", "a.xml:1 ...")
+
+
+def test_the_table_shows_where() -> None:
+    (table,) = findings_table(FINDINGS, ["first", "second"], places=True)
+    assert isinstance(table, Table)
+    assert [row[3] for row in table.rows] == [
+        "2 capabilities /version",
+        "first /input/properties",
+        "second /input/properties/a/type/enum",
+        "/component",
+    ]
+    assert list(table.rows[1])[:3] == ["moved", "2", "enum"]
+    assert list(table.rows[1])[4:] == ["a.xml:1 ...", "one (and 1 more like it)"]
+    assert findings_table([]) == []
+
+
+@pytest.mark.parametrize(
+    ("pointers", "prefix"),
+    [
+        (["/a/b", "/a/c"], "/a"),
+        (["/a/bc", "/a/b"], "/a"),
+        (["/a", "/a/b"], "/a"),
+        (["/a", "/b"], ""),
+        (["", "/b"], ""),
+        (["/a/b"], "/a/b"),
+    ],
+)
+def test_a_prefix_is_made_of_whole_tokens(pointers: list[str], prefix: str) -> None:
+    assert common_prefix(pointers) == prefix
+
+
+@pytest.mark.parametrize(
+    "pointer", ["/capabilities/x", "/capabilities/9", "/capabilities", "//service[1]", ""]
+)
+def test_pointers_that_name_no_capability_belong_to_the_whole(pointer: str) -> None:
+    (group,) = group_findings([_finding("c", Level.ERROR, pointer)], ["only"])
+    assert group.subjects == ()
+
+
+def test_counts_begin_with_the_gravest() -> None:
+    assert counted(count_levels(FINDINGS)) == "2 dropped, 3 moved, 1 renamed"

@@ -1,0 +1,191 @@
+"""Help, version, usage errors, and how a run ends."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cli.program_runs import WHOLE_PROGRAM, Runner, run_on_terminal, run_process
+from droidgate.cli import inspecting
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.options import CrossingThreshold, DiffThreshold, LintThreshold
+from droidgate.compare import WEIGHTS
+from droidgate.model.errors import DroidgateError
+from droidgate.model.findings import CROSSING_LEVELS, LINT_LEVELS, Level
+
+COMMANDS = ("inspect", "convert", "lint", "diff", "formats", "demo")
+HEAVY = ("pydantic", "lxml", "rich", "jsonschema", "adbutils", "droidgate.model.types", "droidgate.formats")
+
+REPORT_IMPORTS = """
+import json, sys
+from droidgate.cli import run
+code = run(json.loads(sys.argv[1]))
+print(json.dumps([code, sorted(sys.modules)]))
+"""
+
+
+def _imported_by(*arguments: str) -> tuple[int, set[str]]:
+    command = [sys.executable, "-c", REPORT_IMPORTS, json.dumps(arguments)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    code, modules = json.loads(run.stdout.splitlines()[-1])
+    return code, set(modules)
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("--version",), *((command, "--help") for command in COMMANDS)], ids=" ".join
+)
+def test_help_and_version_import_nothing_heavy(arguments: tuple[str, ...]) -> None:
+    code, modules = _imported_by(*arguments)
+    assert code == 0
+    assert modules.isdisjoint(HEAVY)
+
+
+def test_a_report_does_import_the_model() -> None:
+    code, modules = _imported_by("formats", "--json-schema")
+    assert code == 0
+    assert "pydantic" in modules
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",)], ids=" ".join)
+def test_help_and_version_are_quick(arguments: tuple[str, ...]) -> None:
+    def seconds() -> float:
+        start = time.perf_counter()
+        subprocess.run([*WHOLE_PROGRAM, *arguments], capture_output=True, check=True)
+        return time.perf_counter() - start
+
+    # The best of several: other programs on the machine are not our concern.
+    assert min(seconds() for _ in range(7)) < 0.2
+
+
+def test_version_is_the_installed_one(droidgate: Runner) -> None:
+    run = droidgate("--version")
+    assert (run.code, run.out, run.err) == (0, "droidgate 0.1.0\n", "")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(droidgate: Runner, command: str) -> None:
+    run = droidgate(command, "-h")
+    assert run.code == 0
+    assert run.out.startswith(f"Usage: droidgate {command}")
+    assert command in droidgate("--help").out
+
+
+def test_no_arguments_show_the_help_as_a_usage_error(droidgate: Runner) -> None:
+    run = droidgate()
+    assert (run.code, run.out) == (2, "")
+    assert run.err.startswith("Usage: droidgate")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "hint"),
+    [
+        (("inspct",), "error: no such command 'inspct'", "hint: See `droidgate --help`"),
+        (
+            ("inspect", "--nothing"),
+            "error: no such option: --nothing",
+            "hint: See `droidgate inspect --help`",
+        ),
+        (("convert", "x"), "error: missing option '--to'", "hint: See `droidgate convert --help`"),
+        (("inspect",), "error: missing argument 'SRC...'", "hint: See `droidgate inspect --help`"),
+        (
+            ("lint", "x", "--fail-on", "fatal"),
+            "error: invalid value for '--fail-on': 'fatal' is not one of 'note', 'warning', 'error'",
+            "hint: See `droidgate lint --help`",
+        ),
+        (
+            ("lint", "x", "--json", "--sarif"),
+            "error: --json and --sarif exclude each other",
+            "hint: Choose one of them",
+        ),
+        (
+            ("diff", "-", "-"),
+            "error: standard input cannot be both sides",
+            "hint: Name a file for one of them",
+        ),
+        (("inspect", "-", "-"), "error: standard input can be read once only", "hint: Write - once"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_usage_errors_are_one_line_and_a_hint(
+    droidgate: Runner, arguments: tuple[str, ...], error: str, hint: str
+) -> None:
+    run = droidgate(*arguments)
+    assert (run.code, run.out) == (2, "")
+    assert run.err.splitlines() == [error, hint]
+
+
+def test_unknown_formats_name_the_known_ones(droidgate: Runner, tmp_path: Path) -> None:
+    run = droidgate("convert", tmp_path, "--to", "klingon", "-o", tmp_path / "out")
+    assert run.code == 2
+    first, second = run.err.splitlines()
+    assert first == "error: unknown format 'klingon'"
+    assert second.startswith("hint: Known formats: ")
+    assert "mobile-mcp" in second
+
+
+def test_a_mistake_of_ours_is_one_line(droidgate: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    def explode(*_arguments: object, **_options: object) -> int:
+        raise ValueError("wires\ncrossed \x1b[31m")
+
+    monkeypatch.setattr(inspecting, "inspect_sources", explode)
+    run = droidgate("inspect", "x")
+    assert run.code == 70
+    assert run.err.splitlines() == [
+        "error: internal error: ValueError: wires crossed \\x1b[31m",
+        "hint: Set DROIDGATE_TRACEBACK=1 to see where it happened, and report it",
+    ]
+    monkeypatch.setenv("DROIDGATE_TRACEBACK", "1")
+    assert "Traceback (most recent call last)" in droidgate("inspect", "x").err
+
+
+def test_ctrl_c_ends_quietly(droidgate: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_arguments: object, **_options: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(inspecting, "inspect_sources", interrupt)
+    run = droidgate("inspect", "x")
+    assert (run.code, run.out, run.err) == (130, "", "")
+
+
+def test_a_reader_that_goes_away_ends_it_quietly() -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    command = [*WHOLE_PROGRAM, "formats", "--json"]
+    run = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(theirs)
+    assert (run.returncode, run.stderr) == (141, "")
+
+
+def test_the_script_and_the_module_are_the_same() -> None:
+    script = Path(sys.executable).with_name("droidgate")
+    run = subprocess.run([script, "--help"], capture_output=True, text=True, check=True)
+    assert run_process("--help").out == run.stdout
+
+
+def test_help_on_a_terminal_has_no_frames() -> None:
+    assert "─" not in run_on_terminal("--help")
+
+
+def _all_errors(base: type[DroidgateError]) -> list[type[DroidgateError]]:
+    return [base, *(one for below in base.__subclasses__() for one in _all_errors(below))]
+
+
+@pytest.mark.parametrize("error", _all_errors(DroidgateError), ids=lambda one: one.__name__)
+def test_every_error_ends_with_a_code_of_the_table(error: type[DroidgateError]) -> None:
+    assert error.exit_code in set(ExitCode)
+
+
+def test_the_codes_are_those_that_scripts_rely_on() -> None:
+    assert [int(one) for one in ExitCode] == [0, 1, 2, 3, 4, 5, 6, 70, 130, 141]
+
+
+def test_thresholds_are_the_levels_of_the_model() -> None:
+    assert [one.value for one in CrossingThreshold] == [
+        one.value for one in CROSSING_LEVELS if one != Level.READ
+    ]
+    assert [one.value for one in LintThreshold] == [one.value for one in LINT_LEVELS]
+    assert [one.value for one in DiffThreshold] == [one.value for one in WEIGHTS]

@@ -1,0 +1,146 @@
+"""The support matrix says what fitting does."""
+
+import pytest
+
+from droidgate.cli.matrix import FEATURES, cell_text, make_matrix
+from droidgate.fit import fit_provider
+from droidgate.formats import load_formats
+from droidgate.model.capability import Capability, Effects, Provider
+from droidgate.model.findings import Level
+from droidgate.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    Property,
+    RefType,
+    ScalarType,
+    Type,
+)
+from droidgate_mappings.capacity import Capacity
+
+WRITTEN = [
+    (one.id, dialect.id, dialect.capacity)
+    for one in load_formats().values()
+    for dialect in one.dialects
+    if one.write is not None and dialect.capacity is not None
+]
+STRING = ScalarType(kind="string")
+
+
+def _with_parameter(one: Type, *, required: bool = True) -> Capability:
+    return Capability(
+        id="do", description="d", input=ObjectType(properties={"p": Property(type=one, required=required)})
+    )
+
+
+TYPES: dict[str, Type] = {
+    "boolean": ScalarType(kind="boolean"),
+    "int32": ScalarType(kind="int32"),
+    "int64": ScalarType(kind="int64"),
+    "float": ScalarType(kind="float"),
+    "double": ScalarType(kind="double"),
+    "string": STRING,
+    "bytes": ScalarType(kind="bytes"),
+    "null": ScalarType(kind="null"),
+    "array": ArrayType(),
+    "object": ObjectType(),
+    "ref": RefType(name="D"),
+    "all-of": AllOfType(),
+    "one-of": OneOfType(alternatives=(STRING, ScalarType(kind="boolean"))),
+    "opaque": OpaqueType(class_name="android.app.PendingIntent"),
+    "any": AnyType(),
+}
+# Feature to a capability that has it, and the pointer of the leaf it is about.
+CASES: dict[str, tuple[Capability, str]] = {
+    "capability: title": (Capability(id="do", title="t"), "/title"),
+    "capability: description": (Capability(id="do", description="t"), "/description"),
+    "capability: version": (Capability(id="do", version="7"), "/version"),
+    "capability: effects": (Capability(id="do", effects=Effects(read_only=True)), "/effects/read_only"),
+    "input: optional parameters": (_with_parameter(STRING, required=False), "/input/properties/p/required"),
+    "output: declared output": (
+        Capability(id="do", output=ObjectType(properties={"r": Property(type=STRING, required=True)})),
+        "/output/properties/r/type/kind",
+    ),
+    "output: no word about outputs": (Capability(id="do"), "/output/kind"),
+    "output: optional outputs": (
+        Capability(id="do", output=ObjectType(properties={"r": Property(type=STRING)})),
+        "/output/properties/r/required",
+    ),
+    "constraint: pattern": (
+        _with_parameter(STRING.model_copy(update={"pattern": "^a"})),
+        "/input/properties/p/type/pattern",
+    ),
+    "constraint: format": (
+        _with_parameter(STRING.model_copy(update={"format": "date"})),
+        "/input/properties/p/type/format",
+    ),
+    "constraint: enum": (
+        _with_parameter(STRING.model_copy(update={"enum": ("a", "b")})),
+        "/input/properties/p/type/enum",
+    ),
+    "constraint: null allowed": (
+        _with_parameter(STRING.model_copy(update={"nullable": True})),
+        "/input/properties/p/type/nullable",
+    ),
+    "constraint: other JSON Schema keywords": (
+        _with_parameter(STRING.model_copy(update={"keywords": {"minLength": 1}})),
+        "/input/properties/p/type/keywords/minLength",
+    ),
+    "schema: facts of other formats": (
+        Capability(id="do", extensions={"elsewhere": {"f": 1}}),
+        "/extensions/elsewhere/f",
+    ),
+    "type: a type without a name": (
+        _with_parameter(STRING.model_copy(update={"implicit": True})),
+        "/input/properties/p/type/implicit",
+    ),
+    **{
+        f"type: {kind}": (_with_parameter(one), "/input/properties/p/type/kind")
+        for kind, one in TYPES.items()
+    },
+}
+
+
+def _cell(feature: str, column: str) -> str:
+    matrix = make_matrix(load_formats().values())
+    (row,) = (one for one in matrix.rows if f"{one.group}: {one.feature}" == feature)
+    return row.cells[matrix.columns.index(column)].value
+
+
+@pytest.mark.parametrize(("format_id", "dialect_id", "capacity"), WRITTEN, ids=lambda one: str(one)[:20])
+@pytest.mark.parametrize("feature", CASES)
+def test_a_cell_is_the_level_of_the_finding(
+    feature: str, format_id: str, dialect_id: str, capacity: Capacity
+) -> None:
+    capability, leaf = CASES[feature]
+    definitions: dict[str, Type] = {"D": ObjectType()}
+    provider = Provider(
+        protocol="elsewhere", package="app.one", capabilities=(capability,), definitions=definitions
+    )
+    findings = fit_provider(provider, capacity, format_id, dialect_id).findings
+    levels = {one.level for one in findings if one.pointer == f"/capabilities/0{leaf}"}
+    if feature == "capability: description":
+        levels -= {one.level for one in findings if one.code == "text-added"}
+    value = _cell(feature, f"{format_id}+{dialect_id}")
+    assert levels == ({Level(value)} if value != "yes" else set())
+
+
+def test_every_part_of_a_capacity_is_in_the_matrix() -> None:
+    told = {field for feature in FEATURES for field in feature.fields}
+    assert told == set(Capacity.model_fields)
+
+
+def test_columns_are_what_can_be_written() -> None:
+    assert make_matrix(load_formats().values()).columns == tuple(f"{one}+{two}" for one, two, _ in WRITTEN)
+    defaults = make_matrix(load_formats().values(), only_defaults=True).columns
+    assert len(defaults) == len({column.partition("+")[0] for column in defaults})
+
+
+def test_cells_are_words_or_levels() -> None:
+    matrix = make_matrix(load_formats().values())
+    assert {cell.value for row in matrix.rows for cell in row.cells} <= {"yes", *Level}
+    assert {len(row.cells) for row in matrix.rows} == {len(matrix.columns)}
+    assert any(cell_text(cell) == "widened: int64" for row in matrix.rows for cell in row.cells)

@@ -1,0 +1,117 @@
+"""Text from apps is data: nothing in it steers a terminal, hides, or breaks a document."""
+
+import io
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from droidgate.cli.json_output import json_text, json_value
+from droidgate.cli.pages import Heading, Line, Table, show
+from droidgate.cli.safe_text import one_line, visible
+from droidgate.model.capability import Capability, Effects
+from droidgate.model.types import ArrayType, ObjectType, Property, ScalarType
+
+HOSTILE = "\x1b[31mred\x1b[0m \x9b31m \x07 \r\n\t \u202egnp\u2066 \ufeff \u200b \ud800 \U000e0041 [bold]x[/bold] :smile:"
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def _is_harmless(text: str) -> bool:
+    return all(one == "\n" or (one.isprintable() and not 0xD800 <= ord(one) <= 0xDFFF) for one in text)
+
+
+@given(st.text(st.characters()))
+def test_visible_text_is_printable(text: str) -> None:
+    shown = visible(text)
+    # Unassigned and private characters are nothing to a terminal; those that control it are gone.
+    assert all(one.isprintable() or one in "\u200c\u200d" or ord(one) > 0xA0 for one in shown)
+    assert not set(shown) & set("\x1b\x9b\x07\r\n\t\u202e\u2066\ufeff")
+    shown.encode()
+
+
+def test_each_unsafe_character_is_shown_by_its_code() -> None:
+    assert visible("a\x1bb\x9bc\u202ed\ud800e\U000e0041f") == r"a\x1bb\x9bc\u202ed\ud800e\U000e0041f"
+
+
+def test_words_of_every_language_stay_as_they_are() -> None:
+    text = "Grüße, 日本語, می\u200cخواهم, 👩\u200d💻, a\u0301"
+    assert visible(text) == text
+
+
+def test_one_line_is_cut_by_characters() -> None:
+    assert one_line(" a\n b\t\tc ") == "a b c"
+    assert one_line("x" * 30, 10) == "xxxxxxx..."
+
+
+@pytest.mark.parametrize("terminal", [False, True], ids=["piped", "terminal"])
+def test_a_page_shows_hostile_text_without_obeying_it(
+    monkeypatch: pytest.MonkeyPatch, *, terminal: bool
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "1000")
+    stream = _Terminal() if terminal else io.StringIO()
+    show([Heading(HOSTILE), Line(HOSTILE, 1), Table((HOSTILE, "b"), [(HOSTILE, HOSTILE)])], stream)
+    shown = stream.getvalue().replace("\x1b[1m", "").replace("\x1b[0m", "")
+    assert _is_harmless(shown)
+    assert shown.count("[bold]x[/bold] :smile:") == 5
+    assert shown.count(r"\x1b[31mred") == 5
+
+
+def test_no_color_leaves_no_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    stream = _Terminal()
+    show([Table(("a",), [("b",)])], stream)
+    assert "\x1b[3" not in stream.getvalue()
+
+
+def test_a_dumb_terminal_gets_plain_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    stream = _Terminal()
+    show([Heading("h"), Table(("a", "b"), [("long cell", "x"), ("s", "y")])], stream)
+    assert stream.getvalue() == "h\n  a          b\n  long cell  x\n  s          y\n"
+
+
+@given(_JSON)
+def test_json_text_means_the_same_and_is_harmless(value: Any) -> None:
+    text = json_text(value)
+    assert json.loads(text) == value
+    assert not set(text) & set("\x1b\x9b\x07\r\t\u202e\u2066\ufeff")
+    text.encode()
+
+
+def test_numbers_are_written_digit_for_digit() -> None:
+    value = {"a": Decimal("1.10000000000000000000000000001"), "b": 10**30, "c": [], "d": {}}
+    assert json_text(value) == (
+        '{\n  "a": 1.10000000000000000000000000001,\n  "b": 1000000000000000000000000000000,\n'
+        '  "c": [],\n  "d": {}\n}\n'
+    )
+
+
+def test_json_of_the_model_leaves_out_what_is_not_stated() -> None:
+    given_ = ObjectType(
+        properties={"z": Property(type=ArrayType()), "a": Property(type=ScalarType(kind="string"))}
+    )
+    capability = Capability(id="do", input=given_, effects=Effects(read_only=False))
+    assert json_value(capability) == {
+        "id": "do",
+        "input": {
+            "kind": "object",
+            "properties": {"z": {"type": {"kind": "array"}}, "a": {"type": {"kind": "string"}}},
+        },
+        "effects": {"read_only": False},
+    }
+    assert list(json_value(capability)["input"]["properties"]) == ["z", "a"]

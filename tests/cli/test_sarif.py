@@ -1,0 +1,114 @@
+"""SARIF logs follow OASIS SARIF 2.1.0 and what code-scanning services ask for."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from droidgate.cli.sarif import sarif_log
+from droidgate.model.capability import Place
+from droidgate.model.findings import FINDING_CODES, Finding, Level
+
+
+def _finding(path: str | None, pointer: str = "/a", line: int | None = 3, **facts: Any) -> Finding:
+    source = None if path is None else Place(path=path, line=line)
+    stated = {"code": "renamed", "level": Level.RENAMED, "message": "m", **facts}
+    return Finding(pointer=pointer, source=source, **stated)
+
+
+def _results(*findings: Finding) -> list[dict[str, Any]]:
+    results: list[dict[str, Any]] = sarif_log(findings)["runs"][0]["results"]
+    return results
+
+
+def check_log(log: dict[str, Any]) -> None:
+    """Hold a log against sections 3.13, 3.14, 3.19, 3.27, 3.28, 3.29 and 3.49 of the standard."""
+    assert log["version"] == "2.1.0"
+    assert log["$schema"].endswith("sarif-2.1.0.json")
+    (run,) = log["runs"]
+    driver = run["tool"]["driver"]
+    assert driver["name"] == "droidgate"
+    rules = driver["rules"]
+    assert len({one["id"] for one in rules}) == len(rules)
+    for rule in rules:
+        assert rule["shortDescription"]["text"]
+        assert rule["help"]["text"]
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["level"] in {"none", "note", "warning", "error"}
+        assert result["message"]["text"]
+        assert all(isinstance(one, str) and one for one in result["partialFingerprints"].values())
+        assert result["partialFingerprints"]
+        (location,) = result["locations"]
+        address = location["physicalLocation"]["artifactLocation"]
+        assert address["uri"]
+        assert not address["uri"].startswith("/")
+        assert set(address) <= {"uri", "uriBaseId"}
+        if "uriBaseId" in address:
+            assert address["uriBaseId"] in run["originalUriBaseIds"]
+        region = location["physicalLocation"].get("region")
+        assert region is None or region["startLine"] >= 1
+
+
+def test_a_log_has_what_the_standard_asks_for() -> None:
+    log = sarif_log([_finding("a.xml"), _finding(None, code="unheard-of", level=Level.ERROR), _finding("-")])
+    check_log(log)
+    check_log(sarif_log([]))
+
+
+def test_rules_explain_their_codes() -> None:
+    (rule,) = sarif_log([_finding("a.xml"), _finding("b.xml")])["runs"][0]["tool"]["driver"]["rules"]
+    assert rule["id"] == "renamed"
+    assert rule["shortDescription"]["text"] == FINDING_CODES["renamed"].meaning
+
+
+def test_paths_are_relative_to_the_working_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    addresses = [
+        one["locations"][0]["physicalLocation"]["artifactLocation"]
+        for one in _results(
+            _finding("a b/ü.xml"),
+            _finding(str(tmp_path / "c.xml")),
+            _finding("/elsewhere/d%.xml"),
+            _finding("-"),
+        )
+    ]
+    assert addresses == [
+        {"uri": "a%20b/%C3%BC.xml", "uriBaseId": "SRCROOT"},
+        {"uri": "c.xml", "uriBaseId": "SRCROOT"},
+        {"uri": "file:///elsewhere/d%25.xml"},
+        {"uri": "stdin"},
+    ]
+
+
+def test_fingerprints_outlive_moved_lines_and_changed_words() -> None:
+    first, moved, other = (
+        one["partialFingerprints"]
+        for one in (
+            *_results(_finding("a.xml", line=3)),
+            *_results(_finding("a.xml", line=9, message="other words")),
+            *_results(_finding("a.xml", "/b")),
+        )
+    )
+    assert first == moved
+    assert first != other
+
+
+def test_two_results_of_one_place_have_two_fingerprints() -> None:
+    one, two = _results(_finding("a.xml"), _finding("a.xml"))
+    assert one["partialFingerprints"] != two["partialFingerprints"]
+
+
+def test_our_level_and_rule_are_kept() -> None:
+    (result,) = _results(_finding("a.xml", level=Level.DROPPED, rule="Specification 4", hint="Do so"))
+    assert result["properties"] == {"level": "dropped", "rule": "Specification 4"}
+    assert result["message"]["text"] == "m. Do so"
+
+
+@pytest.mark.parametrize(
+    ("level", "shown"),
+    [(Level.READ, "note"), (Level.DROPPED, "warning"), (Level.IMPOSSIBLE, "error"), (Level.ERROR, "error")],
+)
+def test_levels_become_those_of_the_standard(level: Level, shown: str) -> None:
+    (result,) = _results(_finding("a.xml", level=level))
+    assert result["level"] == shown

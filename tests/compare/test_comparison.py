@@ -1,0 +1,584 @@
+"""What `compare_sets` calls breaking, compatible and text only; each case is one edit of a declaration."""
+
+from typing import Any
+
+import pytest
+
+from droidgate.compare import Comparison, compare_sets
+from droidgate.json_schema import read_schema
+from droidgate.model.capability import Capability, CapabilitySet, Effects, Provider, State
+from droidgate.model.types import ObjectType, RefType, ScalarType, Type
+
+Schema = dict[str, Any]
+
+
+def _type(schema: Schema) -> tuple[Type, dict[str, Type]]:
+    return read_schema(schema)
+
+
+def _provider(*capabilities: Capability, **facts: Any) -> Provider:
+    stated = {"protocol": "mmcp", "package": "app.one", "component": "app.one.Tools", **facts}
+    return Provider(capabilities=capabilities, **stated)
+
+
+def _compare(old: Provider, new: Provider) -> Comparison:
+    return compare_sets(CapabilitySet(providers=(old,)), CapabilitySet(providers=(new,)))
+
+
+def _told(comparison: Comparison) -> list[tuple[str, str]]:
+    return [(one.code, one.weight.value) for one in comparison.all_changes()]
+
+
+def _given(schema: Schema) -> Provider:
+    one, definitions = _type({"type": "object", "properties": {"x": schema}})
+    return _provider(Capability(id="do", input=one), definitions=definitions)
+
+
+def _taken(schema: Schema) -> Provider:
+    one, definitions = _type(schema)
+    return _provider(Capability(id="do", output=one), definitions=definitions)
+
+
+TYPES: list[tuple[str, Schema, Schema, str, str, str]] = [
+    # what, old, new, code, weight of a parameter, weight of a result
+    (
+        "integers become numbers",
+        {"type": "integer"},
+        {"type": "number"},
+        "type-changed",
+        "compatible",
+        "breaking",
+    ),
+    (
+        "numbers become integers",
+        {"type": "number"},
+        {"type": "integer"},
+        "type-changed",
+        "breaking",
+        "compatible",
+    ),
+    (
+        "32 bits become 64",
+        {"type": "integer", "format": "int32"},
+        {"type": "integer"},
+        "type-changed",
+        "compatible",
+        "breaking",
+    ),
+    ("text becomes a number", {"type": "string"}, {"type": "number"}, "type-changed", "breaking", "breaking"),
+    ("anything becomes text", {}, {"type": "string"}, "type-changed", "breaking", "compatible"),
+    ("text becomes anything", {"type": "string"}, {}, "type-changed", "compatible", "breaking"),
+    (
+        "null is allowed",
+        {"type": "string"},
+        {"type": ["string", "null"]},
+        "nullable-changed",
+        "compatible",
+        "breaking",
+    ),
+    (
+        "null is refused",
+        {"type": ["string", "null"]},
+        {"type": "string"},
+        "nullable-changed",
+        "breaking",
+        "compatible",
+    ),
+    (
+        "a value less",
+        {"type": "string", "enum": ["a", "b"]},
+        {"type": "string", "enum": ["a"]},
+        "enum-changed",
+        "breaking",
+        "compatible",
+    ),
+    (
+        "a value more",
+        {"type": "string", "enum": ["a"]},
+        {"type": "string", "enum": ["a", "b"]},
+        "enum-changed",
+        "compatible",
+        "breaking",
+    ),
+    (
+        "another value",
+        {"type": "string", "enum": ["a"]},
+        {"type": "string", "enum": ["b"]},
+        "enum-changed",
+        "breaking",
+        "breaking",
+    ),
+    (
+        "an enum appears",
+        {"type": "string"},
+        {"type": "string", "enum": ["a"]},
+        "enum-changed",
+        "breaking",
+        "compatible",
+    ),
+    (
+        "values in another order",
+        {"type": "string", "enum": ["a", "b"]},
+        {"type": "string", "enum": ["b", "a"]},
+        "order-changed",
+        "text-only",
+        "text-only",
+    ),
+    (
+        "a pattern appears",
+        {"type": "string"},
+        {"type": "string", "pattern": "^a"},
+        "pattern-changed",
+        "breaking",
+        "compatible",
+    ),
+    (
+        "another pattern",
+        {"type": "string", "pattern": "^b"},
+        {"type": "string", "pattern": "^a"},
+        "pattern-changed",
+        "breaking",
+        "breaking",
+    ),
+    (
+        "a format goes",
+        {"type": "string", "format": "date"},
+        {"type": "string"},
+        "format-changed",
+        "compatible",
+        "breaking",
+    ),
+    (
+        "a lower bound rises",
+        {"type": "integer", "minimum": 1},
+        {"type": "integer", "minimum": 2.5},
+        "keyword-changed",
+        "breaking",
+        "compatible",
+    ),
+    (
+        "an upper bound rises",
+        {"type": "string", "maxLength": 5},
+        {"type": "string", "maxLength": 9},
+        "keyword-changed",
+        "compatible",
+        "breaking",
+    ),
+    (
+        "a bound appears",
+        {"type": "string"},
+        {"type": "string", "minLength": 1},
+        "keyword-changed",
+        "breaking",
+        "compatible",
+    ),
+    (
+        "a bound of nothing appears",
+        {"type": "string"},
+        {"type": "string", "minLength": 0},
+        "spelling-changed",
+        "text-only",
+        "text-only",
+    ),
+    (
+        "multiples of more",
+        {"type": "integer", "multipleOf": 4},
+        {"type": "integer", "multipleOf": 2},
+        "keyword-changed",
+        "compatible",
+        "breaking",
+    ),
+    (
+        "multiples of other numbers",
+        {"type": "integer", "multipleOf": 4},
+        {"type": "integer", "multipleOf": 6},
+        "keyword-changed",
+        "breaking",
+        "breaking",
+    ),
+    (
+        "an object is closed",
+        {"type": "object"},
+        {"type": "object", "additionalProperties": False},
+        "keyword-changed",
+        "breaking",
+        "compatible",
+    ),
+    (
+        "an open object says so",
+        {"type": "object"},
+        {"type": "object", "additionalProperties": True},
+        "spelling-changed",
+        "text-only",
+        "text-only",
+    ),
+    (
+        "an unknown keyword appears",
+        {"type": "object"},
+        {"type": "object", "dependentRequired": {"a": ["b"]}},
+        "keyword-changed",
+        "breaking",
+        "compatible",
+    ),
+    (
+        "another default",
+        {"type": "string", "default": "a"},
+        {"type": "string", "default": "b"},
+        "keyword-changed",
+        "compatible",
+        "compatible",
+    ),
+    (
+        "another title",
+        {"type": "string", "title": "a"},
+        {"type": "string", "title": "b"},
+        "text-changed",
+        "text-only",
+        "text-only",
+    ),
+    (
+        "other words",
+        {"type": "string", "description": "a"},
+        {"type": "string", "description": "b"},
+        "text-changed",
+        "text-only",
+        "text-only",
+    ),
+    (
+        "arrays of anything become arrays of text",
+        {"type": "array"},
+        {"type": "array", "items": {"type": "string"}},
+        "items-changed",
+        "breaking",
+        "compatible",
+    ),
+    (
+        "what an array holds",
+        {"type": "array", "items": {"type": "integer"}},
+        {"type": "array", "items": {"type": "number"}},
+        "type-changed",
+        "compatible",
+        "breaking",
+    ),
+    (
+        "text becomes a choice",
+        {"type": "string"},
+        {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+        "type-changed",
+        "compatible",
+        "breaking",
+    ),
+    (
+        "a choice becomes text",
+        {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+        {"type": "string"},
+        "type-changed",
+        "breaking",
+        "compatible",
+    ),
+    (
+        "a choice of other things",
+        {"type": "boolean"},
+        {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+        "type-changed",
+        "breaking",
+        "breaking",
+    ),
+    (
+        "one alternative more",
+        {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+        {"anyOf": [{"type": "boolean"}, {"type": "integer"}, {"type": "string"}]},
+        "alternative-added",
+        "compatible",
+        "breaking",
+    ),
+    (
+        "one alternative less",
+        {"oneOf": [{"type": "string"}, {"type": "integer"}, {"type": "boolean"}]},
+        {"oneOf": [{"type": "string"}, {"type": "integer"}]},
+        "alternative-removed",
+        "breaking",
+        "compatible",
+    ),
+    (
+        "exactly one alternative",
+        {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+        {"oneOf": [{"type": "string"}, {"type": "integer"}]},
+        "exclusive-changed",
+        "breaking",
+        "compatible",
+    ),
+    (
+        "a part more",
+        {"allOf": [{"type": "object"}]},
+        {"allOf": [{"type": "object"}, {"required": ["a"]}]},
+        "member-added",
+        "breaking",
+        "compatible",
+    ),
+    (
+        "a property that only `required` names",
+        {"type": "object"},
+        {"type": "object", "required": ["a"]},
+        "keyword-changed",
+        "breaking",
+        "compatible",
+    ),
+    (
+        "a property in the value goes",
+        {"type": "object", "properties": {"a": {"type": "string"}}},
+        {"type": "object"},
+        "property-removed",
+        "breaking",
+        "breaking",
+    ),
+    (
+        "an optional property more",
+        {"type": "object"},
+        {"type": "object", "properties": {"a": {"type": "string"}}},
+        "property-added",
+        "compatible",
+        "compatible",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "given", "taken"), [row[1:] for row in TYPES], ids=[row[0] for row in TYPES]
+)
+def test_a_change_weighs_by_its_direction(
+    old: Schema, new: Schema, code: str, given: str, taken: str
+) -> None:
+    assert _told(_compare(_given(old), _given(new))) == [(code, given)]
+    assert _told(_compare(_taken(old), _taken(new))) == [(code, taken)]
+
+
+def test_parameters_come_and_go() -> None:
+    old, _ = _type({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}})
+    new, _ = _type(
+        {
+            "type": "object",
+            "properties": {"b": {"type": "string"}, "c": {"type": "string"}, "d": {"type": "string"}},
+            "required": ["b", "d"],
+        }
+    )
+    comparison = _compare(
+        _provider(Capability(id="do", input=old)), _provider(Capability(id="do", input=new))
+    )
+    assert [
+        (one.code, one.weight.value, one.old_pointer, one.new_pointer) for one in comparison.all_changes()
+    ] == [
+        ("property-removed", "breaking", "/capabilities/0/input/properties/a", None),
+        (
+            "required-changed",
+            "breaking",
+            "/capabilities/0/input/properties/b/required",
+            "/capabilities/0/input/properties/b/required",
+        ),
+        ("property-added", "compatible", None, "/capabilities/0/input/properties/c"),
+        ("property-added", "breaking", None, "/capabilities/0/input/properties/d"),
+    ]
+    assert comparison.all_changes()[0].old == {"type": {"kind": "string"}}
+    assert comparison.all_changes()[3].new == {"type": {"kind": "string"}, "required": True}
+
+
+def test_a_result_that_may_be_left_out_breaks_whoever_reads_it() -> None:
+    value = {"type": "object", "properties": {"a": {"type": "string"}}}
+    always, maybe = _taken({**value, "required": ["a"]}), _taken(value)
+    assert _told(_compare(always, maybe)) == [("required-changed", "breaking")]
+    assert _told(_compare(maybe, always)) == [("required-changed", "compatible")]
+
+
+def test_capabilities_come_and_go() -> None:
+    old = _provider(Capability(id="stays"), Capability(id="goes", title="Go"))
+    new = _provider(Capability(id="comes"), Capability(id="stays"))
+    comparison = _compare(old, new)
+    assert _told(comparison) == [("capability-added", "compatible"), ("capability-removed", "breaking")]
+    assert comparison.unchanged_capabilities == 1
+
+
+def test_another_id_for_the_same_capability_is_pointed_out() -> None:
+    old, new = (_provider(Capability(id=one, description="Counts sheep")) for one in ("count", "count_sheep"))
+    added, removed = _compare(old, new).all_changes()
+    assert "'count' under another id" in added.message
+    assert "'count_sheep' looks the same" in removed.message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (None, ScalarType(kind="string"), [("output-added", "compatible")]),
+        (ScalarType(kind="string"), None, [("output-removed", "breaking")]),
+        (ScalarType(kind="null"), ScalarType(kind="string"), [("output-added", "compatible")]),
+        (ScalarType(kind="string"), ScalarType(kind="null"), [("output-removed", "breaking")]),
+        (None, ScalarType(kind="null"), [("output-added", "compatible")]),
+        (ScalarType(kind="null"), None, [("output-removed", "compatible")]),
+        (None, None, []),
+    ],
+)
+def test_declaring_a_result(old: Type | None, new: Type | None, told: list[tuple[str, str]]) -> None:
+    providers = (_provider(Capability(id="do", output=one)) for one in (old, new))
+    assert _told(_compare(*providers)) == told
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "weight"),
+    [
+        (Effects(read_only=True), Effects(read_only=False), "breaking"),
+        (Effects(read_only=True), None, "breaking"),
+        (Effects(destructive=False), Effects(destructive=True), "breaking"),
+        (None, Effects(read_only=True), "compatible"),
+        (Effects(destructive=True), Effects(destructive=False), "compatible"),
+    ],
+)
+def test_a_promise_taken_back_breaks(old: Effects | None, new: Effects | None, weight: str) -> None:
+    providers = (_provider(Capability(id="do", effects=one)) for one in (old, new))
+    assert _told(_compare(*providers)) == [("effect-changed", weight)]
+
+
+def test_order_place_and_state_say_nothing() -> None:
+    one, two = Capability(id="one"), Capability(id="two")
+    first = _provider(one, two)
+    second = Provider(protocol="mcp", capabilities=(one,))
+    old = CapabilitySet(providers=(first, second))
+    moved = _provider(two, one.model_copy(update={"state": State(enabled=False)}))
+    assert compare_sets(old, CapabilitySet(providers=(second, moved))) == Comparison(
+        unchanged_providers=2, unchanged_capabilities=3
+    )
+
+
+def test_a_shared_definition_tells_at_every_capability_that_reaches_it() -> None:
+    def provider(inner: Schema) -> Provider:
+        schema = {"$ref": "#/$defs/Outer"}
+        definitions = {
+            "Outer": {"type": "object", "properties": {"i": {"$ref": "#/$defs/Inner"}}},
+            "Inner": inner,
+        }
+        one, read = _type({**schema, "$defs": definitions})
+        plain = Capability(id="plain")
+        return _provider(
+            Capability(id="gives", input=one), plain, Capability(id="takes", output=one), definitions=read
+        )
+
+    comparison = _compare(provider({"type": "integer"}), provider({"type": "number"}))
+    (told,) = comparison.providers
+    assert not told.changes
+    assert [(one.id, one.weight.value) for one in told.capabilities] == [
+        ("gives", "compatible"),
+        ("takes", "breaking"),
+    ]
+    for one in told.capabilities:
+        (change,) = one.changes
+        assert (change.old_pointer, change.new_pointer) == ("/definitions/Inner", "/definitions/Inner")
+
+
+def test_a_definition_nobody_reaches_is_told_at_the_provider() -> None:
+    kinds: tuple[Type, ...] = (ScalarType(kind="string"), ScalarType(kind="boolean"))
+    old, new = (_provider(definitions={"Lone": kind}) for kind in kinds)
+    assert _told(_compare(old, new)) == [("type-changed", "compatible")]
+    assert _told(_compare(_provider(), new)) == [("definition-changed", "compatible")]
+
+
+def test_a_renamed_definition_is_words_only() -> None:
+    definition = ObjectType()
+    old, new = (
+        _provider(Capability(id="do", input=RefType(name=name)), definitions={name: definition})
+        for name in ("Before", "After")
+    )
+    assert _told(_compare(old, new)) == [("definition-renamed", "text-only")]
+
+
+def test_a_reference_equals_what_it_stands_for() -> None:
+    shape = ObjectType()
+    old = _provider(Capability(id="do", input=RefType(name="Shape")), definitions={"Shape": shape})
+    new = _provider(Capability(id="do", input=shape), definitions={"Shape": shape})
+    assert _told(_compare(old, new)) == []
+
+
+def test_recursive_types_end() -> None:
+    def provider(kind: str) -> Provider:
+        tree = {
+            "type": "object",
+            "properties": {
+                "value": {"type": kind},
+                "left": {"$ref": "#/$defs/Tree"},
+                "right": {"anyOf": [{"$ref": "#/$defs/Tree"}, {"type": "string"}]},
+            },
+        }
+        one, definitions = _type({"$ref": "#/$defs/Tree", "$defs": {"Tree": tree}})
+        return _provider(Capability(id="do", input=one), definitions=definitions)
+
+    comparison = _compare(provider("integer"), provider("string"))
+    assert [one.new_pointer for one in comparison.all_changes()] == [
+        "/definitions/Tree/properties/value/type"
+    ]
+
+
+def test_a_choice_that_contains_itself_ends() -> None:
+    def provider(name: str, count: int) -> Provider:
+        choice = {"anyOf": [{"$ref": f"#/$defs/{name}"}] * count}
+        one, definitions = _type({"$ref": f"#/$defs/{name}", "$defs": {name: choice}})
+        return _provider(Capability(id="do", input=one), definitions=definitions)
+
+    assert ("definition-renamed", "text-only") in _told(_compare(provider("A", 6), provider("B", 5)))
+    plain = _provider(Capability(id="do", input=ObjectType()))
+    assert (
+        _told(_compare(plain, provider("A", 6)))
+        == [
+            ("type-changed", "breaking"),
+            ("definition-changed", "compatible"),
+        ][:1]
+    )
+
+
+def test_a_long_chain_of_definitions_ends() -> None:
+    def provider(kind: str) -> Provider:
+        definitions: dict[str, Type] = {f"D{at}": RefType(name=f"D{at + 1}") for at in range(3000)}
+        definitions["D3000"] = ScalarType.model_validate({"kind": kind})
+        return _provider(Capability(id="do", input=RefType(name="D0")), definitions=definitions)
+
+    (change,) = _compare(provider("int32"), provider("int64")).all_changes()
+    assert change.new_pointer == "/definitions/D3000"
+
+
+def test_providers_belong_together_by_what_callers_name() -> None:
+    short = _provider(Capability(id="do"), component=".Tools")
+    assert _told(_compare(short, _provider(Capability(id="do")))) == []
+    other = _provider(Capability(id="do"), component=".Other")
+    assert _told(_compare(short, other)) == [
+        ("provider-added", "compatible"),
+        ("provider-removed", "breaking"),
+    ]
+
+
+def test_a_lone_file_belongs_to_the_only_provider_of_its_protocol() -> None:
+    lone = _provider(Capability(id="do"), package=None, component=None)
+    assert _told(_compare(lone, _provider(Capability(id="do")))) == []
+    foreign = _provider(Capability(id="do"), protocol="mcp", package=None, component=None)
+    assert [weight for _, weight in _told(_compare(foreign, lone))] == ["compatible", "breaking"]
+
+
+def test_a_dialect_with_other_calls_breaks() -> None:
+    def provider(dialect: str) -> Provider:
+        return _provider(Capability(id="do"), protocol="mobile-mcp", dialect=dialect)
+
+    assert _told(_compare(provider("1.0"), provider("1.0-input"))) == [("dialect-changed", "breaking")]
+    assert _told(_compare(provider("1.0"), provider("unheard-of"))) == [("dialect-changed", "breaking")]
+
+
+def test_texts_of_providers_and_capabilities_are_words_only() -> None:
+    old = _provider(Capability(id="do", description="a", title="t", version="1"), name="n")
+    new = _provider(Capability(id="do", description="b", title="u", version="2"), instructions="i")
+    assert {weight for _, weight in _told(_compare(old, new))} == {"text-only"}
+    assert len(_told(_compare(old, new))) == 5
+
+
+def test_facts_of_one_format_are_told_one_by_one() -> None:
+    old = _provider(Capability(id="do", extensions={"mmcp": {"a": 1, "b": 2}}))
+    new = _provider(Capability(id="do", extensions={"mmcp": {"a": 1, "b": 3, "c~/d": None}}))
+    assert [
+        (one.weight.value, one.old_pointer, one.new_pointer) for one in _compare(old, new).all_changes()
+    ] == [
+        ("compatible", "/capabilities/0/extensions/mmcp/b", "/capabilities/0/extensions/mmcp/b"),
+        ("compatible", None, "/capabilities/0/extensions/mmcp/c~0~1d"),
+    ]

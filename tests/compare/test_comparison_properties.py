@@ -1,0 +1,184 @@
+"""What holds for any two declarations; the other side is the `jsonschema` package."""
+
+from typing import Any
+
+import jsonschema
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from droidgate.compare import Weight, compare_sets
+from droidgate.json_schema import read_schema, write_schema
+from droidgate.model.capability import Capability, CapabilitySet, Provider
+from droidgate.model.json_values import pointer_token
+from droidgate.model.leaves import different_leaves, leaves_of_provider
+
+Schema = dict[str, Any]
+
+_NAMES = ("a", "b", "c")
+_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.sampled_from([0.5, 1.5])
+    | st.sampled_from(["", "x", "xy", "y"]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(_NAMES), inner, max_size=2),
+    max_leaves=5,
+)
+
+
+def _sometimes(schema: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
+    def nullable(one: Schema) -> Schema:
+        return {**one, "type": [one["type"], "null"]} if isinstance(one.get("type"), str) else one
+
+    return schema | schema.map(nullable)
+
+
+def _keyed(base: Schema, **keywords: st.SearchStrategy[Any]) -> st.SearchStrategy[Schema]:
+    return st.fixed_dictionaries({}, optional=keywords).map(lambda held: {**base, **held})
+
+
+_SCALARS = st.one_of(
+    _keyed(
+        {"type": "string"},
+        minLength=st.integers(0, 2),
+        maxLength=st.integers(0, 2),
+        pattern=st.sampled_from(["x", "^y"]),
+    ),
+    _keyed({"type": "string"}, enum=st.lists(st.sampled_from(["", "x", "y"]), min_size=1, unique=True)),
+    _keyed(
+        {"type": "integer"},
+        minimum=st.integers(-2, 2),
+        maximum=st.integers(-2, 2),
+        multipleOf=st.sampled_from([1, 2, 4]),
+    ),
+    _keyed({"type": "number"}, exclusiveMinimum=st.integers(-2, 2)),
+    st.just({"type": "boolean"}),
+    st.just({}),
+)
+
+
+def _compound(inner: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
+    properties = st.dictionaries(st.sampled_from(_NAMES), inner, max_size=3)
+
+    def closed(held: tuple[Schema, list[str]]) -> Schema:
+        # Open objects are out: an optional property more may refuse what was let through unseen (see types.py).
+        names = sorted(set(held[1]) & held[0].keys())
+        return {"type": "object", "properties": held[0], "additionalProperties": False, "required": names}
+
+    objects = st.tuples(properties, st.lists(st.sampled_from(_NAMES), unique=True)).map(closed)
+    arrays = _keyed({"type": "array"}, items=inner, minItems=st.integers(0, 2), uniqueItems=st.booleans())
+    choices = st.lists(inner, min_size=2, max_size=3).map(lambda held: {"anyOf": held})
+    return _sometimes(st.one_of(objects, arrays, choices))
+
+
+_SCHEMAS = st.recursive(_sometimes(_SCALARS), _compound, max_leaves=6)
+
+
+def _provider(schema: Schema) -> Provider:
+    one, definitions = read_schema({"type": "object", "properties": {"v": schema}})
+    capability = Capability(id="do", input=one, output=one)
+    return Provider(protocol="mcp", capabilities=(capability,), definitions=definitions)
+
+
+def _weights(old: Provider, new: Provider, side: str) -> set[Weight]:
+    comparison = compare_sets(CapabilitySet(providers=(old,)), CapabilitySet(providers=(new,)))
+    return {
+        one.weight
+        for one in comparison.all_changes()
+        if f"/{side}" in (one.old_pointer or one.new_pointer or "")
+    }
+
+
+def _accepts(provider: Provider, value: Any) -> bool:
+    schema = write_schema(provider.capabilities[0].input, provider.definitions)
+    return jsonschema.Draft202012Validator(schema).is_valid({"v": value})
+
+
+@st.composite
+def _edited(draw: st.DrawFn, schema: Schema) -> Schema:
+    """Return a schema with one part replaced."""
+    paths = [path for path in _places(schema) if path]
+    path = draw(st.sampled_from(paths or [()]))
+    return _replaced(schema, path, draw(_SCHEMAS))
+
+
+def _places(schema: Schema, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    places = [path]
+    for name, held in schema.get("properties", {}).items():
+        places += _places(held, (*path, "properties", name))
+    if "items" in schema:
+        places += _places(schema["items"], (*path, "items"))
+    for position, held in enumerate(schema.get("anyOf", [])):
+        places += _places(held, (*path, "anyOf", position))
+    return places
+
+
+def _replaced(part: Any, path: tuple[Any, ...], new: Any) -> Any:
+    if not path:
+        return new
+    copied = dict(part) if isinstance(part, dict) else list(part)
+    copied[path[0]] = _replaced(part[path[0]], path[1:], new)
+    return copied
+
+
+_PAIRS = _SCHEMAS.flatmap(lambda old: st.tuples(st.just(old), _SCHEMAS | _edited(old)))
+
+
+@given(_PAIRS, _VALUES)
+def test_what_is_not_breaking_accepts_every_old_value(pair: tuple[Schema, Schema], value: Any) -> None:
+    old, new = map(_provider, pair)
+    assume(_accepts(old, value))
+    if Weight.BREAKING not in _weights(old, new, "input"):
+        assert _accepts(new, value), (pair, value)
+
+
+@given(_PAIRS, _VALUES)
+def test_a_result_is_not_breaking_when_every_new_value_was_one_before(
+    pair: tuple[Schema, Schema], value: Any
+) -> None:
+    old, new = map(_provider, pair)
+    assume(_accepts(new, value))
+    changed = _weights(old, new, "output")
+    if Weight.BREAKING not in changed and not _has_more_properties(old, new):
+        assert _accepts(old, value), (pair, value)
+
+
+def _has_more_properties(old: Provider, new: Provider) -> bool:
+    """A property more is no burden to who reads results, though a closed schema would refuse it."""
+    comparison = compare_sets(CapabilitySet(providers=(old,)), CapabilitySet(providers=(new,)))
+    return any(one.code == "property-added" for one in comparison.all_changes())
+
+
+@given(_SCHEMAS)
+def test_nothing_changes_between_equal_declarations(schema: Schema) -> None:
+    one = CapabilitySet(providers=(_provider(schema),))
+    assert compare_sets(one, one.model_copy(deep=True)).providers == ()
+
+
+@given(_PAIRS)
+def test_every_different_leaf_lies_at_or_below_a_change(pair: tuple[Schema, Schema]) -> None:
+    old, new = map(_provider, pair)
+    comparison = compare_sets(CapabilitySet(providers=(old,)), CapabilitySet(providers=(new,)))
+    olds = {one.old_pointer for one in comparison.all_changes() if one.old_pointer is not None}
+    news = {one.new_pointer for one in comparison.all_changes() if one.new_pointer is not None}
+    before, after = dict(leaves_of_provider(old)), dict(leaves_of_provider(new))
+    for leaf in different_leaves(before, after):
+        if "/alternatives/" in leaf:
+            continue  # alternatives are told where they stand on either side, not at one position
+        assert any(_covers(pointer, leaf) for pointer in olds | news), (pair, leaf)
+
+
+def _covers(pointer: str, leaf: str) -> bool:
+    return leaf == pointer or leaf.startswith(f"{pointer}/")
+
+
+def test_pointers_are_escaped() -> None:
+    old, new = (
+        _provider({"type": "object", "properties": {"a/b~": {"type": "string"}}}),
+        _provider({"type": "object"}),
+    )
+    comparison = compare_sets(CapabilitySet(providers=(old,)), CapabilitySet(providers=(new,)))
+    assert all(
+        one.old_pointer and one.old_pointer.endswith(pointer_token("a/b~"))
+        for one in comparison.all_changes()
+    )

@@ -1,0 +1,175 @@
+"""The pages that are made from the code are as the code is."""
+
+import ast
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import jsonschema
+import pytest
+import typer
+
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.matrix import FEATURES
+from droidgate.cli.program import build_app
+from droidgate.formats import load_formats
+from droidgate.model.findings import FINDING_CODES
+from droidgate_mappings.tables import load_divergences
+from requirements_of_tests import CHECKOUT
+
+DOCS = CHECKOUT / "docs"
+SCRIPT = CHECKOUT / "scripts" / "write_docs.py"
+HOW = "run python scripts/write_docs.py"
+
+
+def _load_script() -> ModuleType:
+    specification = importlib.util.spec_from_file_location("write_docs", SCRIPT)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+write_docs = _load_script()
+WANTED: dict[Path, str] = write_docs.wanted_files()
+
+
+@pytest.mark.parametrize("path", WANTED, ids=lambda path: str(path.relative_to(CHECKOUT)))
+def test_generated_page_is_current(path: Path) -> None:
+    assert path.is_file(), HOW
+    assert path.read_text(encoding="utf-8") == WANTED[path], HOW
+
+
+def test_no_generated_page_is_left_over() -> None:
+    schemas = {path for path in (DOCS / "schemas").glob("*") if path.is_file()}
+    assert schemas <= WANTED.keys()
+
+
+def test_the_script_agrees_when_run_by_itself() -> None:
+    run = subprocess.run([sys.executable, SCRIPT, "--check"], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+def _parameters() -> list[tuple[str, str]]:
+    root = typer.main.get_command(build_app())
+    pending = [("droidgate", root)]
+    named = []
+    while pending:
+        path, command = pending.pop()
+        named += [(path, option) for parameter in command.params for option in parameter.opts]
+        pending += [(f"{path} {name}", one) for name, one in getattr(command, "commands", {}).items()]
+    return [(path, option) for path, option in named if option.startswith("-")]
+
+
+@pytest.mark.parametrize(("command", "option"), _parameters())
+def test_every_option_is_documented(command: str, option: str) -> None:
+    sections = dict(
+        re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", (DOCS / "cli.md").read_text(), re.DOTALL | re.MULTILINE)
+    )
+    assert re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", sections[command]), HOW
+
+
+def test_every_option_and_command_has_words() -> None:
+    root = typer.main.get_command(build_app())
+    for name, command in getattr(root, "commands", {}).items():
+        assert command.get_short_help_str(100), name
+        for parameter in command.params:
+            assert getattr(parameter, "help", None), f"{name} {parameter.name}"
+
+
+def test_every_finding_code_is_documented() -> None:
+    write_docs.import_everything()
+    text = (DOCS / "findings.md").read_text()
+    assert sorted(re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)) == sorted(FINDING_CODES)
+
+
+def test_codes_are_words_joined_by_hyphens_and_meanings_are_sentences() -> None:
+    for one in FINDING_CODES.values():
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", one.code), one
+        assert one.meaning[:1].isupper() or one.meaning[:1] in "`'", one
+        assert not one.meaning.endswith("."), one
+
+
+@pytest.mark.parametrize("format_id", load_formats())
+def test_every_dialect_and_feature_is_in_the_support_matrix(format_id: str) -> None:
+    text = (DOCS / "support-matrix.md").read_text()
+    for dialect in load_formats()[format_id].dialects:
+        assert f"`{format_id}+{dialect.id}`" in text
+    for feature in FEATURES:
+        assert f"| {feature.group}: {feature.name} |" in text
+
+
+def test_every_divergence_is_documented() -> None:
+    text = (DOCS / "divergences.md").read_text()
+    assert {row for row in load_divergences() if f"| `{row}`" not in text} == set()
+
+
+def test_every_exit_code_is_documented() -> None:
+    assert re.findall(r"^\| (\d+) \|", (DOCS / "exit-codes.md").read_text(), re.MULTILINE) == [
+        str(int(one)) for one in ExitCode
+    ]
+
+
+def rows_marked_in(source: str) -> set[str]:
+    """Return the divergence rows that tests in a source text are marked with, whatever the call is nested in."""
+    marked: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        is_row = (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "row"
+        )
+        if is_row:
+            assert isinstance(node, ast.Call)
+            marked |= {
+                one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)
+            }
+    return marked
+
+
+def _marked_rows() -> set[str]:
+    sources = [path.read_text(encoding="utf-8") for path in (CHECKOUT / "tests").rglob("*.py")]
+    return set().union(*map(rows_marked_in, sources))
+
+
+@pytest.mark.parametrize("row", [row.id for row in load_divergences().values() if row.lenient])
+def test_every_leniency_has_a_test(row: str) -> None:
+    assert row in _marked_rows(), f"no test is marked @pytest.mark.row({row!r})"
+
+
+def test_every_marked_row_is_a_leniency() -> None:
+    lenient = {row.id for row in load_divergences().values() if row.lenient}
+    assert _marked_rows() <= lenient
+
+
+def test_marks_are_found_where_pytest_allows_them() -> None:
+    source = (
+        "@pytest.mark.row('A01', 'A02')\ndef test_one(): pass\n"
+        "pytestmark = [pytest.mark.row('A03')]\n"
+        "param = pytest.param(1, marks=pytest.mark.row('A04'))\n"
+    )
+    assert rows_marked_in(source) == {"A01", "A02", "A03", "A04"}
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in WANTED if path.suffix == ".json"], ids=lambda path: path.name
+)
+def test_published_schemas_are_json_schemas(path: Path) -> None:
+    schema = json.loads(WANTED[path])
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["$id"].startswith("urn:droidgate:")
+    assert schema["additionalProperties"] is False
+    assert "schema" in schema["required"]
+
+
+def test_parts_of_the_readme_are_filled_in() -> None:
+    text = "before\n<!-- exit codes -->\nstale\n<!-- end of exit codes -->\nafter\n<!-- formats -->\nno end\n"
+    filled = write_docs.readme_with_parts(text)
+    assert "stale" not in filled
+    assert "| 130 | Stopped by Ctrl-C |" in filled
+    assert filled.startswith("before\n<!-- exit codes -->\n")
+    assert filled.endswith("<!-- end of exit codes -->\nafter\n<!-- formats -->\nno end\n")
+    assert write_docs.readme_with_parts(filled) == filled

@@ -1,0 +1,89 @@
+"""Compiling generated handlers against Android's own classes, and running them on a plain JVM."""
+
+import base64
+import json
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from droidgate.formats import HandlerCode
+from requirements_of_tests import KOTLIN_FROM_MAVEN, maven_jars, require
+
+RUNNERS = Path(__file__).parent / "runners"
+_KOTLIN_PARTS = (
+    f"org.jetbrains.kotlin:kotlin-compiler-embeddable:{KOTLIN_FROM_MAVEN}",
+    f"org.jetbrains.kotlin:kotlin-stdlib:{KOTLIN_FROM_MAVEN}",
+    f"org.jetbrains.kotlin:kotlin-script-runtime:{KOTLIN_FROM_MAVEN}",
+    f"org.jetbrains.kotlin:kotlin-daemon-embeddable:{KOTLIN_FROM_MAVEN}",
+    "org.jetbrains.kotlin:kotlin-reflect:1.6.10",
+    "org.jetbrains.kotlinx:kotlinx-coroutines-core-jvm:1.8.0",
+    "org.jetbrains:annotations:13.0",
+)
+
+
+def write_sources(code: HandlerCode, folder: Path) -> list[Path]:
+    """Write the sources of handlers below a folder, and return them."""
+    written = []
+    for artifact in code.artifacts:
+        if artifact.role in {"code", "skeleton"}:
+            path = folder / artifact.path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(artifact.text, encoding="utf-8")
+            written.append(path)
+    return written
+
+
+def add_runner(name: str, package: str, prefix: str, folder: Path) -> Path:
+    """Put a runner of this folder into a generated package, where it reaches what is not public."""
+    text = (RUNNERS / f"{name}.java").read_text(encoding="utf-8")
+    path = folder / "java" / package.replace(".", "/") / f"{name}.java"
+    path.write_text(text.replace("PACKAGE", package).replace("PREFIX", prefix), encoding="utf-8")
+    return path
+
+
+def compile_java(sources: Iterable[Path], out: Path, *more_classes: Path) -> None:
+    """Compile for Java 8, as the apps do; any warning about our own code fails too."""
+    javac, framework = require("newer-jdk"), require("framework-jar")
+    command: list[str | Path] = [javac, "--release", "8", "-Xlint:all,-options,-classfile", "-proc:none"]
+    class_path = ":".join(map(str, [framework, *more_classes]))
+    command += ["-encoding", "UTF-8", "-Xmaxwarns", "10000", "-d", out, "-cp", class_path, *sources]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = run.stderr.splitlines()
+    of_ours = [line for line in lines if not line.startswith(str(framework)) and ".java:" in line]
+    assert run.returncode == 0, "\n".join(lines[-40:])
+    assert not of_ours, "\n".join(of_ours)
+
+
+def compile_kotlin(sources: Sequence[Path], out: Path) -> None:
+    """Compile Kotlin, with the Java beside it that it refers to."""
+    require("kotlin-compiler")
+    java, framework = require("java"), require("framework-jar")
+    jars = maven_jars(*_KOTLIN_PARTS)
+    command: list[str | Path] = [java, "-cp", ":".join(map(str, jars))]
+    command += ["org.jetbrains.kotlin.cli.jvm.K2JVMCompiler", "-no-stdlib", "-no-reflect", "-nowarn"]
+    command += ["-cp", f"{jars[1]}:{framework}", "-d", out, *sources]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr[-4000:]
+
+
+def kotlin_library() -> Path:
+    """Return the jar of Kotlin's standard library."""
+    return maven_jars(_KOTLIN_PARTS[1])[0]
+
+
+def run_class(name: str, classes: Path, lines: Iterable[str]) -> list[Any]:
+    """Run a class with lines on its standard input, and return the JSON value of each line it prints."""
+    java = require("newer-jdk").with_name("java")
+    command: list[str | Path] = [java, "-Xss512k", "-cp", f"{classes}:{require('framework-jar')}", name]
+    given = "".join(f"{line}\n" for line in lines)
+    run = subprocess.run(command, input=given, capture_output=True, text=True, check=False, timeout=60)
+    assert run.returncode == 0, run.stderr[-4000:]
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def as_line(text: str | None) -> str:
+    """Return a text in one line: base64 of UTF-16, so that half characters cross too; `-` for null."""
+    return (
+        "-" if text is None else base64.b64encode(text.encode("utf-16-be", "surrogatepass")).decode() or "="
+    )

@@ -1,0 +1,105 @@
+"""Apps and manifests in memory, and ways to read them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from xml.sax.saxutils import quoteattr
+
+from droidgate.application import Application
+from droidgate.formats import Reading, SourceFile, Writing
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Place, Provider
+from droidgate.model.json_values import Json
+from droidgate.sources.android_project import application_from_tree
+from droidgate_mmcp.discovery import read_discovery
+from droidgate_mmcp.format import FORMAT
+
+ADVERTISE = "com.example.mMCP.ACTION_TOOL_ADVERTISE"
+CALL = "com.example.mMCP.ACTION_TOOL_CALL"
+DEFAULT = "android.intent.category.DEFAULT"
+NAMESPACE = 'xmlns:android="http://schemas.android.com/apk/res/android"'
+
+GREET: Mapping[str, Json] = {
+    "name": "greet",
+    "description": "Greets somebody",
+    "parameters": {
+        "type": "object",
+        "properties": {"name": {"type": "string", "description": "Whom to greet"}},
+        "required": ["name"],
+    },
+}
+
+
+def manifest_of(*tools: Mapping[str, Json], **keys: Json) -> dict[str, Json]:
+    return {"instructions": "Greets", "protocolVersion": "1.0", "tools": list(tools), **keys}
+
+
+def component_xml(
+    meta_data: str | None,
+    *,
+    element: str = "activity",
+    attributes: str = 'android:exported="true"',
+    actions: tuple[str, ...] = (ADVERTISE, CALL),
+    categories: tuple[str, ...] = (DEFAULT,),
+) -> str:
+    filters = "".join(f'<action android:name="{one}"/>' for one in actions)
+    filters += "".join(f'<category android:name="{one}"/>' for one in categories)
+    held = f'<meta-data android:name="mMCP_manifest" {meta_data}/>' if meta_data is not None else ""
+    inner = f"<intent-filter>{filters}</intent-filter>{held}"
+    return f'<{element} android:name=".Tools" {attributes}>{inner}</{element}>'
+
+
+def value_xml(value: Json) -> str:
+    """An `android:value` as a careful author writes it: every backslash twice."""
+    return "android:value=" + quoteattr(json.dumps(value).replace("\\", "\\\\"))
+
+
+def application(*components: str, **files: str) -> Application:
+    inner = f"<application>{''.join(components)}</application>"
+    manifest = f'<manifest {NAMESPACE} package="com.example.app">{inner}</manifest>'
+    tree = {"AndroidManifest.xml": manifest.encode(), **{path: text.encode() for path, text in files.items()}}
+    return application_from_tree(tree)
+
+
+def read_app(source: Application, *, strict: bool = False) -> Reading:
+    return FORMAT.read_application(source, ReadingContext(strict=strict))
+
+
+def read_json(value: Json, *, strict: bool = False) -> Reading:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return FORMAT.read_file(SourceFile("tools.json", text.encode()), ReadingContext(strict=strict))
+
+
+def only(reading: Reading) -> Provider:
+    assert len(reading.providers) == 1
+    return reading.providers[0]
+
+
+def rows_of(reading: Reading) -> list[str | None]:
+    return [one.rule for one in reading.findings]
+
+
+def artifact(writing: Writing, path: str) -> str:
+    (text,) = [one.text for one in writing.artifacts if one.path == path]
+    return text
+
+
+def read_back(writing: Writing) -> Provider:
+    """Read what was written, strictly: the app, the JSON alone, or the receiver with its answer."""
+    texts = {one.path: one.text for one in writing.artifacts}
+    if "AndroidManifest.xml" not in texts:
+        return only(read_json(texts["mmcp_manifest.json"], strict=True))
+    app = application_from_tree({"AndroidManifest.xml": texts["AndroidManifest.xml"].encode()})
+    if "mmcp_discovery.json" not in texts:
+        return only(read_app(app, strict=True))
+    (receiver,) = app.of_kind("receiver")
+    answer = json.loads(texts["mmcp_discovery.json"])
+    read = read_discovery(
+        answer,
+        ReadingContext(strict=True),
+        place=Place(path="answer"),
+        package=app.package,
+        component=receiver.name,
+    )
+    return read.model_copy(update={"name": receiver.label})

@@ -1,0 +1,162 @@
+"""Components that advertise: where the manifest may stand, and what calls need besides it."""
+
+import json
+
+import pytest
+
+from droidgate.model.errors import InputError
+from droidgate.model.findings import Level
+from mmcp.mmcp_apps import (
+    ADVERTISE,
+    CALL,
+    GREET,
+    application,
+    component_xml,
+    manifest_of,
+    only,
+    read_app,
+    rows_of,
+    value_xml,
+)
+
+VALUE = value_xml(manifest_of(GREET))
+
+
+def test_an_activity_is_a_provider() -> None:
+    reading = read_app(
+        application(component_xml(VALUE, attributes='android:exported="true" android:label="Greeter"')),
+        strict=True,
+    )
+    assert not reading.findings
+    provider = only(reading)
+    assert (provider.package, provider.component, provider.name) == ("com.example.app", ".Tools", "Greeter")
+    assert provider.instructions == "Greets"
+    assert [one.id for one in provider.capabilities] == ["greet"]
+    assert provider.source is not None
+    assert provider.source.line
+    assert provider.extensions == {}
+
+
+def test_json_over_many_lines_in_single_quotes_is_read_as_in_section_2() -> None:
+    text = json.dumps(manifest_of(GREET), indent=10)
+    reading = read_app(application(component_xml(f"android:value='{text}'")), strict=True)
+    assert only(reading).capabilities[0].id == "greet"
+
+
+def test_two_filters_are_as_good_as_one() -> None:
+    second = f'<intent-filter><action android:name="{CALL}"/></intent-filter>'
+    activity = component_xml(VALUE, actions=(ADVERTISE,)).replace("<meta-data", f"{second}<meta-data")
+    assert rows_of(read_app(application(activity))) == []
+
+
+def test_what_escapes_say_is_what_a_device_sees() -> None:
+    text = 'a "quoted" \\ word,\nanother line, \u00fc and \U0001f600'
+    reading = read_app(
+        application(component_xml(value_xml(manifest_of(GREET, instructions=text)))), strict=True
+    )
+    assert only(reading).instructions == text
+
+
+def test_other_components_are_no_providers() -> None:
+    assert (
+        read_app(application(component_xml(VALUE, actions=("android.intent.action.MAIN",)))).providers == ()
+    )
+
+
+@pytest.mark.row("M35")
+def test_a_string_resource_may_hold_the_manifest() -> None:
+    text = json.dumps(manifest_of(GREET)).replace('"', '\\"')
+    files = {"res/values/tools.xml": f'<resources><string name="tools">"{text}"</string></resources>'}
+    for meta_data in ('android:value="@string/tools"', 'android:resource="@string/tools"'):
+        reading = read_app(application(component_xml(meta_data), **files))
+        assert rows_of(reading) == ["M35"]
+        assert only(reading).capabilities[0].id == "greet"
+
+
+@pytest.mark.row("M35")
+def test_a_raw_resource_may_hold_the_manifest() -> None:
+    files = {"res/raw/tools.json": json.dumps(manifest_of(GREET))}
+    reading = read_app(application(component_xml('android:resource="@raw/tools"'), **files))
+    assert rows_of(reading) == ["M35"]
+    assert only(reading).capabilities[0].id == "greet"
+
+
+@pytest.mark.row("M39")
+@pytest.mark.parametrize(
+    ("xml", "told"),
+    [
+        (component_xml(VALUE, actions=(ADVERTISE,)), CALL),
+        (component_xml(VALUE, categories=()), "DEFAULT"),
+        (component_xml(VALUE, attributes=""), "exported"),
+        (component_xml(VALUE, attributes='android:exported="false"'), "exported"),
+    ],
+)
+def test_what_calls_need_is_told_where_it_is_missing(xml: str, told: str) -> None:
+    reading = read_app(application(xml))
+    assert rows_of(reading) == ["M39"]
+    assert told in reading.findings[0].message
+    assert only(reading).capabilities
+
+
+def test_what_keeps_callers_out_is_kept() -> None:
+    attributes = 'android:exported="false" android:enabled="false" android:permission="com.example.app.CALL"'
+    provider = only(read_app(application(component_xml(VALUE, attributes=attributes))))
+    assert provider.extensions == {
+        "mmcp": {"exported": False, "enabled": False, "permission": "com.example.app.CALL"}
+    }
+
+
+@pytest.mark.row("M42")
+def test_a_service_is_read_and_marked_as_not_callable() -> None:
+    reading = read_app(application(component_xml(VALUE, element="service")))
+    assert rows_of(reading) == ["M42"]
+    assert only(reading).extensions == {"mmcp": {"element": "service", "callable": False}}
+
+
+def test_the_draft_allows_a_service() -> None:
+    draft = {"appDescription": "Greets", "protocolVersion": "1.0", "tools": [GREET]}
+    reading = read_app(application(component_xml(value_xml(draft), element="service")), strict=True)
+    assert only(reading).extensions == {"mmcp": {"element": "service", "callable": False}}
+
+
+@pytest.mark.row("S54")
+def test_a_component_without_a_manifest_is_passed_over() -> None:
+    reading = read_app(application(component_xml(None)))
+    assert reading.providers == ()
+    assert rows_of(reading) == ["S54"]
+
+
+def test_a_receiver_of_broadcasts_is_named() -> None:
+    receiver = (
+        '<receiver android:name=".Tools" android:exported="true"><intent-filter>'
+        '<action android:name="com.example.ACTION_MMCP_DISCOVERY"/></intent-filter></receiver>'
+    )
+    reading = read_app(application(receiver))
+    assert reading.providers == ()
+    (finding,) = reading.findings
+    assert (finding.code, finding.level) == ("told-when-asked", Level.NOTE)
+
+
+def test_json_that_lost_its_backslashes_is_refused_with_the_reason() -> None:
+    text = json.dumps(manifest_of(GREET, instructions='say "hello"'))
+    with pytest.raises(InputError) as caught:
+        read_app(application(component_xml(f"android:value='{text}'")))
+    assert caught.value.hint is not None
+    assert "double-escaped for aapt" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("meta_data", "message"),
+    [
+        ('android:value="5"', "is the integer 5"),
+        ('android:value="true"', "is the boolean True"),
+        ('android:value="1.5"', "is the number 1.5"),
+        ("", "has no value"),
+        ('android:resource="@raw/none"', "not among the resources"),
+        ('android:resource="@string/none"', "not among the resources"),
+        ('android:value="nothing"', "not JSON"),
+    ],
+)
+def test_meta_data_without_a_manifest_is_refused(meta_data: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_app(application(component_xml(meta_data)))

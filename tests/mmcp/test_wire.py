@@ -1,0 +1,290 @@
+"""Calls and results as values: what the two known apps send, and every bent rule."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Place, Provider
+from droidgate.model.errors import InputError
+from droidgate.model.json_values import Json
+from droidgate.model.types import ObjectType, Property, ScalarKind, ScalarType
+from droidgate_mmcp.discovery import read_discovery
+from droidgate_mmcp.wire import (
+    ToolCall,
+    ToolFailure,
+    ToolResult,
+    read_activity_call,
+    read_activity_result,
+    read_broadcast_call,
+    read_broadcast_result,
+    write_activity_call,
+    write_activity_result,
+    write_broadcast_call,
+    write_broadcast_result,
+)
+
+OK, CANCELED = -1, 0
+
+
+def rows(context: ReadingContext) -> list[str | None]:
+    return [one.rule for one in context.findings]
+
+
+def test_a_call_has_the_two_extras_of_section_3() -> None:
+    extras = write_activity_call(ToolCall("pdf_tool", {"path": "/a.pdf", "deep": {"n": [1, None]}}))
+    assert extras.keys() == {"tool_name", "parameters"}
+    assert extras["tool_name"] == "pdf_tool"
+    assert json.loads(extras["parameters"]) == {"path": "/a.pdf", "deep": {"n": [1, None]}}
+    assert write_activity_call(ToolCall("a"))["parameters"] == "{}"
+
+
+@pytest.mark.row("M43")
+@pytest.mark.parametrize(
+    ("extras", "arguments"),
+    [
+        ({"tool_name": "a"}, {}),
+        ({"tool_name": "a", "parameters": None}, {}),
+        ({"tool_name": "a", "parameters": ""}, {}),
+        ({"tool_name": "a", "parameters": {"path": "/a"}}, {"path": "/a"}),
+    ],
+)
+def test_missing_parameters_and_bundles_are_read(extras: dict[str, Json], arguments: dict[str, Json]) -> None:
+    context = ReadingContext()
+    assert read_activity_call(extras, context) == ToolCall("a", arguments)
+    assert rows(context) == ["M43"]
+
+
+@pytest.mark.parametrize(
+    "extras",
+    [
+        {},
+        {"tool_name": ""},
+        {"tool_name": 5, "parameters": "{}"},
+        {"tool_name": "a", "parameters": "["},
+        {"tool_name": "a", "parameters": "[]"},
+        {"tool_name": "a", "parameters": 7},
+        {"tool_name": "a", "parameters": '{"a": NaN}'},
+    ],
+)
+def test_a_call_that_says_no_tool_or_no_object_is_refused(extras: dict[str, Json]) -> None:
+    with pytest.raises(InputError):
+        read_activity_call(extras, ReadingContext())
+
+
+@pytest.mark.parametrize(
+    ("extras", "values"),
+    [
+        ({"result": '{"message":"hello"}'}, {"message": "hello"}),
+        ({"result": "[1, 2]"}, {"value": [1, 2]}),
+        ({"result": "25"}, {"value": 25}),
+        ({"result": "Hello, Mic!"}, {"text": "Hello, Mic!"}),
+        ({"result": '{"a": 1, "a": 2}'}, {"text": '{"a": 1, "a": 2}'}),
+        ({"result": 5}, {"value": 5}),
+        ({}, {}),
+        (None, {}),
+    ],
+)
+def test_a_result_is_named_values(extras: dict[str, Json] | None, values: dict[str, Json]) -> None:
+    assert read_activity_result(OK, extras, ReadingContext(strict=True)) == ToolResult(values)
+
+
+@pytest.mark.row("M45")
+@pytest.mark.parametrize(
+    ("text", "token", "message"),
+    [
+        ("Unknown tool: foo", "unknown_capability", "Unknown tool: foo"),
+        ("Error: Missing tool name or parameters", "invalid_argument", "Missing tool name or parameters"),
+        ("Error: it broke", "backend_failure", "it broke"),
+        ("Error: denied: not you", "denied", "not you"),
+    ],
+)
+def test_an_error_text_with_result_ok_is_a_failure_and_told(text: str, token: str, message: str) -> None:
+    context = ReadingContext()
+    assert read_activity_result(OK, {"result": text}, context).failure == ToolFailure(token, message)
+    assert rows(context) == ["M45"]
+    assert read_activity_result(OK, {"result": text}, ReadingContext(strict=True)).values == {"text": text}
+
+
+@pytest.mark.parametrize(
+    ("code", "extras", "failure"),
+    [
+        (CANCELED, None, ToolFailure("canceled", "cancelled or unknown tool")),
+        (CANCELED, {}, ToolFailure("canceled", "cancelled or unknown tool")),
+        (CANCELED, {"error": "", "result": 5}, ToolFailure("canceled", "cancelled or unknown tool")),
+        (CANCELED, {"error": "timeout: too slow", "result": "x"}, ToolFailure("timeout", "too slow")),
+        (
+            CANCELED,
+            {"result": "Error: Invalid parameters JSON: End of input"},
+            ToolFailure("invalid_argument", "Invalid parameters JSON: End of input"),
+        ),
+        (CANCELED, {"result": "it broke"}, ToolFailure("backend_failure", "it broke")),
+        (7, None, ToolFailure("backend_failure", "the activity answered with the result code 7")),
+        (1, {"result": "odd"}, ToolFailure("backend_failure", "odd")),
+    ],
+)
+def test_other_result_codes_are_failures(code: int, extras: Any, failure: ToolFailure) -> None:
+    result = read_activity_result(code, extras, ReadingContext(strict=True))
+    assert (result.failure, result.values) == (failure, {})
+
+
+def test_a_failure_is_written_for_both_known_clients() -> None:
+    code, extras = write_activity_result(ToolResult(failure=ToolFailure("denied", "not you")))
+    assert (code, extras) == (CANCELED, {"error": "denied: not you", "result": "Error: denied: not you"})
+
+
+_VALUES = st.dictionaries(
+    st.text(max_size=5),
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+        max_leaves=6,
+    ),
+    max_size=4,
+)
+
+
+@given(st.text(min_size=1), _VALUES)
+def test_calls_and_results_cross_unchanged(tool: str, values: dict[str, Json]) -> None:
+    strict = ReadingContext(strict=True)
+    call, result = ToolCall(tool, values), ToolResult(values)
+    assert read_activity_call(write_activity_call(call), strict) == call
+    assert read_broadcast_call(write_broadcast_call(call), strict) == call
+    assert read_activity_result(*write_activity_result(result), strict) == result
+    assert read_broadcast_result(*write_broadcast_result(result), strict) == result
+
+
+@given(st.integers(-3, 3), st.dictionaries(st.sampled_from(["result", "error", "x"]), _VALUES | st.text()))
+def test_any_answer_is_a_result_or_a_failure(code: int, extras: dict[str, Json]) -> None:
+    result = read_activity_result(code, extras, ReadingContext())
+    assert result.failure is None or result.failure.token
+
+
+def test_a_broadcast_call_has_the_extras_that_breezy_weather_reads() -> None:
+    assert write_broadcast_call(ToolCall("getWeather", {"location": "Sydney"})) == {
+        "tool": "getWeather",
+        "params": '{"location":"Sydney"}',
+    }
+
+
+@pytest.mark.row("M49")
+def test_texts_of_a_broadcast_become_values_of_the_declared_types() -> None:
+    kinds: dict[str, ScalarKind] = {
+        "n": "int32",
+        "big": "int64",
+        "x": "double",
+        "f": "float",
+        "yes": "boolean",
+        "text": "string",
+    }
+    properties = {name: Property(type=ScalarType(kind=kind)) for name, kind in kinds.items()}
+    declared = ObjectType(properties=properties)
+    sent = {"n": "5", "big": "x5", "x": " 2.5 ", "f": "true", "yes": "True", "text": "5", "other": "5"}
+    context = ReadingContext()
+    call = read_broadcast_call({"tool": "a", "params": json.dumps(sent)}, context, declared)
+    assert call.arguments == {**sent, "n": 5, "x": 2.5, "yes": True}
+    assert [one.pointer for one in context.findings] == ["/n", "/x", "/yes"]
+    assert set(rows(context)) == {"M49"}
+
+
+def test_plain_text_of_a_broadcast_is_a_result_and_error_texts_are_hints() -> None:
+    strict = ReadingContext(strict=True)
+    sunny = "Weather is sunny, 25\u00b0C"
+    assert read_broadcast_result(OK, sunny, strict) == ToolResult({"text": sunny})
+    assert read_broadcast_result(0, "Unknown tool", strict) == ToolResult(
+        {"text": "Unknown tool"}, hint="unknown_capability"
+    )
+    assert read_broadcast_result(0, None, strict).failure == ToolFailure(
+        "timeout", "the receiver gave no answer"
+    )
+
+
+@pytest.mark.row("M48")
+def test_result_code_1_with_an_error_is_a_failure() -> None:
+    failed = ToolResult(failure=ToolFailure("busy", "one at a time"))
+    code, data = write_broadcast_result(failed, peer_reads_errors=True)
+    assert (code, json.loads(data)) == (1, {"error": "busy: one at a time"})
+    context = ReadingContext()
+    assert read_broadcast_result(code, data, context) == failed
+    assert rows(context) == ["M48"]
+
+
+def test_a_failure_is_plain_text_for_a_peer_that_reads_no_codes() -> None:
+    failed = ToolResult(failure=ToolFailure("busy", "one at a time"))
+    assert write_broadcast_result(failed) == (OK, "Error: busy: one at a time")
+
+
+# What Breezy Weather's receiver answers (fact sheet 3.3).
+WEATHER: dict[str, Json] = {
+    "tools": ["getWeather"],
+    "getWeather.description": "Tells the weather somewhere",
+    "getWeather.parameters": '{"location": "string"}',
+}
+
+
+def discover(extras: dict[str, Json], context: ReadingContext) -> Provider:
+    return read_discovery(extras, context, place=Place(path="receiver"), package="a.b", component=".Weather")
+
+
+def test_an_answer_to_discovery_is_a_provider() -> None:
+    provider = discover({**WEATHER, "instructions": "Weather"}, ReadingContext(strict=True))
+    assert (provider.dialect, provider.package, provider.component) == ("broadcast", "a.b", ".Weather")
+    assert provider.instructions == "Weather"
+    (tool,) = provider.capabilities
+    assert (tool.id, tool.description) == ("getWeather", "Tells the weather somewhere")
+    assert tool.input == ObjectType(
+        properties={"location": Property(type=ScalarType(kind="string"), required=True)}
+    )
+
+
+@pytest.mark.parametrize("parameters", [{}, {"a.parameters": "{}"}, {"a.parameters": ""}])
+def test_a_tool_without_parameters_takes_none(parameters: dict[str, Json]) -> None:
+    provider = discover({"tools": ("a",), **parameters}, ReadingContext())
+    assert [(one.id, one.description, one.input) for one in provider.capabilities] == [
+        ("a", None, ObjectType())
+    ]
+
+
+def test_an_answer_without_extras_has_no_tools() -> None:
+    assert discover({}, ReadingContext(strict=True)).capabilities == ()
+
+
+@pytest.mark.row("M50")
+def test_without_a_list_the_other_keys_name_the_tools() -> None:
+    context = ReadingContext()
+    answer = {"b.c.description": "B", "a.parameters": "{}", "a.description": "A", ".parameters": "{}", "x": 1}
+    assert [one.id for one in discover(answer, context).capabilities] == ["b.c", "a"]
+    assert rows(context) == ["M50"]
+
+
+@pytest.mark.row("M50")
+@pytest.mark.parametrize("text", ["{", "[]", "5", 5])
+def test_unreadable_parameters_of_one_tool_leave_the_others(text: Json) -> None:
+    context = ReadingContext()
+    provider = discover({**WEATHER, "tools": ["bad", "getWeather"], "bad.parameters": text}, context)
+    assert [one.input == ObjectType() for one in provider.capabilities] == [True, False]
+    assert rows(context) == ["M50"]
+
+
+@pytest.mark.row("M37")
+def test_a_json_schema_in_an_answer_is_read_as_one() -> None:
+    context = ReadingContext()
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    provider = discover({**WEATHER, "getWeather.parameters": json.dumps(schema)}, context)
+    assert provider.capabilities[0].input == ObjectType(
+        properties={"n": Property(type=ScalarType(kind="int64"))}
+    )
+    assert rows(context) == ["M37"]
+
+
+@pytest.mark.parametrize("tools", ["a", ["a", "a"], [""], [5], {"a": 1}])
+def test_a_list_that_names_no_tools_is_refused(tools: Json) -> None:
+    with pytest.raises(InputError, match="`tools`"):
+        discover({"tools": tools}, ReadingContext())

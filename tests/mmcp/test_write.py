@@ -1,0 +1,298 @@
+"""What is written: the manifest of the specification, exactly, and nothing lost on the way back."""
+
+import json
+import time
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import Golden
+from droidgate.formats import Writing
+from droidgate.model.capability import Capability, Provider
+from droidgate.model.errors import WriteError
+from droidgate.model.findings import Level
+from droidgate.model.json_values import Json
+from droidgate.model.types import AnyType, ArrayType, ObjectType, Property, ScalarType, Type
+from droidgate_mmcp.format import FORMAT
+from mmcp.mmcp_apps import (
+    GREET,
+    application,
+    artifact,
+    component_xml,
+    manifest_of,
+    only,
+    read_app,
+    read_back,
+    read_json,
+    value_xml,
+)
+from properties.matching import assert_findings_match, assert_same_declaration
+from strategies import providers
+
+DIALECTS = ("1.0", "draft", "broadcast")
+STATIC = ("1.0", "draft")
+
+
+def write(provider: Provider, dialect: str) -> Writing:
+    assert FORMAT.write is not None
+    return FORMAT.write(provider, FORMAT.dialect(dialect))
+
+
+def provider_of(*capabilities: Capability, **fields: str) -> Provider:
+    return Provider(protocol="test", package="com.example.app", capabilities=capabilities, **fields)  # type: ignore[arg-type]
+
+
+DOCUMENTS = provider_of(
+    Capability(
+        id="read_document",
+        description="Gets text or pictures out of a document",
+        input=ObjectType(
+            properties={
+                "file": Property(type=ScalarType(kind="string", description="Where it lies"), required=True),
+                "what": Property(type=ScalarType(kind="string", enum=("text", "pictures"))),
+            }
+        ),
+        output=ObjectType(properties={"pages": Property(type=ScalarType(kind="int32"), required=True)}),
+    ),
+    name="Documents",
+    instructions="Reads documents",
+)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_written_app_is_as_its_golden_files(dialect: str, golden: Golden) -> None:
+    for one in write(DOCUMENTS, dialect).artifacts:
+        golden(f"mmcp/{dialect}/{one.path}", one.text)
+
+
+def test_the_json_is_as_section_2_has_it() -> None:
+    assert json.loads(artifact(write(DOCUMENTS, "1.0"), "mmcp_manifest.json")) == {
+        "instructions": "Reads documents",
+        "protocolVersion": "1.0",
+        "tools": [
+            {
+                "name": "read_document",
+                "description": "Gets text or pictures out of a document "
+                '[Returns: {"properties":{"pages":{"format":"int32","type":"integer"}},'
+                '"required":["pages"],"type":"object"}]',
+                "parameters": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {
+                        "file": {"type": "string", "description": "Where it lies"},
+                        "what": {"type": "string", "enum": ["text", "pictures"]},
+                    },
+                },
+            }
+        ],
+    }
+
+
+def test_the_json_is_as_the_draft_has_it() -> None:
+    manifest = json.loads(artifact(write(DOCUMENTS, "draft"), "mmcp_manifest.json"))
+    assert manifest.keys() == {"appDescription", "protocolVersion", "tools"}
+    assert manifest["appDescription"] == "Reads documents"
+    assert manifest["tools"][0]["return"] == {"pages": "Int"}
+    assert manifest["tools"][0]["description"] == "Gets text or pictures out of a document"
+
+
+def test_a_broadcast_answers_as_goose_mobile_reads_it() -> None:
+    writing = write(DOCUMENTS, "broadcast")
+    answer = json.loads(artifact(writing, "mmcp_discovery.json"))
+    assert answer["tools"] == ["read_document"]
+    assert json.loads(answer["read_document.parameters"]) == {"file": "string", "what": "string"}
+    assert "Where it lies" in answer["read_document.description"]
+    assert "pictures" in answer["read_document.description"]
+    assert answer.keys() == {"tools", "read_document.parameters", "read_document.description"}
+
+
+@given(providers(), st.sampled_from(DIALECTS))
+def test_differences_and_findings_match_and_what_is_written_reads_back(
+    provider: Provider, dialect: str
+) -> None:
+    writing = write(provider, dialect)
+    assert_findings_match(provider, writing)
+    read = read_back(writing)
+    assert_same_declaration(writing.provider, read)
+    again = write(read, dialect)
+    assert not again.findings
+    assert not again.names
+    assert again.artifacts == writing.artifacts
+
+
+@given(providers(size=12), st.permutations(DIALECTS))
+def test_from_dialect_to_dialect_findings_match_too(provider: Provider, order: list[str]) -> None:
+    for dialect in order:
+        writing = write(provider, dialect)
+        assert_findings_match(provider, writing)
+        provider = read_back(writing)
+        assert_same_declaration(writing.provider, provider)
+
+
+OWN_FILES: tuple[Json, ...] = (
+    manifest_of(GREET, author="me"),
+    manifest_of({**GREET, "parameters": {}}, protocolVersion="1.2"),
+    manifest_of({"name": "a", "icon": [1, None]}, {"name": "b", "parameters": {"x": "STRING", "y": "list"}}),
+    {"tools": [{**GREET, "parameters": True}, {**GREET, "name": "b", "parameters": {"type": "object"}}]},
+    {"appDescription": "a", "instructions": "b", "tools": [GREET]},
+    {"instructions": "b", "tools": [{**GREET, "return": {"a": "text", "b": "Date", "c": "Boolean"}}]},
+    {"tools": [{**GREET, "parameters": {"type": "object"}, "return": "Text"}]},
+    {"appDescription": "a", "tools": [{**GREET, "parameters": {}, "return": {}}]},
+)
+
+
+@pytest.mark.parametrize("value", OWN_FILES)
+def test_json_that_was_read_is_written_again_as_it_was(value: Json) -> None:
+    provider = only(read_json(value))
+    writing = write(provider, provider.dialect or "")
+    assert not writing.findings
+    assert [one.path for one in writing.artifacts] == ["mmcp_manifest.json"]
+    expected = {"protocolVersion": "1.0", **value}
+    for tool in expected["tools"]:
+        assert tool.get("parameters") is not None or "parameters" not in tool
+    assert json.loads(writing.artifacts[0].text) == expected
+    assert_same_declaration(provider, only(read_json(writing.artifacts[0].text)))
+
+
+@pytest.mark.parametrize("value", OWN_FILES)
+@pytest.mark.parametrize("element", ["activity", "service"])
+def test_an_app_that_was_read_is_written_again_as_it_was(value: Json, element: str) -> None:
+    attributes = (
+        'android:exported="false" android:permission="a.b" android:enabled="false" android:label="@@"'
+    )
+    provider = only(
+        read_app(application(component_xml(value_xml(value), element=element, attributes=attributes)))
+    )
+    writing = write(provider, provider.dialect or "")
+    assert not writing.findings
+    text = artifact(writing, "AndroidManifest.xml")
+    for said in (f"<{element}", 'exported="false"', 'permission="a.b"', 'enabled="false"'):
+        assert said in text
+    assert_same_declaration(provider, only(read_app(application(*_components_in(text)))))
+
+
+def _components_in(text: str) -> list[str]:
+    return [text.partition("<application>")[2].partition("</application>")[0]]
+
+
+@pytest.mark.parametrize("value", OWN_FILES)
+def test_the_other_dialect_writes_its_own_forms(value: Json) -> None:
+    provider = only(read_json(value))
+    target = "1.0" if provider.dialect == "draft" else "draft"
+    writing = write(provider, target)
+    assert_findings_match(provider, writing)
+    (document,) = writing.artifacts
+    read = only(read_json(document.text, strict=True))
+    assert read.dialect == target
+    assert_same_declaration(writing.provider, read)
+
+
+def test_a_draft_to_1_0_moves_the_text_and_tells_the_return() -> None:
+    draft = {
+        "appDescription": "Hello",
+        "tools": [{**GREET, "parameters": {}, "return": {"message": "String"}}],
+    }
+    writing = write(only(read_json(draft)), "1.0")
+    manifest = json.loads(writing.artifacts[0].text)
+    assert manifest["instructions"] == "Hello"
+    assert manifest["tools"][0]["parameters"] == {"type": "object"}
+    assert '"message"' in manifest["tools"][0]["description"]
+    assert {one.level for one in writing.findings} == {Level.MOVED}
+
+
+def test_an_activity_becomes_a_new_receiver_with_names_that_a_model_takes() -> None:
+    xml = component_xml(value_xml(manifest_of({**GREET, "name": "say.hello"})))
+    writing = write(only(read_app(application(xml))), "broadcast")
+    assert writing.provider.component == ".MmcpToolReceiver"
+    (tool,) = writing.provider.capabilities
+    assert tool.id.startswith("say_hello")
+    assert {one.code for one in writing.findings} >= {"component-renamed", "renamed"}
+
+
+@pytest.mark.parametrize(
+    "taken",
+    [
+        AnyType(),
+        AnyType(boolean=True),
+        AnyType(boolean=False),
+        AnyType(keywords={"location": "string"}),
+        ScalarType(kind="string"),
+        ScalarType(kind="int32"),
+        ArrayType(),
+        ObjectType(),
+        ObjectType(implicit=True),
+        ObjectType(properties={"properties": Property(type=ScalarType(kind="string"))}),
+    ],
+)
+@pytest.mark.parametrize("dialect", STATIC)
+def test_no_schema_is_taken_for_a_flat_or_empty_map(taken: Type, dialect: str) -> None:
+    writing = write(provider_of(Capability(id="a", description="b", input=taken)), dialect)
+    assert read_back(writing).capabilities[0].input == taken
+
+
+def test_what_the_source_leaves_out_is_filled_in_and_told() -> None:
+    writing = write(provider_of(Capability(id="a")), "1.0")
+    manifest = json.loads(artifact(writing, "mmcp_manifest.json"))
+    assert manifest["instructions"] == "Tools of com.example.app"
+    assert manifest["tools"] == [{"name": "a", "description": "a", "parameters": {"type": "object"}}]
+    assert {(one.pointer, one.level) for one in writing.findings} == {
+        ("/instructions", Level.DEFAULTED),
+        ("/component", Level.DEFAULTED),
+        ("/capabilities/0/description", Level.DEFAULTED),
+    }
+
+
+def test_numbers_are_written_digit_for_digit() -> None:
+    exact = Decimal("0.1000000000000000000000000000001")
+    taken = ObjectType(keywords={"default": {"a": exact, "b": [10**30, 1e300], "c": {}}})
+    writing = write(provider_of(Capability(id="a", input=taken)), "1.0")
+    for one in writing.artifacts:
+        assert str(exact) in one.text
+        assert str(10**30) in one.text
+    assert read_back(writing).capabilities[0].input == taken
+
+
+def test_halves_of_surrogate_pairs_survive_as_json_escapes() -> None:
+    writing = write(provider_of(Capability(id="a", description="half \ud800 and \x00 and \uffff")), "1.0")
+    assert not [one for one in writing.findings if one.pointer == "/capabilities/0/description"]
+    for one in writing.artifacts:
+        one.text.encode()
+    assert read_back(writing).capabilities[0].description == "half \ud800 and \x00 and \uffff"
+
+
+def test_a_name_that_xml_cannot_hold_is_cleaned_and_told() -> None:
+    writing = write(provider_of(name="zero \x00 half \udfff"), "1.0")
+    assert writing.provider.name == "zero \ufffd half \ufffd"
+    assert "characters-replaced" in {one.code for one in writing.findings}
+    assert read_back(writing).name == "zero \ufffd half \ufffd"
+
+
+def test_a_dialect_that_is_not_written_is_refused() -> None:
+    assert FORMAT.write is not None
+    unwritten = FORMAT.dialect("1.0").model_copy(update={"capacity": None})
+    with pytest.raises(WriteError, match="only read"):
+        FORMAT.write(DOCUMENTS, unwritten)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_thousand_tools_cross_in_under_300_ms_each_way(dialect: str) -> None:
+    tools = tuple(
+        DOCUMENTS.capabilities[0].model_copy(update={"id": f"tool_{number}"}) for number in range(1_000)
+    )
+    provider = DOCUMENTS.model_copy(update={"capabilities": tools})
+    writing, took = min(
+        (_timed(lambda: write(provider, dialect)) for _ in range(3)), key=lambda pair: pair[1]
+    )
+    assert took < 0.3
+    _, took = min((_timed(lambda: read_back(writing)) for _ in range(3)), key=lambda pair: pair[1])
+    assert took < 0.3
+
+
+def _timed(action: Callable[[], Any]) -> tuple[Any, float]:
+    started = time.process_time()
+    result = action()
+    return result, time.process_time() - started

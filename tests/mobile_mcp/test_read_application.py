@@ -1,0 +1,226 @@
+"""Finding Mobile-MCP services in an app: section 1.1, and what apps do instead."""
+
+import pytest
+
+from droidgate.model.errors import InputError
+from mobile_mcp.tools import (
+    ACTION,
+    CAPABILITIES,
+    DESCRIPTION,
+    FULL,
+    NAME,
+    OLDER_ACTION,
+    SWITCH,
+    descriptor,
+    read_app,
+    rows_of,
+    service,
+)
+
+OLDER = {"mcp.application.name": "Old lamp", "mcp.application.description": "Switches it"}
+OLDER_TEXTS = "".join(
+    f'<meta-data android:name="{name}" android:value="{text}"/>' for name, text in OLDER.items()
+)
+OLDER_CAPABILITIES = '<meta-data android:name="mcp.capabilities" android:resource="@xml/mcp_capabilities"/>'
+OLDER_FILE = {"res/xml/mcp_capabilities.xml": descriptor(SWITCH, root="mcp")}
+
+
+def test_a_service_of_section_1_1_is_read_strictly_and_whole() -> None:
+    (provider,) = read_app(
+        service(NAME, DESCRIPTION, CAPABILITIES, attributes='android:exported="true"'), strict=True
+    ).providers
+    assert (provider.package, provider.component) == ("com.example.lamp", ".LampService")
+    assert (provider.name, provider.description, provider.dialect) == ("Lamp", "Switches the lamp", "1.0")
+    assert [one.id for one in provider.capabilities] == ["dim", "off"]
+    assert provider.extensions == {}
+    assert provider.source is not None
+    assert provider.source.path == "res/xml/mcp_capabilities.xml"
+
+
+def test_a_service_of_the_time_before_the_specification_is_read_strictly() -> None:
+    reading = read_app(
+        service(OLDER_TEXTS, OLDER_CAPABILITIES, action=OLDER_ACTION, attributes='android:exported="true"'),
+        files=OLDER_FILE,
+        strict=True,
+    )
+    (provider,) = reading.providers
+    assert (provider.dialect, provider.name, provider.description) == ("pre-spec", "Old lamp", "Switches it")
+    assert provider.extensions == {}
+
+
+def test_texts_by_reference_are_resolved_in_the_default_locale() -> None:
+    files = {
+        "res/xml/mcp_capabilities.xml": FULL,
+        "res/values/strings.xml": '<resources><string name="n">It\\\'s a lamp</string></resources>',
+        "res/values-de/strings.xml": '<resources><string name="n">Lampe</string></resources>',
+    }
+    name = NAME.replace("Lamp", "@string/n")
+    (provider,) = read_app(service(name, DESCRIPTION, CAPABILITIES), files=files, strict=True).providers
+    assert provider.name == "It's a lamp"
+
+
+def test_what_a_call_needs_to_know_about_the_service_is_kept() -> None:
+    attributes = (
+        'android:exported="false" android:enabled="false" android:permission="a.b.CALL" '
+        'android:foregroundServiceType="dataSync"'
+    )
+    (provider,) = read_app(service(NAME, DESCRIPTION, CAPABILITIES, attributes=attributes)).providers
+    assert provider.extensions["mobile-mcp"] == {
+        "exported": False,
+        "enabled": False,
+        "permission": "a.b.CALL",
+        "foregroundServiceType": "dataSync",
+    }
+
+
+def test_a_descriptor_of_another_name_is_followed_and_its_name_kept() -> None:
+    files = {"res/xml/mcp_capabilities.xml": descriptor(), "res/xml/tools.xml": FULL}
+    (provider,) = read_app(
+        service(NAME, DESCRIPTION, CAPABILITIES.replace("mcp_capabilities", "tools")), files=files
+    ).providers
+    assert len(provider.capabilities) == 2
+    assert provider.extensions["mobile-mcp"]["resource"] == "@xml/tools"
+
+
+@pytest.mark.row("M11")
+def test_older_meta_data_beside_a_specified_descriptor_are_read() -> None:
+    reading = read_app(service(OLDER_TEXTS, OLDER_CAPABILITIES))
+    (provider,) = reading.providers
+    assert (provider.dialect, provider.name) == ("1.0", "Old lamp")
+    assert provider.extensions["mobile-mcp"]["keys"] == {
+        "name": "mcp.application.name",
+        "description": "mcp.application.description",
+        "capabilities": "mcp.capabilities",
+    }
+    assert rows_of(reading) == ["M11"]
+
+
+@pytest.mark.row("M11")
+def test_an_older_action_beside_a_specified_descriptor_is_read() -> None:
+    reading = read_app(service(NAME, DESCRIPTION, CAPABILITIES, action=OLDER_ACTION))
+    assert reading.providers[0].dialect == "1.0"
+    assert rows_of(reading) == ["M11"]
+
+
+@pytest.mark.row("M11")
+def test_older_meta_data_at_the_application_are_read() -> None:
+    reading = read_app(OLDER_CAPABILITIES, service(OLDER_TEXTS, action=OLDER_ACTION), files=OLDER_FILE)
+    assert reading.providers[0].extensions["mobile-mcp"]["at-application"] == ["capabilities"]
+    assert rows_of(reading) == ["M11"]
+
+
+@pytest.mark.row("M12")
+@pytest.mark.parametrize(
+    ("value", "text"), [("2048", "2048"), ("true", "true"), ("1.5", "1.5"), ("007", "7")]
+)
+def test_a_name_that_a_device_types_becomes_text(value: str, text: str) -> None:
+    reading = read_app(service(NAME.replace("Lamp", value), DESCRIPTION, CAPABILITIES))
+    assert reading.providers[0].name == text
+    assert rows_of(reading) == ["M12"]
+
+
+@pytest.mark.row("M12")
+def test_a_name_given_as_a_resource_is_resolved() -> None:
+    files = {
+        "res/xml/mcp_capabilities.xml": FULL,
+        "res/values/s.xml": '<resources><string name="n">A lamp</string></resources>',
+    }
+    name = NAME.replace('android:value="Lamp"', 'android:resource="@string/n"')
+    reading = read_app(service(name, DESCRIPTION, CAPABILITIES), files=files)
+    assert reading.providers[0].name == "A lamp"
+    assert rows_of(reading) == ["M12"]
+
+
+@pytest.mark.row("M12")
+@pytest.mark.parametrize(
+    ("of_service", "of_application", "name"),
+    [
+        ('android:label="Own"', 'android:label="App"', "Own"),
+        ("", 'android:label="App"', "App"),
+        ("", "", "com.example.lamp"),
+    ],
+)
+def test_label_and_then_package_stand_for_a_missing_name(
+    of_service: str, of_application: str, name: str
+) -> None:
+    attributes = f'android:exported="true" {of_service}'
+    reading = read_app(service(DESCRIPTION, CAPABILITIES, attributes=attributes), attributes=of_application)
+    assert reading.providers[0].name == name
+    assert rows_of(reading) == ["M12"]
+
+
+@pytest.mark.row("M12")
+def test_the_app_s_description_stands_for_a_missing_one() -> None:
+    reading = read_app(service(NAME, CAPABILITIES), attributes='android:description="@string/about"', files={
+        "res/xml/mcp_capabilities.xml": FULL,
+        "res/values/s.xml": '<resources><string name="about">About lamps</string></resources>',
+    })  # fmt: skip
+    assert reading.providers[0].description == "About lamps"
+    assert rows_of(reading) == ["M12"]
+
+
+@pytest.mark.row("M12")
+def test_references_inside_the_descriptor_are_resolved() -> None:
+    files = {
+        "res/xml/mcp_capabilities.xml": descriptor(
+            '<capability id="c" description="@string/about" version="1"/>'
+        ),
+        "res/values/s.xml": '<resources><string name="about">Lights</string></resources>',
+    }
+    reading = read_app(service(NAME, DESCRIPTION, CAPABILITIES), files=files)
+    assert reading.providers[0].capabilities[0].description == "Lights"
+    assert rows_of(reading) == ["M12"]
+
+
+@pytest.mark.row("M13")
+def test_each_of_several_services_is_a_provider() -> None:
+    reading = read_app(
+        service(NAME, DESCRIPTION, CAPABILITIES, name=".One"),
+        service(NAME, DESCRIPTION, CAPABILITIES, name=".Two"),
+    )
+    assert [one.component for one in reading.providers] == [".One", ".Two"]
+    assert rows_of(reading) == ["M13"]
+
+
+@pytest.mark.row("M64")
+@pytest.mark.parametrize("given", ["", CAPABILITIES.replace("mcp_capabilities", "gone")])
+def test_a_service_without_descriptor_is_left_out(given: str) -> None:
+    reading = read_app(
+        service(NAME, DESCRIPTION, given, name=".Bare"),
+        service(NAME, DESCRIPTION, CAPABILITIES, name=".Full"),
+    )
+    assert [one.component for one in reading.providers] == [".Full"]
+    assert rows_of(reading) == ["M64"]
+
+
+@pytest.mark.row("M65")
+def test_a_descriptor_given_as_value_is_read() -> None:
+    reading = read_app(service(NAME, DESCRIPTION, CAPABILITIES.replace("android:resource", "android:value")))
+    assert len(reading.providers[0].capabilities) == 2
+    assert rows_of(reading) == ["M65"]
+
+
+@pytest.mark.row("M66")
+def test_a_raw_descriptor_is_read_as_it_stands() -> None:
+    text = descriptor(r'<capability id="c" description="It\&apos;s 007" version="1.10"/>')
+    reading = read_app(
+        service(NAME, DESCRIPTION, CAPABILITIES.replace("@xml", "@raw")),
+        files={"res/raw/mcp_capabilities.xml": text},
+    )
+    (capability,) = reading.providers[0].capabilities
+    assert (capability.description, capability.version) == (r"It\'s 007", "1.10")
+    assert rows_of(reading) == ["M66"]
+
+
+def test_other_services_and_apps_without_one_give_nothing() -> None:
+    assert read_app(service(NAME, DESCRIPTION, CAPABILITIES, action="other.ACTION")).providers == ()
+    assert read_app().providers == ()
+
+
+def test_a_descriptor_that_cannot_be_read_is_told_with_its_place() -> None:
+    with pytest.raises(InputError, match=r"^res/xml/mcp_capabilities\.xml:1"):
+        read_app(service(NAME, DESCRIPTION, CAPABILITIES), files={"res/xml/mcp_capabilities.xml": "<mcp>"})
+
+
+def test_the_action_is_the_specification_s() -> None:
+    assert ACTION == "mobile.mcp.SERVICE"

@@ -1,0 +1,105 @@
+"""Capacities made by chance: every flag of `Capacity` in every combination."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from droidgate.model.types import TYPE_KINDS
+from droidgate_mappings.capacity import Capacity
+
+_RULES = (
+    None,
+    {"allowed": "[A-Za-z0-9_-]", "max_length": 64},
+    {"allowed": "[a-z]", "first": "[a-z]", "max_length": 20},
+    {"allowed": "[A-Za-z0-9_]", "first": "[A-Za-z_]", "max_length": 40},
+)
+_PROVIDER_FIELDS = ("package", "component", "name", "description", "instructions")
+_CAPABILITY_FIELDS = ("title", "description", "version", "effects")
+
+
+def _some(random: Random, values: tuple[str, ...]) -> list[str]:
+    return [value for value in values if random.random() < 0.6]
+
+
+def _type_rows(random: Random, *, references: bool) -> dict[str, Any]:
+    rows: dict[str, Any] = {}
+    simplest = random.choice(("string", "any"))
+    for kind in TYPE_KINDS:
+        carried = kind == simplest or (random.random() < 0.7 and (references or kind != "ref"))
+        written = kind if carried else simplest
+        rows[kind] = {
+            "written_as": written,
+            "level": random.choice(("widened", "moved", "dropped")),
+            "constraints": _some(random, ("enum", "pattern", "format")),
+        }
+    return rows
+
+
+def random_capacity(random: Random) -> Capacity:
+    """Return a capacity made by chance."""
+    provider_fields = _some(random, _PROVIDER_FIELDS)
+    capability_fields = _some(random, _CAPABILITY_FIELDS)
+    nested = random.random() < 0.6
+    definitions = random.choice(("all", "reachable", "none"))
+    types = _type_rows(random, references=nested and definitions != "none")
+    is_schema = nested and random.random() < 0.3
+    if is_schema:
+        types = {kind: {**row, "written_as": kind} for kind, row in types.items()}
+        definitions = "all"
+    shapes = ("any", "object", "none", *(["typed-object"] * 3 if is_schema else []))
+    output_shape = random.choice(shapes)
+    texts = [name for name in provider_fields if name in {"description", "instructions"}]
+    return Capacity.model_validate(
+        {
+            "provider_fields": provider_fields,
+            "provider_text": random.choice([None, *texts]),
+            "provider_defaults": {"name": "{package}"}
+            if "name" in provider_fields and random.random() < 0.4
+            else {},
+            "component": random.choice((None, ".New")),
+            "capability_fields": capability_fields,
+            "capability_defaults": {
+                name: "{id}"
+                for name in ("title", "description")
+                if name in capability_fields and random.random() < 0.3
+            },
+            "types": types,
+            "nested": nested,
+            "exclusive_only": random.random() < 0.5,
+            "items_required": nested and types["string"]["written_as"] == "string" and random.random() < 0.4,
+            "type_descriptions": "all" if is_schema else random.choice(("all", "top", "none")),
+            "type_description_required": random.random() < 0.3,
+            "nullable": random.random() < 0.6,
+            "keywords": is_schema or random.random() < 0.5,
+            "implicit": random.random() < 0.5,
+            "enum_values": random.choice(("any", "matching")),
+            "qualified_names": random.random() < 0.5,
+            "definitions": definitions,
+            "extensions": random.choice((["*"], [], ["invented-format"])),
+            "input_shape": random.choice(shapes),
+            "input_required": random.random() < 0.6,
+            "output_shape": output_shape,
+            "output_default": "null"
+            if output_shape == "any" and types["null"]["written_as"] == "null" and random.random() < 0.3
+            else None,
+            "output_required": random.random() < 0.6,
+            "id_rule": random.choice(_RULES),
+            "property_rule": random.choice(_RULES),
+            "text": random.choice(("xml", "json")),
+        }
+    )
+
+
+def everything(**changes: Any) -> Capacity:
+    """Return a capacity that carries everything, but for what is changed; `types` are merged kind by kind."""
+    constraints = ["enum", "pattern", "format"]
+    types = {kind: {"written_as": kind, "constraints": constraints} for kind in TYPE_KINDS}
+    stated = {
+        "provider_fields": _PROVIDER_FIELDS,
+        "capability_fields": _CAPABILITY_FIELDS,
+        "extensions": ["*"],
+        **changes,
+        "types": {**types, **changes.get("types", {})},
+    }
+    return Capacity.model_validate(stated)

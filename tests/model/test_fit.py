@@ -1,0 +1,233 @@
+"""Whatever a dialect can carry, fitting tells each leaf that changes, once, and fits a provider only once."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from droidgate.fit import Fitted, fit_provider
+from droidgate.formats import Writing
+from droidgate.json_schema import NAMESPACE
+from droidgate.model.capability import Capability, Effects, Provider
+from droidgate.model.findings import Level
+from droidgate.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    Property,
+    RefType,
+    ScalarType,
+    Type,
+)
+from droidgate_mappings.capacity import Capacity
+from model.capacities import everything, random_capacity
+from properties.matching import assert_findings_match, assert_same_declaration
+from strategies import providers, random_provider
+
+TARGET = "target"
+
+
+def _fit(provider: Provider, capacity: Capacity) -> Fitted:
+    fitted = fit_provider(provider, capacity, TARGET, "dialect")
+    assert_findings_match(provider, Writing((), fitted.provider, fitted.findings, fitted.names))
+    return fitted
+
+
+def _assert_fits_once(provider: Provider, capacity: Capacity) -> None:
+    fitted = _fit(provider, capacity)
+    again = _fit(fitted.provider, capacity)
+    assert again.findings == ()
+    assert again.names == ()
+    assert_same_declaration(fitted.provider, again.provider)
+
+
+@given(providers(size=12), st.builds(random_capacity, st.randoms(use_true_random=False)))
+@settings(max_examples=500)
+def test_findings_and_differences_match_one_to_one_for_any_capacity(
+    provider: Provider, capacity: Capacity
+) -> None:
+    _assert_fits_once(provider, capacity)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("block", range(10))
+def test_a_hundred_thousand_crossings_match(block: int) -> None:
+    for seed in range(block * 10_000, (block + 1) * 10_000):
+        random = Random(seed)
+        _assert_fits_once(random_provider(random, size=12), random_capacity(random))
+
+
+def test_a_dialect_that_carries_everything_changes_nothing() -> None:
+    for seed in range(200):
+        provider = random_provider(Random(seed))
+        fitted = _fit(provider, everything())
+        assert fitted.findings == ()
+        assert fitted.provider == provider.model_copy(update={"protocol": TARGET, "dialect": "dialect"})
+
+
+def _provider(*capabilities: Capability, **facts: object) -> Provider:
+    return Provider.model_validate({"protocol": "test", "capabilities": capabilities, **facts})
+
+
+def _told(fitted: Fitted) -> dict[str, tuple[str, Level]]:
+    return {finding.pointer: (finding.code, finding.level) for finding in fitted.findings}
+
+
+def _with_output(output: Type) -> Provider:
+    return _provider(Capability(id="tool", output=output))
+
+
+def _with_parameter(one: Type, *, required: bool = False) -> Provider:
+    return _provider(
+        Capability(id="tool", input=ObjectType(properties={"value": Property(type=one, required=required)}))
+    )
+
+
+def _parameter(fitted: Fitted) -> Property:
+    held = fitted.provider.capabilities[0].input
+    assert isinstance(held, ObjectType)
+    return next(iter(held.properties.values()))
+
+
+def test_a_constraint_without_a_place_is_told_in_the_description() -> None:
+    capacity = everything(types={"string": {"written_as": "string"}})
+    fitted = _fit(_with_parameter(ScalarType(kind="string", enum=("a", "b"), description="Colour")), capacity)
+    assert _parameter(fitted).type == ScalarType(kind="string", description='Colour [One of: "a", "b"]')
+    pointer = "/capabilities/0/input/properties/value/type"
+    assert _told(fitted) == {
+        f"{pointer}/enum": ("constraint-moved", Level.MOVED),
+        f"{pointer}/description": ("text-added", Level.MOVED),
+    }
+
+
+def test_an_enum_is_not_carried_by_a_kind_that_its_values_are_not_of() -> None:
+    capacity = everything(
+        types={"int64": {"written_as": "string", "constraints": ["enum"]}}, enum_values="matching"
+    )
+    fitted = _fit(_with_parameter(ScalarType(kind="int64", enum=(1, 2))), capacity)
+    assert _parameter(fitted).type == ScalarType(kind="string", description="[One of: 1, 2]")
+
+
+def test_an_optional_parameter_counts_as_required_where_the_target_cannot_say() -> None:
+    capacity = everything(input_shape="object", input_required=False)
+    fitted = _fit(_with_parameter(ScalarType(kind="string")), capacity)
+    assert _parameter(fitted).required
+    assert _told(fitted) == {
+        "/capabilities/0/input/properties/value/required": ("required-assumed", Level.DEFAULTED)
+    }
+
+
+def test_a_renamed_property_is_on_the_name_map() -> None:
+    provider = _provider(
+        Capability(
+            id="tool", input=ObjectType(properties={"with space": Property(type=ScalarType(kind="null"))})
+        )
+    )
+    fitted = _fit(provider, everything(property_rule={"allowed": "[a-z]"}))
+    entry = fitted.names[0]
+    assert (entry.pointer, entry.original) == ("/capabilities/0/input/properties/with space", "with space")
+    assert entry.written.startswith("with_space_")
+
+
+def test_a_name_inside_a_wrapped_output_is_told_where_the_source_has_it() -> None:
+    output = ArrayType(items=ObjectType(properties={"a b": Property(type=ScalarType(kind="null"))}))
+    capacity = everything(output_shape="object", property_rule={"allowed": "[a-z]"})
+    fitted = _fit(_with_output(output), capacity)
+    assert [entry.pointer for entry in fitted.names] == ["/capabilities/0/output/items/properties/a b"]
+
+
+def test_a_bare_output_becomes_the_result_of_an_object() -> None:
+    fitted = _fit(_with_output(ScalarType(kind="string")), everything(output_shape="object"))
+    result = Property(type=ScalarType(kind="string"), required=True)
+    assert fitted.provider.capabilities[0].output == ObjectType(properties={"result": result})
+
+
+def test_a_wrapped_output_keeps_how_its_root_lays_out_definitions() -> None:
+    layout = {NAMESPACE: {"definitions": {"definitions/A": "A"}}}
+    provider = _provider(
+        Capability(id="tool", output=ArrayType(items=RefType(name="A"), extensions=layout)),
+        definitions={"A": ScalarType(kind="string")},
+    )
+    fitted = _fit(provider, everything(output_shape="typed-object"))
+    output = fitted.provider.capabilities[0].output
+    assert isinstance(output, ObjectType)
+    assert output.extensions == layout
+    assert output.properties["result"].type == ArrayType(items=RefType(name="A"))
+
+
+@pytest.mark.parametrize(
+    ("output", "is_kept"),
+    [
+        (ObjectType(), True),
+        (RefType(name="Thing"), True),
+        (RefType(name="Loop"), False),
+        (RefType(name="Text"), False),
+        (RefType(name="Thing", nullable=True), False),
+        (AllOfType(members=(AnyType(), ObjectType())), True),
+        (OneOfType(alternatives=(ObjectType(), RefType(name="Thing"))), True),
+        (OneOfType(alternatives=(ObjectType(), ScalarType(kind="string"))), False),
+        (AnyType(), False),
+    ],
+)
+def test_only_an_output_that_is_always_an_object_may_say_so(output: Type, *, is_kept: bool) -> None:
+    provider = _provider(
+        Capability(id="tool", output=output),
+        definitions={"Thing": ObjectType(), "Text": ScalarType(kind="string"), "Loop": RefType(name="Loop")},
+    )
+    written = _fit(provider, everything(output_shape="typed-object")).provider.capabilities[0].output
+    assert written is not None
+    assert (written.kind == output.kind) is is_kept
+
+
+def test_an_input_by_reference_says_that_it_is_an_object() -> None:
+    provider = _provider(Capability(id="tool", input=RefType(name="A")), definitions={"A": ObjectType()})
+    fitted = _fit(provider, everything(input_shape="typed-object"))
+    assert fitted.provider.capabilities[0].input == RefType(name="A", keywords={"type": "object"})
+    assert _told(fitted) == {"/capabilities/0/input/keywords/type": ("field-defaulted", Level.DEFAULTED)}
+
+
+def test_an_input_that_is_no_object_is_told_whole() -> None:
+    fitted = _fit(
+        _provider(Capability(id="tool", input=ScalarType(kind="string"))),
+        everything(input_shape="typed-object"),
+    )
+    assert fitted.provider.capabilities[0].input == ObjectType()
+    assert fitted.provider.capabilities[0].description == '[Parameters: {"type":"string"}]'
+
+
+def test_a_definition_that_is_reached_only_through_what_moved_is_not_written() -> None:
+    provider = _provider(
+        Capability(id="tool", input=RefType(name="A")), definitions={"A": ObjectType(description="Deep")}
+    )
+    fitted = _fit(provider, everything(input_shape="object", definitions="reachable"))
+    assert fitted.provider.definitions == {}
+    assert _told(fitted)["/definitions/A/description"] == ("structure-moved", Level.MOVED)
+
+
+def test_a_definition_that_nothing_reaches_is_dropped_by_name() -> None:
+    fitted = _fit(_provider(definitions={"A": ObjectType()}), everything(definitions="reachable"))
+    assert _told(fitted) == {"/definitions/A/kind": ("definition-dropped", Level.DROPPED)}
+
+
+def test_effects_are_told_in_words_where_they_have_no_place() -> None:
+    provider = _provider(Capability(id="tool", description="Does it.", effects=Effects(read_only=False)))
+    capacity = everything(capability_fields=["description"])
+    assert _fit(provider, capacity).provider.capabilities[0].description == "Does it. [Read only: no]"
+
+
+def test_equal_ids_get_suffixes_of_their_own() -> None:
+    provider = _provider(Capability(id="a b"), Capability(id="a b"))
+    fitted = _fit(provider, everything(id_rule={"allowed": "[a-z]"}))
+    names = [one.id for one in fitted.provider.capabilities]
+    assert len(set(names)) == 2
+    assert all(name.startswith("a_b_") for name in names)
+
+
+def test_a_provider_of_the_target_keeps_its_names() -> None:
+    provider = Provider(protocol=TARGET, capabilities=(Capability(id="a b"),))
+    assert _fit(provider, everything(id_rule={"allowed": "[a-z]"})).names == ()

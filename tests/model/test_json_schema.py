@@ -1,0 +1,258 @@
+"""JSON Schema is read and written without loss, and what the algebra models lands in its fields."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator, FormatChecker
+
+from droidgate.json_schema import ANNOTATION, NAMESPACE, read_schema, read_type, write_schema
+from droidgate.model.capability import declaration_of, reachable_definitions
+from droidgate.model.json_values import Json, canonical_json
+from droidgate.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    Property,
+    RefType,
+    ScalarType,
+    Type,
+)
+from model.hostile_schemas import random_schema
+from requirements_of_tests import require
+from strategies import ModelMaker
+
+SCHEMAS_IN_SUITE = 2_208
+
+
+def _exact(parts: Any) -> str:
+    if isinstance(parts, dict):
+        return canonical_json({name: declaration_of(one) for name, one in parts.items()})
+    return canonical_json(declaration_of(parts))
+
+
+def _assert_exact(schema: Json) -> Type:
+    root, definitions = read_schema(schema)
+    assert canonical_json(write_schema(root, definitions)) == canonical_json(schema)
+    return root
+
+
+def _suite() -> Iterator[Json]:
+    with tarfile.open(require("json-schema-suite")) as archive:
+        for member in archive.getmembers():
+            if "/json/tests/" in member.name and member.name.endswith(".json"):
+                file = archive.extractfile(member)
+                assert file is not None
+                yield from (case["schema"] for case in json.load(file))
+
+
+def test_every_schema_of_the_official_suite_is_written_as_it_was_read() -> None:
+    kinds = Counter(_assert_exact(schema).kind for schema in _suite())
+    assert kinds.total() >= SCHEMAS_IN_SUITE
+    assert {"object", "array", "string", "int64", "double", "ref", "all-of", "one-of", "any"} <= kinds.keys()
+    assert kinds["any"] < kinds.total() * 0.6
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=1_000)
+def test_schemas_full_of_wrong_values_are_written_as_they_were_read(random: Any) -> None:
+    _assert_exact(random_schema(random))
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=300)
+def test_definitions_of_several_schemas_never_take_each_others_names(random: Any) -> None:
+    known: dict[str, Type] = {}
+    for _ in range(3):
+        schema = random_schema(random)
+        root, brought = read_schema(schema, known=known)
+        for name in known.keys() & brought.keys():
+            assert _exact(known[name]) == _exact(brought[name])
+        known.update(brought)
+        assert canonical_json(write_schema(root, known)) == canonical_json(schema)
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=500)
+def test_every_type_of_the_algebra_survives_json_schema(random: Any) -> None:
+    maker = ModelMaker(random, ("Node", "b/c~%", ""), size=15)
+    definitions = {name: maker.type(2) for name in maker.definitions}
+    root = maker.type()
+    schema = write_schema(root, definitions)
+    back, brought = read_schema(schema)
+    assert _exact(back) == _exact(root)
+    reached = reachable_definitions(root, definitions)
+    assert _exact(brought) == _exact({name: definitions[name] for name in reached})
+
+
+@given(st.randoms(use_true_random=False))
+def test_what_is_written_is_a_schema_for_a_validator_of_other_authors(random: Any) -> None:
+    one = ModelMaker(random, size=12, keywords=False).type()
+    # Patterns are ECMA-262's; that validator would check them as Python's.
+    Draft202012Validator.check_schema(write_schema(one), format_checker=FormatChecker(formats=()))
+
+
+@pytest.mark.parametrize(
+    ("one", "right", "wrong"),
+    [
+        (ScalarType(kind="int32"), [1, -1], ["1", 1.5, None, True]),
+        (ScalarType(kind="double", nullable=True), [1, 1.5, None], ["1", True]),
+        (ScalarType(kind="string", nullable=True, enum=("a",)), ["a", None], ["b", 1]),
+        (ScalarType(kind="bytes"), ["AA=="], [1, None]),
+        (ScalarType(kind="null"), [None], [0, "", False]),
+        (ArrayType(items=ScalarType(kind="boolean"), nullable=True), [[], [True], None], [[None], {}]),
+        (RefType(name="A", nullable=True), [None, "x"], [1]),
+        (AllOfType(members=(ObjectType(), RefType(name="O")), nullable=True), [{"a": "x"}, None], [{}, 1]),
+        (
+            OneOfType(alternatives=(RefType(name="A"), ScalarType(kind="int64")), nullable=True),
+            ["", 1, None],
+            [1.5],
+        ),
+        (AnyType(enum=("a", 1), nullable=True), ["a", 1, None], ["b"]),
+        (AnyType(boolean=False), [], [None, 1]),
+    ],
+)
+def test_a_validator_of_other_authors_takes_exactly_the_values_of_a_type(
+    one: Type, right: list[Json], wrong: list[Json]
+) -> None:
+    held = {"a": Property(type=ScalarType(kind="string"), required=True)}
+    definitions: dict[str, Type] = {"A": ScalarType(kind="string"), "O": ObjectType(properties=held)}
+    validator = Draft202012Validator(write_schema(one, definitions))
+    assert [value for value in right if not validator.is_valid(value)] == []
+    assert [value for value in wrong if validator.is_valid(value)] == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        (True, AnyType(boolean=True)),
+        (False, AnyType(boolean=False)),
+        ({}, AnyType()),
+        ({"type": "integer"}, ScalarType(kind="int64")),
+        ({"type": "integer", "format": "int32"}, ScalarType(kind="int32")),
+        ({"type": "integer", "format": "int64"}, ScalarType(kind="int64", format="int64")),
+        ({"type": "number", "format": "float"}, ScalarType(kind="float")),
+        ({"type": "string", "contentEncoding": "base64"}, ScalarType(kind="bytes")),
+        ({"type": ["string", "null"]}, ScalarType(kind="string", nullable=True)),
+        (
+            {"type": ["null", "string"]},
+            ScalarType(kind="string", nullable=True, keywords={"type": ["null", "string"]}),
+        ),
+        ({"type": ["string", "integer"]}, AnyType(keywords={"type": ["string", "integer"]})),
+        ({"enum": ["a", "b"]}, ScalarType(kind="string", implicit=True, enum=("a", "b"))),
+        (
+            {"type": "string", "enum": ["a", None]},
+            ScalarType(kind="string", enum=("a",), keywords={"enum": ["a", None]}),
+        ),
+        (
+            {"type": ["string", "null"], "enum": ["a", None]},
+            ScalarType(kind="string", nullable=True, enum=("a",)),
+        ),
+        ({"enum": ["a", 1, None]}, AnyType(nullable=True, enum=("a", 1))),
+        ({"type": "array"}, ArrayType()),
+        ({"items": {"type": "boolean"}}, ArrayType(implicit=True, items=ScalarType(kind="boolean"))),
+        ({"allOf": [{"type": "object"}]}, AllOfType(members=(ObjectType(),))),
+        ({"oneOf": [True, False]}, OneOfType(alternatives=(AnyType(boolean=True), AnyType(boolean=False)))),
+        (
+            {"anyOf": [{"type": "string"}, {"type": "null"}]},
+            OneOfType(alternatives=(ScalarType(kind="string"),), exclusive=False, nullable=True),
+        ),
+        ({"anyOf": [{"allOf": [{}]}, {"type": "null"}]}, AllOfType(members=(AnyType(),), nullable=True)),
+        ({"x-droidgate": {"kind": "opaque", "class_name": "a.B"}}, OpaqueType(class_name="a.B")),
+        (
+            {"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a"]},
+            ObjectType(properties={"a": Property(type=ScalarType(kind="null"), required=True)}),
+        ),
+        (
+            {"type": "object", "properties": {"a": True}, "required": ["a", "b"]},
+            ObjectType(
+                properties={"a": Property(type=AnyType(boolean=True), required=True)},
+                keywords={"required": ["a", "b"]},
+            ),
+        ),
+    ],
+)
+def test_what_the_algebra_models_is_in_its_fields(schema: Json, expected: Type) -> None:
+    assert read_type(schema) == expected
+    _assert_exact(schema)
+
+
+def test_recursion_goes_through_definitions() -> None:
+    tree = {
+        "type": "object",
+        "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}},
+    }
+    root, definitions = read_schema({"$ref": "#/$defs/Tree", "$defs": {"Tree": tree}})
+    assert root == RefType(name="Tree")
+    assert list(definitions) == ["Tree"]
+    assert reachable_definitions(definitions["Tree"], definitions) == {"Tree"}
+
+
+def test_a_nullable_reference_is_one() -> None:
+    schema = {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}], "$defs": {"A": {"type": "string"}}}
+    assert _assert_exact(schema) == RefType(name="A", nullable=True)
+
+
+def test_definitions_that_nothing_refers_to_are_kept_with_their_container() -> None:
+    schema = {"type": "object", "definitions": {"Unused": {"type": "string"}}}
+    root, definitions = read_schema(schema)
+    assert definitions == {"Unused": ScalarType(kind="string")}
+    assert root.extensions == {NAMESPACE: {"definitions": {"definitions/Unused": "Unused"}}}
+    _assert_exact(schema)
+
+
+@pytest.mark.parametrize(("left", "right"), [(1, True), (1, 1.0), (0, False), ("1", 1)])
+def test_definitions_that_only_python_takes_for_equal_are_two(left: Json, right: Json) -> None:
+    first = {"$ref": "#/$defs/A", "$defs": {"A": {"default": left}}}
+    second = {"$ref": "#/$defs/A", "$defs": {"A": {"default": right}}}
+    _, known = read_schema(first)
+    root, brought = read_schema(second, known=known)
+    assert not known.keys() & brought.keys()
+    assert canonical_json(write_schema(root, {**known, **brought})) == canonical_json(second)
+
+
+def test_an_equal_definition_of_another_schema_is_the_same_definition() -> None:
+    schema = {"$ref": "#/$defs/A", "$defs": {"A": {"type": "string"}}}
+    _, known = read_schema(schema)
+    root, brought = read_schema(schema, known=known)
+    assert root == RefType(name="A")
+    assert brought == known
+
+
+def test_a_definition_is_another_when_what_it_refers_to_is() -> None:
+    def schema(leaf: str) -> Json:
+        return {"$ref": "#/$defs/A", "$defs": {"A": {"items": {"$ref": "#/$defs/B"}}, "B": {"type": leaf}}}
+
+    _, known = read_schema(schema("string"))
+    root, brought = read_schema(schema("boolean"), known=known)
+    assert len({**known, **brought}) == 4
+    assert canonical_json(write_schema(root, {**known, **brought})) == canonical_json(schema("boolean"))
+
+
+def test_numbers_keep_their_digits() -> None:
+    digits = Decimal("0.10000000000000000001")
+    assert _assert_exact({"type": "number", "minimum": digits}).keywords == {"minimum": digits}
+
+
+def test_a_note_that_contradicts_the_schema_is_a_keyword_like_others() -> None:
+    schema = {"type": "string", ANNOTATION: {"kind": "one-of"}}
+    assert _assert_exact(schema) == ScalarType(kind="string", keywords={ANNOTATION: {"kind": "one-of"}})
+
+
+def test_writing_changes_nothing_of_what_it_was_given() -> None:
+    keywords = {"$defs": {"Kept": {"type": "string"}}}
+    root = AllOfType(members=(RefType(name="A"),), keywords=keywords)
+    written = write_schema(root, {"A": ScalarType(kind="null")})
+    assert written["$defs"] == {"Kept": {"type": "string"}, "A": {"type": "null"}}
+    assert keywords == {"$defs": {"Kept": {"type": "string"}}}

@@ -1,0 +1,119 @@
+"""The two properties that every crossing keeps (DESIGN 5), as assertions with readable failures.
+
+Differences and findings match one to one, at the leaf; and what is written reads back as the writer said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from droidgate.formats import Format, Reading, SourceFile, Writing
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Provider, declaration_of
+from droidgate.model.findings import CROSSING_LEVELS, Level
+from droidgate.model.json_values import Json, json_equal, pointer_token
+from droidgate.model.leaves import different_leaves, leaves_of_provider
+from droidgate.model.names import NameEntry
+from droidgate_mappings.tables import DialectTable
+
+
+def assert_findings_match(before: Provider, writing: Writing) -> None:
+    """Assert that the leaves in which a written provider differs are exactly the leaves its findings name.
+
+    A renamed property or definition is no difference by itself: its leaves are compared under the original
+    name, and its finding stands for its entry in the name map.
+    """
+    told = Counter(finding.pointer for finding in writing.findings)
+    levels = {finding.level for finding in writing.findings}
+    assert levels <= set(CROSSING_LEVELS) - {Level.READ}
+    renamed = [entry for entry in writing.names if _is_name_of_part(entry)]
+    leaves = dict(leaves_of_provider(before))
+    originals = {
+        (entry.pointer.rpartition("/")[0], pointer_token(entry.written)): pointer_token(entry.original)
+        for entry in renamed
+    }
+    written = {
+        _original_pointer(pointer, originals): value
+        for pointer, value in leaves_of_provider(writing.provider)
+    }
+    changed = Counter(different_leaves(leaves, written))
+    changed.update(entry.pointer for entry in renamed)
+    untold = changed - told
+    unfounded = told - changed
+    assert not untold, f"differs without a finding: {_shown(untold, leaves, written)}"
+    assert not unfounded, f"a finding without a difference: {_findings_at(unfounded, writing)}"
+
+
+def _is_name_of_part(entry: NameEntry) -> bool:
+    above, parent, _ = entry.pointer.rsplit("/", 2) if entry.pointer.count("/") > 1 else ("", "", "")
+    return parent == "properties" or (parent == "definitions" and not above)
+
+
+def _original_pointer(pointer: str, originals: Mapping[tuple[str, str], str]) -> str:
+    if not originals:
+        return pointer
+    path = ""
+    for token in pointer.split("/")[1:]:
+        path = f"{path}/{originals.get((path, token), token)}"
+    return path
+
+
+def _shown(pointers: Counter[str], before: Mapping[str, Json], after: Mapping[str, Json]) -> str:
+    nothing = "nothing"
+    lines = [f"{one}: {before.get(one, nothing)!r} -> {after.get(one, nothing)!r}" for one in pointers]
+    return "\n  ".join(["", *lines])
+
+
+def _findings_at(pointers: Counter[str], writing: Writing) -> str:
+    lines = [
+        f"{finding.code} ({finding.level}) at {finding.pointer}: {finding.message}"
+        for finding in writing.findings
+        if finding.pointer in pointers
+    ]
+    return "\n  ".join(["", *lines])
+
+
+def read_artifacts(writing: Writing, format: Format) -> Reading:
+    """Read what was written, strictly: a document by itself, the parts of an app as an application."""
+    context = ReadingContext(strict=True)
+    documents = [one for one in writing.artifacts if one.role == "document"]
+    if documents:
+        assert documents == list(writing.artifacts)
+        readings = [
+            format.read_file(SourceFile(one.path, one.text.encode()), context) for one in writing.artifacts
+        ]
+        return Reading(tuple(provider for one in readings for provider in one.providers))
+    from droidgate.sources.android_project import application_from_tree  # noqa: PLC0415 - not for documents
+
+    tree = {one.path: one.text.encode() for one in writing.artifacts}
+    return format.read_application(application_from_tree(tree), context)
+
+
+def assert_same_declaration(expected: Provider, actual: Provider) -> None:
+    """Assert that two providers declare the same, but for where they were read and their run-time state."""
+    if json_equal(declaration_of(expected), declaration_of(actual)):
+        return
+    before, after = dict(leaves_of_provider(expected)), dict(leaves_of_provider(actual))
+    changed = Counter(different_leaves(before, after))
+    assert not changed, f"reads back differently: {_shown(changed, before, after)}"
+    assert expected.dialect == actual.dialect
+    assert declaration_of(expected) == declaration_of(actual)
+
+
+def assert_reads_back(writing: Writing, format: Format, dialect: DialectTable) -> Provider:
+    """Assert that the artifacts read back, strictly, as the writer says, and are written again alike.
+
+    Returns:
+        The provider as read.
+    """
+    reading = read_artifacts(writing, format)
+    assert len(reading.providers) == 1
+    read = reading.providers[0]
+    assert_same_declaration(writing.provider, read)
+    assert format.write is not None
+    again = format.write(read, dialect)
+    assert again.findings == ()
+    assert again.names == ()
+    assert again.artifacts == writing.artifacts
+    return read
