@@ -339,7 +339,7 @@ class ModelMaker:
         if self.random.random() < 0.3:
             return AnyType(boolean=self.random.random() < 0.7)
         facts = self.facts("any")
-        if self.random.random() < 0.3:
+        if self.with_keywords and self.random.random() < 0.3:
             facts["keywords"]["type"] = self.random.choice(_ANY_TYPE_WORDS)
         return AnyType(**facts)
 

@@ -84,13 +84,10 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
 
 
 def _schema_provider(schema: Schema, path: str) -> Provider:
-    empty = Provider(protocol=FORMAT_ID, dialect=V2, source=Place(path=path, line=1))
-    for dialect in (V2, PLATFORM):
-        if schema == usual_schema(empty, dialect):
-            return empty.model_copy(update={"dialect": dialect})
     dialect = PLATFORM if "paramNames" in schema[NAMES["function_document"]] else V2
     extensions = as_extensions({schema_fact(dialect): schema})
-    return empty.model_copy(update={"dialect": dialect, "extensions": extensions})
+    place = Place(path=path, line=1)
+    return Provider(protocol=FORMAT_ID, dialect=dialect, source=place, extensions=extensions)
 
 
 def _provider(

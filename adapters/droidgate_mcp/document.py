@@ -26,6 +26,7 @@ _FIELD_PLACES: Final = {
     "instructions": ("/instructions",),
 }
 _PLAIN_PLACES: Final = {"tools": "/tools"}
+_TOOL_PLACES: Final = ("", "/tools", "/result/tools")
 _REVISION: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -119,6 +120,21 @@ def _find_tools(document: Json, path: str) -> str:
                 f"the response is an error: {error['message']}", place=path, hint="Ask the server again"
             )
     raise InputError("no list of tools", place=path, hint=SHAPE_HINT)
+
+
+def is_shape(value: Json) -> bool:
+    """Tell whether a value is a skeleton with places that fit it, as `Document.kept_shape` returns one."""
+    if not isinstance(value, Mapping) or value.keys() != {"skeleton", "places"}:
+        return False
+    skeleton, places = value["skeleton"], value["places"]
+    if not isinstance(places, Mapping) or places.get("tools") not in _TOOL_PLACES:
+        return False
+    holders = (_parent(skeleton, place) for place in places.values() if place)
+    return (
+        all(field == "tools" or place in _FIELD_PLACES.get(field, ()) for field, place in places.items())
+        and all(holder is not None for holder in holders)
+        and (bool(places["tools"]) or skeleton is None)
+    )
 
 
 def placed_fields(shape: Mapping[str, Json] | None) -> frozenset[str]:

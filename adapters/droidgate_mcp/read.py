@@ -16,8 +16,17 @@ from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import AnyType, Extensions, Type
 from droidgate.parsing.json_text import parse_json
-from droidgate_mcp.document import Document, take_apart
-from droidgate_mcp.tables import FORMAT_ID, HANDSHAKE, HINTS, MODERN, PROVIDER_META, TOOL_META, document_fact
+from droidgate_mcp.document import Document, is_shape, take_apart
+from droidgate_mcp.tables import (
+    FORMAT_ID,
+    HANDSHAKE,
+    HINTS,
+    MODERN,
+    PROVIDER_META,
+    TABLES,
+    TOOL_META,
+    document_fact,
+)
 
 _SURE: Final = 90
 _LIKELY: Final = 60
@@ -76,6 +85,7 @@ class _DocumentReader:
         ]
         dialect = self.find_dialect(tools)
         shape = document.kept_shape(dialect)
+        facts.update(self.read_documents(held.pop("documents", {}), dialect))
         if shape is not None:
             facts[document_fact(dialect)] = shape
         capabilities = tuple(
@@ -268,6 +278,14 @@ class _DocumentReader:
         if not isinstance(held, Mapping) or held.keys() & (_OWN_KEYS | facts.keys()):
             raise self.error("`members` in droidgate's `_meta` is not what it writes", pointer, "Remove it")
         return held
+
+    def read_documents(self, held: Json, dialect: str) -> Mapping[str, Json]:
+        """Return the shapes of the documents that the tools had in other revisions."""
+        others = {document_fact(one.id) for one in TABLES.dialects if one.id != dialect}
+        is_ours = isinstance(held, Mapping) and held.keys() <= others and all(map(is_shape, held.values()))
+        if not is_ours:
+            raise self.error("`documents` in droidgate's `_meta` are not what it writes", "", "Remove them")
+        return dict(held)
 
     def read_extensions(self, held: Json, facts: dict[str, Json], pointer: str) -> Extensions:
         """Return other formats' facts from our `_meta`, with our own."""

@@ -77,7 +77,7 @@ class ToolResult:
 
 
 def write_call(call: ToolCall, revision: str) -> dict[str, Json]:
-    """Return the params of a `tools/call` request; 2026-07-28 demands revision and capabilities in `_meta`."""
+    """Return the params of a `tools/call` request; 2026-07-28 wants revision and capabilities in `_meta`."""
     params: dict[str, Json] = {"name": call.tool, "arguments": call.arguments}
     if revision == MODERN:
         params["_meta"] = {_VERSION_KEY: MODERN, _CAPABILITIES_KEY: {}}

@@ -39,7 +39,7 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
     fact = document_fact(dialect.id)
     shape = written.extensions.get(FORMAT_ID, {}).get(fact)
     tools = [_write_tool(one, written, dialect.id) for one in written.capabilities]
-    meta = _write_provider_meta(written, placed_fields(shape))
+    meta = _write_provider_meta(written, placed_fields(shape), fact)
     if meta and not holds_meta(shape):
         written, shape = _without_fact(written, fact), None
         findings = (*findings, _tell_shape(fact))
@@ -64,7 +64,8 @@ def _tell_shape(fact: str) -> Finding:
     )
 
 
-def _write_provider_meta(provider: Provider, placed: frozenset[str]) -> dict[str, Json]:
+def _write_provider_meta(provider: Provider, placed: frozenset[str], used: str) -> dict[str, Json]:
+    """Return `_meta` of the whole list: `used` is the fact that the document itself tells."""
     held: dict[str, Json] = {
         name: text
         for name in _TEXT_FIELDS
@@ -76,8 +77,12 @@ def _write_provider_meta(provider: Provider, placed: frozenset[str]) -> dict[str
     extensions = _of_others(provider.extensions)
     if extensions:
         held["extensions"] = extensions
-    own = provider.extensions.get(FORMAT_ID, {}).get("_meta", {})
-    return {**own, PROVIDER_META: held} if held else own
+    own = provider.extensions.get(FORMAT_ID, {})
+    documents = {name: shape for name, shape in own.items() if name not in {"_meta", used}}
+    if documents:
+        held["documents"] = documents
+    meta: dict[str, Json] = own.get("_meta", {})
+    return {**meta, PROVIDER_META: held} if held else meta
 
 
 def _of_others(extensions: Extensions) -> Extensions:

@@ -134,4 +134,6 @@ def test_the_usual_schema_needs_no_fact() -> None:
     assert (
         "pattern" not in parse_schema(artifact(writing, "schema"), "w")["AppFunctionDataTypeMetadataDocument"]
     )
-    assert facts_of(only(read_text(artifact(writing, "schema"), "s.xsd"))) == {}
+    service = service_of(property_of("v2", "f.xml"), property_of("schema", "s.xsd"))
+    files = {"assets/f.xml": file_of(function_of()), "assets/s.xsd": artifact(writing, "schema")}
+    assert facts_of(only(read_app(service, files=files))) == {}

@@ -16,6 +16,7 @@ from droidgate.cli.options import CrossingThreshold, DiffThreshold, LintThreshol
 from droidgate.compare import WEIGHTS
 from droidgate.model.errors import DroidgateError
 from droidgate.model.findings import CROSSING_LEVELS, LINT_LEVELS, Level
+from requirements_of_tests import CHECKOUT
 
 COMMANDS = ("inspect", "convert", "lint", "diff", "formats", "demo")
 HEAVY = ("pydantic", "lxml", "rich", "jsonschema", "adbutils", "droidgate.model.types", "droidgate.formats")
@@ -41,7 +42,17 @@ def _imported_by(*arguments: str) -> tuple[int, set[str]]:
 def test_help_and_version_import_nothing_heavy(arguments: tuple[str, ...]) -> None:
     code, modules = _imported_by(*arguments)
     assert code == 0
-    assert modules.isdisjoint(HEAVY)
+    # To show parameters, typer itself needs pydantic; nothing of ours does.
+    own = set(HEAVY) - ({"pydantic"} if len(arguments) > 1 else set())
+    assert modules.isdisjoint(own)
+
+
+def test_a_plain_report_imports_only_what_it_shows() -> None:
+    code, modules = _imported_by("inspect", str(CHECKOUT / "device_shim" / "apps" / "clock-in"))
+    assert code == 0
+    assert modules.isdisjoint(
+        {"rich", "jsonschema", "adbutils", "droidgate.compare", "droidgate.cli.documents"}
+    )
 
 
 def test_a_report_does_import_the_model() -> None:
@@ -50,15 +61,34 @@ def test_a_report_does_import_the_model() -> None:
     assert "pydantic" in modules
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("--version",)], ids=" ".join)
-def test_help_and_version_are_quick(arguments: tuple[str, ...]) -> None:
-    def seconds() -> float:
-        start = time.perf_counter()
-        subprocess.run([*WHOLE_PROGRAM, *arguments], capture_output=True, check=True)
-        return time.perf_counter() - start
+def _seconds(command: list[str]) -> float:
+    start = time.perf_counter()
+    subprocess.run(command, capture_output=True, check=True)
+    return time.perf_counter() - start
 
-    # The best of several: other programs on the machine are not our concern.
-    assert min(seconds() for _ in range(7)) < 0.2
+
+@pytest.mark.parametrize(
+    ("arguments", "most"),
+    [
+        (("--help",), 0.2),
+        (("--version",), 0.2),
+        (
+            (
+                "inspect",
+                str(CHECKOUT / "device_shim/apps/clock-in/app/src/main/res/xml/mcp_capabilities.xml"),
+            ),
+            0.45,
+        ),
+    ],
+    ids=["--help", "--version", "inspect one file"],
+)
+def test_it_is_quick(arguments: tuple[str, ...], most: float) -> None:
+    # The best of several runs, on a scale on which importing pydantic takes 0.08 s: machines, and what else runs
+    # on them, are not our concern.
+    yardstick = [sys.executable, "-c", "import pydantic.main"]
+    times = [(_seconds([*WHOLE_PROGRAM, *arguments]), _seconds(yardstick)) for _ in range(7)]
+    ours, pydantic = (min(column) for column in zip(*times, strict=True))
+    assert ours < most * max(1, pydantic / 0.08)
 
 
 def test_version_is_the_installed_one(droidgate: Runner) -> None:
@@ -83,14 +113,18 @@ def test_no_arguments_show_the_help_as_a_usage_error(droidgate: Runner) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "hint"),
     [
-        (("inspct",), "error: no such command 'inspct'", "hint: See `droidgate --help`"),
+        (
+            ("inspct",),
+            "error: no such command 'inspct'. Did you mean 'inspect', 'lint'?",
+            "hint: See `droidgate --help`",
+        ),
         (
             ("inspect", "--nothing"),
             "error: no such option: --nothing",
             "hint: See `droidgate inspect --help`",
         ),
         (("convert", "x"), "error: missing option '--to'", "hint: See `droidgate convert --help`"),
-        (("inspect",), "error: missing argument 'SRC...'", "hint: See `droidgate inspect --help`"),
+        (("inspect",), "error: missing argument 'SRC'", "hint: See `droidgate inspect --help`"),
         (
             ("lint", "x", "--fail-on", "fatal"),
             "error: invalid value for '--fail-on': 'fatal' is not one of 'note', 'warning', 'error'",

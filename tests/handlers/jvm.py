@@ -19,6 +19,7 @@ _KOTLIN_PARTS = (
     "org.jetbrains.kotlin:kotlin-reflect:1.6.10",
     "org.jetbrains.kotlinx:kotlinx-coroutines-core-jvm:1.8.0",
     "org.jetbrains:annotations:13.0",
+    "org.jetbrains.intellij.deps:trove4j:1.0.20200330",
 )
 
 

@@ -7,21 +7,19 @@ import pytest
 
 from conftest import Golden
 from handlers.jvm import compile_java, compile_kotlin, kotlin_library, write_sources
-from handlers.providers import SAMPLE_MODULES, WEATHER, WILD, folder_name, handlers_for, sample_provider
+from handlers.providers import WEATHER, WILD, handlers_for, sample_provider
 
 JETPACK = Path(__file__).parent / "runners" / "Jetpack.kt"
 WITH_JAVA = ("mobile-mcp+1.0", "mobile-mcp+prototype", "mmcp+1.0", "mmcp+broadcast")
 
 
 def test_every_kotlin_skeleton_compiles(tmp_path: Path) -> None:
-    providers = {module: sample_provider(module) for module in SAMPLE_MODULES}
-    providers.update({"weather": WEATHER, "wild": WILD})
+    chosen = [(WILD, target) for target in (*WITH_JAVA, "appfunctions+v2")]
+    chosen += [(sample_provider("notes/app"), "appfunctions+v2"), (sample_provider("pdf-tool/app"), "mmcp+draft")]
     sources: list[Path] = []
-    for name, provider in providers.items():
-        for target in (*WITH_JAVA, "appfunctions+v2"):
-            namespace = f"dev.made.{folder_name(name)}.{folder_name(target)}"
-            _, code = handlers_for(provider, target, "kotlin", namespace)
-            sources += write_sources(code, tmp_path / "sources")
+    for position, (provider, target) in enumerate(chosen):
+        _, code = handlers_for(provider, target, "kotlin", f"dev.made.n{position}")
+        sources += write_sources(code, tmp_path / "sources")
     assert {path.suffix for path in sources} == {".java", ".kt"}
     compile_kotlin([*sources, JETPACK], tmp_path / "kotlin")
     java = [path for path in sources if path.suffix == ".java"]

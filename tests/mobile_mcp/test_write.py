@@ -403,12 +403,12 @@ def many(count: int) -> Provider:
 
 def test_a_thousand_capabilities_take_little_time() -> None:
     provider = many(1000)
-    started = time.perf_counter()
-    writing = write(provider)
-    written = time.perf_counter()
-    text = artifact(writing, "res/xml/mcp_capabilities.xml").encode()
+    started = time.process_time()
+    text = artifact(write(provider), "res/xml/mcp_capabilities.xml").encode()
+    written = time.process_time()
     (read,) = FORMAT.read_file(SourceFile("caps.xml", text), ReadingContext()).providers
-    took = time.perf_counter() - written
+    finished = time.process_time()
     assert len(read.capabilities) == 1000
-    assert written - started < 0.9  # measured: about 0.1 s; three times the budget allows for a busy machine
-    assert took < 0.9
+    # With six parameters each: 0.18 s and 0.13 s of processor time on an idle machine; a busy one is slower.
+    assert written - started < 0.9
+    assert finished - written < 0.9

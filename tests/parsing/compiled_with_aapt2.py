@@ -1,4 +1,4 @@
-"""Texts as aapt2 compiles them: one APK for many, decoded here from the bytes that it writes (ResourceTypes.h)."""
+"""Texts as aapt2 compiles them: one APK for many, decoded from the bytes that it writes (ResourceTypes.h)."""
 
 import struct
 import subprocess
@@ -45,7 +45,7 @@ class Aapt2Error(Exception):
 def compile_texts(
     *, values: Sequence[str] = (), attributes: Sequence[str] = (), strings: Sequence[str] = ()
 ) -> tuple[list[CompiledValue], list[CompiledValue], list[str]]:
-    """Compile one app that holds all the texts, each written as given but for XML escaping, and return what is in it.
+    """Compile one app that holds all the texts, written as given but for XML escaping; return what is in it.
 
     Args:
         values: For `android:value` of `<meta-data>`.
@@ -124,7 +124,7 @@ def _quoted(text: str) -> str:
 
 
 def elements_of_xml(data: bytes) -> Iterator[tuple[str, dict[str, CompiledValue]]]:
-    """Yield the start tags of a compiled XML file; a raw string beside a typed value would make getAttributeValue differ."""
+    """Yield the start tags of a compiled XML file, whose raw strings must be what the typed values say."""
     strings: list[str] = []
     for kind, _, start in chunks(data, 8, len(data)):
         if kind == 0x0001:

@@ -183,7 +183,7 @@ def coerced(value: CompiledValue) -> str:
 
 
 def java_text(number: float) -> str:
-    """Float.toString by another way than the module's: the digits of numbers that a float holds are tried one by one."""
+    """Float.toString in another way than the module's: one digit more until the float comes back."""
     if math.isnan(number) or math.isinf(number):
         return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[repr(number)]
     sign = "-" if math.copysign(1, number) < 0 else ""

@@ -15,7 +15,7 @@ Properties = dict[str, list[Json]]
 
 REASONS: Final[Mapping[str, str]] = {
     "malformed-xml": "Android's XML parser does not come to the end of the file",
-    "missing-id": "A document or nested document has no <id> with text",
+    "missing-id": "A document or nested document has no `<id>` with text",
     "unknown-tag": "A tag is no property of the schema in force",
     "bad-number": "A number is none that Java's parser reads",
     "element-in-text": "An element stands where text is expected",

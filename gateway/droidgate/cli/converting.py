@@ -15,6 +15,7 @@ from droidgate.cli.documents import (
     NameMap,
     NamesDocument,
     Origin,
+    Problem,
     Target,
     WrittenFile,
 )
@@ -115,7 +116,7 @@ def convert(read: Read, target: str) -> Converted:
     fidelity = FidelityDocument(
         target=goal,
         reading=read.findings,
-        problems=read.problems,
+        problems=Problem.all_of(read.problems),
         crossings=tuple(_crossing(one, files) for one, files in zip(translations, placed, strict=True)),
     )
     maps = tuple(NameMap(source=_origin(one.source), names=one.writing.names) for one in translations)

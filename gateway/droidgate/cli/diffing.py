@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from droidgate.cli.documents import DiffDocument
+from droidgate.cli.documents import DiffDocument, Problem
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.grouping import counted
 from droidgate.cli.json_output import print_json
@@ -52,7 +52,7 @@ def diff_sources(
                 weight=comparison.weight(),
                 counts=count_weights(comparison.all_changes()),
                 comparison=comparison,
-                problems=(*before.problems, *after.problems),
+                problems=Problem.all_of([*before.problems, *after.problems]),
             )
         )
     else:

@@ -6,6 +6,7 @@ would break.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib.metadata import version
 from typing import Final, Literal
 
@@ -14,6 +15,7 @@ from pydantic import Field
 from droidgate.cli.json_output import Document
 from droidgate.compare import Comparison, Weight
 from droidgate.model.capability import Provider
+from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding
 from droidgate.model.names import NameEntry
 from droidgate_mappings.capacity import Capacity
@@ -25,8 +27,13 @@ class Problem(Document):
     """Something below a source that could not be read; the rest was."""
 
     message: str
-    place: str | None = None
-    hint: str | None = None
+    place: str | None
+    hint: str | None
+
+    @classmethod
+    def all_of(cls, errors: Iterable[InputError]) -> tuple[Problem, ...]:
+        """Return errors as parts of a document."""
+        return tuple(cls(message=one.message, place=one.place, hint=one.hint) for one in errors)
 
 
 class InspectDocument(Document):
@@ -117,6 +124,39 @@ class NamesDocument(Document):
     providers: tuple[NameMap, ...]
 
 
+class ChangedFile(Document):
+    """One file that a migration changes: its path below the project, and the change as a unified diff."""
+
+    path: str
+    is_new: bool
+    diff: str
+
+
+class MigrationDocument(Document):
+    """What `migrate --json` prints.
+
+    Attributes:
+        project: The project folder.
+        written: The changes were applied.
+        reading: What the readers had to bend.
+        problems: What could not be read.
+        crossings: What became of the provider.
+        changes: The files that are changed or made; empty where all is there already.
+        notes: What its author has to do besides.
+    """
+
+    schema_id: Literal["droidgate.migration/1"] = Field(default="droidgate.migration/1", alias="schema")
+    droidgate: str = VERSION
+    target: Target
+    project: str
+    written: bool
+    reading: tuple[Finding, ...]
+    problems: tuple[Problem, ...]
+    crossings: tuple[Crossing, ...]
+    changes: tuple[ChangedFile, ...]
+    notes: tuple[str, ...]
+
+
 class LintDocument(Document):
     """What `lint --json` prints."""
 
@@ -202,6 +242,7 @@ PUBLISHED: Final[dict[str, type[Document]]] = {
     "inspect": InspectDocument,
     "convert": FidelityDocument,
     "names": NamesDocument,
+    "migrate": MigrationDocument,
     "lint": LintDocument,
     "diff": DiffDocument,
     "formats": FormatsDocument,

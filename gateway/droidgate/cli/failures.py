@@ -31,6 +31,12 @@ def guard(body: Callable[[], int]) -> int:
     except BrokenPipeError:
         _let_go_of_output()
         return ExitCode.BROKEN_PIPE
+    except SystemExit as ended:
+        # typer ends the process itself for a broken pipe, and for completions, which it has printed by then.
+        if isinstance(ended.__context__, BrokenPipeError):
+            _let_go_of_output()
+            return ExitCode.BROKEN_PIPE
+        return ended.code if isinstance(ended.code, int) else ExitCode.OK
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001
@@ -41,7 +47,7 @@ def guard(body: Callable[[], int]) -> int:
 def _let_go_of_output() -> None:
     """Point standard output nowhere, so that the interpreter does not complain when it closes it."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, 1)
     os.close(nowhere)
 
 

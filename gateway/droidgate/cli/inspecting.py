@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from droidgate.cli.documents import InspectDocument
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.grouping import findings_table
-from droidgate.cli.json_output import print_json
 from droidgate.cli.pages import Block, Heading, Line, show
 from droidgate.cli.reading import Read, read_all
 from droidgate.cli.summaries import provider_page
@@ -20,12 +18,15 @@ def inspect_sources(
     """Read the sources and show what is in them."""
     read = read_all(spelled, only=only, strict=strict)
     if as_json:
+        from droidgate.cli.documents import InspectDocument, Problem
+        from droidgate.cli.json_output import print_json
+
         print_json(
             InspectDocument(
                 digest=CapabilitySet(providers=read.providers).content_digest(),
                 providers=read.providers,
                 findings=read.findings,
-                problems=read.problems,
+                problems=Problem.all_of(read.problems),
             )
         )
     else:

@@ -14,7 +14,7 @@ from droidgate.cli.grouping import count_levels, counted, findings_table
 from droidgate.cli.json_output import print_json
 from droidgate.cli.options import LintThreshold
 from droidgate.cli.pages import Line, show
-from droidgate.cli.reading import Output, check_sources, chosen_formats, tell_problem, to_problem
+from droidgate.cli.reading import Output, check_sources, chosen_formats, tell_problem
 from droidgate.cli.sarif import sarif_log
 from droidgate.formats import Format, SourceFile, detect_format, load_formats
 from droidgate.model.capability import Place
@@ -77,7 +77,7 @@ def _lint_source(spelled: str, formats: Sequence[Format], *, strict: bool) -> It
         yield from _lint_file(path, data, formats)
     yield from (one for one in reading.findings if one.level in LINT_LEVELS)
     for error in reading.problems:
-        tell_problem(to_problem(error))
+        tell_problem(error)
         yield _unreadable(error)
 
 

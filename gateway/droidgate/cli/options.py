@@ -37,9 +37,7 @@ class DiffThreshold(StrEnum):
 
 SOURCE_HELP = "A descriptor file, project folder, APK, folder of any of these, or - for standard input"
 
-Sources: TypeAlias = Annotated[
-    list[str], typer.Argument(metavar="SRC...", help=SOURCE_HELP, show_default=False)
-]
+Sources: TypeAlias = Annotated[list[str], typer.Argument(metavar="SRC", help=SOURCE_HELP, show_default=False)]
 Strict: TypeAlias = Annotated[
     bool, typer.Option("--strict", help="Read by the specification: every leniency is an error")
 ]

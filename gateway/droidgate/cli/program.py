@@ -19,6 +19,7 @@ from droidgate.cli import (
     formats_command,
     inspect_command,
     lint_command,
+    migrate_command,
 )
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failures import guard
@@ -26,6 +27,7 @@ from droidgate.cli.failures import guard
 _COMMANDS: Final = (
     inspect_command,
     convert_command,
+    migrate_command,
     lint_command,
     diff_command,
     formats_command,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from droidgate.cli.documents import Problem
 from droidgate.cli.pages import tell
 from droidgate.formats import Format, find_format
 from droidgate.model.capability import Provider
@@ -30,7 +29,7 @@ class Read:
 
     providers: tuple[Provider, ...]
     findings: tuple[Finding, ...]
-    problems: tuple[Problem, ...]
+    problems: tuple[InputError, ...]
     readings: tuple[SourceReading, ...]
 
 
@@ -81,7 +80,7 @@ def read_all(spelled: Sequence[str], *, only: Sequence[str] | None, strict: bool
     read = Read(
         providers=tuple(provider for one in readings for provider in one.providers),
         findings=tuple(finding for one in readings for finding in one.findings),
-        problems=tuple(to_problem(error) for one in readings for error in one.problems),
+        problems=tuple(error for one in readings for error in one.problems),
         readings=readings,
     )
     for problem in read.problems:
@@ -92,13 +91,8 @@ def read_all(spelled: Sequence[str], *, only: Sequence[str] | None, strict: bool
     return read
 
 
-def tell_problem(problem: Problem) -> None:
-    """Tell a problem on standard error."""
+def tell_problem(problem: InputError) -> None:
+    """Tell on standard error what could not be read."""
     tell(f"warning: {problem.place}: {problem.message}" if problem.place else f"warning: {problem.message}")
     if problem.hint is not None:
         tell(f"hint: {problem.hint}")
-
-
-def to_problem(error: InputError) -> Problem:
-    """Return a reader's error as a part of a document."""
-    return Problem(message=error.message, place=error.place, hint=error.hint)

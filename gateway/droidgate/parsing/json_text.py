@@ -1,7 +1,7 @@
 """Strict JSON reading with a budget (RFC 8259; DESIGN 6).
 
-Duplicate keys, NaN and the infinities, lone surrogates and more than 64 levels are errors. Integers are exact up to
-the limits below; a number whose digits a float would change is a Decimal.
+Duplicate keys, NaN and the infinities, lone surrogates and more than 64 levels are errors. Integers are exact
+up to the limits below; a number whose digits a float would change is a Decimal.
 """
 
 from __future__ import annotations

@@ -132,6 +132,8 @@ class SourceResources:
                 return None
             text = _inner_text(element)
             followed = reference_in(text)
+            if text.strip() == "@null":
+                return None
             if followed is None:
                 return read_string_resource(text) if kind == "string" else read_attribute_value(text)
             reference = followed

@@ -1,0 +1,166 @@
+"""Calls and results as values, held against the MCP SDK's own types in both revisions."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from droidgate.model.errors import InputError
+from droidgate.model.json_values import Json
+from droidgate.model.types import ArrayType, ObjectType, Property, RefType, ScalarType
+from droidgate_mappings.failure_tokens import load_failure_tokens
+from droidgate_mcp.wire import (
+    Declared,
+    ToolCall,
+    ToolFailure,
+    ToolResult,
+    read_call,
+    read_error,
+    read_response,
+    read_result,
+    write_call,
+    write_error,
+    write_response,
+    write_result,
+)
+
+REVISIONS = {"2025-11-25": "mcp_types._v2025_11_25", "2026-07-28": "mcp_types._v2026_07_28"}
+OBJECT = Declared(ObjectType(properties={"result": Property(type=ScalarType(kind="int64"))}))
+ARRAY = Declared(ArrayType(items=ScalarType(kind="string")))
+BY_NAME = Declared(RefType(name="Note"), {"Note": ObjectType()})
+VOID = Declared(ScalarType(kind="null"))
+VALUES = (
+    (OBJECT, {"result": 1}),
+    (ARRAY, ["a"]),
+    (BY_NAME, {"title": "x"}),
+    (VOID, None),
+    (Declared(), "plain"),
+)
+
+pytestmark = pytest.mark.requires("mcp-types")
+
+
+def _sdk(revision: str) -> Any:
+    return importlib.import_module(REVISIONS[revision])
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_a_call_is_one_for_the_sdk(revision: str) -> None:
+    params = write_call(ToolCall("a", {"x": [1, None]}), revision)
+    seen = _sdk(revision).CallToolRequestParams.model_validate(params)
+    assert (seen.name, seen.arguments) == ("a", {"x": [1, None]})
+    assert read_call(params) == ToolCall("a", {"x": [1, None]})
+
+
+def test_arguments_may_be_left_out() -> None:
+    assert read_call({"name": "a"}) == ToolCall("a")
+
+
+@pytest.mark.parametrize("params", [None, {}, {"name": 3}, {"name": "a", "arguments": []}])
+def test_what_is_no_call_is_refused(params: Json) -> None:
+    with pytest.raises(InputError):
+        read_call(params)
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+@pytest.mark.parametrize(("declared", "value"), VALUES)
+def test_a_value_crosses_as_a_result_of_the_sdk(revision: str, declared: Declared, value: Json) -> None:
+    result = write_result(ToolResult(value), revision, declared)
+    _sdk(revision).CallToolResult.model_validate(result)
+    assert read_result(result, revision, declared) == ToolResult(value)
+
+
+def test_structured_content_is_an_object_up_to_2025() -> None:
+    result = write_result(ToolResult(["a"]), "2025-11-25", ARRAY)
+    assert result["structuredContent"] == {"result": ["a"]}
+    assert result["content"] == [{"type": "text", "text": '["a"]'}]
+    assert write_result(ToolResult(["a"]), "2026-07-28", ARRAY)["structuredContent"] == ["a"]
+
+
+def test_an_object_with_a_result_of_its_own_is_not_taken_for_a_wrapped_one() -> None:
+    result = write_result(ToolResult({"result": 1}), "2025-11-25", OBJECT)
+    assert result["structuredContent"] == {"result": 1}
+    assert read_result(result, "2025-11-25", OBJECT).value == {"result": 1}
+
+
+def test_a_value_without_a_declared_output_is_text() -> None:
+    assert write_result(ToolResult({"a": 1}), "2025-11-25") == {
+        "content": [{"type": "text", "text": '{"a":1}'}]
+    }
+
+
+def test_images_stay_beside_the_value() -> None:
+    image = {"type": "image", "data": "AA==", "mimeType": "image/png"}
+    result = write_result(ToolResult("x", content=(image,)), "2025-11-25")
+    assert read_result(result, "2025-11-25") == ToolResult("x", content=(image,))
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+@pytest.mark.parametrize("token", load_failure_tokens())
+def test_every_failure_token_crosses_as_a_response(revision: str, token: str) -> None:
+    failed = ToolResult(failure=ToolFailure(token, "because"))
+    response = write_response(1, failed, revision)
+    if "error" in response:
+        seen = _sdk(revision).JSONRPCErrorResponse.model_validate(response)
+        assert seen.error.code == load_failure_tokens()[token].mcp_error
+    else:
+        assert _sdk(revision).CallToolResult.model_validate(response["result"]).is_error is True
+    assert read_response(response, revision) == failed
+
+
+@pytest.mark.parametrize(
+    ("code", "token"),
+    [
+        (-32601, "unknown_capability"),
+        (-32602, "unknown_capability"),
+        (-32603, "backend_failure"),
+        (-32001, "timeout"),
+        (-32022, "unsupported_version"),
+        (-1, "backend_failure"),
+        (None, "backend_failure"),
+    ],
+)
+def test_an_error_without_a_token_is_read_by_its_code(code: Json, token: str) -> None:
+    assert read_error({"code": code, "message": "Sorry"}) == ToolFailure(token, "Sorry")
+
+
+def test_a_failure_of_the_tool_has_an_error_code_too() -> None:
+    assert write_error(ToolFailure("timeout")) == {"code": -32603, "message": "timeout"}
+
+
+def test_a_result_that_asks_for_input_needs_the_user() -> None:
+    read = read_result({"resultType": "input_required", "inputRequests": {}}, "2026-07-28")
+    assert read.failure is not None
+    assert read.failure.token == "needs_user"
+
+
+def test_a_failed_tool_without_a_token_is_the_backends() -> None:
+    result = {"content": [{"type": "text", "text": "disk is full"}], "isError": True}
+    assert read_result(result, "2025-11-25").failure == ToolFailure("backend_failure", "disk is full")
+
+
+@pytest.mark.parametrize(
+    "response", [None, {}, {"result": 3}, {"result": {"content": 3}}, {"result": {"content": [1]}}]
+)
+def test_what_is_no_response_is_refused(response: Json) -> None:
+    with pytest.raises(InputError):
+        read_response(response, "2025-11-25")
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(_JSON, st.sampled_from(list(REVISIONS)))
+def test_any_value_of_an_undeclared_shape_survives_where_an_output_is_declared(
+    value: Json, revision: str
+) -> None:
+    declared = Declared(ArrayType())
+    assert read_result(write_result(ToolResult(value), revision, declared), revision, declared).value == value

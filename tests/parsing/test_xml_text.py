@@ -1,0 +1,176 @@
+import contextlib
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from droidgate.model.errors import BudgetError, InputError
+from droidgate.parsing.xml_text import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_ELEMENTS,
+    child_elements,
+    decode_xml,
+    parse_xml,
+)
+
+PIECES = [
+    "<",
+    ">",
+    "/",
+    "a",
+    "<a>",
+    "</a>",
+    "<b x='1'/>",
+    '"',
+    "'",
+    "=",
+    "<!--",
+    "-->",
+    "<![CDATA[",
+    "]]>",
+    "<?x",
+    "?>",
+]
+PIECES += [
+    "&amp;",
+    "&e;",
+    "&#0;",
+    "&#x1F600;",
+    "<!DOCTYPE a>",
+    "<!ENTITY",
+    "\n",
+    "\0",
+    "é",
+    "\ufeff",
+    "xmlns:p='u' p:q='2'",
+]
+
+
+@given(
+    st.lists(st.sampled_from(PIECES), max_size=30).map("".join),
+    st.sampled_from(["utf-8", "utf-16", "latin-1", "utf-16-le"]),
+)
+def test_anything_is_a_tree_or_a_typed_error(text: str, encoding: str) -> None:
+    for source in (text, text.encode(encoding, "replace"), f"<a>{text}</a>"):
+        place = "x.xml"
+        try:
+            parse_xml(source, path="x.xml")
+        except InputError as error:
+            place = error.place or ""
+        assert place.startswith("x.xml")
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_a_tree_or_a_typed_error(data: bytes) -> None:
+    for source in (data, b"<?xml version='1.0' encoding='" + data[:12] + b"'?><a/>"):
+        try:
+            parse_xml(source)
+        except InputError:
+            continue
+
+
+def test_lines_are_those_on_which_start_tags_begin() -> None:
+    text = (
+        '<?xml version="1.0"?>\n<!-- <no> \n -->\n<a>\n  <b\n    x="1 > 0"\n    y=\'"\'>\n  </b>text &amp;\n'
+        "  <![CDATA[<no>\n]]><c/><!-- x --><d\n/>\n</a>"
+    )
+    root = parse_xml(text)
+    assert [(one.tag, one.sourceline) for one in root.iter() if isinstance(one.tag, str)] == [
+        ("a", 4),
+        ("b", 5),
+        ("c", 10),
+        ("d", 10),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<!DOCTYPE a [<!ENTITY e "x">]><a>&e;</a>',
+        "<?xml version='1.0'?>\n<!-- c -->\n<!DOCTYPE a><a/>",
+        "<!-- <!DOCTYPE a> --><!DOCTYPE a><a/>",
+        "<!-- [ <!ENTITY -->  <!-- --> <!DOCTYPE a SYSTEM 'file:///etc/passwd'><a/>",
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_doctype_is_refused_wherever_it_hides(text: str, encoding: str) -> None:
+    with pytest.raises(InputError, match="DOCTYPE is not allowed"):
+        parse_xml(text.encode(encoding))
+
+
+def test_words_about_doctypes_are_no_doctype() -> None:
+    root = parse_xml("<!-- <!DOCTYPE x> --><a><!-- <!ENTITY --><![CDATA[<!DOCTYPE]]> &lt;!DOCTYPE</a>")
+    assert "".join(root.itertext("*")) == "<!DOCTYPE <!DOCTYPE"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "iso-8859-1", "windows-1252"])
+def test_the_declared_encoding_is_used(encoding: str) -> None:
+    declared = "utf-8" if encoding == "utf-8-sig" else encoding
+    text = f'<?xml version="1.0" encoding="{declared}"?><a v="ä"/>'
+    assert parse_xml(text.encode(encoding)).get("v") == "ä"
+    assert parse_xml(decode_xml(text.encode(encoding), path="x")).get("v") == "ä"
+    assert parse_xml(text).get("v") == "ä"
+
+
+@pytest.mark.parametrize("encoding", ["punycode", "unicode_escape", "rot13", "hex", "no-such", "undefined"])
+def test_encodings_that_no_xml_file_has_are_refused(encoding: str) -> None:
+    with pytest.raises(InputError, match="encoding it declares"):
+        parse_xml(f'<?xml version="1.0" encoding="{encoding}"?><a/>'.encode())
+
+
+def test_bytes_that_are_not_in_the_declared_encoding_are_refused() -> None:
+    with pytest.raises(InputError):
+        parse_xml(b'<a v="\xff"/>')
+    with pytest.raises(InputError, match="byte 6 is not UTF-8"):
+        decode_xml(b'<a v="\xff"/>', path="x")
+
+
+def test_compiled_xml_is_told_apart() -> None:
+    with pytest.raises(InputError, match="zero bytes"):
+        parse_xml(b"\x03\x00\x08\x00\x10\x00\x00\x00")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"<a>" + b" " * MAX_BYTES + b"</a>",
+        b"<a>" + b"<b/>" * MAX_ELEMENTS + b"</a>",
+        b"<a>" * (MAX_DEPTH + 1) + b"</a>" * (MAX_DEPTH + 1),
+        b"<a>" * 1_000_000,
+    ],
+    ids=["bytes", "elements", "levels", "endless levels"],
+)
+def test_what_is_beyond_the_budget_is_refused(data: bytes) -> None:
+    with pytest.raises(BudgetError):
+        parse_xml(data, path="x")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"<!-- -->" * 900_000,
+        b"<?a?>" * 1_500_000 + b"<",
+        b"<!--" * 1_900_000,
+        b"<a " + b"x='" * 2_000_000,
+        b"<a>" + b"<b x='\n'/>" * 190_000 + b"</a>",
+    ],
+    ids=["comments", "instructions", "open comments", "open quotes", "lines"],
+)
+def test_time_grows_with_length_only(data: bytes) -> None:
+    started = time.monotonic()
+    with contextlib.suppress(InputError):
+        parse_xml(data)
+    assert time.monotonic() - started < 5
+
+
+def test_a_quote_that_is_not_straight_has_a_hint() -> None:
+    with pytest.raises(InputError) as caught:
+        parse_xml("<a>\n<b name=”x”/></a>", path="x.xml")
+    assert caught.value.hint == "Attribute values stand in straight quotes"
+    assert (caught.value.place or "").startswith("x.xml:2:")
+
+
+def test_children_are_elements_only() -> None:
+    assert [child.tag for child in child_elements(parse_xml("<a>t<!-- c --><b/><?p?><c/></a>"))] == ["b", "c"]

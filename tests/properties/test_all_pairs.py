@@ -1,0 +1,75 @@
+"""Every format that is written, held to the two properties of a crossing; and every ordered pair of them."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, entry_points
+from itertools import permutations
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+
+from droidgate.formats import ENTRY_POINT_GROUP, Format
+from droidgate.model.capability import Provider
+from properties.matching import assert_findings_match, assert_reads_back
+from strategies import providers, random_provider
+
+SEEDS_OF_A_PAIR = 12
+
+
+def _load(entry: EntryPoint) -> Format | str:
+    try:
+        found: Format = entry.load()
+    except (ImportError, AttributeError, OSError) as error:
+        return f"the entry point of {entry.name} does not load: {error}"
+    return found
+
+
+LOADED = {entry.name: _load(entry) for entry in entry_points(group=ENTRY_POINT_GROUP)}
+WRITTEN = [
+    (one.id, dialect.id)
+    for one in LOADED.values()
+    if isinstance(one, Format) and one.write is not None
+    for dialect in one.dialects
+    if dialect.capacity is not None
+]
+TARGETS = [f"{one}+{dialect}" for one, dialect in WRITTEN]
+
+
+def _cross(provider: Provider, target: str) -> Provider:
+    format_id, _, dialect_id = target.partition("+")
+    one = LOADED[format_id]
+    assert isinstance(one, Format)
+    assert one.write is not None
+    dialect = one.dialect(dialect_id)
+    writing = one.write(provider, dialect)
+    assert_findings_match(provider, writing)
+    return assert_reads_back(writing, one, dialect) if dialect.readable else writing.provider
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_a_format_loads(name: str) -> None:
+    one = LOADED[name]
+    if isinstance(one, str):
+        pytest.fail(one)
+    assert one.id == name
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@given(provider=providers(size=15))
+@settings(max_examples=150)
+def test_any_model_crosses(target: str, provider: Provider) -> None:
+    _cross(provider, target)
+
+
+@pytest.mark.parametrize(("first", "second"), permutations(TARGETS, 2))
+def test_what_one_format_holds_crosses_to_every_other(first: str, second: str) -> None:
+    for seed in range(SEEDS_OF_A_PAIR):
+        _cross(_cross(random_provider(Random(seed), size=15), first), second)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_hundred_thousand_models_cross(target: str) -> None:
+    for seed in range(100_000 // max(1, len(TARGETS))):
+        _cross(random_provider(Random(seed)), target)
