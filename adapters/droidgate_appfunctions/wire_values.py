@@ -28,7 +28,7 @@ MAX_DEPTH: Final = 64
 """Levels of a value or a type; more is an error."""
 
 MAX_STEPS: Final = 500_000
-"""Values and types looked at in one crossing: alternatives in alternatives could go on for ever."""
+"""Choices and merged types looked at in one crossing: alternatives in alternatives could go on for ever."""
 
 Definitions: TypeAlias = Mapping[str, Type]
 
@@ -100,13 +100,15 @@ class Walk:
         return self.error("wrong-kind", f"{wanted} is declared and {name_kind(value)} is given", pointer)
 
     def check_depth(self, pointer: str, depth: int) -> None:
-        """Refuse a value or type that is nested too deep, or costs too much to compare.
+        """Refuse a value or type that is nested too deep.
 
         Raises:
             WireError: it is.
         """
         if depth > MAX_DEPTH:
             raise self.error("too-deep", f"the value is nested more than {MAX_DEPTH} levels deep", pointer)
+
+    def _spend(self, pointer: str) -> None:
         if next(self.steps, None) is None:
             raise self.error("too-much", "the value fits too many declared alternatives to be read", pointer)
 
@@ -129,6 +131,7 @@ class Walk:
 
     def _merge(self, declared: AllOfType, pointer: str, seen: frozenset[str], depth: int) -> ObjectType:
         self.check_depth(pointer, depth)
+        self._spend(pointer)
         # Jetpack flattens objects only: a member of another kind says nothing (reference 2.c).
         properties: dict[str, Property] = {}
         for member in declared.members:
@@ -142,7 +145,12 @@ class Walk:
         return ObjectType(properties=properties, qualified_name=declared.qualified_name)
 
     def alternatives(self, declared: OneOfType, pointer: str) -> list[tuple[str | None, Type]]:
-        """Return the alternatives of a one-of: the schema type that names each, and the type itself."""
+        """Return the alternatives of a one-of: the schema type that names each, and the type itself.
+
+        Raises:
+            WireError: a reference leads nowhere, or too many alternatives were tried.
+        """
+        self._spend(pointer)
         found: list[tuple[str | None, Type]] = []
         for one in declared.alternatives:
             resolved = self.resolve(one, pointer)

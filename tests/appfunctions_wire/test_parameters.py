@@ -23,6 +23,7 @@ from droidgate.model.types import (
     Type,
 )
 from droidgate.parsing.json_text import parse_json
+from droidgate_appfunctions import wire_values
 from droidgate_appfunctions.wire import (
     MAX_DEPTH,
     SCHEMA_TYPE_KEY,
@@ -220,7 +221,8 @@ def test_a_value_nested_too_deep_ends() -> None:
     assert problem_of(value, tree, {"tree": tree})[0] == "too-deep"
 
 
-def test_alternatives_inside_alternatives_end() -> None:
+def test_alternatives_inside_alternatives_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire_values, "MAX_STEPS", 10_000)
     names = ("a", "b", "c")
     choice = OneOfType(alternatives=tuple(RefType(name=name) for name in names))
     definitions: dict[str, Type] = {
@@ -230,7 +232,7 @@ def test_alternatives_inside_alternatives_end() -> None:
     value: dict[str, Any] = {"end": "none"}
     for _ in range(40):
         value = {"next": value}
-    assert problem_of({"p": value}, parameters(p=choice), definitions)[0] in {"too-much", "no-alternative"}
+    assert problem_of({"p": value}, parameters(p=choice), definitions)[0] == "too-much"
 
 
 def test_the_provider_reads_a_number_of_another_kind_as_an_error() -> None:

@@ -97,7 +97,9 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
     folder = tmp_path_factory.mktemp("appfunctions")
     _, code = handlers_for(NOTES, "appfunctions+v2")
     sources = write_sources(code, folder)
-    runners = [add_runner(name, "dev.made.app", "Notes", folder) for name in ("Author", "AppFunctionRunner")]
+    runners = [
+        add_runner(name, "dev.made.app", "NotesService", folder) for name in ("Author", "AppFunctionRunner")
+    ]
     compile_java([*sources, *runners], folder / "classes")
 
     def run(calls: Sequence[tuple[str, dict[str, Any]]], behaviour: dict[str, Any]) -> list[dict[str, Any]]:

@@ -15,7 +15,10 @@ WITH_JAVA = ("mobile-mcp+1.0", "mobile-mcp+prototype", "mmcp+1.0", "mmcp+broadca
 
 def test_every_kotlin_skeleton_compiles(tmp_path: Path) -> None:
     chosen = [(WILD, target) for target in (*WITH_JAVA, "appfunctions+v2")]
-    chosen += [(sample_provider("notes/app"), "appfunctions+v2"), (sample_provider("pdf-tool/app"), "mmcp+draft")]
+    chosen += [
+        (sample_provider("notes/app"), "appfunctions+v2"),
+        (sample_provider("pdf-tool/app"), "mmcp+draft"),
+    ]
     sources: list[Path] = []
     for position, (provider, target) in enumerate(chosen):
         _, code = handlers_for(provider, target, "kotlin", f"dev.made.n{position}")
@@ -66,4 +69,4 @@ def test_kotlin_for_the_notes_is_as_reviewed(golden: Golden) -> None:
 def test_kotlin_for_the_clock_is_as_reviewed(golden: Golden) -> None:
     _, code = handlers_for(sample_provider("clock-in/app"), "mobile-mcp+1.0", "kotlin")
     (skeleton,) = [one for one in code.artifacts if one.path.endswith(".kt")]
-    golden("handlers/ClockInCapabilities.kt", skeleton.text)
+    golden("handlers/ClockInServiceCapabilities.kt", skeleton.text)

@@ -61,10 +61,10 @@ Call = tuple[str | None, str | None]
 Ask = Callable[[Sequence[Call], dict[str, Any]], list[dict[str, Any]]]
 
 
-def _compiled(target: str, folder: Path, namespace: str) -> Ask:
+def _compiled(target: str, component: str, folder: Path, namespace: str) -> Ask:
     _, code = handlers_for(TOOLS, target, namespace=namespace)
     sources = write_sources(code, folder)
-    runners = [add_runner(name, namespace, "MmcpTool", folder) for name in ("Author", "MmcpRunner")]
+    runners = [add_runner(name, namespace, component, folder) for name in ("Author", "MmcpRunner")]
     compile_java([*sources, *runners], folder / "classes")
 
     def run(calls: Sequence[Call], behaviour: dict[str, Any]) -> list[dict[str, Any]]:
@@ -78,12 +78,14 @@ def _compiled(target: str, folder: Path, namespace: str) -> Ask:
 
 @pytest.fixture(scope="module")
 def activity(tmp_path_factory: pytest.TempPathFactory) -> Ask:
-    return _compiled("mmcp+1.0", tmp_path_factory.mktemp("activity"), "dev.made.activity")
+    return _compiled("mmcp+1.0", "MmcpToolActivity", tmp_path_factory.mktemp("activity"), "dev.made.activity")
 
 
 @pytest.fixture(scope="module")
 def broadcast(tmp_path_factory: pytest.TempPathFactory) -> Ask:
-    return _compiled("mmcp+broadcast", tmp_path_factory.mktemp("broadcast"), "dev.made.broadcast")
+    return _compiled(
+        "mmcp+broadcast", "MmcpToolReceiver", tmp_path_factory.mktemp("broadcast"), "dev.made.broadcast"
+    )
 
 
 def test_arguments_reach_the_author_typed(activity: Ask) -> None:

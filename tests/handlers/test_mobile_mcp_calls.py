@@ -63,7 +63,9 @@ def ask(dialect: str, tmp_path_factory: pytest.TempPathFactory) -> Ask:
     folder = tmp_path_factory.mktemp("mobile_mcp")
     _, code = handlers_for(CLOCK_IN, f"mobile-mcp+{dialect}")
     sources = write_sources(code, folder)
-    runners = [add_runner(name, "dev.made.app", "Clock", folder) for name in ("Author", "MobileMcpRunner")]
+    runners = [
+        add_runner(name, "dev.made.app", "ClockService", folder) for name in ("Author", "MobileMcpRunner")
+    ]
     compile_java([*sources, *runners], folder / "classes")
 
     def run(*texts: str | None, behaviour: dict[str, Any] | None = None) -> list[dict[str, Any]]:

@@ -62,7 +62,7 @@ def test_any_model_crosses(target: str, provider: Provider) -> None:
     _cross(provider, target)
 
 
-@pytest.mark.parametrize(("first", "second"), permutations(TARGETS, 2))
+@pytest.mark.parametrize(("first", "second"), list(permutations(TARGETS, 2)))
 def test_what_one_format_holds_crosses_to_every_other(first: str, second: str) -> None:
     for seed in range(SEEDS_OF_A_PAIR):
         _cross(_cross(random_provider(Random(seed), size=15), first), second)

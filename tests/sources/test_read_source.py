@@ -116,9 +116,18 @@ class TestNamedFiles:
             read(spelled)
         assert caught.value.hint == "Use the app's source project or its descriptor files"
 
-    @pytest.mark.parametrize("spelled", ["missing", "missing/x.xml", "a\0b", "x" * 5000, ""])
-    def test_what_is_not_there_is_an_error(self, spelled: str) -> None:
-        with pytest.raises(InputError):
+    @pytest.mark.parametrize(
+        ("spelled", "message"),
+        [
+            ("missing", "it cannot be read: No such file or directory"),
+            ("missing/x.xml", "it cannot be read: No such file or directory"),
+            ("a\0b", "it cannot be read: embedded null"),
+            ("x" * 5000, "it cannot be read: File name too long"),
+            ("", "the path is empty"),
+        ],
+    )
+    def test_what_is_not_there_is_an_error(self, spelled: str, message: str) -> None:
+        with pytest.raises(InputError, match=message):
             read(spelled)
 
     def test_a_pipe_is_not_waited_for(self) -> None:

@@ -87,9 +87,9 @@ def _migrate(  # noqa: PLR0913
 ) -> int:
     """Put what an app declares into an Android project, in another protocol.
 
-    Prints the changes of the project as a unified diff, and tells on standard error what the crossing costs and what is
-    left to do. The manifest is edited in place; descriptors and a handler with one typed method for each
-    capability are added. A second run changes nothing.
+    Prints the changes of the project as a unified diff, and tells on standard error what the crossing costs
+    and what is left to do. The manifest is edited in place; descriptors and a handler with one typed method
+    for each capability are added. A second run changes nothing.
     """
     del json_schema
     from droidgate.cli.migrating import Request, migrate_source

@@ -14,7 +14,7 @@ from droidgate.cli.documents import ChangedFile, MigrationDocument
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.json_output import print_json
 from droidgate.cli.options import CrossingThreshold
-from droidgate.cli.pages import Heading, Line, show, tell
+from droidgate.cli.pages import Block, Heading, Line, show, tell
 from droidgate.cli.reading import Read, read_all
 from droidgate.cli.safe_text import one_line, visible
 from droidgate.formats import find_format
@@ -95,9 +95,9 @@ def _report(
         return
     _print_diff(migration.unified_diff())
     sys.stdout.flush()
-    notes = (
-        [Heading("Left to do"), *(Line(one, 1) for one in migration.notes), Line()] if migration.notes else []
-    )
+    notes: list[Block] = []
+    if migration.notes:
+        notes = [Heading("Left to do"), *(Line(one, 1) for one in migration.notes), Line()]
     show([*conversion_page(converted, read.findings), Line(), *notes], sys.stderr)
     if not migration.changes:
         tell("nothing to change")
@@ -128,7 +128,7 @@ def _document(
         project=str(migration.project),
         written=is_written,
         reading=read.findings,
-        problems=read.problems,
+        problems=converted.fidelity.problems,
         crossings=converted.fidelity.crossings,
         changes=tuple(
             ChangedFile(path=one.path, is_new=one.before is None, diff=one.unified_diff())

@@ -14,7 +14,6 @@ MARK: Final = "Made by droidgate, and made anew by it."
 """Stands in every generated file that the author does not fill in."""
 
 _WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_KIND_WORDS: Final = ("Service", "Activity", "Receiver")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +22,16 @@ class ClassPlace:
 
     Attributes:
         package: Their Java package.
-        component: Simple name of the component's class.
-        prefix: What the names of the other classes begin with.
+        component: Simple name of the component's class; the names of the others begin with it.
     """
 
     package: str
     component: str
-    prefix: str
+
+    @property
+    def prefix(self) -> str:
+        """What the names of the other classes begin with: no two components share classes."""
+        return self.component
 
     @property
     def component_name(self) -> str:
@@ -64,6 +66,4 @@ def place_classes(component: str | None, fallback: str, namespace: str) -> Class
         raise WriteError(
             message, hint="Leave the code out with --language none, and write the component by hand"
         )
-    simple = words[-1]
-    prefix = next((simple.removesuffix(kind) for kind in _KIND_WORDS if simple.endswith(kind)), simple)
-    return ClassPlace(".".join(words[:-1]), simple, prefix or simple)
+    return ClassPlace(".".join(words[:-1]), words[-1])

@@ -80,6 +80,8 @@ def read_source(
     Raises:
         InputError: the named file cannot be read or no format claims it, or the folder holds none of these.
     """
+    if not spelled:
+        raise InputError("the path is empty", hint="A folder is `.`, standard input is `-`")
     reader = _Reader(strict=strict, formats=tuple(load_formats().values() if formats is None else formats))
     if spelled.startswith("adb:"):
         raise InputError("reading from a device is not supported by this build", place=spelled, hint=_WAY_OUT)

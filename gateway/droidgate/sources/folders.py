@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,7 +44,7 @@ def read_bytes(path: str, *, spelled: str | None = None) -> bytes:
     """
     place = printable(spelled if spelled is not None else path)
     try:
-        if not Path(path).is_file():
+        if not stat.S_ISREG(Path(path).stat().st_mode):
             raise InputError("it is no regular file", place=place)
         with Path(path).open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)

@@ -1,0 +1,57 @@
+"""Copies of the sample apps as projects that a migration goes into, and what can be read in them."""
+
+import shutil
+from pathlib import Path
+
+from droidgate.formats import Format, load_formats
+from droidgate.leniency import ReadingContext
+from droidgate.migrate.plan import Migration, plan_migration
+from droidgate.migrate.source_sets import Language, find_source_set
+from droidgate.model.capability import Provider
+from droidgate.formats import find_format
+from droidgate.sources.android_project import application_from_tree
+from droidgate.translate import translate
+from droidgate_shim.sample_apps import sample_apps_directory
+
+MODULES = {"clock-in": "app", "pdf-tool": "app", "notes": "app", "weather": "app"}
+
+
+def copy_module(app: str, folder: Path) -> Path:
+    """Copy one module of a sample app, and return its folder."""
+    target = folder / app
+    shutil.copytree(sample_apps_directory() / app / MODULES[app], target)
+    return target
+
+
+def migrate(provider: Provider, target: str, project: Path, language: Language = "java") -> Migration:
+    """Plan a migration."""
+    target_format, dialect = find_format(target)
+    translations = translate([provider], target_format, dialect)
+    return plan_migration(project, find_source_set(project), translations, target_format, dialect, language)
+
+
+def read_providers(project: Path, only: Format | None = None) -> list[Provider]:
+    """Return every provider of a project that stands in its files."""
+    folder = project / "src/main"
+    tree = {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+    source_set = find_source_set(project)
+    application = application_from_tree(
+        tree, path="src/main", package=source_set.namespace, namespace=source_set.namespace
+    )
+    formats = [only] if only is not None else list(load_formats().values())
+    return [
+        provider
+        for one in formats
+        for provider in one.read_application(application, ReadingContext()).providers
+    ]
+
+
+def files_of(project: Path) -> dict[str, bytes]:
+    """Return every file of a project."""
+    return {
+        path.relative_to(project).as_posix(): path.read_bytes()
+        for path in project.rglob("*")
+        if path.is_file()
+    }
