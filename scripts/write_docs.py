@@ -61,6 +61,8 @@ Python traceback is printed too.
 """
 _AREAS = {
     "droidgate.leniency": "Reading",
+    "droidgate.sources": "Reading",
+    "droidgate.cli.linting": "Checking",
     "droidgate.fit": "Crossing from one protocol to another",
     "droidgate.compare": "Differences between two versions",
 }
@@ -109,7 +111,7 @@ def findings_page() -> str:
     areas: dict[str, list[FindingCode]] = {}
     for code in sorted(FINDING_CODES.values(), key=lambda one: one.code):
         areas.setdefault(_area(code.module), []).append(code)
-    order = [*_AREAS.values(), *sorted(areas.keys() - set(_AREAS.values()))]
+    order = [*dict.fromkeys(_AREAS.values()), *sorted(areas.keys() - set(_AREAS.values()))]
     for area in order:
         if area in areas:
             parts += [
@@ -136,7 +138,7 @@ def divergences_page() -> str:
         rows.setdefault(row.format, []).append(row)
     for format_id, members in rows.items():
         one = load_formats().get(format_id)
-        parts.append(f"## {one.title if one is not None else format_id}\n")
+        parts.append(f"## {one.title if one is not None else format_id.capitalize()}\n")
         cells = [
             (
                 f"`{row.id}`{' *lenient*' if row.lenient else ''}",
@@ -212,6 +214,7 @@ def command_helps() -> dict[str, str]:
         context = command.context_class(
             command,
             info_name=path.rpartition(" ")[2],
+            help_option_names=["-h", "--help"],
             parent=parent,
             terminal_width=WIDTH,
             max_content_width=WIDTH,

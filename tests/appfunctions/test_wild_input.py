@@ -1,7 +1,6 @@
 """Whatever a file holds, reading ends in a provider or in one error with a place; and quickly."""
 
 import random
-import time
 
 import pytest
 from hypothesis import given
@@ -15,10 +14,7 @@ from appfunctions.function_files import (
     function_of,
     only,
     parameter_of,
-    property_of,
-    read_app,
     read_text,
-    service_of,
     typed,
     write_in,
 )
@@ -148,40 +144,3 @@ def test_bytes_are_read_or_refused(data: bytes) -> None:
 def test_hostile_texts_are_refused(text: str) -> None:
     with pytest.raises(InputError):
         read_text(text, strict=False)
-
-
-def thousand() -> str:
-    functions = [
-        function_of(
-            "<description>Does something useful with the notes of the user.</description>"
-            + parameter_of(typed("", 8), name="title", after="<description>The title</description>")
-            + parameter_of(typed("", 7), name="count")
-            + parameter_of(typed("<dataTypeReference>a.Note</dataTypeReference>", 11), name="note"),
-            name=f"com.example.Notes#function{number}",
-        )
-        for number in range(1000)
-    ]
-    note = typed(
-        f"<properties><dataTypeMetadata>{typed('', 8)}</dataTypeMetadata><id>unused</id>"
-        "<name>text</name></properties>",
-        3,
-        nullable=True,
-    )
-    return file_of(*functions, components=components_of(definition_of("a.Note", note)))
-
-
-def least_seconds(action: object) -> float:
-    def once() -> float:
-        start = time.process_time()
-        action()  # type: ignore[operator]
-        return time.process_time() - start
-
-    return min(once() for _ in range(5))
-
-
-def test_a_thousand_functions_are_read_and_written_in_under_600_milliseconds_each() -> None:
-    text = thousand()
-    provider = only(read_app(service_of(property_of("v2", "f.xml")), files={"assets/f.xml": text}))
-    assert len(provider.capabilities) == 1000
-    assert least_seconds(lambda: read_text(text)) < 0.6
-    assert least_seconds(lambda: write_in(provider, "v2")) < 0.6

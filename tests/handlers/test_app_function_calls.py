@@ -5,7 +5,9 @@ type as the discriminator of a choice, the result under `androidAppfunctionsRetu
 """
 
 import json
+import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -297,3 +299,37 @@ def test_failures_carry_the_platforms_codes() -> None:
     }.items():
         assert f'case "{token}":\n                return {number};' in service
     assert "extends android.app.appfunctions.AppFunctionService" in service
+
+
+def test_the_service_answers_each_call_once_with_what_the_author_filled_in(tmp_path: Path) -> None:
+    notes = NOTES.model_copy(
+        update={"capabilities": (_function("echo", TEXT, text=needed(TEXT)), _function("later", TEXT))}
+    )
+    _, code = handlers_for(notes, "appfunctions+v2")
+    sources = write_sources(code, tmp_path)
+    author = next(path for path in sources if path.name == "NotesServiceCapabilities.java")
+    filled = re.sub(
+        r"throw new \S+\(\"unavailable\", \"\S+echo is [^;]+;", 'return text + "!";', author.read_text()
+    )
+    assert filled != author.read_text()
+    author.write_text(filled)
+    runner = add_runner("ServiceRunner", "dev.made.app", "NotesService", tmp_path)
+    compile_java([*sources, runner], tmp_path / "classes")
+    calls = [
+        f"+ {ID}echo text hello",
+        f"+ {ID}echo other x",
+        f"+ {ID}none text x",
+        f"+ {ID}later text x",
+        f"- {ID}echo text x",
+    ]
+    outcomes = run_class("dev.made.app.ServiceRunner", tmp_path / "classes", calls)
+    assert outcomes[0] == {"result": "hello!"}
+    # The codes of reference appfunctions 5.1: invalid argument, function not found, system error, canceled.
+    expected = [
+        "1001 invalid_argument: ",
+        "1003 unknown_capability: ",
+        "2000 unavailable: ",
+        "2001 canceled: ",
+    ]
+    for outcome, start in zip(outcomes[1:], expected, strict=True):
+        assert outcome["error"].startswith(start)

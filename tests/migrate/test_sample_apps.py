@@ -104,7 +104,10 @@ def test_what_the_author_filled_in_stays_and_the_rest_is_made_anew(tmp_path: Pat
     provider = provider_of("pdf-tool")
     migrate(provider, "mobile-mcp+1.0", project).apply()
     folder = project / "src/main/java/dev/droidgate/sample/pdftool"
-    author, calls = folder / "MobileMcpToolServiceCapabilities.java", folder / "MobileMcpToolServiceCalls.java"
+    author, calls = (
+        folder / "MobileMcpToolServiceCapabilities.java",
+        folder / "MobileMcpToolServiceCalls.java",
+    )
     author.write_text("// mine\n")
     made = calls.read_text()
     calls.write_text(made + "// changed\n")

@@ -1,20 +1,15 @@
 """What is written: files of the specification's shape, and nothing lost on the way back."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
 from conftest import Golden
-from droidgate.formats import SourceFile
-from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.findings import Level
 from droidgate.model.json_values import Json
 from droidgate.model.types import ArrayType, ObjectType, Property, ScalarType, Type
-from droidgate_mobile_mcp.format import FORMAT
 from mobile_mcp.tools import (
     CAPABILITIES,
     DESCRIPTION,
@@ -381,34 +376,3 @@ def test_a_text_that_android_cannot_store_is_cut_and_told(character: str) -> Non
         32_000 < len(kept.encode("utf-16", "surrogatepass")) // 2 * (1 if character == "a" else 3) < 100_000
     )
     assert_same_declaration(writing.provider, read_back(writing))
-
-
-def many(count: int) -> Provider:
-    properties = {
-        name: Property(type=ScalarType(kind="string", description=f"The {name} of it"), required=True)
-        for name in ("first", "second", "third")
-    }
-    capabilities = tuple(
-        Capability(
-            id=f"capability_{number}",
-            description=f"Does thing {number}",
-            version="1",
-            input=ObjectType(properties=properties),
-            output=ObjectType(properties=properties),
-        )
-        for number in range(count)
-    )
-    return LAMP.model_copy(update={"capabilities": capabilities})
-
-
-def test_a_thousand_capabilities_take_little_time() -> None:
-    provider = many(1000)
-    started = time.process_time()
-    text = artifact(write(provider), "res/xml/mcp_capabilities.xml").encode()
-    written = time.process_time()
-    (read,) = FORMAT.read_file(SourceFile("caps.xml", text), ReadingContext()).providers
-    finished = time.process_time()
-    assert len(read.capabilities) == 1000
-    # With six parameters each: 0.18 s and 0.13 s of processor time on an idle machine; a busy one is slower.
-    assert written - started < 0.9
-    assert finished - written < 0.9

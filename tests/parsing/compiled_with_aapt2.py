@@ -71,7 +71,7 @@ def compile_texts(
         manifest, xml, table = (
             archive[name] for name in ("AndroidManifest.xml", "res/xml/c.xml", "resources.arsc")
         )
-    by_name = strings_of_table(table)
+    by_name = dict(strings_of_table(table).values())
     return (
         [one["value"] for name, one in elements_of_xml(manifest) if name == "meta-data"],
         [one["v"] for name, one in elements_of_xml(xml) if name == "e"],
@@ -140,9 +140,9 @@ def elements_of_xml(data: bytes) -> Iterator[tuple[str, dict[str, CompiledValue]
             yield strings[name], attributes
 
 
-def strings_of_table(data: bytes) -> dict[str, str]:
-    """Return the default strings of a resource table by name; references are left out."""
-    found: dict[str, str] = {}
+def strings_of_table(data: bytes) -> dict[int, tuple[str, str]]:
+    """Return name and text of a resource table's default strings by resource id; references are left out."""
+    found: dict[int, tuple[str, str]] = {}
     values: list[str] = []
     for kind, _, start in chunks(data, 12, len(data)):
         if kind == 0x0001:
@@ -152,7 +152,7 @@ def strings_of_table(data: bytes) -> dict[str, str]:
             types, keys = string_pool(data, start + types_at), string_pool(data, start + keys_at)
             header, size = struct.unpack_from("<2xHI", data, start)
             for inner, inner_header, at in chunks(data, start + header, start + size):
-                if inner == 0x0201 and types[data[at + 8] - 1] == "string":
+                if inner == 0x0201 and types[data[at + 8] - 1] == "string" and _is_default(data, at + 20):
                     count, entries = struct.unpack_from("<II", data, at + 12)
                     for number in range(count):
                         offset = struct.unpack_from("<I", data, at + inner_header + 4 * number)[0]
@@ -161,8 +161,14 @@ def strings_of_table(data: bytes) -> dict[str, str]:
                                 "<4xI3xBI", data, at + entries + offset
                             )
                             if type_of_value == TYPE_STRING:
-                                found[keys[key]] = values[value]
+                                identifier = 0x7F000000 | data[at + 8] << 16 | number
+                                found[identifier] = keys[key], values[value]
     return found
+
+
+def _is_default(data: bytes, configuration: int) -> bool:
+    size = struct.unpack_from("<I", data, configuration)[0]
+    return not any(data[configuration + 4 : configuration + size])
 
 
 def chunks(data: bytes, position: int, end: int) -> Iterator[tuple[int, int, int]]:

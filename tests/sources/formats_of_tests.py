@@ -38,7 +38,7 @@ def _read_file(source: SourceFile, _context: ReadingContext) -> Reading:
 
 
 def _read_application(application: Application, _context: ReadingContext) -> Reading:
-    """Read each component's file: an asset by `android:value`, a resource by `android:resource`, or text itself."""
+    """Read each component's file: an asset by `android:value`, a resource by `android:resource`."""
     providers = []
     for component in application.components:
         meta = component.find_meta_data(POINTER)
@@ -89,7 +89,7 @@ def manifest(application: str, *, attributes: str = "") -> str:
 
 
 def service(name: str, pointer: str, *, attributes: str = "") -> str:
-    """Return a service whose meta-data points to a tools file: `android:value="x"` or `android:resource="@raw/x"`."""
+    """Return a service that points to a tools file: `android:value="x"` or `android:resource="@raw/x"`."""
     return (
         f'<service android:name="{name}" {attributes}>\n'
         f'<meta-data android:name="{POINTER}" {pointer}/>\n</service>'

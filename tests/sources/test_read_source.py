@@ -2,7 +2,6 @@
 
 import io
 import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,9 @@ from droidgate.model.findings import Level
 from droidgate.sources import UNTIED_DESCRIPTOR, read_source
 from sources.formats_of_tests import NO_MANIFEST, TOOLS, manifest, read, service, write_tree
 
-GRADLE = 'plugins { id("com.android.application") }\nandroid { namespace = "dev.ns"; defaultConfig { applicationId = "dev.app" } }'
+GRADLE = """plugins { id("com.android.application") }
+android { namespace = "dev.ns"; defaultConfig { applicationId = "dev.app" } }
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -278,11 +279,14 @@ class TestProjects:
 
     def test_links_that_lead_round_in_circles_are_not_followed(self) -> None:
         project("p")
-        os.symlink("..", "p/app/up")
-        os.symlink("self.xml", "p/self.xml")
-        os.symlink(".", "p/app/src/main/assets/again")
-        os.symlink("self", "p/app/src/main/res")
-        os.symlink("nowhere", "p/app/src/main/assets/broken.json")
+        for link, target in (
+            ("p/app/up", ".."),
+            ("p/self.xml", "self.xml"),
+            ("p/app/src/main/assets/again", "."),
+            ("p/app/src/main/res", "res"),
+            ("p/app/src/main/assets/broken.json", "nowhere"),
+        ):
+            Path(link).symlink_to(target)
         assert [one[1] for one in found("p")] == [".S"]
 
 
@@ -339,10 +343,10 @@ class TestFolders:
         project("p")
         original = Path.open
 
-        def refuse(self: Path, *arguments: str) -> object:
+        def refuse(self: Path, mode: str) -> object:
             if self.name == "t.txt":
                 raise PermissionError(13, "Permission denied")
-            return original(self, *arguments)
+            return original(self, mode)
 
         monkeypatch.setattr(Path, "open", refuse)
         (problem,) = read("p").problems
@@ -369,10 +373,9 @@ class TestFolders:
         assert (reading.providers, reading.problems, len(reading.applications)) == ((), (), 1)
 
     def test_names_that_are_no_utf8_are_printable(self) -> None:
-        folder = b"odd\xff"
-        os.mkdir(folder)
-        Path(os.fsdecode(folder), "x.json").write_text("tools a")
-        (provider,) = read(os.fsdecode(folder)).providers
+        folder = os.fsdecode(b"odd\xff")
+        write_tree(Path(folder), {"x.json": "tools a"})
+        (provider,) = read(folder).providers
         assert str(provider.source) == "odd\\xff/x.json:1"
 
     def test_a_folder_that_vanishes_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -388,4 +391,3 @@ class TestFolders:
         monkeypatch.setattr(os, "scandir", scan)
         (problem,) = read("p").problems
         assert str(problem) == "p/gone: it cannot be listed: No such file or directory"
-        shutil.rmtree("p/app")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,17 +17,22 @@ from droidgate.cli.listing_formats import can_write, matrix_page
 from droidgate.cli.matrix import make_matrix
 from droidgate.cli.pages import Heading, Line, show
 from droidgate.cli.reading import Read
-from droidgate.cli.summaries import dialect_name, provider_page
-from droidgate.formats import Format, load_formats
+from droidgate.cli.summaries import dialect_name, provider_name, provider_page
+from droidgate.formats import Format, find_format, load_formats
+from droidgate.migrate.plan import Migration, plan_migration
+from droidgate.migrate.source_sets import find_source_set
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DroidgateError
 from droidgate.sources import SourceReading, read_source
+from droidgate.translate import translate
 from droidgate_shim.sample_apps import sample_apps_directory
 
 _INTRODUCTION: Final = (
     "Four apps, each in another protocol for agents. Nothing here needs a phone or a network.",
-    "The same is done for your own apps by `droidgate inspect`, `convert`, `lint`, `diff` and `formats`.",
+    "The same is done for your own apps by `droidgate inspect`, `convert`, `migrate` and `formats`.",
 )
+_MIGRATED_APP: Final = "pdf-tool"
+_MIGRATION_TARGET: Final = "mobile-mcp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +48,9 @@ def demonstrate(keep: Path | None) -> int:
     with _working_folder(keep) as folder:
         show([Heading("droidgate demo"), *(Line(one) for one in _INTRODUCTION), Line()])
         apps = [SampleApp(path.name, read_source(str(path))) for path in _sample_apps()]
-        problems = [*_inspect(apps), *_convert(apps, folder)]
+        problems = [*_inspect(apps), *_convert(apps, folder), *_migrate(folder)]
         matrix = make_matrix(load_formats().values(), only_defaults=True)
-        show([Heading("3. What each format can carry"), *matrix_page(matrix), Line()])
+        show([Heading("4. What each format can carry"), *matrix_page(matrix), Line()])
         if keep is not None:
             show([Line(f"everything written is in {folder}")])
         return _conclude(problems)
@@ -109,6 +115,49 @@ def _cross(provider: Provider, target: Format, place: Path) -> Iterator[str]:
     show(findings_table(one.writing.findings, subjects))
     if not is_same:
         yield f"what was written into {place.name} reads back as something else"
+
+
+def _migrate(folder: Path) -> Iterator[str]:
+    """Migrate an app inside a copy of its project, look at it again, and migrate once more; yield what went
+    wrong.
+    """
+    name, target_id = _MIGRATED_APP, _MIGRATION_TARGET
+    original = sample_apps_directory() / name
+    project = folder / name / "migrated"
+    shutil.copytree(original, project, dirs_exist_ok=True)
+    show([Heading(f"3. Migrate: {name} to {target_id}, inside a copy of its source tree")])
+    try:
+        migration = _plan(original, project, target_id)
+        migration.apply()
+        for change in migration.changes:
+            show([Line(f"{'new' if change.before is None else 'changed'}: {change.path}", 1)])
+        found = read_source(str(project), strict=True).providers
+        show(
+            [
+                Line("declared now:", 1),
+                *(Line(f"{provider_name(one)}  {dialect_name(one)}", 2) for one in found),
+            ]
+        )
+        expected = migration.translations[0].writing.provider
+        if _bare_digest(expected) not in [_bare_digest(one) for one in found]:
+            yield f"the migrated {name} does not declare what was meant"
+        if _plan(original, project, target_id).changes:
+            yield f"migrating {name} a second time changes it again"
+    except DroidgateError as error:
+        yield f"migrating {name}: {error.message}"
+    show([Line()])
+
+
+def _bare_digest(provider: Provider) -> str:
+    # In an app, the component gets attributes that the declaration does not ask for.
+    return provider.model_copy(update={"extensions": {}}).content_digest()
+
+
+def _plan(original: Path, project: Path, target_id: str) -> Migration:
+    target, dialect = find_format(target_id)
+    source_set = find_source_set(project)
+    translations = translate(read_source(str(original)).providers, target, dialect)
+    return plan_migration(project, source_set, translations, target, dialect, source_set.language)
 
 
 def _reads_back(converted: Converted, target: Format, place: Path) -> bool:

@@ -80,7 +80,7 @@ class _ProviderFit(TypeFit):
             fitted.append(self.fit_capability(capability, f"/capabilities/{position}", ids[position]))
         changes["capabilities"] = tuple(fitted)
         changes["definitions"] = self.fit_definitions(fitted)
-        return Fitted(provider.model_copy(update=changes), tuple(self.findings), tuple(self.names))
+        return Fitted(provider.changed(changes), tuple(self.findings), tuple(self.names))
 
     def fit_provider_fields(self) -> dict[str, Any]:
         capacity, provider = self.capacity, self.provider
@@ -248,7 +248,7 @@ class _ProviderFit(TypeFit):
             capability.description, f"{pointer}/description", notes
         )
         self.default_fields(capacity.capability_defaults, changes, pointer)
-        return capability.model_copy(update=changes)
+        return capability.changed(changes)
 
     def fit_capability_text(self, text: str | None, pointer: str, notes: list[str]) -> str | None:
         if "description" not in self.capacity.capability_fields:

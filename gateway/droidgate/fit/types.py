@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final
 
 from droidgate.fit.codes import (
@@ -81,6 +82,7 @@ _MATCHING: Final[dict[str, Callable[[Json], bool]]] = {
 }
 
 
+@cache
 def blank_type(kind: str) -> Type:
     """Return a type of a kind with no facts; a `ref` is not among them."""
     if kind in SCALAR_KINDS:
@@ -201,11 +203,12 @@ class TypeFit:
         kind = one.kind if is_kept else self.replacing_kind(one)
         facts = self.fit_facts(one, pointer, notes, kind=kind)
         if is_kept:
-            fitted = one.model_copy(update={**facts, **self.fit_shape(one, pointer)})
+            fitted = one
+            facts.update(self.fit_shape(one, pointer))
         else:
-            fitted = self.replace_shape(one, kind, pointer, notes).model_copy(update=facts)
-        description = self.fit_description(one.description, pointer, notes, top=top, spill=spill)
-        return fitted.model_copy(update={"description": description})
+            fitted = self.replace_shape(one, kind, pointer, notes)
+        facts["description"] = self.fit_description(one.description, pointer, notes, top=top, spill=spill)
+        return fitted.changed(facts)
 
     def carries_shape(self, one: Type) -> bool:
         """Tell whether the dialect carries what stands inside a type of a kind that it carries."""
@@ -431,10 +434,12 @@ class TypeFit:
                 "the target has no optional values here",
             )
             required = True
-        return Property(
-            type=self.fit_type(held.type, f"{pointer}/type", top=top, spill=spill),
-            required=required,
-            extensions=self.fit_extensions(held.extensions, pointer),
+        return held.changed(
+            {
+                "type": self.fit_type(held.type, f"{pointer}/type", top=top, spill=spill),
+                "required": required,
+                "extensions": self.fit_extensions(held.extensions, pointer),
+            }
         )
 
     def property_names(self, one: ObjectType, pointer: str) -> dict[str, str]:
@@ -615,4 +620,4 @@ def without_extensions(one: Type) -> Type:
         changes["qualified_name"] = None
     if isinstance(one, OpaqueType):
         changes["class_name"] = None
-    return one.model_copy(update=changes)
+    return one.changed(changes)

@@ -75,7 +75,7 @@ class Capability(Frozen):
     effects: Effects | None = None
     state: State | None = None
     source: Place | None = None
-    extensions: Extensions = {}
+    extensions: Extensions = Field(default_factory=dict)
 
 
 class Provider(Frozen):
@@ -103,9 +103,9 @@ class Provider(Frozen):
     description: str | None = None
     instructions: str | None = None
     source: Place | None = None
-    definitions: dict[str, Type] = {}
+    definitions: dict[str, Type] = Field(default_factory=dict)
     capabilities: tuple[Capability, ...] = ()
-    extensions: Extensions = {}
+    extensions: Extensions = Field(default_factory=dict)
 
     def content_digest(self) -> str:
         """Return the digest of the declaration: everything but where it was read and its run-time state
@@ -165,7 +165,7 @@ def declaration_of(part: Frozen) -> dict[str, Json]:
     become a
     list of `[name, property]` pairs.
     """
-    declared: dict[str, Json] = {}
+    declared: dict[str, Json] = Field(default_factory=dict)
     for name, field in type(part).model_fields.items():
         value = getattr(part, name)
         if name in _NOT_DECLARED or (

@@ -75,11 +75,13 @@ def _write_lines(value: Json, line: str) -> str:
 
 def json_equal(left: Json, right: Json) -> bool:
     """Tell whether two JSON values are the same value: 1 and 1.0 are, 1 and true are not."""
+    if type(left) is str or left is None:
+        return bool(left == right)
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, int | float | Decimal) and isinstance(right, int | float | Decimal):
         return left == right or (isinstance(left, float) and math.isnan(left) and left is right)
-    if isinstance(left, Mapping) and isinstance(right, Mapping):
+    if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(json_equal(left[key], right[key]) for key in left)
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
         return len(left) == len(right) and all(map(json_equal, left, right))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Final
 
-MAX_CHARACTERS: Final = 1024 * 1024
+MAX_CHARACTERS: Final = 256 * 1024
 """A longer build file is not looked at."""
 
 MAX_STATEMENT: Final = 8192

@@ -1,0 +1,455 @@
+"""What each command prints, writes and ends with, on small descriptors of our own."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from cli.program_runs import Run, Runner, run_on_terminal, run_process
+from cli.samples import TIMER, TIMER_MANIFEST, TOOLS, hostile_tools, write_project, write_tools
+from cli.test_sarif import check_log
+from conftest import Golden
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_project(Path("timer"))
+    Path("timer.xml").write_text(TIMER)
+    write_tools(Path("tools.json"))
+
+
+def document_of(droidgate: Runner, command: str, run: Run) -> Any:
+    """Return the document a command printed, held against the schema it publishes."""
+    printed = droidgate(command, "--json-schema")
+    assert (printed.code, printed.err) == (0, "")
+    document = json.loads(run.out)
+    jsonschema.Draft202012Validator(json.loads(printed.out)).validate(document)
+    return document
+
+
+def _files(folder: str) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in Path(folder).rglob("*") if path.is_file())
+
+
+# inspect
+
+
+def test_inspect_shows_a_project(droidgate: Runner, golden: Golden) -> None:
+    run = droidgate("inspect", "timer", "tools.json")
+    assert (run.code, run.err) == (0, "")
+    golden("cli/inspect.txt", run.out)
+
+
+def test_inspect_prints_the_model_as_json(droidgate: Runner, golden: Golden) -> None:
+    run = droidgate("inspect", "timer", "--json")
+    document = document_of(droidgate, "inspect", run)
+    assert (run.code, run.err) == (0, "")
+    assert document["schema"] == "droidgate.inspect/1"
+    golden("cli/inspect.json", run.out)
+
+
+def test_inspect_reads_standard_input(droidgate: Runner) -> None:
+    run = droidgate("inspect", "-", "--json", stdin=TIMER.encode())
+    (provider,) = document_of(droidgate, "inspect", run)["providers"]
+    assert [one["id"] for one in provider["capabilities"]] == ["start_timer", "stop_timer"]
+    assert provider["source"]["path"] == "-"
+
+
+def test_inspect_reads_only_the_formats_asked_for(droidgate: Runner) -> None:
+    run = droidgate("inspect", "timer", "--from", "mcp")
+    assert "0 providers" in run.out
+    run = droidgate("inspect", "tools.json", "--from", "mobile-mcp")
+    assert (run.code, run.out) == (3, "")
+
+
+def test_a_leniency_is_told_and_refused_by_strict(droidgate: Runner, golden: Golden) -> None:
+    Path("lenient.xml").write_text(TIMER.replace('type="integer"', 'type="int"'))
+    run = droidgate("inspect", "lenient.xml")
+    assert run.code == 0
+    golden("cli/inspect-lenient.txt", run.out)
+    (finding,) = document_of(droidgate, "inspect", droidgate("inspect", "lenient.xml", "--json"))["findings"]
+    assert (finding["level"], finding["source"]["line"]) == ("read", 5)
+    refused = droidgate("inspect", "lenient.xml", "--strict")
+    assert (refused.code, refused.out) == (3, "")
+    assert refused.err.startswith("error: lenient.xml:5: ")
+    assert refused.err.splitlines()[1].startswith("hint: ")
+
+
+def test_what_cannot_be_read_in_a_folder_is_told_and_the_rest_is_read(droidgate: Runner) -> None:
+    Path("timer/app/src/main/res/xml/timer.xml").write_text(TIMER.replace("</mobile", "<mobile"))
+    Path("timer/more.json").write_text(json.dumps(TOOLS))
+    run = droidgate("inspect", "timer", "--json")
+    document = document_of(droidgate, "inspect", run)
+    assert run.code == 0
+    assert [one["protocol"] for one in document["providers"]] == ["mcp"]
+    assert document["problems"][0]["place"].startswith("timer/app/src/main/res/xml/timer.xml")
+    assert run.err.startswith("warning: timer/app/src/main/res/xml/timer.xml")
+
+
+# convert
+
+
+def test_convert_writes_artifacts_report_and_names(droidgate: Runner, golden: Golden) -> None:
+    run = droidgate("convert", "timer", "--to", "mmcp", "-o", "out")
+    assert (run.code, run.err) == (0, "")
+    golden("cli/convert.txt", run.out)
+    golden("cli/convert-fidelity.json", Path("out/fidelity.json").read_text())
+    golden("cli/convert-names.json", Path("out/names.json").read_text())
+    assert {"AndroidManifest.xml", "fidelity.json", "names.json"} <= set(_files("out"))
+    back = document_of(droidgate, "inspect", droidgate("inspect", "out/AndroidManifest.xml", "--json"))
+    assert back["providers"][0]["capabilities"][0]["id"] == "start_timer"
+
+
+def test_the_files_are_what_their_schemas_and_digests_say(droidgate: Runner) -> None:
+    run = droidgate("convert", "timer", "tools.json", "--to", "appfunctions", "-o", "out", "--json")
+    fidelity = document_of(droidgate, "convert", run)
+    assert fidelity == json.loads(Path("out/fidelity.json").read_text())
+    written = {file["path"] for crossing in fidelity["crossings"] for file in crossing["files"]}
+    assert {*written, "fidelity.json", "names.json"} == set(_files("out"))
+    for crossing in fidelity["crossings"]:
+        assert sum(crossing["counts"].values()) == len(crossing["findings"])
+    names = json.loads(Path("out/names.json").read_text())
+    assert [one["source"] for one in names["providers"]] == [one["source"] for one in fidelity["crossings"]]
+
+
+def test_several_providers_get_a_folder_each_whose_name_stays(droidgate: Runner) -> None:
+    droidgate("convert", "timer", "tools.json", "--to", "mcp", "-o", "two")
+    folders = {path.name for path in Path("two").iterdir() if path.is_dir()}
+    assert folders == {"app.timer-timerservice", "tools"}
+    write_tools(Path("more.json"))
+    Path("deep").mkdir()
+    write_tools(Path("deep/tools.json"))
+    droidgate("convert", "timer", "more.json", "deep/tools.json", "tools.json", "--to", "mcp", "-o", "four")
+    named = {path.name for path in Path("four").iterdir() if path.is_dir()}
+    assert {"app.timer-timerservice", "more"} < named
+    assert len(named) == 4
+    assert all(one.startswith("tools_") for one in named - {"app.timer-timerservice", "more"})
+
+
+def test_convert_refuses_to_overwrite_other_work(droidgate: Runner) -> None:
+    droidgate("convert", "timer", "--to", "mcp", "-o", "out")
+    again = droidgate("convert", "timer", "--to", "mcp", "-o", "out")
+    assert again.code == 0
+    assert "created:" not in again.out
+    (artifact,) = set(_files("out")) - {"fidelity.json", "names.json"}
+    Path("out", artifact).write_text("mine")
+    refused = droidgate("convert", "timer", "--to", "mcp", "-o", "out")
+    assert (refused.code, refused.out) == (3, "")
+    assert refused.err.splitlines() == [
+        f"error: out/{artifact}: there is another file of that name already",
+        "hint: Choose another folder, or overwrite with --force",
+    ]
+    assert Path("out", artifact).read_text() == "mine"
+    assert droidgate("convert", "timer", "--to", "mcp", "-o", "out", "--force").code == 0
+    assert Path("out", artifact).read_text() != "mine"
+
+
+def test_one_artifact_goes_into_a_file(droidgate: Runner) -> None:
+    assert droidgate("convert", "timer", "--to", "mcp", "-o", "made/list.json").code == 0
+    assert _files("made") == ["list.fidelity.json", "list.json", "list.names.json"]
+    assert json.loads(Path("made/list.json").read_text())["tools"][1]["name"] == "stop_timer"
+    refused = droidgate("convert", "timer", "--to", "mobile-mcp", "-o", "made/list.xml")
+    assert refused.code == 2
+    assert "do not fit into one file" in refused.err
+
+
+def test_one_artifact_goes_to_standard_output(droidgate: Runner) -> None:
+    run = droidgate("convert", "-", "--to", "mcp", "-o", "-", stdin=TIMER.encode())
+    assert run.code == 0
+    assert [one["name"] for one in json.loads(run.out)["tools"]] == ["start_timer", "stop_timer"]
+    assert "findings: " in run.err
+    assert droidgate("convert", "timer", "--to", "mcp", "-o", "-", "--json").code == 2
+    assert droidgate("convert", "timer", "tools.json", "--to", "mcp", "-o", "-").code == 2
+
+
+@pytest.mark.parametrize(
+    ("threshold", "code"),
+    [("renamed", 1), ("moved", 1), ("widened", 1), ("defaulted", 1), ("dropped", 0), ("impossible", 0)],
+)
+def test_the_threshold_decides_the_exit_code_and_everything_is_written(
+    droidgate: Runner, threshold: str, code: int
+) -> None:
+    run = droidgate("convert", "tools.json", "--to", "mobile-mcp", "-o", "out", "--fail-on", threshold)
+    levels = json.loads(Path("out/fidelity.json").read_text())["crossings"][0]["counts"]
+    assert list(levels) == ["defaulted", "moved"]
+    assert run.code == code
+    assert "AndroidManifest.xml" in _files("out")
+
+
+def test_convert_prints_sarif(droidgate: Runner) -> None:
+    run = droidgate("convert", "timer", "--to", "mmcp", "-o", "out", "--sarif")
+    log = json.loads(run.out)
+    check_log(log)
+    fidelity = json.loads(Path("out/fidelity.json").read_text())
+    (logged,) = log["runs"]
+    assert [one["ruleId"] for one in logged["results"]] == [
+        one["code"] for crossing in fidelity["crossings"] for one in crossing["findings"]
+    ]
+
+
+def test_a_dialect_that_is_only_read_is_refused_with_the_reason(droidgate: Runner) -> None:
+    formats = json.loads(droidgate("formats", "--json").out)["formats"]
+    unwritten = [
+        (f"{one['id']}+{dialect['id']}", dialect["not_written_because"])
+        for one in formats
+        for dialect in one["dialects"]
+        if not dialect["written"]
+    ]
+    for spelled, why in unwritten:
+        run = droidgate("convert", "timer", "--to", spelled, "-o", "out")
+        assert run.code == 2
+        assert run.err.splitlines() == [f"error: {spelled} is only read", f"hint: {why}"]
+    run = droidgate("convert", "timer", "--to", "mmcp+9", "-o", "out")
+    assert run.code == 2
+    assert run.err.startswith("error: mmcp has no dialect '9'\nhint: It has 1.0")
+
+
+# lint
+
+
+def test_lint_finds_nothing_in_good_descriptors(droidgate: Runner) -> None:
+    assert droidgate("lint", "timer", "timer.xml").code == 0
+
+
+def test_lint_names_rule_place_and_way_out(droidgate: Runner, golden: Golden) -> None:
+    broken = TIMER.replace(' version="1.0">\n    <cap', ">\n    <cap").replace('type="integer"', 'type="int"')
+    Path("broken.xml").write_text(broken)
+    run = droidgate("lint", "broken.xml")
+    assert (run.code, run.err) == (1, "")
+    golden("cli/lint.txt", run.out)
+    document = document_of(droidgate, "lint", droidgate("lint", "broken.xml", "--json"))
+    assert all(one["rule"] and one["source"]["path"] == "broken.xml" for one in document["findings"])
+    assert document["counts"]["error"] == sum(one["level"] == "error" for one in document["findings"])
+    log = json.loads(droidgate("lint", "broken.xml", "--sarif").out)
+    check_log(log)
+    assert len(log["runs"][0]["results"]) == len(document["findings"])
+
+
+def test_lint_threshold_decides_the_exit_code(droidgate: Runner) -> None:
+    Path("timer/app/src/main/AndroidManifest.xml").write_text(
+        TIMER_MANIFEST.replace('android:exported="true"', 'android:exported="false"')
+    )
+    counts = json.loads(droidgate("lint", "timer", "--json").out)["counts"]
+    assert counts
+    worst = next(iter(counts))
+    scale = ["note", "warning", "error"]
+    for threshold in scale:
+        expected = 1 if scale.index(worst) >= scale.index(threshold) else 0
+        assert droidgate("lint", "timer", "--fail-on", threshold).code == expected
+
+
+def test_lint_looks_into_files_that_are_no_app(droidgate: Runner) -> None:
+    Path("loose").mkdir()
+    Path("loose/broken.xml").write_text(TIMER.replace('type="integer"', 'type="int"'))
+    findings = json.loads(droidgate("lint", "loose", "--json").out)["findings"]
+    assert {one["source"]["path"] for one in findings} == {"loose/broken.xml"}
+
+
+def test_lint_tells_a_finding_once(droidgate: Runner) -> None:
+    Path("timer/app/src/main/res/xml/timer.xml").write_text(TIMER.replace('type="integer"', 'type="int"'))
+    findings = json.loads(droidgate("lint", "timer", "--json").out)["findings"]
+    keys = [json.dumps(one, sort_keys=True) for one in findings]
+    assert len(keys) == len(set(keys)) > 0
+
+
+def test_lint_counts_an_unreadable_file_as_an_error(droidgate: Runner) -> None:
+    Path("timer/app/src/main/AndroidManifest.xml").write_text(TIMER_MANIFEST.replace("</manifest>", ""))
+    run = droidgate("lint", "timer", "--json")
+    assert run.code == 1
+    codes = [one["code"] for one in json.loads(run.out)["findings"]]
+    assert "unreadable" in codes
+
+
+def test_lint_of_a_file_that_no_reader_can_parse_is_still_a_report(droidgate: Runner) -> None:
+    run = droidgate("lint", "-", "--json", stdin=TIMER.replace("</capability>", "", 1).encode())
+    assert run.code == 1
+    assert json.loads(run.out)["findings"][0]["level"] == "error"
+
+
+# diff
+
+
+def test_diff_tells_what_breaks(droidgate: Runner, golden: Golden) -> None:
+    changed = TIMER.replace('required="false"', 'required="true"').replace(
+        "Starts a timer", "Starts one timer"
+    )
+    Path("new.xml").write_text(changed.replace('id="stop_timer"', 'id="stop_timers"'))
+    run = droidgate("diff", "timer.xml", "new.xml")
+    assert (run.code, run.err) == (0, "")
+    golden("cli/diff.txt", run.out)
+    printed = droidgate("diff", "timer.xml", "new.xml", "--json")
+    document = document_of(droidgate, "diff", printed)
+    assert (document["weight"], document["counts"]) == (
+        "breaking",
+        {"breaking": 2, "compatible": 1, "text-only": 1},
+    )
+
+
+@pytest.mark.parametrize(("threshold", "code"), [("breaking", 0), ("compatible", 0), ("text-only", 1)])
+def test_diff_threshold_decides_the_exit_code(droidgate: Runner, threshold: str, code: int) -> None:
+    Path("new.xml").write_text(TIMER.replace("Starts a timer", "Starts one timer"))
+    assert droidgate("diff", "timer.xml", "new.xml", "--fail-on", threshold).code == code
+
+
+def test_diff_of_the_same_is_nothing(droidgate: Runner) -> None:
+    run = droidgate("diff", "timer", "timer", "--fail-on", "text-only")
+    assert (run.code, run.out) == (0, "nothing changed; 2 capabilities are as they were\n")
+
+
+def test_diff_takes_one_side_from_standard_input(droidgate: Runner) -> None:
+    run = droidgate("diff", "timer.xml", "-", stdin=TIMER.encode())
+    assert (run.code, run.out) == (0, "nothing changed; 2 capabilities are as they were\n")
+
+
+# formats
+
+
+def test_formats_list_every_dialect(droidgate: Runner) -> None:
+    run = droidgate("formats")
+    document = document_of(droidgate, "formats", droidgate("formats", "--json"))
+    for one in document["formats"]:
+        assert f"{one['id']}  {one['title']}" in run.out
+        assert all(dialect["summary"] in run.out for dialect in one["dialects"])
+    rows = {len(row["cells"]) for row in document["matrix"]["rows"]}
+    assert rows == {len(document["matrix"]["columns"])}
+
+
+def test_the_matrix_has_a_column_for_each_dialect(droidgate: Runner) -> None:
+    header, *rows = droidgate("formats", "--matrix").out.splitlines()
+    document = json.loads(droidgate("formats", "--json").out)
+    assert header.split() == ["FEATURE", *document["matrix"]["columns"]]
+    assert len(rows) == len(document["matrix"]["rows"])
+
+
+# demo
+
+
+def test_the_demo_works_and_keeps_what_it_made(droidgate: Runner) -> None:
+    run = droidgate("demo", "--keep", "kept")
+    assert (run.code, run.err) == (0, "")
+    assert "NOT THE SAME" not in run.out
+    for app in ("clock-in", "notes", "pdf-tool", "weather"):
+        assert f"1. Inspect: {app}\n" in run.out
+    assert run.out.count("read back: the same") >= 12
+    assert "3. Migrate: pdf-tool to mobile-mcp" in run.out
+    assert droidgate("inspect", "kept/clock-in/0-mmcp").code == 0
+
+
+# hostile and damaged input
+
+
+@pytest.mark.parametrize("command", ["inspect", "convert", "lint", "diff"])
+def test_text_from_apps_never_steers_a_terminal(droidgate: Runner, command: str) -> None:
+    write_tools(Path("bad.json"), hostile_tools())
+    more = {"convert": ["--to", "mmcp", "-o", "out"], "diff": ["tools.json"]}.get(command, [])
+    for flags in ([], ["--json"]):
+        run = droidgate(command, "bad.json", *more, *flags, *(["--force"] if command == "convert" else []))
+        assert run.code in {0, 1}
+        assert not set(run.out + run.err) & set("\x1b\x9b\x07\r\u202e\u2066")
+    shown = run_on_terminal(
+        command, "bad.json", *more, *(["--force"] if command == "convert" else []), NO_COLOR="1"
+    )
+    plain = shown.replace("\x1b[1m", "").replace("\x1b[0m", "").replace("\r\n", "\n")
+    assert not set(plain) & set("\x1b\x9b\x07\r\u202e\u2066")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\x00\x01\x02\xff\xfe" * 50,
+        b"PK\x03\x04junk",
+        b"\x03\x00\x08\x00" + b"\x00" * 40,
+        b"<" * 10_000,
+        b"[" * 100_000,
+        b"{" * 100_000,
+        b'{"tools": "no"}',
+        b'{"tools": [{"name": 7}]}',
+        b'{"tools": [{"name": "a", "inputSchema": 3}]}',
+        b'<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><mobile-mcp-capabilities>&b;</mobile-mcp-capabilities>',
+        b"<mobile-mcp-capabilities>" + b"<capability>" * 5000,
+        "<mobile-mcp-capabilities version='1.0'/>".encode("utf-16"),
+        b"\xef\xbb\xbf",
+        b"null",
+    ],
+    ids=lambda data: repr(data[:12]),
+)
+@pytest.mark.parametrize("command", ["inspect", "lint", "convert"])
+def test_damaged_input_ends_with_a_report_or_one_error(droidgate: Runner, command: str, data: bytes) -> None:
+    more = ["--to", "mcp", "-o", "out"] if command == "convert" else []
+    run = droidgate(command, "-", *more, stdin=data)
+    assert run.code in {0, 1, 3}, run.err
+    assert "Traceback" not in run.err
+    if run.code == 3:
+        first, *rest = run.err.splitlines()
+        assert first.startswith("error: ")
+        assert len(rest) <= 1
+        assert all(one.startswith("hint: ") for one in rest)
+
+
+def test_a_descriptor_with_thousands_of_tools_is_read_and_grouped(droidgate: Runner) -> None:
+    tools = [{"name": f"tool_{at}", "title": "t", "inputSchema": {"type": "object"}} for at in range(3000)]
+    write_tools(Path("many.json"), {"tools": tools})
+    run = droidgate("convert", "many.json", "--to", "mobile-mcp", "-o", "out")
+    assert run.code == 0
+    assert len(run.out.splitlines()) < 30
+    assert "3000 capabilities" in run.out
+
+
+def test_missing_files_are_named(droidgate: Runner) -> None:
+    run = droidgate("inspect", "no\x1b[31m.xml")
+    assert (run.code, run.out) == (3, "")
+    assert run.err.startswith("error: no\\x1b[31m.xml: ")
+    Path("empty").mkdir()
+    run = droidgate("convert", "empty", "--to", "mcp", "-o", "out")
+    assert run.code == 3
+    assert run.err.splitlines()[1].startswith("hint: ")
+
+
+def test_an_app_that_declares_nothing_cannot_be_converted(droidgate: Runner) -> None:
+    write_project(
+        Path("plain"), manifest=TIMER_MANIFEST.replace("mobile.mcp", "other"), descriptor="<other />"
+    )
+    assert droidgate("inspect", "plain").code == 0
+    run = droidgate("convert", "plain", "--to", "mcp", "-o", "out")
+    assert run.code == 3
+    assert "nothing in it declares a capability" in run.err
+
+
+def test_an_output_folder_that_cannot_be_made_is_an_error(droidgate: Runner) -> None:
+    Path("blocked").write_text("")
+    run = droidgate("convert", "timer", "--to", "mcp", "-o", "blocked/out")
+    assert run.code == 3
+    assert run.err.startswith("error: blocked: a file is in the way of a folder")
+
+
+# the whole process
+
+
+def test_the_process_prints_the_same_as_a_call(droidgate: Runner) -> None:
+    assert run_process("inspect", "timer", "--json").out == droidgate("inspect", "timer", "--json").out
+
+
+def test_a_locale_without_unicode_still_gets_everything() -> None:
+    tools = {"tools": [{"name": "a", "description": "Grüße 日本", "inputSchema": {"type": "object"}}]}
+    write_tools(Path("unicode.json"), tools)
+    for flags in ((), ("--json",)):
+        run = run_process("inspect", "unicode.json", *flags, PYTHONIOENCODING="ascii", LC_ALL="C")
+        assert run.code == 0
+        assert "Gr\\xfc" in run.out or "Gr\\u00fc" in run.out
+        if flags:
+            assert json.loads(run.out)["providers"][0]["capabilities"][0]["description"] == "Grüße 日本"
+
+
+def test_a_terminal_gets_drawn_tables_and_a_pipe_plain_ones() -> None:
+    drawn = run_on_terminal("inspect", "timer")
+    assert "─" in drawn
+    assert "\x1b[1m" in drawn
+    assert "\x1b[3" not in run_on_terminal("inspect", "timer", NO_COLOR="1")
+    piped = run_process("inspect", "timer").out
+    assert "─" not in piped
+    assert "\x1b" not in piped
+    assert "start_timer" in drawn

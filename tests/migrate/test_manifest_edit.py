@@ -1,0 +1,281 @@
+"""A manifest is edited in place: what is not touched keeps its bytes, whatever its layout, prefixes and encoding."""
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from droidgate.migrate.manifest_edit import merge_manifest
+from droidgate.model.errors import InputError
+
+ANDROID = "http://schemas.android.com/apk/res/android"
+ADDITION = f"""<manifest xmlns:android="{ANDROID}" package="ignored">
+  <uses-permission android:name="android.permission.FOREGROUND_SERVICE" />
+  <application android:label="ignored">
+    <service android:name=".Tool" android:exported="true">
+      <intent-filter><action android:name="mobile.mcp.SERVICE" /></intent-filter>
+      <meta-data android:name="mobile.mcp.tool.name" android:value="A &quot;name&quot; &lt; &#10;b" />
+      <meta-data android:name="mobile.mcp.tool.capabilities" android:resource="@xml/caps" />
+    </service>
+  </application>
+</manifest>"""
+SERVICE = """        <service
+            android:name=".Tool"
+            android:exported="true">
+            <intent-filter>
+                <action android:name="mobile.mcp.SERVICE" />
+            </intent-filter>
+            <meta-data
+                android:name="mobile.mcp.tool.name"
+                android:value='A "name" &lt; &#10;b' />
+            <meta-data
+                android:name="mobile.mcp.tool.capabilities"
+                android:resource="@xml/caps" />
+        </service>
+"""
+PLAIN = f"""<?xml version="1.0" encoding="utf-8"?>
+<!-- first -->
+<manifest xmlns:android="{ANDROID}"
+          package="dev.example" >
+
+    <application android:label='@string/a>b'  ><!-- kept -->
+        <activity android:name=".Main"/>
+
+        <!-- last -->
+    </application>
+</manifest>
+"""
+
+
+def merge(text: str, addition: str = ADDITION, **more: Any) -> str:
+    return merge_manifest(text, addition, path="app/AndroidManifest.xml", **more)
+
+
+def test_elements_go_in_where_they_belong_and_nothing_else_changes() -> None:
+    merged = merge(PLAIN)
+    permission = '    <uses-permission android:name="android.permission.FOREGROUND_SERVICE" />\n'
+    expected = PLAIN.replace("    <application", f"{permission}    <application", 1)
+    expected = expected.replace("        <!-- last -->\n", f"        <!-- last -->\n{SERVICE}")
+    assert merged == expected
+
+
+def test_merging_again_changes_nothing() -> None:
+    once = merge(PLAIN)
+    assert merge(once) == once
+
+
+def test_line_ends_and_tabs_are_the_files_own() -> None:
+    text = PLAIN.replace("    ", "\t").replace("\n", "\r\n")
+    merged = merge(text)
+    assert "\n" not in merged.replace("\r\n", "")
+    assert '\r\n\t\t<service\r\n\t\t\tandroid:name=".Tool"' in merged
+    assert merge(merged) == merged
+
+
+def test_prefix_is_the_files_own() -> None:
+    text = PLAIN.replace("xmlns:android", "xmlns:a").replace("android:", "a:")
+    merged = merge(text)
+    assert 'a:name=".Tool"' in merged
+    assert "android:name" not in merged
+    assert merge(merged) == merged
+
+
+def test_namespace_is_declared_where_the_file_does_not() -> None:
+    merged = merge("<manifest><application/></manifest>")
+    assert merged.startswith(f'<manifest xmlns:android="{ANDROID}">')
+    root = etree.fromstring(merged.encode())
+    assert root.find("application/service").get(f"{{{ANDROID}}}name") == ".Tool"
+    assert merge(merged) == merged
+
+
+@pytest.mark.parametrize(
+    "application", ["<application/>", "<application />", '<application\n android:label="/>"\n/>']
+)
+def test_empty_application_is_opened(application: str) -> None:
+    text = f'<manifest xmlns:android="{ANDROID}">\n    {application}\n</manifest>\n'
+    merged = merge(text)
+    head = application.removesuffix("/>").rstrip()
+    assert f"    {head}>\n{SERVICE}    </application>\n</manifest>\n" in merged
+    assert merge(merged) == merged
+
+
+@pytest.mark.parametrize("written", [".Tool", "Tool", "dev.example.Tool"])
+def test_a_component_is_known_by_its_class(written: str) -> None:
+    text = PLAIN.replace(
+        "        <!-- last -->", f'        <service android:name="{written}" android:label="mine"/>'
+    )
+    merged = merge(text)
+    assert merged.count("<service") == 1
+    assert f'<service android:name="{written}" android:label="mine" android:exported="true">' in merged
+    assert merge(merged) == merged
+
+
+def test_what_a_component_has_stays_and_what_differs_is_replaced() -> None:
+    merged = merge(PLAIN)
+    changed = merged.replace("@xml/caps", "@xml/old").replace(
+        "</service>", '<meta-data android:name="own" android:value="1"/></service>'
+    )
+    again = merge(changed)
+    assert '<meta-data android:name="own" android:value="1"/>' in again
+    assert "@xml/old" not in again
+    assert again.count("mobile.mcp.tool.capabilities") == 1
+
+
+def test_permission_goes_behind_its_like_and_is_not_doubled() -> None:
+    there = '<uses-permission android:name="android.permission.{}" />'
+    text = PLAIN.replace("    <application", f"    {there.format('INTERNET')}\n\n    <application", 1)
+    merged = merge(text)
+    both = f"    {there.format('INTERNET')}\n    {there.format('FOREGROUND_SERVICE')}\n\n    <application"
+    assert both in merged
+    assert merge(merged) == merged
+
+
+def test_queries_are_put_into_the_ones_that_are_there() -> None:
+    addition = f"""<manifest xmlns:android="{ANDROID}"><queries>
+        <intent><action android:name="b" /></intent><package android:name="c" /></queries></manifest>"""
+    text = PLAIN.replace(
+        "    <application",
+        '    <queries>\n        <intent><action android:name="a"/></intent>\n    </queries>\n    <application',
+        1,
+    )
+    merged = merge(text, addition)
+    assert merged.count("<queries>") == 1
+    assert merged.count("<intent>") == 2
+    assert merge(merged, addition) == merged
+
+
+@pytest.mark.parametrize(
+    ("attribute", "message"),
+    [('android:exported="false"', "exported='false'"), ('android:permission="p"', "permission='p'")],
+)
+def test_a_component_that_says_otherwise_about_its_callers_is_refused(attribute: str, message: str) -> None:
+    text = PLAIN.replace("        <!-- last -->", f'        <service android:name=".Tool" {attribute}/>')
+    addition = ADDITION.replace('android:exported="true"', 'android:exported="true" android:permission="q"')
+    with pytest.raises(InputError) as refused:
+        merge(text, addition)
+    assert message in refused.value.message
+    assert refused.value.place == "app/AndroidManifest.xml:9"
+    assert "\n" not in refused.value.message
+
+
+def test_permission_that_ends_at_an_api_level_is_refused() -> None:
+    text = PLAIN.replace(
+        "    <application",
+        '    <uses-permission android:name="android.permission.FOREGROUND_SERVICE" android:maxSdkVersion="30"/>\n    <application',
+        1,
+    )
+    with pytest.raises(InputError, match="up to API 30"):
+        merge(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "<manifest>",
+        "<manifest/>",
+        "<!DOCTYPE a [<!ENTITY b 'c'>]><manifest>&b;</manifest>",
+        "x",
+        "<a b='<'/>",
+    ],
+)
+def test_what_is_no_manifest_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        merge(text)
+
+
+def test_declared_encodings_do_not_matter_once_the_text_is_read() -> None:
+    for encoding in ("utf-16", "iso-8859-1", "utf-8"):
+        text = PLAIN.replace("utf-8", encoding).replace("first", "früh 日本")
+        assert merge(text) == merge(text.replace(encoding, "utf-8")).replace('"utf-8"', f'"{encoding}"')
+    assert merge("\ufeff" + PLAIN) == "\ufeff" + merge(PLAIN)
+
+
+_BLANK = st.text(st.sampled_from(" \t\n"), max_size=4)
+_SOME_BLANK = st.text(st.sampled_from(" \t\n"), min_size=1, max_size=3)
+_TEXT = st.text(
+    st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="<&\"'-]\ufffe\uffff\ufeff"),
+    max_size=12,
+)
+_COMMENT = st.builds("<!--{}-->".format, _TEXT)
+_ATTRIBUTE = st.builds(
+    lambda blank, number, quote, text: f"{blank}android:a{number}={quote}{text}>{quote}",
+    _SOME_BLANK,
+    st.integers(0, 10**6),
+    st.sampled_from("\"'"),
+    _TEXT,
+)
+_NAMED = st.sampled_from([".Main", ".Tool", "dev.example.Tool", "dev.other.Tool", "Tool2", ".Ünïcode"])
+_ELEMENT = st.builds(
+    lambda tag, name, attributes, inner, closed: (
+        f'<{tag} android:name="{name}"{"".join(dict.fromkeys(attributes))}'
+        + ("/>" if closed else f">{inner}</{tag}>")
+    ),
+    st.sampled_from(["activity", "receiver", "provider", "meta-data", "uses-library"]),
+    _NAMED,
+    st.lists(_ATTRIBUTE, max_size=1),
+    st.one_of(
+        _BLANK,
+        _COMMENT,
+        st.just("<![CDATA[<service>]]>"),
+        st.just('<intent-filter/>\n<meta-data android:name="x"/>'),
+    ),
+    st.booleans(),
+)
+_CONTENT = st.lists(st.one_of(_BLANK, _COMMENT, _ELEMENT, st.just("<?pi x?>")), max_size=6).map("".join)
+_MANIFEST = st.builds(
+    lambda head, before, attributes, inner, after, tail, crlf: (
+        f'{head}<manifest xmlns:android="{ANDROID}" package="dev.example">{before}'
+        f"<application{attributes}>{inner}</application>{after}</manifest>{tail}"
+    ).replace("\n", "\r\n" if crlf else "\n"),
+    st.sampled_from(["", "<?xml version='1.0' encoding='utf-8'?>\n", "<!-- a -->\n"]),
+    st.one_of(_BLANK, _COMMENT, st.just('\n    <uses-permission android:name="other"/>\n    ')),
+    st.one_of(st.just(""), _ATTRIBUTE),
+    _CONTENT,
+    st.one_of(_BLANK, _COMMENT),
+    _BLANK,
+    st.booleans(),
+)
+
+
+@given(_MANIFEST)
+def test_any_manifest_keeps_its_bytes_around_what_is_inserted(text: str) -> None:
+    merged = merge(text)
+    assert _is_subsequence_in_pieces(text, merged)
+    assert merge(merged) == merged
+    root = etree.fromstring(merged.encode())
+    services = [one for one in root.iter("service") if one.get(f"{{{ANDROID}}}name") == ".Tool"]
+    assert len(services) == 1
+    resources = [one.get(f"{{{ANDROID}}}resource") for one in services[0].iter("meta-data")]
+    assert "@xml/caps" in resources
+    assert _without_added(root) == _without_added(etree.fromstring(text.encode()))
+
+
+def _is_subsequence_in_pieces(text: str, merged: str) -> bool:
+    """Tell whether taking out the inserted service and permission leaves the text, but for the blanks around them."""
+    service = re.search(r'\s*<service\s+android:name="\.Tool".*?</service>', merged, re.DOTALL)
+    assert service is not None
+    left = merged[: service.start()] + merged[service.end() :]
+    permission = re.search(
+        r'<uses-permission android:name="android.permission.FOREGROUND_SERVICE" />\s*', left
+    )
+    assert permission is not None
+    left = left[: permission.start()] + left[permission.end() :]
+    return re.sub(r"\s+", "", left) == re.sub(r"\s+", "", text) and len(left) - len(text) <= 64
+
+
+def _without_added(root: Any) -> list[tuple[str, tuple[tuple[str, str], ...], str]]:
+    added = set()
+    for element in root.iter(etree.Element):
+        if element.tag == "service" or (element.get(f"{{{ANDROID}}}name") or "").endswith(
+            "FOREGROUND_SERVICE"
+        ):
+            added.update(element.iter())
+    return [
+        (str(one.tag), tuple(sorted(one.attrib.items())), (one.text or "").strip())
+        for one in root.iter(etree.Element)
+        if one not in added
+    ]

@@ -1,0 +1,91 @@
+"""Leaves name every fact of a model once, and nothing that changes by nature."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+
+from droidgate.model.capability import Capability, Effects, Place, Provider, State
+from droidgate.model.leaves import different_leaves, leaves_of_provider
+from droidgate.model.types import AnyType, ArrayType, ObjectType, OneOfType, Property, RefType, ScalarType
+from strategies import providers
+
+
+def test_every_fact_has_a_pointer() -> None:
+    one = ScalarType(
+        kind="string",
+        nullable=True,
+        description="d",
+        enum=("a",),
+        pattern="p",
+        format="f",
+        implicit=True,
+        keywords={"a/b": 1},
+        extensions={"x": {"y": 2}},
+    )
+    held = ObjectType(properties={"a~b": Property(type=one, required=True)}, qualified_name="a.B")
+    provider = Provider(
+        protocol="test",
+        package="p",
+        capabilities=(Capability(id="c", title="t", effects=Effects(read_only=False), input=held),),
+        definitions={
+            "D": OneOfType(alternatives=(RefType(name="D"), AnyType(boolean=True)), exclusive=False)
+        },
+    )
+    inner = "/capabilities/0/input/properties/a~0b"
+    assert dict(leaves_of_provider(provider)) == {
+        "/package": "p",
+        "/definitions/D/kind": "one-of",
+        "/definitions/D/alternatives/0/kind": "ref",
+        "/definitions/D/alternatives/0/name": "D",
+        "/definitions/D/alternatives/1/kind": "any",
+        "/definitions/D/alternatives/1/boolean": True,
+        "/definitions/D/exclusive": False,
+        "/capabilities/0/id": "c",
+        "/capabilities/0/title": "t",
+        "/capabilities/0/effects/read_only": False,
+        "/capabilities/0/input/kind": "object",
+        "/capabilities/0/input/qualified_name": "a.B",
+        f"{inner}/required": True,
+        f"{inner}/type/kind": "string",
+        f"{inner}/type/nullable": True,
+        f"{inner}/type/description": "d",
+        f"{inner}/type/enum": ["a"],
+        f"{inner}/type/pattern": "p",
+        f"{inner}/type/format": "f",
+        f"{inner}/type/implicit": True,
+        f"{inner}/type/keywords/a~1b": 1,
+        f"{inner}/type/extensions/x/y": 2,
+    }
+
+
+@given(providers())
+def test_no_leaf_has_the_pointer_of_another(provider: Provider) -> None:
+    counts = Counter(pointer for pointer, _ in leaves_of_provider(provider))
+    assert counts.total() == len(counts)
+
+
+@given(providers(), providers())
+def test_providers_with_the_same_leaves_declare_the_same(one: Provider, other: Provider) -> None:
+    same = not different_leaves(dict(leaves_of_provider(one)), dict(leaves_of_provider(other)))
+    assert same is (one.content_digest() == other.content_digest())
+
+
+def test_place_and_state_are_no_leaves() -> None:
+    plain = Provider(protocol="test", capabilities=(Capability(id="a"),))
+    capability = Capability(id="a", state=State(enabled=False), source=Place(path="x"))
+    placed = Provider(protocol="test", source=Place(path="x", line=3), capabilities=(capability,))
+    assert dict(leaves_of_provider(plain)) == dict(leaves_of_provider(placed))
+    assert plain.content_digest() == placed.content_digest()
+
+
+def test_differences_are_told_once_and_by_json_equality() -> None:
+    before = {"/a": 1, "/b": True, "/c": [1], "/gone": None}
+    after = {"/a": 1.0, "/b": 1, "/c": [1], "/new": 0}
+    assert different_leaves(before, after) == ["/b", "/gone", "/new"]
+
+
+def test_an_array_without_items_has_no_leaf_for_them() -> None:
+    provider = Provider(protocol="test", definitions={"A": ArrayType()})
+    assert dict(leaves_of_provider(provider)) == {"/definitions/A/kind": "array"}

@@ -1,0 +1,186 @@
+"""Whatever stands in a folder: an answer or a typed error, in time that grows with its size only."""
+
+import contextlib
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from droidgate.model.errors import InputError
+from droidgate.sources.android_project import application_from_tree, names_pointed_to
+from droidgate.sources.folders import MAX_LEVELS
+from droidgate.sources.manifest import is_manifest
+from sources.formats_of_tests import manifest, read, service, write_tree
+
+FRAGMENTS = [
+    *(
+        "<manifest",
+        "<application",
+        "<service",
+        "<meta-data",
+        "<activity-alias",
+        "/>",
+        ">",
+        "</application>",
+        "</manifest>",
+    ),
+    *(
+        ' xmlns:android="http://schemas.android.com/apk/res/android"',
+        ' android:name="',
+        ' android:value="',
+        '"',
+        "'",
+        "=",
+    ),
+    *(
+        "@string/a",
+        "@xml/a",
+        "@array/a",
+        "@bool/a",
+        "${x}",
+        "\\u12",
+        "\\",
+        "@",
+        "?",
+        ".S",
+        "\n",
+        "<!--",
+        "-->",
+        "<![CDATA[",
+    ),
+    *(
+        "<?xml version='1.0'?>",
+        "<resources>",
+        '<string name="a">',
+        "</string>",
+        "</resources>",
+        "<item>",
+        " tools:node=",
+        "\0",
+        "é",
+    ),
+]
+wild = st.one_of(
+    st.binary(max_size=80),
+    st.lists(st.sampled_from(FRAGMENTS), max_size=30).map(lambda pieces: "".join(pieces).encode()),
+)
+NAMES = [
+    "AndroidManifest.xml",
+    "res/values/a.xml",
+    "res/values-de/b.xml",
+    "res/xml/a.xml",
+    "res/raw/a.json",
+    "assets/a.json",
+]
+
+
+@given(st.dictionaries(st.sampled_from(NAMES), wild), wild)
+def test_any_tree_is_an_application_or_a_typed_error(tree: dict[str, bytes], data: bytes) -> None:
+    is_manifest(data)
+    with contextlib.suppress(InputError):
+        application = application_from_tree({**tree, "AndroidManifest.xml": data}, path="x")
+        for reference in ("@string/a", "@xml/a", "@raw/a", "@array/a", "a.json", "@x", ""):
+            for question in (application.resources.read_text, application.resources.read_array):
+                question(reference)
+            with contextlib.suppress(InputError):
+                application.resources.read_file(reference)
+            with contextlib.suppress(InputError):
+                application.resources.read_asset(reference)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from([f"src/main/{name}" for name in NAMES] + ["build.gradle", "x.json", "y.xml"]), wild
+    )
+)
+def test_any_folder_is_read_or_a_typed_error(
+    tmp_path_factory: pytest.TempPathFactory, tree: dict[str, bytes]
+) -> None:
+    folder = write_tree(tmp_path_factory.mktemp("wild"), dict(tree))
+    with contextlib.suppress(InputError):
+        read(folder)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"<!-- -->" * 900_000,
+        b"<?a?>" * 1_500_000 + b"x",
+        b" " * 8_000_000 + b"<manifest",
+        b"<application>" + b"<service/>" * 150_000 + b"</application>",
+        b"<application>"
+        + b"<service><meta-data android:name='a' android:value='b,c'/></service>" * 50_000
+        + b"</application>",
+        b"<manifest>" * 200 + b"</manifest>" * 200,
+    ],
+    ids=["comments", "instructions", "blanks", "services", "meta-data", "levels"],
+)
+def test_manifests_take_time_by_their_length_only(data: bytes) -> None:
+    started = time.monotonic()
+    with contextlib.suppress(InputError):
+        application_from_tree({"AndroidManifest.xml": data})
+    assert time.monotonic() - started < 20
+
+
+def test_a_chain_of_references_ends() -> None:
+    strings = "".join(f'<string name="s{n}">@string/s{n + 1}</string>' for n in range(1000))
+    tree = {
+        "AndroidManifest.xml": b"<manifest/>",
+        "res/values/s.xml": f"<resources>{strings}</resources>".encode(),
+    }
+    assert application_from_tree(tree).resources.read_text("@string/s0") is None
+
+
+def test_many_values_in_many_files_are_read_once(tmp_path: Path) -> None:
+    for number in range(300):
+        text = "".join(f'<string name="s{number}_{one}">x</string>' for one in range(50))
+        write_tree(tmp_path, {f"res/values-l{number}/s.xml": f"<resources>{text}</resources>"})
+    items = "".join(f'<service android:name="@string/s{number % 300}_1"/>' for number in range(2000))
+    write_tree(tmp_path, {"AndroidManifest.xml": manifest(items)})
+    started = time.monotonic()
+    (application,) = read(tmp_path).applications
+    assert application.components[-1].name == "x"
+    assert time.monotonic() - started < 5
+
+
+def test_five_hundred_projects_take_seconds(tmp_path: Path) -> None:
+    for number in range(500):
+        write_tree(
+            tmp_path / f"group{number % 7}" / f"p{number}",
+            {
+                "app/build.gradle.kts": f'android {{ namespace = "dev.p{number}" }}',
+                "app/src/main/AndroidManifest.xml": manifest(service(".S", 'android:resource="@raw/t"')),
+                "app/src/main/res/values/strings.xml": '<resources><string name="a">b</string></resources>',
+                "app/src/main/res/raw/t.txt": f"tools t{number}",
+                "app/src/main/java/dev/p/S.java": "class S {}",
+            },
+        )
+    started = time.monotonic()
+    reading = read(tmp_path)
+    assert len(reading.providers) == len(reading.applications) == 500
+    assert reading.problems == ()
+    assert time.monotonic() - started < 10
+
+
+def test_a_folder_of_many_files_takes_seconds(tmp_path: Path) -> None:
+    for number in range(5000):
+        (tmp_path / f"f{number}.json").write_bytes(b"{}")
+    (tmp_path / "t.json").write_bytes(b"tools a")
+    started = time.monotonic()
+    assert len(read(tmp_path).providers) == 1
+    assert time.monotonic() - started < 10
+
+
+def test_folders_are_looked_into_down_to_a_limit(tmp_path: Path) -> None:
+    for levels in (MAX_LEVELS - 1, MAX_LEVELS + 5):
+        write_tree(tmp_path, {"/".join(["d"] * levels) + "/x.json": f"tools at{levels}"})
+    assert [one.capabilities[0].id for one in read(tmp_path).providers] == [f"at{MAX_LEVELS - 1}"]
+
+
+def test_a_document_in_meta_data_is_no_list_of_files() -> None:
+    text = manifest(f'<meta-data android:name="j" android:value="{"a," * 100_000}"/>')
+    application = application_from_tree({"AndroidManifest.xml": text.encode()})
+    assert isinstance(application.components[0].meta_data[0].value, str)
+    assert names_pointed_to(application.resources, application.components) == frozenset()  # type: ignore[arg-type]
