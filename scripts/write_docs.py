@@ -6,10 +6,14 @@
 A part of README.md stands between `<!-- NAME -->` and `<!-- end of NAME -->`; the names are those of `PARTS`.
 """
 
+import functools
 import importlib
 import pkgutil
 import re
+import shlex
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -254,7 +258,39 @@ def _cell(text: str) -> str:
     return "".join(escaped).replace("|", "\\|")
 
 
+TOUR: dict[str, tuple[str, int]] = {
+    "inspect": ("droidgate inspect device_shim/apps/clock-in", 20),
+    "convert": ("droidgate convert device_shim/apps/clock-in --to mmcp -o out", 30),
+    "migrate": (
+        "droidgate migrate device_shim/apps/pdf-tool --to mobile-mcp --into device_shim/apps/weather",
+        34,
+    ),
+    "lint": ("droidgate lint docs/examples/lint/app_functions_v2.xml", 20),
+    "diff": ("droidgate diff docs/examples/diff/old.json docs/examples/diff/new.json --fail-on breaking", 20),
+}
+"""The README's tour: step to its command and how many lines of its output are shown."""
+
+
+def tour_part(step: str) -> str:
+    """Return one step of the tour: the command and what it really prints, cut where it is long."""
+    command, shown = TOUR[step]
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = [folder if one == "out" else one for one in shlex.split(command)[1:]]
+        run = subprocess.run(
+            [sys.executable, "-m", "droidgate", *arguments],
+            cwd=CHECKOUT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        lines = run.stdout.replace(folder, "out").splitlines()
+    if len(lines) > shown:
+        lines = [*lines[:shown], f"... ({len(lines) - shown} more lines)"]
+    return "\n".join(["```", f"$ {command}", *(line.rstrip() for line in lines), "```", ""])
+
+
 PARTS: dict[str, Callable[[], str]] = {
+    **{f"tour: {step}": functools.partial(tour_part, step) for step in TOUR},
     "support matrix": default_matrix_part,
     "formats": formats_part,
     "commands": commands_part,

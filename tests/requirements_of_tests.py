@@ -79,7 +79,7 @@ def _android_jar() -> Path | None:
 
 
 def maven_jars(*coordinates: str) -> list[Path]:
-    """Return the jars of artifacts (`group:name:version`) in the local Maven repository, those that are there."""
+    """Return the jars of those artifacts (`group:name:version`) that the local Maven repository has."""
     paths = []
     for one in coordinates:
         group, name, version = one.split(":")
@@ -112,7 +112,7 @@ def _kotlin_compiler() -> Path | None:
         f"org.jetbrains.kotlin:kotlin-compiler-embeddable:{KOTLIN_FROM_MAVEN}",
         f"org.jetbrains.kotlin:kotlin-stdlib:{KOTLIN_FROM_MAVEN}",
     )
-    return jars[0] if len(jars) == 2 else None  # noqa: PLR2004 - both
+    return jars[0] if len(jars) == 2 else None
 
 
 def _git_checkout() -> Path | None:
@@ -210,7 +210,7 @@ PARTS = {
             least_version=(21,),
             read_version=_version_printed_with("-version"),
             proves="handlers compile against Android 16, whose classes are for Java 21",
-            how_to_get=f"install a JDK of 21 or later below {JDK_FOLDERS}, or name its folder in DROIDGATE_JDK",
+            how_to_get=f"install JDK 21 or later below {JDK_FOLDERS}, or name its folder in DROIDGATE_JDK",
         ),
         Part(
             name="kotlin-compiler",

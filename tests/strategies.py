@@ -16,6 +16,7 @@ What is left out, since no reader makes it of a file that does not already say s
 - all-of and one-of have at least one member, and the last of several alternatives is not bare `null`, which
   is how `nullable` is written;
 - the keywords of the algebra are in `keywords` only as another spelling of the same fact;
+- facts of real formats are MCP's, as its reader makes them, and how JSON Schema lays out what a root reaches;
 - `Effects` without a hint is None, and an input is an object, a choice of objects, a reference or anything.
 """
 
@@ -29,7 +30,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from droidgate.model.capability import Capability, Effects, Provider, State
+from droidgate.json_schema import NAMESPACE
+from droidgate.model.capability import Capability, Effects, Provider, State, reachable_definitions
 from droidgate.model.json_values import Json
 from droidgate.model.types import (
     TYPE_KINDS,
@@ -417,11 +419,16 @@ class ModelMaker:
             output=self.maybe(0.6, self.type),
             effects=self.maybe(0.3, self.effects),
             state=self.maybe(0.05, lambda: State(enabled=False)),
-            extensions=self.extensions(0.1),
+            extensions={**self.extensions(0.1), **self.maybe(0.1, self.mcp_facts, {})},
         )
+
+    def mcp_facts(self) -> Extensions:
+        """Return facts that an MCP tool may have, and no other format."""
+        return {"mcp": {"icons": [{"src": "data:image/png;base64,AA=="}], "_meta": {"com.example/cost": 3}}}
 
     def provider(self) -> Provider:
         self.definitions = tuple(self.names(self.random.choice((0, 0, 1, 2, 3))))
+        definitions = {name: self.type(2) for name in self.definitions}
         return Provider(
             protocol=PROTOCOL,
             package=self.maybe(0.7, lambda: self.random.choice(PACKAGES)),
@@ -429,10 +436,25 @@ class ModelMaker:
             name=self.maybe(0.5, self.text),
             description=self.maybe(0.4, self.text),
             instructions=self.maybe(0.4, self.text),
-            definitions={name: self.type(2) for name in self.definitions},
-            capabilities=tuple(self.capability(name) for name in self.names(self.random.randrange(1, 4))),
+            definitions=definitions,
+            capabilities=tuple(
+                self.laid_out(self.capability(name), definitions)
+                for name in self.names(self.random.randrange(1, 4))
+            ),
             extensions=self.extensions(0.1),
         )
+
+    def laid_out(self, capability: Capability, definitions: dict[str, Type]) -> Capability:
+        """Return a capability whose schemas may lay out their definitions in the manner of older drafts."""
+        changes: dict[str, Any] = {}
+        for place in ("input", "output"):
+            root = getattr(capability, place)
+            reached = reachable_definitions(root, definitions) if root is not None else set()
+            if reached and self.random.random() < 0.3 and not isinstance(root, AnyType):
+                layout = {f"definitions/{name}": name for name in sorted(reached)}
+                extensions = {**root.extensions, NAMESPACE: {"definitions": layout}}
+                changes[place] = root.model_copy(update={"extensions": extensions})
+        return capability.model_copy(update=changes)
 
 
 def random_provider(random: Random, size: int = 30) -> Provider:

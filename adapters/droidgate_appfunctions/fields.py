@@ -16,6 +16,8 @@ from droidgate_appfunctions.constants import UNUSED
 
 _LONG: Final = range(-(2**63), 2**63)
 _BLANK: Final = " \t\r\n"
+TOOLS_NAMESPACE: Final = "http://schemas.android.com/tools"
+"""Of attributes for build tools and editors, which are no part of what a file says."""
 
 
 @cache
@@ -117,10 +119,28 @@ class Fields:
         """Tell whether a child of one of the names is left."""
         return any(name in self._groups for name in names)
 
+    def leave(self, name: str, element: Element) -> None:
+        """Give back a child that was taken, for `rest`."""
+        self._groups.setdefault(name, []).append(element)
+
     def text(self, name: str) -> str | None:
-        """Take a text as written, white space included; None where there is none."""
+        """Take a text as written, white space included; None where there is none.
+
+        Raises:
+            InputError: there is an element inside; Android drops the whole file for it.
+        """
         found = self.one(name)
-        return None if found is None else text_of(found)
+        return None if found is None else self._read_text(found)
+
+    def _read_text(self, element: Element) -> str:
+        inside = next((one for one in element if isinstance(one.tag, str)), None)
+        if inside is not None:
+            message = (
+                f"<{local_name(element)}> holds the element <{local_name(inside)}> where text is expected"
+            )
+            hint = "Write &lt; for <; Android drops the whole file for it"
+            raise self.source.error(message, inside, hint)
+        return text_of(element)
 
     def word(self, name: str) -> str | None:
         """Take a text without white space around it."""
@@ -129,7 +149,7 @@ class Fields:
 
     def words(self, name: str) -> list[str]:
         """Take a repeated text, each without white space around it."""
-        return [text_of(one).strip(_BLANK) for one in self.many(name)]
+        return [self._read_text(one).strip(_BLANK) for one in self.many(name)]
 
     def flag(self, name: str) -> bool | None:
         """Take a boolean as Java's parseBoolean reads it."""
@@ -138,7 +158,7 @@ class Fields:
 
     def read_flag(self, element: Element) -> bool:
         """Return an element's boolean: true only for the word `true` in any case."""
-        word = text_of(element).strip(_BLANK)
+        word = self._read_text(element).strip(_BLANK)
         if word not in {"true", "false"}:
             name = local_name(element)
             self.source.allow(
@@ -155,7 +175,7 @@ class Fields:
         found = self.one(name)
         if found is None:
             return None
-        word = text_of(found).strip(_BLANK)
+        word = self._read_text(found).strip(_BLANK)
         digits = word[1:] if word[:1] in {"-", "+"} else word
         if digits.isascii() and digits.isdigit() and len(digits) < 20 and int(word) in _LONG:  # noqa: PLR2004
             return int(word)
@@ -184,7 +204,7 @@ def check_noise(root: Element, source: Source) -> None:
     for element in root.iter():
         if not isinstance(element.tag, str):
             continue
-        if element.attrib and element is not root:
+        if any(not str(name).startswith(f"{{{TOOLS_NAMESPACE}}}") for name in element.attrib):
             source.allow(
                 "A02", f"<{local_name(element)}> has attributes; they say nothing and are left out", element
             )

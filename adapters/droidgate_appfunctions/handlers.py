@@ -34,12 +34,12 @@ _JAVA_NOTES: Final = (
 )
 _KOTLIN_NOTES: Final = (
     (
-        "Add the Gradle plugin com.google.devtools.ksp, and of androidx.appfunctions (1.0.0-rc01 or later, from "
-        "Google's Maven repository) the artifact appfunctions as implementation and appfunctions-compiler as ksp."
+        "Add the Gradle plugin com.google.devtools.ksp, and of androidx.appfunctions (1.0.0-rc01 or later, "
+        "from Google's Maven repository) appfunctions as implementation and appfunctions-compiler as ksp."
     ),
     (
-        "Jetpack's compiler makes the functions file and its schema, and names the functions after the class and "
-        "its methods: their ids are not those of the source."
+        "Jetpack's compiler makes the functions file and its schema, and names the functions after the class "
+        "and its methods: their ids are not those of the source."
     ),
     "With 1.0.0-alpha10 to alpha12 the annotation AppFunctionDeclaration is called AppFunction.",
 )
@@ -50,7 +50,7 @@ def write_handlers(provider: Provider, dialect: DialectTable, language: str, nam
 
     Args:
         provider: The provider as written.
-        dialect: Its dialect. Kotlin is made for all but the platform's own form, which Jetpack does not write.
+        dialect: Its dialect. There is no Kotlin for the forms that Jetpack's compiler does not write.
         language: `java` or `kotlin`.
         namespace: Package of the app's classes.
 
@@ -80,7 +80,7 @@ def write_handlers(provider: Provider, dialect: DialectTable, language: str, nam
 
 
 def _with_unknown_inputs(provider: Provider) -> Provider:
-    """Return a provider whose calls take anything: a predefined schema's parameters stand in no descriptor."""
+    """Return a provider whose calls take anything: the descriptor names a predefined schema only."""
     capabilities = tuple(one.model_copy(update={"input": AnyType()}) for one in provider.capabilities)
     return provider.model_copy(update={"capabilities": capabilities})
 

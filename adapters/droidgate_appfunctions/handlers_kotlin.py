@@ -1,8 +1,8 @@
 """Kotlin app functions on Jetpack's annotations (androidx.appfunctions 1.0.0-rc01).
 
-A class with `@AppFunctionServiceEntryPoint` and one function with `@AppFunctionDeclaration` for each capability;
-objects are classes with `@AppFunctionSerializable`. Jetpack's compiler makes the service, the functions file and its
-schema from that, and takes descriptions from KDoc.
+A class with `@AppFunctionServiceEntryPoint` and one function with `@AppFunctionDeclaration` for each
+capability; objects are classes with `@AppFunctionSerializable`. Jetpack's compiler makes the service, the
+functions file and its schema from that, and takes descriptions from KDoc.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ class _Writer:
                     self.sealed.setdefault(self.names[alternative.name], []).append(name)
 
     def classes(self) -> Iterator[str]:
-        """Yield the lines of every class: definitions first, then the objects inside, which may bring more."""
+        """Yield the lines of every class: definitions first, then the objects inside them."""
         for name, one in self.definitions.items():
             if isinstance(one, ObjectType | AllOfType | OneOfType):
                 yield from self.class_lines(self.names[name], one, name)

@@ -7,7 +7,6 @@ from typing import Final
 
 from droidgate.application import Resources
 from droidgate.model.capability import Place, Provider
-from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.parsing.aapt_text import (
     MAX_STRING_RESOURCE_BYTES,
@@ -20,13 +19,11 @@ from droidgate.parsing.aapt_text import (
 )
 from droidgate.parsing.xml_text import Element, child_elements
 from droidgate_appfunctions.constants import NAMES, facts_of
-from droidgate_appfunctions.fields import kept_element, local_name
+from droidgate_appfunctions.fields import TOOLS_NAMESPACE, Source, kept_element, local_name
 from droidgate_appfunctions.xml_writing import escape_text, quoted_attribute, render_part
 
-_NAMESPACES: Final = {
-    NAMES["metadata_namespace"]: None,
-    NAMES["metadata_namespace_old"]: "res-auto",
-}
+_NAMESPACE: Final = NAMES["metadata_namespace"]
+_OLD_NAMESPACE: Final = NAMES["metadata_namespace_old"]
 _INSTRUCTIONS: Final = "instructions"
 _DESCRIPTION: Final = "description"
 _DISPLAY: Final = "displayDescription"
@@ -49,12 +46,12 @@ class AppMetadata:
     place: Place | None = None
 
 
-def read_metadata(root: Element, path: str, resources: Resources | None = None) -> AppMetadata:
+def read_metadata(root: Element, source: Source, resources: Resources | None = None) -> AppMetadata:
     """Read an `<AppFunctionAppMetadata>` element.
 
     Args:
         root: The root element.
-        path: How errors name the file.
+        source: Its path, and how lenient to be.
         resources: Resolve `@string/` references, where there are any.
 
     Raises:
@@ -62,21 +59,9 @@ def read_metadata(root: Element, path: str, resources: Resources | None = None) 
     """
     if local_name(root) != NAMES["metadata_root"]:
         message = f"<{local_name(root)}> is no <{NAMES['metadata_root']}>"
-        raise InputError(message, place=f"{path}:{root.sourceline}", hint="Point at the app_metadata file")
+        raise source.error(message, root, "Point at the app_metadata file")
     facts: dict[str, Json] = {}
-    found: dict[str, str] = {}
-    for namespace in reversed(_NAMESPACES):
-        # The older namespace is looked up first, so it wins where both are there.
-        prefix = f"{{{namespace}}}"
-        stated = {
-            str(key)[len(prefix) :]: str(value)
-            for key, value in root.attrib.items()
-            if str(key).startswith(prefix)
-        }
-        if stated and not found:
-            found = stated
-            if _NAMESPACES[namespace] is not None:
-                facts["metadataNamespace"] = _NAMESPACES[namespace]
+    found = _read_attributes(root, source, facts)
     texts: dict[str, str | None] = {}
     for name in (_INSTRUCTIONS, _DESCRIPTION, _DISPLAY):
         texts[name] = _text(found.get(name), resources)
@@ -95,8 +80,29 @@ def read_metadata(root: Element, path: str, resources: Resources | None = None) 
     children = [kept_element(child) for child in child_elements(root)]
     if children:
         facts["metadataElements"] = children
-    place = Place(path=path, line=root.sourceline)
-    return AppMetadata(instructions, texts[_DISPLAY], facts, place)
+    return AppMetadata(instructions, texts[_DISPLAY], facts, source.place(root))
+
+
+def _read_attributes(root: Element, source: Source, facts: dict[str, Json]) -> dict[str, str]:
+    """Return the attributes by name; one in the older namespace, where Android looks first, wins."""
+    spaces: dict[str, dict[str, str]] = {_OLD_NAMESPACE: {}, _NAMESPACE: {}}
+    for key, value in root.attrib.items():
+        namespace, _, name = str(key).removeprefix("{").rpartition("}")
+        if namespace in spaces:
+            spaces[namespace][name] = str(value)
+        elif namespace != TOOLS_NAMESPACE:
+            where = f"in the namespace {namespace}" if namespace else "in no namespace"
+            message = f"the attribute {name} is {where}, where Android does not look; it is left out"
+            source.allow("A33", message, root, f"Write appfn:{name} with the namespace {_NAMESPACE}")
+    old, new = spaces.values()
+    if old:
+        facts["metadataNamespace"] = "res-auto"
+    if old and new:
+        message = f"the attributes {', '.join(new)} are in another namespace than {', '.join(old)}"
+        if any(name in old and old[name] != value for name, value in new.items()):
+            message += ", and what both say is taken from res-auto"
+        source.allow("A33", message, root, "Write all of them in one namespace")
+    return {**new, **old}
 
 
 def _text(raw: str | None, resources: Resources | None) -> str | None:
@@ -125,7 +131,7 @@ def write_metadata(provider: Provider, *, with_resources: bool = True) -> tuple[
     """
     facts = facts_of(provider.extensions)
     old = facts.get("metadataNamespace") is not None
-    namespace = NAMES["metadata_namespace_old" if old else "metadata_namespace"]
+    namespace = _OLD_NAMESPACE if old else _NAMESPACE
     attributes: list[tuple[str, str]] = []
     told = facts.get("metadataAttribute", _DESCRIPTION)
     if provider.instructions is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
@@ -13,6 +14,7 @@ from droidgate.model.capability import Place, Provider, reachable_definitions
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import Type
+from droidgate.parsing.xml_text import decode_xml
 from droidgate_appfunctions.constants import (
     APP_LEVEL,
     FORMAT_ID,
@@ -31,27 +33,29 @@ from droidgate_appfunctions.read_document import (
     parse_document,
     read_functions_file,
 )
-from droidgate_appfunctions.schema import Schema, parse_schema, read_schema, schema_fact, usual_schema
+from droidgate_appfunctions.schema import Schema, is_schema, parse_schema, schema_fact, usual_schema
 
 _FUNCTION_PROPERTIES: Final = (NAMES["property_v2"], NAMES["property_v1"])
 _MISTAKEN: Final = (NAMES["mistaken_metadata"], *_FUNCTION_PROPERTIES)
-_MARKS: Final = (
-    f"<{NAMES['root']}",
-    f"<{NAMES['function_document']}",
-    f"<{NAMES['component_document']}",
-    f"<{NAMES['metadata_root']}",
-    "documentType",
+# `<appfunction` is also the start of `<appfunctions`.
+_FUNCTION_MARKS: Final = tuple(
+    f"<{NAMES[name]}" for name in ("function", "function_document", "component_document")
 )
+_MARKS: Final = (*_FUNCTION_MARKS, f"<{NAMES['metadata_root']}")
+_OTHERS: Final = frozenset({"manifest", "resources"})
+"""Root elements of Android's own files."""
+_ROOT = re.compile(r"(?:\s|\ufeff|<\?.*?\?>|<!--.*?-->)*+<([\w:.-]+)", re.DOTALL)
 
 
 def detect(source: SourceFile) -> int:
     """Return how sure a file's root element makes us that it is one of ours."""
     text = source.data.decode("utf-8", "replace") if b"\0" not in source.data[:200] else ""
-    if "<manifest" in text or "<resources" in text:
+    root = _ROOT.match(text)
+    if root is not None and root[1] in _OTHERS:
         return 0
-    if any(mark in text for mark in _MARKS[:4]):
+    if any(mark in text for mark in _MARKS):
         return 95
-    return 90 if "<xs:documentType" in text else 0
+    return 90 if is_schema(text) else 0
 
 
 def read_file(source: SourceFile, context: ReadingContext) -> Reading:
@@ -63,15 +67,14 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     Raises:
         InputError: it is none of these, or Android's own parsers refuse it too.
     """
-    root = parse_document(source.data, source.path, context)
+    text = decode_xml(source.data, path=source.path)
+    if _is_schema_alone(text):
+        return Reading((_schema_provider(parse_schema(text, source.path), source.path),), ())
+    root = parse_document(text, source.path, context)
     name = local_name(root)
     if name == NAMES["metadata_root"]:
-        metadata = read_metadata(root, source.path)
+        metadata = read_metadata(root, Source(source.path, context))
         return Reading((_provider(None, metadata=metadata),), tuple(context.findings))
-    if name == "schema":
-        return Reading(
-            (_schema_provider(read_schema(root, source.path), source.path),), tuple(context.findings)
-        )
     if convert_tag(name) != NAMES["root"] and not any(find_documents(root)[:2]):
         message = f"<{name}> is no AppFunctions file"
         raise InputError(
@@ -81,6 +84,11 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
         )
     file = read_functions_file(root, Source(source.path, context))
     return Reading((_provider(file),), tuple(context.findings))
+
+
+def _is_schema_alone(text: str) -> bool:
+    root = _ROOT.match(text)
+    return root is not None and root[1].rpartition(":")[2] == "schema"
 
 
 def _schema_provider(schema: Schema, path: str) -> Provider:
@@ -188,7 +196,7 @@ class _ApplicationReader:
         if not files:
             return AppMetadata(place=stated.place)
         root = parse_document(files[0].text, files[0].place.path, self.context)
-        return read_metadata(root, files[0].place.path, self.application.resources)
+        return read_metadata(root, Source(files[0].place.path, self.context), self.application.resources)
 
     def read_service(self, service: Component, element: Component | None) -> Provider | None:
         stated = next((one for name in _FUNCTION_PROPERTIES if (one := service.find_property(name))), None)
@@ -241,7 +249,7 @@ class _ApplicationReader:
         for name in self.application.loose_assets:
             resources = self.application.resources
             file = resources.read_file(name) if name.startswith("@") else resources.read_asset(name)
-            if file is None or f"<{NAMES['root']}" not in file.text:
+            if file is None or not any(mark in file.text for mark in _FUNCTION_MARKS):
                 continue
             self.allow("A20", f"no component names {name}; its service comes by manifest merging", file.place)
             found.append(self.read_functions(file, None))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Capability, Place
-from droidgate.model.errors import BudgetError, InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import ObjectType, Property, ScalarType, Type
-from droidgate.parsing.xml_text import Element, child_elements, parse_xml
+from droidgate.parsing.xml_text import Element, child_elements, decode_xml
 from droidgate_appfunctions.constants import (
     APP_LEVEL,
     FORMAT_ID,
@@ -34,13 +32,14 @@ from droidgate_appfunctions.fields import (
     local_name,
     text_of,
 )
-from droidgate_appfunctions.read_types import left_of_part, part_facts, read_name, read_part, read_type
+from droidgate_appfunctions.read_types import left_of_part, part_facts, read_entries, read_type
+from droidgate_appfunctions.xml_roots import parse_roots
 
 _FUNCTION_TAGS: Final = frozenset({NAMES["function"], NAMES["function_document"]})
 _COMPONENT_TAG: Final = NAMES["component_document"]
+_DOCUMENT_TAGS: Final = frozenset({*_FUNCTION_TAGS, _COMPONENT_TAG})
 _PARALLEL: Final = "paramNames"
 _SCOPES: Final = frozenset({"global", "activity"})
-_VERSION = re.compile(r"<version>[^<]*</version>")
 
 
 @dataclass(slots=True)
@@ -64,43 +63,33 @@ class FunctionsFile:
 
 
 def parse_document(text: str | bytes, path: str, context: ReadingContext) -> Element:
-    """Parse a functions file; a `<version>` before or after the root element is taken out (row A01).
+    """Parse a file of ours; elements beside its root element are put into it, and a `<version>` goes (row A01).
 
     Raises:
-        InputError: not well-formed.
+        InputError: not even Android's parser comes to its end.
     """
-    try:
-        return parse_xml(text, path=path)
-    except BudgetError:
-        raise
-    except InputError as error:
-        decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-        cleaned = _without_outer_version(decoded)
-        if cleaned is None:
-            raise
-        try:
-            root = parse_xml(cleaned, path=path)
-        except InputError:
-            raise error from None
-    line = decoded.count("\n", 0, decoded.find("<version>")) + 1
+    decoded = text if isinstance(text, str) else decode_xml(text, path=path)
+    roots = parse_roots(decoded, path=path)
+    if len(roots) == 1:
+        return roots[0]
+    kept = [one for one in roots if local_name(one) != "version"] or roots[:1]
+    first = min(roots, key=lambda one: (one is kept[0], one.sourceline or 0))
     context.allow(
         "A01",
-        "<version> stands outside the root element, which is not well-formed XML; it is left out",
-        pointer="/version",
-        source=Place(path=path, line=line),
-        hint="Put it into <appfunctions>, or leave it out",
+        f"<{local_name(first)}> stands outside the root element, which is not well-formed XML",
+        pointer=f"/{local_name(first)}",
+        source=Place(path=path, line=first.sourceline),
+        hint="Put it into <appfunctions>; Android's parser reads on, and nothing else does",
     )
+    root = kept[0]
+    wrapper = root.getparent()
+    if wrapper is not None and local_name(root) != NAMES["root"] and len(kept) > 1:
+        return wrapper
+    for other in kept[1:]:
+        root.extend(child_elements(other) if other.tag == root.tag else [other])
+    if wrapper is not None:
+        wrapper.remove(root)
     return root
-
-
-def _without_outer_version(text: str) -> str | None:
-    name = NAMES["root"]
-    start, end = text.find(f"<{name}"), text.rfind(f"</{name}>")
-    before = text if start < 0 else text[:start]
-    after = "" if start < 0 or end < 0 else text[end:]
-    inside = text[len(before) : len(text) - len(after)]
-    cleaned = _VERSION.sub("", before) + inside + _VERSION.sub("", after)
-    return cleaned if cleaned != text else None
 
 
 def find_documents(root: Element) -> tuple[list[Element], list[Element], list[Element]]:
@@ -117,11 +106,17 @@ def find_documents(root: Element) -> tuple[list[Element], list[Element], list[El
             functions.append(element)
         elif name == _COMPONENT_TAG:
             components.append(element)
-        elif children or element is root:
+        elif element is root or any(
+            convert_tag(local_name(one)) in _DOCUMENT_TAGS for one in _below(element)
+        ):
             pending.extend(reversed(children))
         else:
             unknown.append(element)
     return functions, components, unknown
+
+
+def _below(element: Element) -> Iterator[Element]:
+    return (one for one in element.iterdescendants() if isinstance(one.tag, str))
 
 
 def read_functions_file(root: Element, source: Source, *, level: str | None = None) -> FunctionsFile:
@@ -210,6 +205,9 @@ class FunctionReader:
         self._read_enabled(fields, facts)
         description = fields.text("description")
         if self.dialect == PLATFORM:
+            if fields.has("parameters", "response"):
+                message = "the file has parallel lists of parameters; <parameters> and <response> are kept as written"
+                self.source.allow("A34", message, fields.element, "Say all parameters of a file in one style")
             parameters, output = self._read_parallel(fields), None
         else:
             parameters, output = self._read_parameters(fields), self._read_response(fields, facts)
@@ -283,13 +281,9 @@ class FunctionReader:
 
     def _read_parameters(self, fields: Fields) -> ObjectType:
         parameters: dict[str, Property] = {}
-        for element in fields.many("parameters"):
-            inner = Fields(element, self.source)
-            name = read_name(inner, "a parameter")
-            if name in parameters:
-                self.source.allow("A12", f"the parameter {name!r} stands twice; the last one counts", element)
+        for name, element, inner in read_entries(fields, "parameters"):
             facts = part_facts(inner)
-            held = read_type(read_part(inner, "dataTypeMetadata"), self.source, depth=1)
+            held = read_type(element, self.source, depth=1)
             held = with_description(held, inner.text("description"))
             required = inner.flag("isRequired")
             if required is None:
@@ -305,13 +299,18 @@ class FunctionReader:
             self.source.allow("A09", message, fields.element)
             return None
         inner = Fields(element, self.source)
+        value = inner.one("valueType")
+        if value is None:
+            message = "<response> without <valueType>; it is left out, and no output is declared"
+            self.source.allow("A32", message, element, "Give it a <valueType>, of type 0 for void")
+            return None
         document_id = inner.document_id()
         if document_id is not None:
             facts["responseId"] = document_id
         nullable = inner.flag("isNullable")
         if nullable is not None:
             facts["responseIsNullable"] = nullable
-        output = read_type(read_part(inner, "valueType"), self.source, depth=1)
+        output = read_type(value, self.source, depth=1)
         output = with_description(output, inner.text("description"))
         left = inner.rest()
         if left:
@@ -400,16 +399,14 @@ def with_description(held: Type, text: str | None) -> Type:
 def _read_components(element: Element, source: Source, file: FunctionsFile) -> None:
     fields = Fields(element, source)
     names: list[str] = []
-    for one in fields.many("dataTypes"):
-        inner = Fields(one, source)
-        name = read_name(inner, "a data type of the components")
-        if name in file.definitions:
-            source.allow("A12", f"the data type {name!r} stands twice; the last one counts", one)
+    for name, one, inner in read_entries(fields, "dataTypes"):
+        if name in file.definitions and name not in names:
+            source.allow("A12", f"the data type {name!r} stands in two documents; the last one counts", one)
         facts: dict[str, Json] = {}
         document_id = inner.document_id()
         if document_id is not None:
             facts["nameId"] = document_id
-        definition = read_type(read_part(inner, "dataTypeMetadata"), source, depth=1, definition=True)
+        definition = read_type(one, source, depth=1, definition=True)
         left = inner.rest()
         if left:
             facts["nameElements"] = left
@@ -417,7 +414,8 @@ def _read_components(element: Element, source: Source, file: FunctionsFile) -> N
             facts = {**definition.extensions.get(FORMAT_ID, {}), **facts}
             definition = definition.model_copy(update={"extensions": as_extensions(facts)})
         file.definitions[name] = definition
-        names.append(name)
+        if name not in names:
+            names.append(name)
     entry: list[Json] = [fields.document_id() or UNUSED, names]
     left = fields.rest()
     if left:

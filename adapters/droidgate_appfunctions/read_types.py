@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from droidgate.model.errors import BudgetError
@@ -21,7 +21,7 @@ from droidgate.model.types import (
 )
 from droidgate.parsing.xml_text import Element
 from droidgate_appfunctions.constants import KIND_OF_NUMBER, as_extensions
-from droidgate_appfunctions.fields import Fields, Source, local_name, text_of
+from droidgate_appfunctions.fields import Fields, Source, text_of
 from droidgate_appfunctions.patterns import pattern_of
 
 MAX_TYPE_DEPTH: Final = 64
@@ -40,7 +40,7 @@ def read_type(element: Element, source: Source, *, depth: int = 0, definition: b
         definition: It is a definition of the components, whose `isNullable` is always true and says nothing.
 
     Raises:
-        InputError: no type number, or a part without which the type says nothing.
+        InputError: a value that Android does not read either, such as a number that is none.
         BudgetError: more than `MAX_TYPE_DEPTH` levels.
     """
     if depth > MAX_TYPE_DEPTH:
@@ -48,9 +48,6 @@ def read_type(element: Element, source: Source, *, depth: int = 0, definition: b
         raise BudgetError(message, place=str(source.place(element)))
     fields = Fields(element, source)
     number = fields.integer("type")
-    if number is None:
-        message = "a data type without <type>"
-        raise source.error(message, element, "Every data type has the number of its type in <type>")
     facts: dict[str, Json] = {}
     document_id = fields.document_id()
     if document_id is not None:
@@ -59,9 +56,8 @@ def read_type(element: Element, source: Source, *, depth: int = 0, definition: b
         "nullable": _read_nullable(fields, facts, definition=definition),
         "description": fields.text("description"),
     }
-    kind = KIND_OF_NUMBER.get(number)
+    kind = _known_kind(number, fields)
     if kind is None:
-        source.allow("A08", f"type {number} is unknown; it is kept as a value of no known class", element)
         facts["type"] = number
         return OpaqueType(**common, extensions=_all_facts(fields, facts))
     shape = _read_shape(kind, fields, facts, depth)
@@ -70,6 +66,24 @@ def read_type(element: Element, source: Source, *, depth: int = 0, definition: b
         return ScalarType(kind=kind, **common, **shape, extensions=extensions)  # type: ignore[arg-type]
     read: Type = _CLASSES[kind](**common, **shape, extensions=extensions)
     return read
+
+
+def _known_kind(number: int | None, fields: Fields) -> str | None:
+    """Return the kind of a type number; None, told, where the element does not say what its values are."""
+    if number is None:
+        message = "a data type without <type>; it is kept as a value of no known class"
+        hint = "Write its number in <type>; Android leaves out the function, or the components, that hold it"
+        fields.source.allow("A31", message, fields.element, hint)
+        return None
+    kind = KIND_OF_NUMBER.get(number)
+    if kind is None:
+        message = f"type {number} is unknown; it is kept as a value of no known class"
+        fields.source.allow("A08", message, fields.element)
+    elif kind == "ref" and not any(text_of(one).strip() for one in fields.peek("dataTypeReference")):
+        message = "a reference without <dataTypeReference>; it is kept as a value of no known class"
+        fields.source.allow("A31", message, fields.element, "Name a data type of the components")
+        return None
+    return kind
 
 
 _CLASSES: Final[Mapping[str, Any]] = {
@@ -111,11 +125,7 @@ def _read_shape(kind: str, fields: Fields, facts: dict[str, Json], depth: int) -
     if kind == "object":
         return _read_object(fields, facts, depth)
     if kind == "ref":
-        name = fields.word("dataTypeReference")
-        if not name:
-            message = "a reference without <dataTypeReference>"
-            raise source.error(message, fields.element, "Name a data type of the components")
-        return {"name": name}
+        return {"name": fields.word("dataTypeReference")}
     if kind == "all-of":
         members = tuple(read_type(one, source, depth=depth + 1) for one in fields.many("allOf"))
         return {"members": members, "qualified_name": fields.text("objectQualifiedName")}
@@ -183,13 +193,9 @@ def _is_plain_integer(word: str) -> bool:
 def _read_object(fields: Fields, facts: dict[str, Json], depth: int) -> dict[str, Any]:
     properties: dict[str, Property] = {}
     required = fields.words("required")
-    for one in fields.many("properties"):
-        inner = Fields(one, fields.source)
-        name = read_name(inner, "a property")
-        if name in properties:
-            fields.source.allow("A12", f"the property {name!r} stands twice; the last one counts", one)
+    for name, element, inner in read_entries(fields, "properties"):
         facts_of_part = part_facts(inner)
-        held = read_type(read_part(inner, "dataTypeMetadata"), fields.source, depth=depth + 1)
+        held = read_type(element, fields.source, depth=depth + 1)
         facts_of_part.update(left_of_part(inner))
         properties[name] = Property(
             type=held, required=name in required, extensions=as_extensions(facts_of_part)
@@ -199,30 +205,28 @@ def _read_object(fields: Fields, facts: dict[str, Json], depth: int) -> dict[str
     return {"properties": properties, "qualified_name": fields.text("objectQualifiedName")}
 
 
-def read_name(fields: Fields, of_what: str) -> str:
-    """Take the `<name>` of a parameter, property or definition.
+def read_entries(fields: Fields, tag: str) -> Iterator[tuple[str, Element, Fields]]:
+    """Take the children of a tag that have a name and a type: parameters, properties or data types.
 
-    Raises:
-        InputError: it has none.
+    Yields:
+        The name, the `<dataTypeMetadata>`, and what else the entry says. An entry without one of the two is
+        left to `rest` (row A32).
     """
-    name = fields.word("name")
-    if name is None:
-        message = f"{of_what} without <name>"
-        raise fields.source.error(message, fields.element, "Give it a <name>")
-    return name
-
-
-def read_part(fields: Fields, tag: str) -> Element:
-    """Take an element without which its parent says nothing.
-
-    Raises:
-        InputError: it is not there.
-    """
-    found = fields.one(tag)
-    if found is None:
-        message = f"<{local_name(fields.element)}> without <{tag}>"
-        raise fields.source.error(message, fields.element, f"Describe its type in <{tag}>")
-    return found
+    source = fields.source
+    names: set[str] = set()
+    for element in fields.many(tag):
+        inner = Fields(element, source)
+        name, held = inner.word("name"), inner.one("dataTypeMetadata")
+        if not name or held is None:
+            missing = "<name>" if not name else "<dataTypeMetadata>"
+            message = f"<{tag}> without {missing}; it is kept as written, and no part of the signature"
+            source.allow("A32", message, element, f"Give it a {missing}")
+            fields.leave(tag, element)
+            continue
+        if name in names:
+            source.allow("A12", f"<{tag}> has the name {name!r} twice; the last one counts", element)
+        names.add(name)
+        yield name, held, inner
 
 
 def part_facts(fields: Fields) -> dict[str, Json]:

@@ -11,98 +11,72 @@ from droidgate.model.capability import Provider, child_types
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import Type
-from droidgate.parsing.xml_text import Element, child_elements, parse_xml
 from droidgate_appfunctions.constants import NAMES, PLATFORM, V1, facts_of
-from droidgate_appfunctions.fields import local_name
+from droidgate_appfunctions.indexer.events import IndexerError, parse_boolean, parse_integer
+from droidgate_appfunctions.indexer.schemas import read_schema
 from droidgate_appfunctions.xml_writing import quoted_attribute
 from droidgate_mappings.tables import read_toml
 
 Schema = dict[str, dict[str, dict[str, Json]]]
 """Document type -> property -> attributes of its element, those with their default value left out."""
 
-_NESTED: Final = "appfn:"
-_SCALARS: Final = frozenset({"xs:string", "xs:long", "xs:int", "xs:boolean"})
 _DEFAULTS: Final[Mapping[str, int]] = {
     "cardinality": 2,
     "indexingType": 0,
     "tokenizerType": 0,
     "joinableValueType": 0,
 }
+_DOCUMENT_TYPE: Final = "xs:documentType"
+_FLAG: Final = "shouldIndexNestedProperties"
 _PROPERTY_NAME = re.compile(r"[A-Za-z0-9]+")
-_INTEGER = re.compile(r"-?[0-9]{1,9}")
 _ATTRIBUTE_ORDER: Final = (
     "type",
     "cardinality",
     "indexingType",
     "tokenizerType",
     "joinableValueType",
-    "shouldIndexNestedProperties",
+    _FLAG,
 )
 
 
-def parse_schema(text: str | bytes, path: str) -> Schema:
-    """Read a schema file.
+def is_schema(text: str) -> bool:
+    """Tell whether a text has document types as Android's parser looks for them."""
+    return f"<{_DOCUMENT_TYPE}" in text
+
+
+def parse_schema(text: str, path: str) -> Schema:
+    """Read a schema file: what Android's own parser takes of it, with every attribute.
 
     Raises:
-        InputError: Android's parser rejects the whole schema for it: an unknown type, an attribute that is no
-            number, a property name that is not letters and digits, a nested type without definition, or no
-            `AppFunctionStaticMetadata`.
+        InputError: Android's parser rejects the whole schema.
     """
-    root = parse_xml(text, path=path)
-    return read_schema(root, path)
+    try:
+        declared = read_schema(text).attributes
+    except IndexerError as error:
+        hint = "Android rejects the whole schema for it"
+        place = path if error.line is None else f"{path}:{error.line}"
+        raise InputError(error.message, place=place, hint=hint) from None
+    return {
+        name: {one: _read_attributes(attributes) for one, attributes in properties.items()}
+        for name, properties in declared.items()
+    }
 
 
-def read_schema(root: Element, path: str) -> Schema:
-    """Read a parsed schema; see `parse_schema`."""
-    schema: Schema = {}
-    for document in root.iter(f"{{{NAMES['schema_namespace']}}}documentType", "documentType"):
-        name = document.get("name")
-        if not name:
-            raise _refusal("a document type without a name", document, path)
-        properties = schema.setdefault(name, {})
-        for element in child_elements(document):
-            if local_name(element) == "element":
-                _read_property(element, properties, path)
-    if NAMES["function_document"] not in schema:
-        raise _refusal(f"the schema has no {NAMES['function_document']}", root, path)
-    for name, properties in schema.items():
-        for one, attributes in properties.items():
-            nested = str(attributes["type"])
-            if _NESTED in nested and nested.partition(_NESTED)[2] not in schema:
-                raise _refusal(
-                    f"{name}.{one} is of the type {nested}, which the schema does not define", root, path
-                )
-    return schema
-
-
-def _refusal(message: str, element: Element, path: str) -> InputError:
-    hint = "Android rejects the whole schema for it"
-    return InputError(message, place=f"{path}:{element.sourceline}", hint=hint)
-
-
-def _read_property(element: Element, properties: dict[str, dict[str, Json]], path: str) -> None:
-    name, type_word = element.get("name", ""), element.get("type", "")
-    if not _PROPERTY_NAME.fullmatch(name):
-        raise _refusal(f"the property name {name!r} is not only letters and digits", element, path)
-    if type_word not in _SCALARS and _NESTED not in type_word:
-        raise _refusal(f"the property {name!r} is of the unknown type {type_word!r}", element, path)
-    attributes: dict[str, Json] = {}
-    for attribute, raw in element.attrib.items():
-        word = str(raw)
-        key = str(attribute)
-        if key == "name":
-            continue
+def _read_attributes(attributes: Mapping[str, str]) -> dict[str, Json]:
+    read: dict[str, Json] = {}
+    for key, word in attributes.items():
+        if key.startswith("{"):
+            continue  # of another namespace, such as a tool's: Android asks for none of them
         if key in _DEFAULTS:
-            if not _INTEGER.fullmatch(word.strip()):
-                raise _refusal(f"{key} of {name!r} is {word!r}, which is no number", element, path)
-            if int(word) != _DEFAULTS[key]:
-                attributes[key] = int(word)
-        elif key != "shouldIndexNestedProperties":
-            attributes[key] = word
-        elif word.strip().lower() == "true":
-            attributes[key] = True
-    # Android keeps the first property of a name.
-    properties.setdefault(name, attributes)
+            # An attribute that Android does not read for the property's type may hold anything.
+            number = parse_integer(word, 32)
+            if number != _DEFAULTS[key]:
+                read[key] = word if number is None else number
+        elif key != _FLAG:
+            read[key] = word
+        elif parse_boolean(word):
+            read[key] = True
+    return read
 
 
 @cache

@@ -262,9 +262,14 @@ def _data_type(one: Type, description: str | None, *, definition: bool = False) 
         *_properties(one, facts),
         *_patterns(one, facts),
         *_text("format", one.format),
-        ("type", str(facts.get("type", NUMBER_OF_KIND.get(one.kind)))),
+        *_type_number(one, facts),
         *_unknown(facts.get("typeElements")),
     ]
+
+
+def _type_number(one: Type, facts: Mapping[str, Json]) -> list[Node]:
+    number = facts.get("type", NUMBER_OF_KIND.get(one.kind))
+    return [] if number is None else [("type", str(number))]
 
 
 def _nullable(one: Type, facts: Mapping[str, Json], *, definition: bool) -> list[Node]:

@@ -33,6 +33,7 @@ _LIKELY: Final = 60
 _TOOL_KEY: Final = re.compile(rb'"(inputSchema)"\s*:|"(input_schema)"\s*:')
 _EMPTY_LIST: Final = re.compile(rb'\s*\{\s*"tools"\s*:\s*\[\s*\]')
 _SNAKE_KEYS: Final = {"inputSchema": "input_schema", "outputSchema": "output_schema"}
+_SNAKE_HINTS: Final = {hint: f"{field}_hint" for hint, field in HINTS.items()}
 _NULLABLE_KEYS: Final = ("title", "description", "outputSchema", "annotations", "icons", "execution", "_meta")
 _OWN_KEYS: Final = frozenset(
     {"name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta"}
@@ -128,10 +129,10 @@ class _DocumentReader:
                 "a tool is no JSON object", pointer, "Each tool is an object with name and inputSchema"
             )
         members = dict(tool)
-        for usual, seen in _SNAKE_KEYS.items():
-            if seen in members and usual not in members:
-                self.allow("P06", f"{seen!r} of {_called(tool)} is read as {usual!r}", f"{pointer}/{seen}")
-                members[usual] = members.pop(seen)
+        self.rename_keys(members, _SNAKE_KEYS, members, pointer)
+        if isinstance(members.get("annotations"), Mapping):
+            members["annotations"] = dict(members["annotations"])
+            self.rename_keys(members["annotations"], _SNAKE_HINTS, members, f"{pointer}/annotations")
         for key in _NULLABLE_KEYS:
             if key in members and members[key] is None:
                 self.allow(
@@ -139,6 +140,15 @@ class _DocumentReader:
                 )
                 del members[key]
         return members
+
+    def rename_keys(
+        self, held: dict[str, Json], spellings: Mapping[str, str], tool: Mapping[str, Json], pointer: str
+    ) -> None:
+        """Rename the keys of an object that are in snake case, where the usual one is not there too."""
+        for usual, seen in spellings.items():
+            if seen in held and usual not in held:
+                self.allow("P06", f"{seen!r} of {_called(tool)} is read as {usual!r}", f"{pointer}/{seen}")
+                held[usual] = held.pop(seen)
 
     def read_tool(self, members: dict[str, Json], pointer: str) -> Capability:
         """Read one tool."""

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate.formats import Format
-from droidgate_mmcp.handlers import write_handlers
-from droidgate_mmcp.lint import lint_application, lint_file
+from droidgate.formats import Format, lazily
 from droidgate_mmcp.read import detect, read_application, read_file
 from droidgate_mmcp.tables import TABLES
-from droidgate_mmcp.write import write
 
 FORMAT: Final = Format(
     tables=TABLES,
     detect=detect,
     read_file=read_file,
     read_application=read_application,
-    write=write,
-    lint_file=lint_file,
-    lint_application=lint_application,
-    write_handlers=write_handlers,
+    write=lazily("droidgate_mmcp.write:write"),
+    lint_file=lazily("droidgate_mmcp.lint:lint_file"),
+    lint_application=lazily("droidgate_mmcp.lint:lint_application"),
+    write_handlers=lazily("droidgate_mmcp.handlers:write_handlers"),
 )

@@ -1,6 +1,6 @@
 """Java that answers mMCP calls: an activity, or a broadcast receiver, and the calls without Android.
 
-Shapes and rules: specification 2 and 3; reference mobile-mcp-and-mmcp 3.2, 3.3 and section 6; android-runtime 1.5.
+Rules: specification 2, 3; reference mobile-mcp-and-mmcp 3.2, 3.3 and section 6; android-runtime 1.5.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def write_handlers(provider: Provider, dialect: DialectTable, language: str, nam
         who = "starts the activity"
         artifacts.append(Artifact("AndroidManifest.xml", _write_manifest(provider, place), "manifest"))
     note = (
-        f"Whoever {who} cannot be told apart for certain: do nothing in {place.prefix}Capabilities that any app on the "
-        "phone must not make happen without asking the user."
+        f"Whoever {who} cannot be told apart for certain: do nothing in {place.prefix}Capabilities that any "
+        "app on the phone must not make happen without asking the user."
     )
     return HandlerCode(tuple(artifacts), component=place.component_name, notes=(note,))
 

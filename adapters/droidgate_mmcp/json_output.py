@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
 from droidgate.model.json_values import Json
+from droidgate.parsing.xml_text import NOT_XML
 
-_NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _INDENT: Final = "  "
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -29,7 +28,7 @@ def write_json(value: Json, *, lines: bool = False) -> str:
         ValueError: the value holds NaN or an infinity.
     """
     text = _write(value, "\n" if lines else "")
-    return _NOT_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return NOT_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _write(value: Json, line_end: str) -> str:

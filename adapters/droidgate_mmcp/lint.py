@@ -13,12 +13,13 @@ from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding, Level
-from droidgate.model.json_values import Json
+from droidgate.model.json_values import Json, pointer_token
+from droidgate.model.lint_rules import LintRule
 from droidgate.parsing.json_text import decode_utf8
 from droidgate_mmcp import lint_rules as rules
-from droidgate_mmcp.lint_rules import Rule
+from droidgate_mmcp.json_output import write_json
 from droidgate_mmcp.manifest import MANIFEST_KEYS, TOOL_KEYS, form_of, parse_manifest
-from droidgate_mmcp.read import ESCAPE_HINT, ManifestText, find_manifest_text
+from droidgate_mmcp.read import find_manifest_text, hint_about_json
 from droidgate_mmcp.tables import NAMES
 
 MAX_FUNCTION_NAME: Final = 64
@@ -65,24 +66,14 @@ class _Linter:
 
     def tell(
         self,
-        rule: Rule,
+        rule: LintRule,
         message: str,
         pointer: str = "",
         *,
         hint: str | None = None,
         level: Level | None = None,
     ) -> None:
-        self.findings.append(
-            Finding(
-                code=rule.id,
-                level=level or rule.level,
-                pointer=pointer,
-                message=message,
-                hint=hint or rule.hint,
-                source=self.place,
-                rule=rule.section,
-            )
-        )
+        self.findings.append(rule.broken(message, pointer=pointer, source=self.place, hint=hint, level=level))
 
     def lint_component(self, component: Component, *, advertises: bool) -> None:
         name = component.name
@@ -119,18 +110,9 @@ class _Linter:
         try:
             value = parse_manifest(found.text, found.place, context)
         except InputError as error:
-            self.tell(rules.JSON, error.message, hint=self.hint_about_json(found) or error.hint)
+            self.tell(rules.JSON, error.message, hint=hint_about_json(found) or error.hint)
             return
         self.lint_manifest(value, context)
-
-    def hint_about_json(self, found: ManifestText) -> str | None:
-        if found.raw is None or "\\" not in found.raw:
-            return None
-        try:
-            parse_manifest(found.raw, found.place, ReadingContext(rows_off=frozenset()))
-        except InputError:
-            return None
-        return ESCAPE_HINT
 
     def lint_manifest(self, value: Json, context: ReadingContext) -> None:
         for bent in context.findings:
@@ -140,8 +122,7 @@ class _Linter:
             return
         self.lint_text(value)
         self.lint_version(value)
-        for key in value.keys() - MANIFEST_KEYS:
-            self.tell(rules.UNKNOWN_KEY, f"the manifest's key {key!r} is not in the specification", f"/{key}")
+        self.lint_keys(value, MANIFEST_KEYS, "the manifest", "")
         tools = value.get("tools")
         if not isinstance(tools, list):
             self.tell(rules.TOOLS, "the manifest has no array `tools`", "/tools")
@@ -149,6 +130,12 @@ class _Linter:
         seen: set[str] = set()
         for position, tool in enumerate(tools):
             self.lint_tool(tool, f"/tools/{position}", seen)
+
+    def lint_keys(self, part: Mapping[str, Json], known: frozenset[str], called: str, pointer: str) -> None:
+        for key in part:
+            if key not in known:
+                message = f"the key {key!r} of {called} is not in the specification"
+                self.tell(rules.UNKNOWN_KEY, message, f"{pointer}/{pointer_token(key)}")
 
     def lint_text(self, manifest: Mapping[str, Json]) -> None:
         if "appDescription" in manifest:
@@ -167,7 +154,8 @@ class _Linter:
             return
         version = manifest["protocolVersion"]
         if version != NAMES["protocol_version"] or not isinstance(version, str):
-            self.tell(rules.VERSION, f'the protocol version {version!r} is not "1.0"', "/protocolVersion")
+            message = f'the protocol version {write_json(version)[:100]} is not "1.0"'
+            self.tell(rules.VERSION, message, "/protocolVersion")
 
     def lint_tool(self, tool: Json, pointer: str, seen: set[str]) -> None:
         if not isinstance(tool, Mapping):
@@ -187,9 +175,7 @@ class _Linter:
             )
         if "return" in tool:
             self.tell(rules.DRAFT_KEY, f"the tool {called} has the draft's `return`", f"{pointer}/return")
-        for key in tool.keys() - TOOL_KEYS:
-            message = f"the key {key!r} of the tool {called} is not in the specification"
-            self.tell(rules.UNKNOWN_KEY, message, f"{pointer}/{key}")
+        self.lint_keys(tool, TOOL_KEYS, f"the tool {called}", pointer)
         self.lint_parameters(tool.get("parameters"), called, f"{pointer}/parameters")
 
     def lint_name(self, name: str, pointer: str, seen: set[str]) -> None:
@@ -245,7 +231,4 @@ def _schema_errors(schema: Json) -> Iterator[tuple[str, str]]:
     chosen = validator_for(schema, default=Draft202012Validator)
     error = best_match(chosen(chosen.META_SCHEMA).iter_errors(schema))
     if error is not None:
-        pointer = "".join(
-            f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in error.absolute_path
-        )
-        yield error.message[:200], pointer
+        yield error.message[:200], "".join(f"/{pointer_token(str(part))}" for part in error.absolute_path)

@@ -14,6 +14,7 @@ from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json, pointer_token
 from droidgate.model.types import ObjectType, Type
 from droidgate.parsing.json_text import parse_json
+from droidgate_mmcp.json_output import write_json
 from droidgate_mmcp.tables import BROADCAST, CURRENT, DRAFT, FORMAT_ID, NAMES, TEXT_FIELDS, TEXT_KEYS
 from droidgate_mmcp.words import is_flat_map, looks_like_schema, read_word_map, without_form_note
 
@@ -133,10 +134,11 @@ class ManifestReader:
         spelled = str(version) if isinstance(version, str | int | float) else ""
         found = _MAJOR.fullmatch(spelled)
         if found is None or int(found[1]) != 1:
-            message = f"the manifest speaks protocol version {version!r}"
+            message = f"the manifest speaks protocol version {write_json(version)[:100]}"
             self.refuse("/protocolVersion", message, "droidgate knows version 1.0")
         facts["protocolVersion"] = version
-        self.allow("M33", f"protocol version {version!r} is read as 1.0", "/protocolVersion")
+        message = f"protocol version {write_json(version)} is read as 1.0"
+        self.allow("M33", message, "/protocolVersion")
 
     def read_manifest_text(self, manifest: Mapping[str, Json], facts: dict[str, Any]) -> str | None:
         """Return what the manifest says about the app (row M34)."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from droidgate.application import Application, Component, MetaData
-from droidgate.formats import Reading, SourceFile
+from droidgate.formats import Reading, SourceFile, read_each_component
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place, Provider
 from droidgate.model.errors import InputError
@@ -32,6 +32,8 @@ _OTHER_TOOL_KEYS: Final = frozenset({"inputSchema", "input_schema", "function"})
 ESCAPE_HINT: Final = (
     "The manifest JSON was probably not double-escaped for aapt: write every backslash twice in android:value"
 )
+PLACEHOLDER_HINT: Final = "The build fills in ${...}, and its value is not known here; write the text itself"
+_PLACEHOLDER: Final = "${"
 
 
 def detect(source: SourceFile) -> int:
@@ -67,18 +69,18 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
 def read_application(application: Application, context: ReadingContext) -> Reading:
     """Read the manifests of all activities and services that advertise tools.
 
-    Receivers of the broadcast dialect are told as findings, since their tools stand in no file.
+    Receivers of the broadcast dialect are told as findings, since their tools stand in no file. A manifest
+    that cannot be read is a problem of the reading.
 
     Raises:
-        InputError: a component's manifest cannot be read.
+        InputError: no component's manifest can be read.
     """
-    providers = [
-        provider
-        for component in advertising_components(application)
-        if (provider := _read_component(application, component, context)) is not None
-    ]
-    told = tuple(_told_when_asked(application))
-    return Reading(tuple(providers), (*context.findings, *told))
+    reading = read_each_component(
+        advertising_components(application),
+        lambda component: _read_component(application, component, context),
+        context,
+    )
+    return replace(reading, findings=(*reading.findings, *_told_when_asked(application)))
 
 
 def advertising_components(application: Application) -> Iterator[Component]:
@@ -117,25 +119,32 @@ def find_manifest_text(application: Application, component: Component) -> Manife
     place = meta.place or component.place or application.place
     if isinstance(meta.value, str):
         reference = reference_in(meta.raw_value) if meta.raw_value is not None else None
-        unresolved = reference_in(meta.value)
-        if unresolved is None or reference is None:
-            return ManifestText(meta.value, place, meta.raw_value, reference)
-        return _resource_text(application, unresolved, place)
+        if reference is not None and not _is_string(reference):
+            message = (
+                f"the meta-data {meta.name} has {reference} as its value, of which a device sees the path"
+            )
+            raise InputError(message, place=str(place), hint=f'Write android:resource="{reference}"')
+        return ManifestText(meta.value, place, meta.raw_value, reference)
     if meta.value is not None:
         message = f"the meta-data {meta.name} is the {_type_name(meta)} {meta.value!r}, no text"
         raise InputError(message, place=str(place), hint="It holds a JSON object in android:value")
-    if meta.resource is None:
+    stated = meta.resource or meta.raw_value
+    if stated is None or reference_in(stated) is None:
         message = f"the meta-data {meta.name} has no value"
         raise InputError(message, place=str(place), hint="It holds a JSON object in android:value")
-    return _resource_text(application, meta.resource, place)
+    return _resource_text(application, stated, place)
 
 
 def _type_name(meta: MetaData) -> str:
     return {bool: "boolean", int: "integer", float: "number"}.get(type(meta.value), "value")
 
 
+def _is_string(reference: str) -> bool:
+    return reference.startswith("@string/") or reference.partition(":")[2].startswith("string/")
+
+
 def _resource_text(application: Application, reference: str, place: Place) -> ManifestText:
-    if reference.partition(":")[2].startswith("string/") or reference.startswith("@string/"):
+    if _is_string(reference):
         text = application.resources.read_text(reference)
         found = None if text is None else ManifestText(text, place, reference=reference)
     else:
@@ -160,7 +169,7 @@ def _read_component(
         return None
     if found.reference is not None:
         context.allow("M35", f"the manifest JSON stands in {found.reference}", source=found.place)
-    value = parse_manifest(found.text, found.place, context, hint=_hint_about(found))
+    value = parse_manifest(found.text, found.place, context, hint=hint_about_json(found))
     provider = read_manifest(value, found.place, context)
     facts = _component_facts(component)
     if component.kind == "service" and provider.dialect == CURRENT:
@@ -179,11 +188,21 @@ def _read_component(
     )
 
 
-def _hint_about(found: ManifestText) -> str | None:
+def hint_about_json(found: ManifestText) -> str | None:
+    """Return why the text of a meta-data may be no JSON, None where nothing tells."""
     if found.reference is not None:
         return None
-    written = found.text if found.raw is None else found.raw
-    return ESCAPE_HINT if found.raw is None or "\\" in written else None
+    if found.raw is None:
+        return ESCAPE_HINT
+    if _PLACEHOLDER in found.text:
+        return PLACEHOLDER_HINT
+    if "\\" not in found.raw:
+        return None
+    try:
+        parse_manifest(found.raw, found.place, ReadingContext(rows_off=frozenset()))
+    except InputError:
+        return None
+    return ESCAPE_HINT
 
 
 def _component_facts(component: Component) -> dict[str, Json]:

@@ -4,6 +4,7 @@ reference mobile-mcp-and-mmcp 2.2).
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -63,3 +64,6 @@ KEYS: Final[dict[Role, tuple[str, ...]]] = {
     role: (_SPECIFIED.keys[role], _PRE_SPEC.keys[role]) for role in ROLES
 }
 """Role -> every meta-data name, the specified one first."""
+
+SAME_MAJOR: Final = re.compile(r"1(\.[0-9]+)*")
+"""The root versions that are read as 1.0 (row M08)."""

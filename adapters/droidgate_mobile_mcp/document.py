@@ -9,6 +9,7 @@ never compiled.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
@@ -19,10 +20,7 @@ from droidgate.model.capability import Place
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.model.json_values import Json
 from droidgate.parsing.aapt_text import escape_xml_attribute, read_xml_attribute, reference_in
-from droidgate.parsing.xml_text import Element, child_elements, parse_xml, xpath_of
-
-TOOLS: Final = "{http://schemas.android.com/tools}"
-"""Prefix of attributes that only build tools read; the compiler removes them."""
+from droidgate.parsing.xml_text import TOOLS, Element, child_elements, parse_xml, xpath_of
 
 _CURLY_QUOTES: Final = re.compile("[\u201c\u201d]")
 _CURLY_VALUE: Final = re.compile('(=\\s*)[\u201c\u201d]([^"\u201c\u201d<]*)["\u201c\u201d]')
@@ -151,9 +149,19 @@ def unknown_parts(
     return unknown
 
 
+def misplaced_parts(element: Element, expected: frozenset[str]) -> Iterator[Element]:
+    """Yield the capabilities and parameters below an element that stand where no agent looks for them: inside
+    children other than the expected ones, or in a namespace.
+    """
+    for child in child_elements(element):
+        if child.tag not in expected:
+            yield from child.iter("{*}capability", "{*}param")
+
+
 def shown_tag(element: Element) -> str:
-    """Return an element's name for a message, without namespace."""
-    return str(element.tag).rpartition("}")[2][:100]
+    """Return an element's name for a message, a namespace in braces before it."""
+    namespace, brace, name = str(element.tag).rpartition("}")
+    return f"{namespace[:100]}{brace}{name[:100]}"
 
 
 def own_texts(element: Element) -> list[str]:
@@ -190,6 +198,7 @@ __all__ = [
     "Rules",
     "child_elements",
     "element_tree",
+    "misplaced_parts",
     "own_texts",
     "parse_document",
     "shown_tag",

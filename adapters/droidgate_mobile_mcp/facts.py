@@ -26,20 +26,18 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from droidgate.fit.codes import EXTENSION_DROPPED
-from droidgate.fit.types import NOT_XML
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.findings import Finding, Level
 from droidgate.model.json_values import Json, pointer_token
 from droidgate.model.types import ArrayType, Extensions, ObjectType, Property, ScalarType, Type
 from droidgate.parsing.aapt_text import reference_in
-from droidgate_mobile_mcp.constants import ACTIONS, FORMAT_ID, KEYS, NAMES, WORDS, DescriptorForm
-from droidgate_mobile_mcp.document import TOOLS
+from droidgate.parsing.xml_text import NOT_XML, TOOLS
+from droidgate_mobile_mcp.constants import ACTIONS, FORMAT_ID, KEYS, NAMES, SAME_MAJOR, WORDS, DescriptorForm
 
 Check = Callable[[Json], bool]
 
 _REFERENCE: Final = re.compile(r"@(xml|raw)/[a-z][a-z0-9_]*")
 _XML_NAME: Final = re.compile(r"(\{[^{}\s<>&\"]+\})?[A-Za-z_][A-Za-z0-9_.-]*")
-_SAME_MAJOR: Final = re.compile(r"1(\.[0-9]+)*")
 
 
 def facts_of(extensions: Extensions) -> Mapping[str, Json]:
@@ -154,7 +152,7 @@ def _provider_checks(form: DescriptorForm, facts: Mapping[str, Json]) -> dict[st
     }
     if form.version is not None:
         checks["version"] = lambda value: (
-            isinstance(value, str) and value != form.version and _SAME_MAJOR.fullmatch(value) is not None
+            isinstance(value, str) and value != form.version and SAME_MAJOR.fullmatch(value) is not None
         )
     return checks
 

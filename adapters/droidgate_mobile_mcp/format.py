@@ -5,14 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from droidgate.formats import Format, SourceFile
+from droidgate.formats import Format, SourceFile, lazily
 from droidgate_mobile_mcp.constants import FORMS, TABLES
-from droidgate_mobile_mcp.handlers import write_handlers
-from droidgate_mobile_mcp.lint import lint_file
-from droidgate_mobile_mcp.lint_application import lint_application
 from droidgate_mobile_mcp.read import read_file
 from droidgate_mobile_mcp.read_application import read_application
-from droidgate_mobile_mcp.write import write
 
 _LOOKED_AT: Final = 65_536
 _NOT_ELEMENT: Final = rb"(?:\xef\xbb\xbf)?(?:\s+|<\?(?>.*?\?>)|<!--(?>.*?-->))*+"
@@ -45,8 +41,8 @@ FORMAT: Final = Format(
     detect=detect,
     read_file=read_file,
     read_application=read_application,
-    write=write,
-    lint_file=lint_file,
-    lint_application=lint_application,
-    write_handlers=write_handlers,
+    write=lazily("droidgate_mobile_mcp.write:write"),
+    lint_file=lazily("droidgate_mobile_mcp.lint:lint_file"),
+    lint_application=lazily("droidgate_mobile_mcp.lint_application:lint_application"),
+    write_handlers=lazily("droidgate_mobile_mcp.handlers:write_handlers"),
 )

@@ -1,6 +1,6 @@
-"""Java that answers Mobile-MCP calls: a service for both transports, and the requests and responses without Android.
+"""Java that answers Mobile-MCP calls: a service for both transports, and a half without Android.
 
-Shapes and rules: specification 3; reference mobile-mcp-and-mmcp 2.4, 2.7 and section 6; android-runtime 1.3, 2.1.
+Rules: specification 3; reference mobile-mcp-and-mmcp 2.4, 2.7 and section 6; android-runtime 1.3, 2.1.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _PERMISSIONS: Final = (
 )
 _FOREGROUND_TYPE: Final = "dataSync"
 _NOTE: Final = (
-    "Whoever starts the service cannot be told apart from anybody else: do nothing in {}Capabilities that any app "
-    "on the phone must not make happen without asking the user."
+    "Whoever starts the service cannot be told apart from anybody else: do nothing in {}Capabilities that "
+    "any app on the phone must not make happen without asking the user."
 )
 
 

@@ -11,21 +11,23 @@ from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding
+from droidgate.model.lint_rules import LintRule
 from droidgate.parsing.aapt_text import reference_in
+from droidgate.parsing.xml_text import TOOLS
 from droidgate_mobile_mcp import rules
 from droidgate_mobile_mcp.constants import FORMS, NAMES, WORDS
 from droidgate_mobile_mcp.document import (
-    TOOLS,
     Document,
     Element,
     child_elements,
+    misplaced_parts,
     own_texts,
     parse_document,
     shown_tag,
     xpath_of,
 )
 from droidgate_mobile_mcp.limits import fits_a_resource
-from droidgate_mobile_mcp.rules import Rule, sorted_by_place
+from droidgate_mobile_mcp.rules import sorted_by_place
 
 _ATTRIBUTES: Final = {
     "capability": ("id", "description", "version"),
@@ -79,7 +81,8 @@ class _DescriptorLinter:
             )
         if root.tag != NAMES["root"]:
             message = f"the root element is <{shown_tag(root)}>"
-            yield self.broken(rules.ROOT, root, message, hint=f'It is <{NAMES["root"]} version="1.0">')
+            hint = f'It is <{NAMES["root"]} version="1.0">, in no namespace'
+            yield self.broken(rules.ROOT, root, message, hint=hint)
             if root.tag not in _KNOWN_ROOTS:
                 return
         if root.tag == "capability":
@@ -149,7 +152,7 @@ class _DescriptorLinter:
             attributes = tuple(one for one in attributes if one != "required")
         yield from self.besides(element, attributes, ())
 
-    def needs(self, element: Element, attribute: str, rule: Rule) -> Iterator[Finding]:
+    def needs(self, element: Element, attribute: str, rule: LintRule) -> Iterator[Finding]:
         """Yield what is wrong with an attribute that must be there and be a text."""
         raw = element.get(attribute)
         if raw is None or not raw.strip():
@@ -179,19 +182,25 @@ class _DescriptorLinter:
     def besides(
         self, element: Element, attributes: tuple[str, ...], children: tuple[str, ...]
     ) -> Iterator[Finding]:
-        """Yield notes about what an element holds that no specification names."""
+        """Yield what an element holds that no specification names, and parts in the wrong place."""
         for name in element.attrib:
             if name not in attributes and not str(name).startswith(TOOLS):
                 yield self.broken(
                     rules.UNKNOWN_PART, element, f"the attribute {name} of <{shown_tag(element)}>"
                 )
+        misplaced = list(misplaced_parts(element, frozenset(children)))
+        for part in misplaced:
+            parent = part.getparent()
+            inside = element if parent is None else parent
+            message = f"a <{shown_tag(part)}> stands inside <{shown_tag(inside)}>"
+            yield self.broken(rules.IN_PLACE, part, message)
         for child in child_elements(element):
-            if child.tag not in children:
+            if child.tag not in children and child not in misplaced:
                 yield self.broken(rules.UNKNOWN_PART, child, f"the element <{shown_tag(child)}>")
         if any(text.strip() for text in own_texts(element)):
             yield self.broken(rules.UNKNOWN_PART, element, f"text inside <{shown_tag(element)}>")
 
-    def broken(self, rule: Rule, element: Element, message: str, *, hint: str | None = None) -> Finding:
+    def broken(self, rule: LintRule, element: Element, message: str, *, hint: str | None = None) -> Finding:
         place = self.document.place(element)
         return rule.broken(message, pointer=xpath_of(element), source=place, hint=hint)
 

@@ -11,12 +11,12 @@ from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding
+from droidgate.model.lint_rules import LintRule
 from droidgate_mobile_mcp import rules
 from droidgate_mobile_mcp.constants import ACTIONS, FORMS, KEYS, Role
 from droidgate_mobile_mcp.document import parse_document
 from droidgate_mobile_mcp.lint import lint_document, not_well_formed
 from droidgate_mobile_mcp.read_application import descriptor_reference, mobile_mcp_services
-from droidgate_mobile_mcp.rules import Rule
 
 _FORM = FORMS["1.0"]
 _ALL_KEYS = tuple(key for keys in KEYS.values() for key in keys)
@@ -70,7 +70,7 @@ def _lint_service(application: Application, service: Component) -> Iterator[Find
 
 
 def _lint_text(
-    service: Component, role: Role, needed: Rule, needed_text: Rule, place: Place
+    service: Component, role: Role, needed: LintRule, needed_text: LintRule, place: Place
 ) -> Iterator[Finding]:
     key = _FORM.keys[role]
     meta = service.find_meta_data(key)
@@ -82,9 +82,14 @@ def _lint_text(
         if not meta.value.strip():
             yield needed.broken(f"{key} is empty", source=meta.place or place)
         return
-    given = "a resource" if meta.value is None else f"a {type(meta.value).__name__}"
+    source = meta.place or place
+    if meta.value is None and meta.resource is None:
+        message = f"{key} is {meta.raw_value}, which is not among the resources"
+        yield needed_text.broken(message, source=source, hint="Declare the string, or write the text itself")
+        return
+    given = {type(None): "a resource", bool: "a boolean"}.get(type(meta.value), "a number")
     hint = "Give it as android:value, a number or a boolean by a string resource"
-    yield needed_text.broken(f"{key} is {given} for a device", source=meta.place or place, hint=hint)
+    yield needed_text.broken(f"{key} is {given} for a device", source=source, hint=hint)
 
 
 def _lint_descriptor(application: Application, service: Component, place: Place) -> Iterator[Finding]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -12,12 +11,13 @@ from droidgate.model.capability import Capability, Provider
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import ArrayType, Extensions, ObjectType, Property, ScalarType, Type
-from droidgate_mobile_mcp.constants import FORMAT_ID, FORMS, WORDS
+from droidgate_mobile_mcp.constants import FORMAT_ID, FORMS, SAME_MAJOR, WORDS
 from droidgate_mobile_mcp.document import (
     Document,
     Element,
     child_elements,
     element_tree,
+    misplaced_parts,
     parse_document,
     shown_tag,
     unknown_parts,
@@ -29,8 +29,10 @@ _NO_NAMES: Final[frozenset[str]] = frozenset()
 _CAPABILITY_ATTRIBUTES: Final = frozenset({"id", "description", "version"})
 _INPUT_ATTRIBUTES: Final = frozenset({"name", "type", "required", "description"})
 _OUTPUT_ATTRIBUTES: Final = frozenset({"name", "type", "description"})
+_IN_ROOT: Final = frozenset({"capability"})
+_IN_CAPABILITY: Final = frozenset({"input", "output"})
+_IN_PARAMETERS: Final = frozenset({"param"})
 _DEFAULT_CAPABILITY_VERSION: Final = "1"
-_SAME_MAJOR: Final = re.compile(r"1(\.[0-9]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ class _DescriptorReader:
             else:
                 capabilities[capability.id] = capability
         known = _ROOT_ATTRIBUTES if dialect != "pre-spec" else _NO_NAMES
-        facts.update(unknown_parts(self.document, root, attributes=known, elements=frozenset({"capability"})))
+        facts.update(self.read_rest(root, known, _IN_ROOT))
         if duplicates:
             facts["elements"] = [*facts.get("elements", ()), *duplicates]
         return DescriptorContent(dialect, tuple(capabilities.values()), facts)
@@ -114,14 +116,14 @@ class _DescriptorReader:
             raise InputError(
                 f"no Mobile-MCP descriptor: its root element is <{shown_tag(root)}>",
                 place=str(document.place(root)),
-                hint=f"The root element is <{FORMS['1.0'].root}>",
+                hint=f"The root element is <{FORMS['1.0'].root}>, in no namespace",
             )
         version = document.text(root, "version")
         if version is None:
             return "prototype", {}
         if version == FORMS["1.0"].version:
             return "1.0", {}
-        if not _SAME_MAJOR.fullmatch(version):
+        if not SAME_MAJOR.fullmatch(version):
             raise InputError(
                 f"the descriptor is of version {version[:100]!r}, and 1.0 is what is known",
                 place=str(document.place(root)),
@@ -131,7 +133,7 @@ class _DescriptorReader:
         return "1.0", {"version": version}
 
     def read_capability(self, element: Element) -> Capability:
-        facts = self.read_rest(element, _CAPABILITY_ATTRIBUTES, frozenset({"input", "output"}))
+        facts = self.read_rest(element, _CAPABILITY_ATTRIBUTES, _IN_CAPABILITY)
         name = self.read_name(element, "id", facts)
         description = self.read_text(element, "description", facts)
         version = self.read_text(element, "version", facts, required=False)
@@ -162,10 +164,7 @@ class _DescriptorReader:
         rest: dict[str, Json] = {}
         duplicates: list[Json] = []
         for element in elements:
-            _merge(
-                rest,
-                unknown_parts(self.document, element, attributes=_NO_NAMES, elements=frozenset({"param"})),
-            )
+            _merge(rest, self.read_rest(element, _NO_NAMES, _IN_PARAMETERS))
             for child in element:
                 if child.tag != "param":
                     continue
@@ -256,6 +255,11 @@ class _DescriptorReader:
     def read_rest(
         self, element: Element, attributes: frozenset[str], elements: frozenset[str]
     ) -> dict[str, Json]:
+        """Return what an element holds besides the attributes and elements that are read."""
+        for misplaced in misplaced_parts(element, elements) if len(element) else ():
+            tag, parent = shown_tag(misplaced), misplaced.getparent()
+            inside = "" if parent is None else f" inside <{shown_tag(parent)}>"
+            self.allow("M67", misplaced, f"a <{tag}>{inside} is kept, but agents do not see it")
         return unknown_parts(self.document, element, attributes=attributes, elements=elements)
 
     def allow(self, row: str, element: Element, message: str, *, hint: str | None = None) -> None:

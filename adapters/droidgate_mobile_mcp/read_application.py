@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from droidgate.application import Application, Component, MetaData
-from droidgate.formats import Reading
+from droidgate.formats import Reading, read_each_component
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place, Provider
 from droidgate.model.json_values import Json
@@ -31,22 +31,20 @@ class _Given:
 def read_application(application: Application, context: ReadingContext) -> Reading:
     """Read every Mobile-MCP service of an application, one provider each, in manifest order.
 
-    A service without a descriptor is left out, as by every agent. References to texts lead to the default
-    locale.
+    A service without a descriptor is left out, as by every agent; one whose descriptor cannot be read is a
+    problem of the reading. References to texts lead to the default locale.
 
     Raises:
-        InputError: a descriptor cannot be read.
+        InputError: no service's descriptor can be read.
     """
     services = mobile_mcp_services(application)
-    providers = []
-    for service in services:
-        provider = _ServiceReader(application, service, context).read()
-        if provider is not None:
-            providers.append(provider)
-    if len(providers) > 1:
-        message = f"{len(providers)} services are read; an app should have one"
+    reading = read_each_component(
+        services, lambda service: _ServiceReader(application, service, context).read(), context
+    )
+    if len(reading.providers) > 1:
+        message = f"{len(reading.providers)} services are read; an app should have one"
         context.allow("M13", message, source=services[1].place)
-    return Reading(tuple(providers), tuple(context.findings))
+    return replace(reading, findings=tuple(context.findings))
 
 
 def mobile_mcp_services(application: Application) -> list[Component]:
@@ -143,9 +141,9 @@ class _ServiceReader:
             return self.fall_back(role, dialect)
         meta = given.meta
         if meta.value is None:
-            text = self.application.resources.read_text(meta.resource) if meta.resource else meta.raw_value
+            text = self.application.resources.read_text(meta.resource) if meta.resource else None
             if text is None:
-                return self.fall_back(role, dialect)
+                return self.fall_back(role, dialect, meta)
             self.allow("M12", f"the tool's {role} is given as a resource, not as a text", meta.place)
             return text
         if isinstance(meta.value, str):
@@ -154,8 +152,8 @@ class _ServiceReader:
         self.allow("M12", f"the tool's {role} is no text for a device; it is read as {text!r}", meta.place)
         return text
 
-    def fall_back(self, role: Role, dialect: str) -> str | None:
-        """Return what stands for a text that the service does not have."""
+    def fall_back(self, role: Role, dialect: str, meta: MetaData | None = None) -> str | None:
+        """Return what stands for a text that the service does not have, or whose reference leads nowhere."""
         application, service = self.application, self.service
         if role == "name":
             text = service.label or application.label or application.package
@@ -164,7 +162,9 @@ class _ServiceReader:
         # Before the specification there was no description at first.
         if text is not None or role == "name" or dialect != "pre-spec":
             told = f"; {text!r} stands for it" if text is not None else ""
-            self.allow("M12", f"the service {service.name} has no {role}{told}", self.place)
+            reference = None if meta is None else meta.resource or meta.raw_value
+            why = f"has no {role}" if reference is None else f"has the {role} {reference}, which is not there"
+            self.allow("M12", f"the service {service.name} {why}{told}", self.place)
         return text
 
     def service_facts(self, given: dict[Role, _Given | None], form: DescriptorForm) -> dict[str, Json]:

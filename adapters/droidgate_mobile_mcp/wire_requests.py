@@ -158,7 +158,7 @@ class _RequestReader:
             self.context.allow("M24", f"a wrapped request without a version is read as {VERSION}")
             return
         if version == "1" or json_equal(version, 1):
-            self.context.allow("M24", f"the version {version!r} is read as {VERSION}")
+            self.context.allow("M24", f"the version {shown(version)} is read as {VERSION}")
             return
         message = f"the request is of version {shown(version)}, and {VERSION} is what is known"
         raise UnsupportedVersionError(message, self.seen)

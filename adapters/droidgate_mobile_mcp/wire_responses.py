@@ -103,6 +103,9 @@ class _ResponseReader:
         wrapped = "response" in inner
         response = object_at(inner, "response") if wrapped else inner
         self.note_form(wrapped=wrapped, named=wrapper in document)
+        if wrapped and inner.get("version") != VERSION:
+            told = shown(inner["version"]) if "version" in inner else "none"
+            self.context.allow("M24", f"the response's version is {told}; it is read as {VERSION}")
         capability = response.get("capability")
         capability_id = capability.get("id") if isinstance(capability, dict) else None
         held = capability.get("output") if isinstance(capability, dict) else None
@@ -111,8 +114,9 @@ class _ResponseReader:
             held = response["data"]
         as_list = isinstance(held, list)
         outputs, types = self.read_outputs(held)
-        message = response.get("message")
-        succeeded = self.read_status(response, outputs)
+        outcome = self.find_outcome(response)
+        message = outcome.get("message")
+        succeeded = self.read_status(outcome, outputs)
         token, text = (None, message) if succeeded else classify_failure(message)
         return Response(
             request_id=self.read_id(response, old=old),
@@ -176,13 +180,26 @@ class _ResponseReader:
                 raise InputError(message)
             if name in outputs:
                 raise InputError(f"the output {name!r} stands twice")
-            outputs[name] = entry.get("value")
+            if "value" not in entry:
+                self.context.allow("M18", f"the output {name!r} comes without a value and counts as missing")
+                continue
+            outputs[name] = entry["value"]
             word = entry.get("type")
             if isinstance(word, str):
                 types[name] = word
             else:
                 self.context.allow("M18", f"the output {name!r} comes without a type")
         return outputs, types
+
+    def find_outcome(self, response: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return the object that holds status and message: one edit of the specification had them inside the
+        capability (reference 2.1).
+        """
+        capability = response.get("capability")
+        if "status" in response or not isinstance(capability, dict) or "status" not in capability:
+            return response
+        self.context.allow("M21", "the status stands inside the capability, not beside it")
+        return capability
 
     def read_status(self, response: Mapping[str, Json], outputs: Mapping[str, Json] | None) -> bool:
         status = response.get("status")

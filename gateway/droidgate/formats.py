@@ -7,13 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Literal
+from typing import Any, Literal
 
-from droidgate.application import Application
+from droidgate.application import Application, Component
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Provider
-from droidgate.model.errors import UsageError
+from droidgate.model.errors import InputError, UsageError
 from droidgate.model.findings import Finding
 from droidgate.model.names import NameEntry
 from droidgate_mappings.tables import DialectTable, FormatTables
@@ -31,10 +32,48 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a reader found: providers in source order, and what it had to bend."""
+    """What a reader found.
+
+    Attributes:
+        providers: In source order.
+        findings: What it had to bend.
+        problems: Why further providers of the same source could not be read.
+    """
 
     providers: tuple[Provider, ...] = ()
     findings: tuple[Finding, ...] = ()
+    problems: tuple[InputError, ...] = ()
+
+
+def read_each_component(
+    components: Iterable[Component],
+    read: Callable[[Component], Provider | None],
+    context: ReadingContext,
+) -> Reading:
+    """Read an application's components each for itself, so that one that cannot be read takes none with it.
+
+    Args:
+        components: What to read.
+        read: Reads one; None where it declares nothing. Raises `InputError`.
+        context: Takes what was bent; a strict one lets no component be unreadable.
+
+    Raises:
+        InputError: none of them could be read, or the context is strict; of the first that could not.
+    """
+    providers: list[Provider] = []
+    problems: list[InputError] = []
+    for component in components:
+        try:
+            provider = read(component)
+        except InputError as error:
+            if context.strict:
+                raise
+            problems.append(error)
+        else:
+            providers.extend([] if provider is None else [provider])
+    if problems and not providers:
+        raise problems[0]
+    return Reading(tuple(providers), tuple(context.findings), tuple(problems))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +136,8 @@ class Format:
         tables: Id, title, dialects and what each can carry, from `mappings` or the adapter's own data.
         detect: How sure a file's content makes us that it is of this format: 0 no, up to 100.
         read_file: Reads one descriptor file. Raises `InputError`.
-        read_application: Finds the format's providers in an application. Raises `InputError`.
+        read_application: Finds the format's providers in an application. Raises `InputError`
+            where none can be read.
         write: Writes one provider in one dialect. Raises `WriteError`.
         lint_file: Findings against the rules of the specification, for one descriptor file. Raises
             `InputError`.
@@ -145,6 +185,20 @@ class Format:
         known = ", ".join(one.id for one in self.dialects)
         message = f"{self.id} has no dialect {dialect_id!r}"
         raise UsageError(message, hint=f"It has {known}")
+
+
+def lazily(target: str) -> Callable[..., Any]:
+    """Return a function that imports and calls `module:function` when it is called.
+
+    Reading one file needs no writer, linter or handler of any format; importing them all would take longer
+    than the reading.
+    """
+    module, _, name = target.partition(":")
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        return getattr(import_module(module), name)(*arguments, **named)
+
+    return call
 
 
 @cache

@@ -17,10 +17,14 @@ from appfunctions.function_files import (
     rows_of,
     service_of,
     typed,
+    write_in,
 )
 from droidgate.formats import Reading
+from droidgate.model.capability import Provider
 from droidgate.model.types import ArrayType, OneOfType, OpaqueType
+from droidgate_appfunctions.indexer import index_file, jetpack_schema
 from droidgate_mappings.tables import load_divergences
+from properties.matching import assert_same_declaration
 
 FILE = file_of(function_of())
 FILES = {"assets/f.xml": FILE}
@@ -47,11 +51,28 @@ def test_a_version_outside_the_root_is_left_out(text: str) -> None:
     assert [one.id for one in only(reading).capabilities] == ["a.B#c"]
 
 
+@pytest.mark.row("A01")
+@pytest.mark.parametrize(
+    "text",
+    [
+        FILE + file_of(function_of(name="z")),
+        f"<?xml version='1.0'?>\n<version>1</version>{FILE}\n{file_of(function_of(name='z'))}",
+        function_of() + function_of(name="z"),
+        FILE + function_of(name="z"),
+    ],
+)
+def test_functions_beside_the_root_are_read(text: str) -> None:
+    reading = lenient(text, "A01")
+    assert [one.id for one in only(reading).capabilities] == ["a.B#c", "z"]
+    assert [one.id for one in index_file(text, jetpack_schema(), "17").documents.values()] == ["a.B#c", "z"]
+
+
 @pytest.mark.row("A02")
 @pytest.mark.parametrize(
     "text",
     [
         FILE.replace("<appfunction>", '<appfunction lang="en">'),
+        FILE.replace("<appfunctions>", '<appfunctions version="2">'),
         FILE.replace("<response>", "stray <response>"),
     ],
 )
@@ -234,6 +255,106 @@ def test_enum_values_of_an_int_that_are_none_are_kept(word: str) -> None:
 def test_a_service_without_the_action_is_read() -> None:
     reading = read_app(service_of(V2, filters=""), files=FILES, strict=False)
     assert len(only(accepted(reading, "A29")).capabilities) == 1
+
+
+@pytest.mark.row("A31")
+@pytest.mark.parametrize(
+    ("held", "facts"),
+    [
+        ("<id>unused</id><isNullable>false</isNullable>", {"type": None}),
+        ("<id>unused</id><isNullable>false</isNullable><format>x</format>", None),
+        (typed("", 11), {"type": 11}),
+        (typed("<dataTypeReference> </dataTypeReference>", 11), None),
+    ],
+)
+def test_a_type_that_says_nothing_is_kept_as_it_is(held: str, facts: dict[str, object] | None) -> None:
+    provider = only(lenient(file_of(function_of(parameter_of(held))), "A31"))
+    one = provider.capabilities[0].input.properties["p"].type  # type: ignore[union-attr]
+    assert isinstance(one, OpaqueType)
+    assert facts is None or facts_of(one) == facts
+    assert_written_again(provider, "A31")
+
+
+@pytest.mark.row("A32")
+@pytest.mark.parametrize(
+    "text",
+    [
+        file_of(
+            function_of(parameter_of(typed("", 7)) + "<parameters><id>unused</id><name>q</name></parameters>")
+        ),
+        file_of(function_of(parameter_of(typed("", 7)) + parameter_of(typed("", 8), name=""))),
+        file_of(
+            function_of(parameter_of(typed("", 7))),
+            components=components_of(definition_of("", typed("", 8, nullable=True))),
+        ),
+        file_of(
+            function_of(
+                parameter_of(
+                    typed("<properties><id>unused</id><name>x</name></properties><required>x</required>", 3)
+                )
+            )
+        ),
+    ],
+)
+def test_an_entry_without_name_or_type_is_no_part_of_the_signature_and_kept(text: str) -> None:
+    provider = only(lenient(text, "A32"))
+    assert set(provider.capabilities[0].input.properties) == {"p"}  # type: ignore[union-attr]
+    assert provider.definitions == {}
+    assert_written_again(provider, "A32")
+
+
+@pytest.mark.row("A32")
+def test_a_response_without_a_type_is_none() -> None:
+    text = file_of(function_of(response="<response><id>unused</id></response>"))
+    assert only(lenient(text, "A32")).capabilities[0].output is None
+
+
+def assert_written_again(provider: Provider, row: str) -> None:
+    writing = write_in(provider, "v2")
+    assert writing.findings == ()
+    again = only(lenient(writing.artifacts[0].text, row))
+    assert_same_declaration(again, provider)
+
+
+GUIDANCE = {
+    "http://schemas.android.com/apk/androidx.appfunctions": "new",
+    "http://schemas.android.com/apk/res-auto": "old",
+    "http://schemas.android.com/tools": "tools",
+}
+
+
+@pytest.mark.row("A33")
+@pytest.mark.parametrize(
+    ("attributes", "instructions", "description"),
+    [
+        ('description="a" new:displayDescription="b"', None, "b"),
+        ('old:description="a" new:displayDescription="b"', "a", "b"),
+        ('new:description="a" old:description="b"', "b", None),
+    ],
+)
+def test_attributes_of_the_guidance_where_android_does_not_look_are_told(
+    attributes: str, instructions: str | None, description: str | None
+) -> None:
+    provider = only(lenient(guidance_of(attributes), "A33"))
+    assert (provider.instructions, provider.description) == (instructions, description)
+
+
+def test_attributes_for_tools_are_no_news() -> None:
+    assert only(lenient(guidance_of('tools:ignore="X" new:description="a"'))).instructions == "a"
+
+
+def guidance_of(attributes: str) -> str:
+    declared = " ".join(f'xmlns:{prefix}="{name}"' for name, prefix in GUIDANCE.items())
+    return f"<AppFunctionAppMetadata {declared} {attributes}/>"
+
+
+@pytest.mark.row("A34")
+def test_of_two_styles_in_a_file_the_parallel_lists_count() -> None:
+    listed = "<paramNames>a</paramNames><paramTypes>int</paramTypes><paramRequired>true</paramRequired>"
+    text = file_of(function_of(listed, response=""), function_of(parameter_of(typed("", 7)), name="z"))
+    first, second = only(lenient(text, "A34")).capabilities
+    assert list(first.input.properties) == ["a"]  # type: ignore[union-attr]
+    assert [tag for tag, _ in facts_of(second)["elements"]] == ["parameters", "response"]
 
 
 def test_every_lenient_row_has_a_test_here() -> None:

@@ -192,16 +192,14 @@ def test_document_ids_and_unknown_elements_are_kept_where_they_stand() -> None:
 @pytest.mark.parametrize(
     ("held", "said"),
     [
-        ("<id>unused</id><isNullable>false</isNullable>", "without <type>"),
-        (typed("", 11), "without <dataTypeReference>"),
         ("<id>unused</id><isNullable>false</isNullable><type>many</type>", "no 64-bit integer"),
-        (
-            typed("<properties><id>unused</id><name>x</name></properties>", 3),
-            "<properties> without <dataTypeMetadata>",
-        ),
+        (typed("<description>of <b>weight</b></description>", 8), "<description> holds the element <b>"),
+        (typed("<enumValues>a<br/>b</enumValues>", 8), "<enumValues> holds the element <br>"),
+        ("<id>unused</id><isNullable><yes/></isNullable><type>8</type>", "<isNullable> holds the element"),
+        ("<id>unused</id><isNullable>true</isNullable><type>8<x/></type>", "<type> holds the element <x>"),
     ],
 )
-def test_a_type_that_says_nothing_is_refused_with_its_line(held: str, said: str) -> None:
+def test_a_value_for_which_android_drops_the_file_is_refused_with_its_line(held: str, said: str) -> None:
     with pytest.raises(InputError) as caught:
         read_type_of(held, strict=False)
     assert said in caught.value.message

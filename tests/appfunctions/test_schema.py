@@ -1,6 +1,8 @@
 """The schema beside a functions file: read as Android's parser reads it (reference 2.f), and kept."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from appfunctions.function_files import (
     artifact,
@@ -18,7 +20,9 @@ from appfunctions.function_files import (
 )
 from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError
-from droidgate_appfunctions.schema import parse_schema
+from droidgate.parsing.xml_text import parse_xml
+from droidgate_appfunctions import indexer
+from droidgate_appfunctions.schema import parse_schema, write_schema_file
 
 OWN = """<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
     <xs:documentType name="AppFunctionStaticMetadata">
@@ -66,18 +70,109 @@ def test_a_schema_is_read_as_androids_parser_reads_it() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("xs:int", "xs:double", "unknown type 'xs:double'"),
-        ('cardinality="1"', 'cardinality="one"', "'one', which is no number"),
+        ("xs:int", "xs:double", "has the type 'xs:double'"),
+        ('cardinality="1"', 'cardinality="one"', "cardinality is 'one'"),
         ('name="value"', 'name="a_value"', "letters and digits"),
-        ('name="Inner"', 'name="Other"', "does not define"),
-        ('"AppFunctionStaticMetadata"', '"Something"', "has no AppFunctionStaticMetadata"),
-        ('<xs:documentType name="Inner">', "<xs:documentType>", "without a name"),
+        ('name="Inner"', 'name="Other"', "uses the type Inner and does not declare it"),
+        ('"AppFunctionStaticMetadata"', '"Something"', "declares no AppFunctionStaticMetadata"),
+        ('<xs:documentType name="Inner">', "<xs:documentType>", "does not declare it"),
     ],
 )
 def test_a_schema_that_android_rejects_is_refused(old: str, new: str, said: str) -> None:
-    with pytest.raises(InputError, match=r"s\.xsd:") as caught:
+    with pytest.raises(InputError, match=r"s\.xsd") as caught:
         parse_schema(OWN.replace(old, new), "s.xsd")
     assert said in caught.value.message
+
+
+def own(old: str, new: str) -> str:
+    assert old in OWN
+    return OWN.replace(old, new)
+
+
+DECLARATION = ' xmlns:xs="http://www.w3.org/2001/XMLSchema"'
+ACCEPTED = {
+    "no declaration of the prefix, since Android does not ask for one": own(DECLARATION, ""),
+    "a number with a sign": own('cardinality="1"', 'cardinality="+1"'),
+    "a letter that is not ASCII": own('name="value"', 'name="größe"'),
+    "an element without a type, which is read over": own('type="xs:int" ', ""),
+    "an attribute for tools": own(
+        DECLARATION, f'{DECLARATION} xmlns:tools="http://schemas.android.com/tools"'
+    ).replace('type="xs:int"', 'type="xs:int" tools:ignore="x"'),
+    "an attribute that Android does not know": own('type="xs:int"', 'type="xs:int" note="&lt;a&gt;"'),
+    "a type that is declared again: the later one counts": own(
+        "</xs:schema>", '<xs:documentType name="Inner"/></xs:schema>'
+    ),
+    "a type without a name, which is read over": own(
+        "</xs:schema>", '<xs:documentType><xs:element name="a_b" type="xs:x"/></xs:documentType></xs:schema>'
+    ),
+}
+REJECTED = {
+    "another prefix, since Android looks for xs as it stands": OWN.replace("xs:", "xsd:").replace(
+        "xmlns:xs=", "xmlns:xsd="
+    ),
+    "no prefix": OWN.replace("<xs:", "<").replace("</xs:", "</").replace("xmlns:xs=", "xmlns="),
+    "a cardinality that AppSearch does not have": own('cardinality="1"', 'cardinality="7"'),
+    "blanks around a number": own('cardinality="1"', 'cardinality=" 1"'),
+    "a number beyond 32 bits": own('cardinality="1"', 'cardinality="4294967297"'),
+    "a tokenizer without indexing": own('indexingType="1" tokenizerType="2"', 'tokenizerType="2"'),
+    "a repeated property that is joined by": own(
+        'cardinality="2" indexingType="1" tokenizerType="2"', 'cardinality="1" joinableValueType="1"'
+    ),
+    "more types than the indexer takes": own(
+        "</xs:schema>", "".join(f'<xs:documentType name="T{n}"/>' for n in range(20)) + "</xs:schema>"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", ACCEPTED.values(), ids=ACCEPTED.keys())
+def test_what_android_accepts_is_read_and_means_the_same_when_written_again(text: str) -> None:
+    for_android = indexer.read_schema(text)
+    again = write_schema_file(parse_schema(text, "s.xsd"))
+    parse_xml(again)
+    assert indexer.read_schema(again).types == for_android.types
+
+
+@pytest.mark.parametrize("text", REJECTED.values(), ids=REJECTED.keys())
+def test_what_android_rejects_neither_reader_takes(text: str) -> None:
+    with pytest.raises(indexer.IndexerError):
+        indexer.read_schema(text)
+    with pytest.raises(InputError) as caught:
+        parse_schema(text, "s.xsd")
+    assert caught.value.hint == "Android rejects the whole schema for it"
+
+
+@given(
+    st.fixed_dictionaries(
+        {
+            "name": st.sampled_from(["one", "two", "a_b", ""]),
+            "type": st.sampled_from(
+                ["xs:string", "xs:long", "xs:boolean", "xs:double", "appfn:T", "appfn:U"]
+            ),
+        },
+        optional={
+            name: st.sampled_from(["0", "1", "2", "3", "4", "-1", "+1", "x", ""])
+            for name in ("cardinality", "indexingType", "tokenizerType", "joinableValueType")
+        },
+    )
+)
+def test_any_attributes_are_lossless_or_rejected(attributes: dict[str, str]) -> None:
+    words = " ".join(f'{name}="{word}"' for name, word in attributes.items())
+    function_type = '<xs:documentType name="AppFunctionStaticMetadata">'
+    text = f'<xs:schema>{function_type}<xs:element {words}/></xs:documentType><xs:documentType name="T"/></xs:schema>'
+    try:
+        for_android = indexer.read_schema(text)
+    except indexer.IndexerError:
+        with pytest.raises(InputError):
+            parse_schema(text, "s.xsd")
+        return
+    kept = parse_schema(text, "s.xsd")
+    again = write_schema_file(kept)
+    assert indexer.read_schema(again).types == for_android.types
+    assert parse_schema(again, "s.xsd") == kept
+
+
+def test_a_schema_file_without_its_prefix_declared_is_read_by_itself() -> None:
+    assert facts_of(only(read_text(ACCEPTED[next(iter(ACCEPTED))], "assets/s.xsd"))) == {"schema": READ}
 
 
 def test_an_apps_own_schema_is_kept_and_written_again() -> None:

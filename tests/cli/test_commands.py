@@ -66,15 +66,15 @@ def test_inspect_reads_only_the_formats_asked_for(droidgate: Runner) -> None:
 
 
 def test_a_leniency_is_told_and_refused_by_strict(droidgate: Runner, golden: Golden) -> None:
-    Path("lenient.xml").write_text(TIMER.replace('type="integer"', 'type="int"'))
+    Path("lenient.xml").write_text(TIMER.replace('required="false"', 'required="no"'))
     run = droidgate("inspect", "lenient.xml")
     assert run.code == 0
     golden("cli/inspect-lenient.txt", run.out)
     (finding,) = document_of(droidgate, "inspect", droidgate("inspect", "lenient.xml", "--json"))["findings"]
-    assert (finding["level"], finding["source"]["line"]) == ("read", 5)
+    assert (finding["level"], finding["source"]["line"]) == ("read", 6)
     refused = droidgate("inspect", "lenient.xml", "--strict")
     assert (refused.code, refused.out) == (3, "")
-    assert refused.err.startswith("error: lenient.xml:5: ")
+    assert refused.err.startswith("error: lenient.xml:6: ")
     assert refused.err.splitlines()[1].startswith("hint: ")
 
 

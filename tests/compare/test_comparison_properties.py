@@ -61,7 +61,7 @@ def _compound(inner: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
     properties = st.dictionaries(st.sampled_from(_NAMES), inner, max_size=3)
 
     def closed(held: tuple[Schema, list[str]]) -> Schema:
-        # Open objects are out: an optional property more may refuse what was let through unseen (see types.py).
+        # Open objects are out: an optional property more may refuse what was let through unseen (types.py).
         names = sorted(set(held[1]) & held[0].keys())
         return {"type": "object", "properties": held[0], "additionalProperties": False, "required": names}
 
@@ -99,7 +99,8 @@ def _edited(draw: st.DrawFn, schema: Schema) -> Schema:
     """Return a schema with one part replaced."""
     paths = [path for path in _places(schema) if path]
     path = draw(st.sampled_from(paths or [()]))
-    return _replaced(schema, path, draw(_SCHEMAS))
+    edited: Schema = _replaced(schema, path, draw(_SCHEMAS))
+    return edited
 
 
 def _places(schema: Schema, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

@@ -119,7 +119,7 @@ WILD = Provider(
     capabilities=(
         Capability(
             id="class",
-            description="*/ public class Evil {} /* \\u002a\\u002f @param {@code <b>} \u2028 \u202e end\r\nnext line",
+            description="*/ class E {} /* \\u002a\\u002f @param {@code <b>} \u2028 \u202e end\r\nnext line",
             input=ObjectType(
                 properties={
                     name: needed(ScalarType(kind="string", description=f"{name} */ \\u000a"))
@@ -142,11 +142,11 @@ WILD = Provider(
         ),
         Capability(
             id="wait",
-            input=ObjectType(properties=dict(zip(_EVERY_KIND, map(optional, _EVERY_KIND.values())))),
+            input=ObjectType(properties={name: optional(one) for name, one in _EVERY_KIND.items()}),
         ),
         Capability(
             id="notify",
-            input=ObjectType(properties=dict(zip(_EVERY_KIND, map(needed, _EVERY_KIND.values())))),
+            input=ObjectType(properties={name: needed(one) for name, one in _EVERY_KIND.items()}),
         ),
         Capability(
             id="fifty",

@@ -1,7 +1,7 @@
-"""The generated AppFunctions Java turns Android's own GenericDocument into arguments and results into documents.
+"""The generated Java turns Android's own GenericDocument into arguments, and results into documents.
 
-What a document holds is reference appfunctions 4: every property a list, int as long, float as double, a document's schema
-type as the discriminator of a choice, the result under `androidAppfunctionsReturnValue`.
+What a document holds is reference appfunctions 4: every property a list, int as long, float as double, a
+document's schema type as the discriminator of a choice, the result under `androidAppfunctionsReturnValue`.
 """
 
 import json
@@ -14,7 +14,7 @@ import pytest
 
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.types import AllOfType, ArrayType, ObjectType, OneOfType, RefType, ScalarType, Type
-from handlers.jvm import add_runner, as_line, compile_java, run_class, write_sources
+from handlers.jvm import RUNNERS, add_runner, as_line, compile_java, run_class, write_sources
 from handlers.providers import FLAG, NUMBER, SMALL, TEXT, VOID, WHOLE, handlers_for, needed, optional
 
 ID = "dev.made.app.Notes#"
@@ -42,7 +42,8 @@ NOTES = Provider(
         ),
         "dev.made.Text": ObjectType(properties={"body": needed(TEXT)}, qualified_name="dev.made.Text"),
         "dev.made.Photo": ObjectType(
-            properties={"body": needed(ScalarType(kind="bytes"))}, qualified_name="dev.made.Photo"
+            properties={"body": needed(ScalarType(kind="bytes")), "size": needed(WHOLE)},
+            qualified_name="dev.made.Photo",
         ),
         "dev.made.Content": OneOfType(
             alternatives=(RefType(name="dev.made.Text"), RefType(name="dev.made.Photo")),
@@ -232,7 +233,7 @@ def test_recursive_documents_go_in_and_out(ask: Ask) -> None:
 
 
 def test_a_choice_is_told_by_its_schema_type(ask: Ask) -> None:
-    photo = document("dev.made.Photo", body={"bytes": ["AAEC"]})
+    photo = document("dev.made.Photo", body={"bytes": ["AAEC"]}, size={"long": [3]})
     text = document("dev.made.Text", body=texts("hello"))
     calls = [("content", document(content={"document": [one]})) for one in (photo, text)]
     for answer in ask(calls, {"content": {"returns": {"body": "hello!"}}}):
@@ -240,7 +241,7 @@ def test_a_choice_is_told_by_its_schema_type(ask: Ask) -> None:
         assert returned["type"] == "dev.made.Text"
         assert returned["properties"]["body"] == {"String": ["hello!"]}
     first, second = (one["calls"][0][1][0] for one in ask(calls, {"content": {"returns": {"body": "x"}}}))
-    assert first == 'JSONObject {"body":"AAEC"}'
+    assert json.loads(first.removeprefix("JSONObject ")) == {"body": "AAEC", "size": 3}
     assert second == 'JSONObject {"body":"hello"}'
 
 
@@ -314,7 +315,7 @@ def test_the_service_answers_each_call_once_with_what_the_author_filled_in(tmp_p
     assert filled != author.read_text()
     author.write_text(filled)
     runner = add_runner("ServiceRunner", "dev.made.app", "NotesService", tmp_path)
-    compile_java([*sources, runner], tmp_path / "classes")
+    compile_java([*sources, runner, RUNNERS / "AppFunctionService.java"], tmp_path / "classes")
     calls = [
         f"+ {ID}echo text hello",
         f"+ {ID}echo other x",

@@ -1,4 +1,4 @@
-"""The generated mMCP half without Android answers calls (specification 3; reference 3.2, 3.3, rows M43-M49)."""
+"""The generated mMCP half without Android answers calls (specification 3; reference 3; rows M43 to M49)."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -108,7 +108,14 @@ def test_arguments_reach_the_author_typed(activity: Ask) -> None:
 
 def test_a_result_is_the_text_of_an_object(activity: Ask) -> None:
     returned = {"a": [1, None]}, "plain", 5, [1], True, None
-    wanted = {"a": [1, None]}, {"text": "plain"}, {"value": 5}, {"value": [1]}, {"value": True}, {}
+    wanted: tuple[Any, ...] = (
+        {"a": [1, None]},
+        {"text": "plain"},
+        {"value": 5},
+        {"value": [1]},
+        {"value": True},
+        {},
+    )
     for one, other in zip(returned, wanted, strict=True):
         (answer,) = activity([("ping", "{}")], {"ping": {"returns": one}})
         assert json.loads(answer["result"]) == other
@@ -180,7 +187,7 @@ def test_hostile_calls_are_answered(activity: Ask) -> None:
         ("ping", "[]"),
         ("ping", "5"),
         ("ping", "null"),
-        ("ping", '{"a":1,"a":2}'),
+        ("extract_text", '{"path":"a","maybe":null,"path":"b"}'),
         ("ping", "{'a':1}"),
         ("ping", " " * 200_001),
         ("ping", '{"\ud800":1}'),
@@ -221,7 +228,7 @@ def test_a_result_too_large_for_an_intent_is_a_failure(activity: Ask) -> None:
 
 
 def test_a_broadcast_takes_every_value_as_text_and_answers_in_plain_text(broadcast: Ask) -> None:
-    texts = {name: "1" for name in FULL}
+    texts = dict.fromkeys(FULL, "1")
     (answer,) = broadcast([("extract_text", json.dumps(texts))], {"extractText": {"returns": "Done."}})
     assert answer["calls"] == [["extractText", ["String 1"] * len(FULL)]]
     assert answer["result"] == "Done."

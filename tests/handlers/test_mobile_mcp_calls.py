@@ -1,8 +1,7 @@
-"""The generated Mobile-MCP half without Android answers requests as the specification says (section 3; reference 6)."""
+"""The generated Mobile-MCP half without Android answers as specification 3 and reference 6 say."""
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest

@@ -203,6 +203,12 @@ def test_the_revision_is_read_from_the_document() -> None:
             [{"name": "a", "inputSchema": {"type": "object"}}],
             marks=pytest.mark.row("P06"),
         ),
+        pytest.param(
+            "P06",
+            [{"name": "a", "inputSchema": {"type": "object"}, "annotations": {"read_only_hint": True}}],
+            [{"name": "a", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}],
+            marks=pytest.mark.row("P06"),
+        ),
     ],
 )
 def test_what_the_schema_does_not_allow_is_read_by_its_row(row: str, document: Json, expected: Json) -> None:
@@ -348,3 +354,24 @@ def test_bytes_are_read_or_refused(data: bytes) -> None:
     FORMAT.detect(SourceFile("tools.json", data))
     with contextlib.suppress(InputError):
         FORMAT.read_file(SourceFile("tools.json", data), ReadingContext())
+
+
+@pytest.mark.requires("mcp-types")
+@pytest.mark.parametrize("dump", [{"by_alias": True, "exclude_none": True}, {"by_alias": True}, {}])
+def test_lists_that_the_sdk_dumps_are_read(dump: dict[str, bool]) -> None:
+    from mcp_types import Icon, ListToolsResult, Tool, ToolAnnotations  # noqa: PLC0415 - only where it is there
+
+    tool = Tool(
+        name="get_weather",
+        title="Weather",
+        input_schema=WEATHER["inputSchema"],
+        output_schema=WEATHER["outputSchema"],
+        annotations=ToolAnnotations(read_only_hint=True),
+        icons=[Icon(src="data:image/png;base64,AA==")],
+    )
+    text = ListToolsResult(tools=[tool]).model_dump_json(**dump)  # type: ignore[arg-type]
+    capability = read(text).providers[0].capabilities[0]
+    assert (capability.id, capability.title) == ("get_weather", "Weather")
+    assert capability.input == read_one(result(WEATHER)).capabilities[0].input
+    assert capability.output == read_one(result(WEATHER)).capabilities[0].output
+    assert capability.effects == Effects(read_only=True)

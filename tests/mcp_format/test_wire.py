@@ -81,6 +81,10 @@ def test_structured_content_is_an_object_up_to_2025() -> None:
     assert write_result(ToolResult(["a"]), "2026-07-28", ARRAY)["structuredContent"] == ["a"]
 
 
+def test_nothing_returned_is_an_empty_object_up_to_2025() -> None:
+    assert write_result(ToolResult(), "2025-11-25", VOID)["structuredContent"] == {}
+
+
 def test_an_object_with_a_result_of_its_own_is_not_taken_for_a_wrapped_one() -> None:
     result = write_result(ToolResult({"result": 1}), "2025-11-25", OBJECT)
     assert result["structuredContent"] == {"result": 1}

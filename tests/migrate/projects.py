@@ -3,13 +3,11 @@
 import shutil
 from pathlib import Path
 
-from droidgate.formats import Format, load_formats
-from droidgate.leniency import ReadingContext
+from droidgate.formats import Format, find_format
 from droidgate.migrate.plan import Migration, plan_migration
 from droidgate.migrate.source_sets import Language, find_source_set
 from droidgate.model.capability import Provider
-from droidgate.formats import find_format
-from droidgate.sources.android_project import application_from_tree
+from droidgate.sources import read_source
 from droidgate.translate import translate
 from droidgate_shim.sample_apps import sample_apps_directory
 
@@ -31,21 +29,10 @@ def migrate(provider: Provider, target: str, project: Path, language: Language =
 
 
 def read_providers(project: Path, only: Format | None = None) -> list[Provider]:
-    """Return every provider of a project that stands in its files."""
-    folder = project / "src/main"
-    tree = {
-        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
-    }
-    source_set = find_source_set(project)
-    application = application_from_tree(
-        tree, path="src/main", package=source_set.namespace, namespace=source_set.namespace
-    )
-    formats = [only] if only is not None else list(load_formats().values())
-    return [
-        provider
-        for one in formats
-        for provider in one.read_application(application, ReadingContext()).providers
-    ]
+    """Return every provider that is found in a project."""
+    reading = read_source(str(project), formats=None if only is None else [only])
+    assert not reading.problems
+    return list(reading.providers)
 
 
 def files_of(project: Path) -> dict[str, bytes]:

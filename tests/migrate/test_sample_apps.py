@@ -1,4 +1,4 @@
-"""Each sample app, migrated into every other sample app's project and into its own: written once, found, and still."""
+"""Each sample app goes into every other one's project and into its own: written once, found, then still."""
 
 import subprocess
 from pathlib import Path

@@ -132,12 +132,12 @@ def test_a_component_that_is_no_tool_is_not_looked_at() -> None:
 
 def test_every_rule_has_a_manifest_that_breaks_it() -> None:
     shown = {rule for rule, *_ in MANIFESTS} | {rule for rule, _ in COMPONENTS}
-    assert shown == {one.id for one in RULES}
+    assert shown == RULES.keys()
 
 
 def test_every_rule_says_where_it_stands_and_the_way_out() -> None:
-    for rule in RULES:
-        assert rule.section.startswith("mMCP spec ")
+    for rule in RULES.values():
+        assert rule.section
         assert rule.hint
         assert FINDING_CODES[rule.id].meaning
         assert rule.level in LINT_LEVELS
@@ -156,6 +156,16 @@ def test_a_finding_names_the_place_in_the_manifest() -> None:
     (finding,) = lint_json(value)
     assert finding.pointer == "/tools/0/parameters/properties/a~1b/type"
     assert (finding.level, finding.rule) == (Level.ERROR, "mMCP spec 1")
+
+
+def test_unknown_keys_are_told_in_their_order_and_by_escaped_pointers() -> None:
+    keys = [f"k{number}/~" for number in range(20)]
+    found = lint_json(manifest_of({**GREET, **dict.fromkeys(keys, 1)}, **dict.fromkeys(keys, 1)))
+    expected = [key.replace("~", "~0").replace("/", "~1") for key in keys]
+    assert [one.pointer for one in found] == [
+        *(f"/{one}" for one in expected),
+        *(f"/tools/0/{one}" for one in expected),
+    ]
 
 
 def test_a_file_that_is_no_json_is_refused() -> None:

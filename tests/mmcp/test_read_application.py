@@ -160,3 +160,37 @@ def test_json_that_lost_its_backslashes_is_refused_with_the_reason() -> None:
 def test_meta_data_without_a_manifest_is_refused(meta_data: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_app(application(component_xml(meta_data)))
+
+
+def test_a_manifest_that_cannot_be_read_does_not_take_the_others_with_it() -> None:
+    unreadable = component_xml("android:value='{}'").replace(".Tools", ".Other")
+    reading = read_app(application(unreadable, component_xml(VALUE)))
+    assert only(reading).component == ".Tools"
+    (problem,) = reading.problems
+    assert "`tools`" in problem.message
+
+
+def test_the_only_manifest_has_to_be_readable_and_so_has_every_one_in_a_strict_reading() -> None:
+    unreadable = component_xml("android:value='{}'").replace(".Tools", ".Other")
+    with pytest.raises(InputError, match="`tools`"):
+        read_app(application(unreadable))
+    with pytest.raises(InputError):
+        read_app(application(component_xml(VALUE), unreadable), strict=True)
+
+
+@pytest.mark.parametrize(
+    ("meta_data", "message", "hint"),
+    [
+        ('android:value="@string/later"', "names @string/later, which is not among", "android:value"),
+        ('android:value="@raw/tools"', "of which a device sees the path", 'android:resource="@raw/tools"'),
+        ('android:value="${mmcpManifest}"', "not JSON", "The build fills in"),
+        ('android:value=""', "not JSON", ""),
+    ],
+)
+def test_a_manifest_that_is_not_there_is_refused_with_the_way_out(
+    meta_data: str, message: str, hint: str
+) -> None:
+    app = application(component_xml(meta_data), **{"res/raw/tools.json": json.dumps(manifest_of(GREET))})
+    with pytest.raises(InputError, match=message) as refused:
+        read_app(app)
+    assert hint in (refused.value.hint or "")

@@ -103,6 +103,12 @@ BROKEN_FILES = {
         descriptor("words", SWITCH),
         with_param('name="x" type="string" required="true" description="X"', "output"),
     ],
+    "mobile-mcp-part-in-place": [
+        descriptor(SWITCH, f"<capabilities>{SWITCH}</capabilities>"),
+        descriptor(f'<more:capability xmlns:more="urn:more" id="c"/>{SWITCH}'),
+        descriptor(f'<capability id="c" description="C" version="1"><param {PARAM}/></capability>'),
+        with_param(f"{PARAM}/><params><param {PARAM}/></params><param {PARAM.replace('x', 'y')}"),
+    ],
     "mobile-mcp-no-capability": [descriptor()],
     "mobile-mcp-text-reference": [described("@string/about")],
     "mobile-mcp-text-changes": [described("007"), described("1.10"), described(r"a\b"), described("10dp")],
@@ -214,6 +220,21 @@ def test_only_the_rule_that_is_broken_is_told() -> None:
     ):
         for app in BROKEN_APPS[rule]:
             assert codes(lint_app(*app.components, files=app.files)) == {rule}
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ('value="2048"', "a number"),
+        ('value="1.5"', "a number"),
+        ('value="true"', "a boolean"),
+        ('resource="@string/lamp"', "a resource"),
+        ('value="@string/lamp"', "@string/lamp, which is not among the resources"),
+    ],
+)
+def test_a_name_that_is_no_text_is_called_what_it_is(value: str, told: str) -> None:
+    found = lint_app(service(NAME.replace('value="Lamp"', value), DESCRIPTION, CAPABILITIES), files=FILES)
+    assert [told in one.message for one in found if one.code == "mobile-mcp-tool-name-text"] == [True]
 
 
 def test_a_place_is_the_line_of_the_element() -> None:

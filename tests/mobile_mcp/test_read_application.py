@@ -59,6 +59,37 @@ def test_texts_by_reference_are_resolved_in_the_default_locale() -> None:
     assert provider.name == "It's a lamp"
 
 
+TWO_FILES = {"res/xml/mcp_capabilities.xml": FULL, "res/xml/other.xml": "<tools/>"}
+OTHER_CAPABILITIES = CAPABILITIES.replace("mcp_capabilities", "other")
+
+
+def test_a_service_that_cannot_be_read_does_not_take_the_others_with_it() -> None:
+    unreadable = service(NAME, DESCRIPTION, OTHER_CAPABILITIES, name=".Other")
+    reading = read_app(unreadable, service(NAME, DESCRIPTION, CAPABILITIES), files=TWO_FILES)
+    assert [one.component for one in reading.providers] == [".LampService"]
+    (problem,) = reading.problems
+    assert "<tools>" in problem.message
+    assert problem.place == "res/xml/other.xml:1"
+
+
+def test_the_only_service_has_to_be_readable_and_so_has_every_one_in_a_strict_reading() -> None:
+    unreadable = service(NAME, DESCRIPTION, OTHER_CAPABILITIES, name=".Other")
+    with pytest.raises(InputError, match="<tools>"):
+        read_app(unreadable, files=TWO_FILES)
+    with pytest.raises(InputError, match="<tools>"):
+        read_app(service(NAME, DESCRIPTION, CAPABILITIES), unreadable, files=TWO_FILES, strict=True)
+
+
+@pytest.mark.row("M12")
+@pytest.mark.parametrize("attribute", ["value", "resource"])
+def test_a_name_whose_reference_leads_nowhere_is_told_and_the_package_stands_for_it(attribute: str) -> None:
+    name = NAME.replace('value="Lamp"', f'{attribute}="@string/built_later"')
+    reading = read_app(service(name, DESCRIPTION, CAPABILITIES))
+    assert reading.providers[0].name == "com.example.lamp"
+    (told,) = [one for one in reading.findings if one.rule == "M12"]
+    assert "@string/built_later, which is not there" in told.message
+
+
 def test_what_a_call_needs_to_know_about_the_service_is_kept() -> None:
     attributes = (
         'android:exported="false" android:enabled="false" android:permission="a.b.CALL" '

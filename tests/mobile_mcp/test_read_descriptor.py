@@ -35,6 +35,42 @@ def test_a_descriptor_of_section_1_2_is_read_strictly_and_whole() -> None:
     assert (dim.source, off.source) == (Place(path="caps.xml", line=3), Place(path="caps.xml", line=12))
 
 
+CAPABILITY = '<capability id="c" description="C" version="1">{}</capability>'
+PARAM = '<param name="x" type="string" required="true" description="X"/>'
+
+
+@pytest.mark.row("M67")
+@pytest.mark.parametrize(
+    ("element", "pointer"),
+    [
+        (f"<capabilities>{SWITCH}</capabilities>", "/capabilities/capability"),
+        (CAPABILITY.format(f"<input><params>{PARAM}</params></input>"), "/capability/input/params/param"),
+        (CAPABILITY.format(PARAM), "/capability/param"),
+    ],
+)
+def test_a_part_in_another_place_is_told_and_kept(element: str, pointer: str) -> None:
+    reading = read_text(descriptor(element))
+    (finding,) = reading.findings
+    assert (finding.rule, finding.pointer) == ("M67", f"/mobile-mcp-capabilities{pointer}")
+    (provider,) = reading.providers
+    assert all(one.input == ObjectType() for one in provider.capabilities)
+    kept = provider.model_dump_json()
+    assert '"tag":"param"' in kept or '"tag":"capability"' in kept
+
+
+@pytest.mark.row("M67")
+def test_a_part_in_a_namespace_is_none_that_agents_see() -> None:
+    reading = read_text(descriptor('<x:capability xmlns:x="urn:x" id="c"/>'))
+    assert rows_of(reading) == ["M67"]
+    assert reading.providers[0].capabilities == ()
+
+
+def test_a_root_in_a_namespace_is_refused_by_its_full_name() -> None:
+    with pytest.raises(InputError, match=r"<\{urn:tools\}mobile-mcp-capabilities>") as refused:
+        read_text('<mobile-mcp-capabilities xmlns="urn:tools" version="1.0"/>')
+    assert "in no namespace" in str(refused.value.hint)
+
+
 @pytest.mark.parametrize(
     ("word", "kind"),
     [

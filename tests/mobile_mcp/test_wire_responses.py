@@ -119,6 +119,44 @@ def test_a_listed_output_may_lack_its_type() -> None:
     assert rows(extras) == ["M18"]
 
 
+@pytest.mark.row("M18")
+def test_a_listed_output_without_a_value_counts_as_missing_and_is_not_made_up() -> None:
+    extras = wrapped([*LISTED, {"name": "late", "type": "boolean"}])
+    assert read(extras).outputs == OUTPUTS
+    assert rows(extras) == ["M18"]
+
+
+@pytest.mark.row("M24")
+@pytest.mark.parametrize("version", [None, "2.0", 1, True, {}])
+def test_a_response_of_another_version_is_read_and_told(version: Json) -> None:
+    document = json.loads(wrapped(LISTED)[SPEC_EXTRA])
+    document["mobile-mcp-response"]["version"] = version
+    extras: dict[str, Json] = {SPEC_EXTRA: json.dumps(document)}
+    assert read(extras).outputs == OUTPUTS
+    assert rows(extras) == ["M24"]
+
+
+@pytest.mark.row("M24")
+def test_a_wrapped_response_without_a_version_is_told() -> None:
+    document = json.loads(wrapped(LISTED)[SPEC_EXTRA])
+    del document["mobile-mcp-response"]["version"]
+    assert rows({SPEC_EXTRA: json.dumps(document)}) == ["M24"]
+
+
+@pytest.mark.row("M21")
+@pytest.mark.parametrize(("status", "succeeded"), [("success", True), ("failure", False)])
+def test_status_and_message_may_stand_inside_the_capability(status: str, succeeded: bool) -> None:  # noqa: FBT001
+    """Commit 47b4a20 of the specification (reference 2.1)."""
+    capability = {"id": "q", "output": OUTPUTS, "status": status, "message": "Told inside"}
+    inner = {"id": "u-1", "capability": capability}
+    extras: dict[str, Json] = {
+        SPEC_EXTRA: json.dumps({"mobile-mcp-response": {"version": "1.0", "response": inner}})
+    }
+    response = read(extras)
+    assert (response.succeeded, response.message) == (succeeded, "Told inside")
+    assert rows(extras) == ["M21"]
+
+
 @pytest.mark.row("M21")
 @pytest.mark.parametrize(
     ("status", "output", "succeeded"),

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from droidgate.model.capability import Capability, Provider, State, reachable_definitions
-from droidgate.model.types import AllOfType, ArrayType, ObjectType, OneOfType, Property, RefType, ScalarType
+from droidgate.model.types import (
+    AllOfType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    Property,
+    RefType,
+    ScalarType,
+    Type,
+)
 
 
 def _property(kind: str) -> Property:
@@ -35,7 +46,7 @@ def test_the_order_of_properties_is_part_of_a_declaration() -> None:
 
 
 def test_a_pin_covers_who_declares_what() -> None:
-    changes = [
+    changes: list[dict[str, Any]] = [
         {"package": "com.other"},
         {"component": ".B"},
         {"definitions": {**PROVIDER.definitions, "Used": ScalarType(kind="int32")}},
@@ -47,7 +58,7 @@ def test_a_pin_covers_who_declares_what() -> None:
 
 
 def test_a_pin_leaves_out_what_other_capabilities_and_the_moment_say() -> None:
-    changes = [
+    changes: list[dict[str, Any]] = [
         {"definitions": {"Used": PROVIDER.definitions["Used"]}},
         {"capabilities": PROVIDER.capabilities[:1]},
         {"capabilities": (PROVIDER.capabilities[0].model_copy(update={"state": State(enabled=False)}),)},
@@ -63,7 +74,7 @@ def test_there_is_no_pin_of_an_unknown_capability() -> None:
 
 
 def test_definitions_are_reached_through_every_kind_of_type() -> None:
-    definitions = {
+    definitions: dict[str, Type] = {
         "A": ObjectType(properties={"x": Property(type=RefType(name="B"))}),
         "B": ArrayType(items=RefType(name="C")),
         "C": AllOfType(members=(RefType(name="D"), RefType(name="unknown"))),

@@ -200,6 +200,16 @@ def test_an_input_that_is_no_object_is_told_whole() -> None:
     assert fitted.provider.capabilities[0].description == '[Parameters: {"type":"string"}]'
 
 
+def test_an_array_behind_a_reference_says_of_what_where_it_must() -> None:
+    provider = _provider(
+        Capability(id="tool", output=RefType(name="List")), definitions={"List": ArrayType(items=AnyType())}
+    )
+    capacity = everything(types={"ref": {"written_as": "string"}}, items_required=True)
+    fitted = _fit(provider, capacity)
+    assert fitted.provider.capabilities[0].output is not None
+    assert _told(fitted)["/capabilities/0/output/items/kind"] == ("items-defaulted", Level.DEFAULTED)
+
+
 def test_a_definition_that_is_reached_only_through_what_moved_is_not_written() -> None:
     provider = _provider(
         Capability(id="tool", input=RefType(name="A")), definitions={"A": ObjectType(description="Deep")}

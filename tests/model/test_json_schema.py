@@ -188,6 +188,28 @@ def test_what_the_algebra_models_is_in_its_fields(schema: Json, expected: Type) 
     _assert_exact(schema)
 
 
+@pytest.mark.parametrize(
+    "one",
+    [
+        OneOfType(alternatives=(ScalarType(kind="string"), ScalarType(kind="null"))),
+        OneOfType(),
+        AllOfType(nullable=True),
+        ObjectType(implicit=True, nullable=True),
+        AnyType(nullable=True),
+        AnyType(enum=("a", "b")),
+        AnyType(boolean=True, description="Anything"),
+        ScalarType(kind="null", nullable=True),
+        ScalarType(kind="int32", format="int32"),
+        ScalarType(kind="int64", format="int32"),
+        ScalarType(kind="string", keywords={"contentEncoding": "base64"}),
+    ],
+)
+def test_a_type_that_json_schema_would_read_as_another_says_so_in_a_note(one: Type) -> None:
+    schema = write_schema(one)
+    assert ANNOTATION in schema
+    assert read_type(schema) == one
+
+
 def test_recursion_goes_through_definitions() -> None:
     tree = {
         "type": "object",

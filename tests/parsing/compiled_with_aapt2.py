@@ -71,7 +71,7 @@ def compile_texts(
         manifest, xml, table = (
             archive[name] for name in ("AndroidManifest.xml", "res/xml/c.xml", "resources.arsc")
         )
-    by_name = dict(strings_of_table(table).values())
+    by_name = strings_of_table(table)
     return (
         [one["value"] for name, one in elements_of_xml(manifest) if name == "meta-data"],
         [one["v"] for name, one in elements_of_xml(xml) if name == "e"],
@@ -140,7 +140,12 @@ def elements_of_xml(data: bytes) -> Iterator[tuple[str, dict[str, CompiledValue]
             yield strings[name], attributes
 
 
-def strings_of_table(data: bytes) -> dict[int, tuple[str, str]]:
+def strings_of_table(data: bytes) -> dict[str, str]:
+    """Return the default strings of a resource table by name; references are left out."""
+    return dict(strings_by_id(data).values())
+
+
+def strings_by_id(data: bytes) -> dict[int, tuple[str, str]]:
     """Return name and text of a resource table's default strings by resource id; references are left out."""
     found: dict[int, tuple[str, str]] = {}
     values: list[str] = []

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import Phase, example, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from droidgate.model.errors import WriteError
@@ -144,8 +144,12 @@ texts = st.one_of(
     st.from_regex(r"\s?[-+]?[0-9]{0,3}\.?[0-9]{1,3}(e[0-9])?(px|dp|sp|in|mm|pt|%|%p)?\s?", fullmatch=True),
     st.sampled_from(LOOK_ALIKES),
 )
-batches = st.lists(texts, min_size=150, max_size=300)
-quick = settings(max_examples=5, phases=[Phase.explicit, Phase.generate])
+batches = st.lists(texts, min_size=50, max_size=200)
+quick = settings(
+    max_examples=5,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
+)
 raw_texts = st.one_of(
     texts.map(
         lambda text: "".join(
@@ -156,7 +160,7 @@ raw_texts = st.one_of(
         st.sampled_from(["\\", "u", "n", "t", "\\u", "00e4", "d83d", '"', " ", "  ", "a", "\\'", "ü", "\n"])
     ).map("".join),
 ).filter(lambda raw: not raw.strip().startswith(("@", "?")) and "\\u0000" not in raw + "0000")
-raw_batches = st.lists(raw_texts, min_size=150, max_size=300)
+raw_batches = st.lists(raw_texts, min_size=50, max_size=200)
 
 
 def coerced(value: CompiledValue) -> str:

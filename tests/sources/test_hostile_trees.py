@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.model.errors import InputError
+from droidgate.model.errors import BudgetError, InputError
+from droidgate.sources import folders
 from droidgate.sources.android_project import application_from_tree, names_pointed_to
 from droidgate.sources.folders import MAX_LEVELS
 from droidgate.sources.manifest import is_manifest
@@ -171,6 +172,18 @@ def test_a_folder_of_many_files_takes_seconds(tmp_path: Path) -> None:
     started = time.monotonic()
     assert len(read(tmp_path).providers) == 1
     assert time.monotonic() - started < 10
+
+
+def test_a_folder_of_endless_files_is_left_at_the_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "MAX_ENTRIES", 10)
+    write_tree(tmp_path, {"a.json": "tools a", **{f"many/f{number}": "" for number in range(20)}})
+    reading = read(tmp_path)
+    assert [one.capabilities[0].id for one in reading.providers] == ["a"]
+    (problem,) = reading.problems
+    assert isinstance(problem, BudgetError)
+    assert problem.place == str(tmp_path)
 
 
 def test_folders_are_looked_into_down_to_a_limit(tmp_path: Path) -> None:

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from droidgate.formats import find_format
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.model.findings import Level
 from droidgate.sources import UNTIED_DESCRIPTOR, read_source
+from droidgate.translate import translate
+from requirements_of_tests import CHECKOUT
 from sources.formats_of_tests import NO_MANIFEST, TOOLS, manifest, read, service, write_tree
 
 GRADLE = """plugins { id("com.android.application") }
@@ -215,12 +218,15 @@ class TestProjects:
                 "app/src/debug/res/raw/d.txt": "tools overlay",
                 "app/src/main/res/raw/d.txt": "tools below",
                 "app/src/androidTest/AndroidManifest.xml": manifest(service(".T", 'android:value="t.txt"')),
+                "app/src/testDebug/AndroidManifest.xml": manifest(service(".T", 'android:value="t.txt"')),
+                "app/src/tester/AndroidManifest.xml": manifest(service(".Flavour", 'android:value="t.txt"')),
             },
         )
         assert found("p") == [
             ("dev.app", ".S", ["one", "two"], "p/app/src/main/assets/t.txt"),
             ("dev.app.debug", ".D", ["overlay"], "p/app/src/debug/res/raw/d.txt"),
             ("dev.app.debug", ".S", ["changed"], "p/app/src/debug/assets/t.txt"),
+            ("dev.app", ".Flavour", ["one", "two"], "p/app/src/main/assets/t.txt"),
         ]
 
     def test_a_module_with_tests_only_is_read_too(self) -> None:
@@ -391,3 +397,18 @@ class TestFolders:
         monkeypatch.setattr(os, "scandir", scan)
         (problem,) = read("p").problems
         assert str(problem) == "p/gone: it cannot be listed: No such file or directory"
+
+
+def test_a_descriptor_beside_the_manifest_that_declares_it_too_is_counted_once(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    sample = CHECKOUT / "device_shim" / "apps" / "pdf-tool"
+    (provider,) = read_source(str(sample)).providers
+    target, dialect = find_format("mmcp")
+    (translation,) = translate([provider], target, dialect)
+    for artifact in translation.writing.artifacts:
+        file = out / artifact.path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(artifact.text, encoding="utf-8")
+    reading = read_source(str(out))
+    assert [one.component for one in reading.providers] == [provider.component]
+    assert "repeated-declaration" in {one.code for one in reading.findings}

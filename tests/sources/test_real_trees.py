@@ -15,7 +15,7 @@ from parsing.compiled_with_aapt2 import (
     CompiledValue,
     compile_application,
     elements_of_xml,
-    strings_of_table,
+    strings_by_id,
 )
 from requirements_of_tests import require
 from sources.formats_of_tests import read
@@ -63,7 +63,7 @@ def test_meta_data_has_the_values_that_aapt2_compiles(source_set: Path, tmp_path
     names = [path for path in source_set.rglob("*") if path.is_file() and "java" not in path.parts]
     tree = {path.relative_to(source_set).as_posix(): path.read_bytes() for path in names}
     apk = compile_application({name: data.decode() for name, data in tree.items()}, tmp_path)
-    strings = {key: text for key, (_, text) in strings_of_table(apk["resources.arsc"]).items()}
+    strings = {key: text for key, (_, text) in strings_by_id(apk["resources.arsc"]).items()}
     compiled = [
         (attributes["name"].text, attributes.get("value"))
         for element, attributes in elements_of_xml(apk["AndroidManifest.xml"])

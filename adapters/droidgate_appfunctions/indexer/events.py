@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from droidgate.model.errors import InputError
-from droidgate.parsing.xml_text import Element, parse_xml
+from droidgate.parsing.xml_text import Element
+from droidgate_appfunctions.xml_roots import parse_roots
 
-_DECLARATION: Final = re.compile(r"\ufeff?<\?xml\b.*?\?>", re.DOTALL)
-_WRAPPER: Final = "droidgate-document"
 _PREFIXES: Final = ("xs", "appfn", "android", "tools", "xsd", "xsi")
 _JAVA_BLANKS: Final = "".join(map(chr, range(0x21)))
 
@@ -101,42 +100,18 @@ class PullParser:
 
 
 def _read_events(text: str, *, namespaces: bool) -> list[Event]:
-    roots = _read_roots(text, lenient_prefixes=not namespaces)
+    try:
+        roots = parse_roots(text, prefixes=() if namespaces else _PREFIXES)
+    except InputError as error:
+        raise _malformed(error) from None
     events = [event for root in roots for event in _events_of(root, namespaces=namespaces)]
     return [*events, Event("end-document")]
-
-
-def _read_roots(text: str, *, lenient_prefixes: bool) -> list[Element]:
-    try:
-        return [parse_xml(text)]
-    except InputError as error:
-        declaration = _DECLARATION.match(text)
-        body = text[declaration.end() :] if declaration else text
-        lines_before = "\n" * (text.count("\n", 0, declaration.end()) if declaration else 0)
-        prefixes = (
-            "".join(f' xmlns:{one}="urn:droidgate:{one}"' for one in _PREFIXES) if lenient_prefixes else ""
-        )
-        try:
-            wrapper = parse_xml(f"<{_WRAPPER}{prefixes}>{lines_before}{body}</{_WRAPPER}>")
-        except InputError:
-            raise _malformed(error) from None
-        if wrapper.tag != _WRAPPER or _has_loose_text(wrapper) or not _elements(wrapper):
-            raise _malformed(error) from None
-        return _elements(wrapper)
 
 
 def _malformed(error: InputError) -> IndexerError:
     parts = (error.place or "").rsplit(":", 2)
     line = next((int(one) for one in parts[1:] if one.isdigit()), None)
     return IndexerError("malformed-xml", error.message, line=line)
-
-
-def _has_loose_text(wrapper: Element) -> bool:
-    return bool((wrapper.text or "").strip() or any((child.tail or "").strip() for child in wrapper))
-
-
-def _elements(parent: Element) -> list[Element]:
-    return [child for child in parent if isinstance(child.tag, str)]
 
 
 def _events_of(root: Element, *, namespaces: bool) -> Iterator[Event]:

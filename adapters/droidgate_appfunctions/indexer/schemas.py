@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from droidgate_appfunctions.indexer.events import (
@@ -36,11 +36,13 @@ class AppSearchSchema:
         types: Type -> property -> what it holds.
         duplicates: `(type, property)` that the file declares again; the first declaration counts.
         lines: Line of each type's declaration.
+        attributes: Type -> property -> the attributes of its element as written, without its name.
     """
 
     types: SchemaTypes
     duplicates: tuple[tuple[str, str], ...] = ()
     lines: Mapping[str, int | None] = field(default_factory=dict)
+    attributes: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
 
     def for_release(self, release: Release) -> AppSearchSchema:
         """Return the schema in force on a release: 17 sets some of the platform's own properties."""
@@ -49,7 +51,7 @@ class AppSearchSchema:
         types = {name: dict(properties) for name, properties in self.types.items()}
         for name, properties in load_schema_types("scoped").items():
             types[name] = {**types.get(name, {}), **properties}
-        return AppSearchSchema(types, self.duplicates, self.lines)
+        return replace(self, types=types)
 
 
 def platform_schema() -> AppSearchSchema:
@@ -94,6 +96,7 @@ class _SchemaReader:
         self._nested: dict[str, int | None] = {}
         self._open: str | None = None
         self._properties: dict[str, SchemaProperty] = {}
+        self._attributes: dict[str, dict[str, Mapping[str, str]]] = {}
 
     def take(self, event: Event) -> None:
         if event.name == "xs:documentType" and event.type == "start":
@@ -111,7 +114,7 @@ class _SchemaReader:
             raise IndexerError("too-many-types", message, line=event.line)
         name = event.attributes.get("name")
         if name is not None:
-            self._open, self._properties = name, {}
+            self._open, self._properties, self._attributes[name] = name, {}, {}
             self._lines[name] = event.line
 
     def _add_property(self, type_name: str, event: Event) -> None:
@@ -125,7 +128,10 @@ class _SchemaReader:
         read = self._read_property(name, word, event)
         if name in self._properties:
             self._duplicates.append((type_name, name))
-        self._properties.setdefault(name, read)
+            return
+        self._properties[name] = read
+        attributes = {key: value for key, value in event.attributes.items() if key != "name"}
+        self._attributes[type_name][name] = attributes
 
     def _read_property(self, name: str, word: str, event: Event) -> SchemaProperty:
         cardinality = CARDINALITIES[_read_choice(event, "cardinality", 2, range(1, 4))]
@@ -153,7 +159,8 @@ class _SchemaReader:
             if name not in self._types:
                 message = f"the schema uses the type {name} and does not declare it"
                 raise IndexerError("undefined-type", message, line=line, name=name)
-        return AppSearchSchema(self._types, tuple(self._duplicates), self._lines)
+        attributes = {name: self._attributes[name] for name in self._types}
+        return AppSearchSchema(self._types, tuple(self._duplicates), self._lines, attributes)
 
 
 def _check_string_indexing(event: Event, cardinality: Cardinality) -> None:

@@ -1,6 +1,6 @@
 """A format for droidgate in one file: one tool a line, its name and what it does as a JSON string.
 
-    search_notes "Find notes by their text"
+search_notes "Find notes by their text"
 """
 
 import json

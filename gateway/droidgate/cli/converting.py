@@ -26,7 +26,7 @@ from droidgate.cli.options import CrossingThreshold
 from droidgate.cli.output_folder import Status, check_output_name, path_below, write_files
 from droidgate.cli.pages import Block, Heading, Line, show
 from droidgate.cli.reading import Output, Read, read_all
-from droidgate.cli.safe_text import one_line
+from droidgate.cli.safe_text import one_line, visible
 from droidgate.cli.sarif import sarif_log
 from droidgate.cli.summaries import dialect_name, provider_name
 from droidgate.formats import Artifact, find_format
@@ -173,8 +173,16 @@ def _print_artifact(converted: Converted, output: Output) -> None:
         message = "standard output takes the artifact, so it cannot take the report"
         raise UsageError(message, hint="Write into a folder with -o OUT")
     check_output_name(_STANDARD_OUTPUT, len(artifacts))
-    sys.stdout.write(artifacts[0][1].text)
+    _print_file(artifacts[0][1].text)
     show(conversion_page(converted), sys.stderr)
+
+
+def _print_file(text: str) -> None:
+    """Print a file as its bytes would be, or safe to look at where a terminal shows it."""
+    if sys.stdout.isatty():
+        print("\n".join(visible(line) for line in text.splitlines()))
+    else:
+        sys.stdout.buffer.write(text.encode())
 
 
 def _report(read: Read, converted: Converted, statuses: dict[Path, Status], output: Output) -> None:

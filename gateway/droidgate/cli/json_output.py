@@ -10,7 +10,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any, Final
 
-from droidgate.cli.safe_text import visible_json
+from droidgate.cli.safe_text import ascii_json, visible_json
 from droidgate.model.json_values import Json
 from droidgate.model.types import Frozen
 
@@ -82,8 +82,13 @@ def _bracketed(start: str, parts: list[list[str]], end: str, line: str) -> list[
 
 
 def print_json(part: Any) -> None:
-    """Print a document, or JSON values, on standard output."""
-    sys.stdout.write(json_text(json_value(part)))
+    """Print a document, or JSON values, on standard output, whatever its encoding can hold."""
+    text = json_text(json_value(part))
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = ascii_json(text)
+    sys.stdout.write(text)
 
 
 def schema_of(document: type[Document]) -> Json:

@@ -13,6 +13,7 @@ _UNSAFE: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
+_NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 _BLANKS: Final = re.compile(r"[ \t\r\n]+")
 
 
@@ -30,6 +31,11 @@ def one_line(text: str, most: int | None = None) -> str:
 def visible_json(text: str) -> str:
     """Return a JSON text whose unsafe characters are written as JSON escapes; line breaks stay."""
     return _UNSAFE.sub(lambda match: match[0] if match[0] == "\n" else _json_escape(match[0]), text)
+
+
+def ascii_json(text: str) -> str:
+    """Return a JSON text with every character outside ASCII written as a JSON escape."""
+    return _NOT_ASCII.sub(lambda match: _json_escape(match[0]), text)
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -11,6 +11,8 @@ def may_be_object(one: Type) -> bool:
     """Tell whether a type's schema can also say `type: object`: it says no other, and is no boolean."""
     if isinstance(one, AnyType):
         return one.boolean is None and one.keywords.get("type", "object") == "object"
+    if isinstance(one, OneOfType) and len(one.alternatives) == 1:
+        return may_be_object(one.alternatives[0])
     return isinstance(one, ObjectType | RefType | AllOfType | OneOfType)
 
 

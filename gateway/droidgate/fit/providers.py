@@ -118,7 +118,8 @@ class _ProviderFit(TypeFit):
         for name, template in defaults.items():
             if changes.get(name) is None:
                 changes[name] = self.clean(template.format(**filled), f"{pointer}/{name}", quiet=True)
-                message = f"the target demands a {name}: {changes[name]!r} is written"
+                demanded = name if name.endswith("s") else f"a {name}"
+                message = f"the target demands {demanded}: {changes[name]!r} is written"
                 self.tell(FIELD_DEFAULTED, Level.DEFAULTED, f"{pointer}/{name}", message)
 
     def fit_component(self) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -47,10 +46,8 @@ from droidgate.model.types import (
     ScalarType,
     Type,
 )
+from droidgate.parsing.xml_text import NOT_XML
 from droidgate_mappings.capacity import Capacity
-
-NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""A character that XML 1.0 cannot hold."""
 
 _SLASHES_OF_DEFINITION: Final = 2
 _SPELLINGS: Final = frozenset({"type", "required", "properties", "enum", "$ref", "anyOf", "items"})

@@ -1,6 +1,6 @@
 """Kotlin that every protocol's handlers share: the class that the app's author fills in.
 
-The classes around it stay Java: they are made anew by droidgate, and Kotlin calls and implements them as they are.
+The classes around it stay Java: they are made anew by droidgate, and Kotlin implements them as they are.
 """
 
 from __future__ import annotations

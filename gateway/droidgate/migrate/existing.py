@@ -83,7 +83,7 @@ class ExistingApp:
                 for path in [one for one in files if _reference(one) in child.attrib.values()]:
                     del files[path]
                 _drop_unused_strings(root, files)
-                yield f"The app has its own {child.get(_NAME)}, and keeps it: add to it what the new tools need"
+                yield f"The app keeps its own {child.get(_NAME)}: add to it what the new tools need"
 
     def has_fact(self, child: Element, files: Mapping[str, Artifact]) -> bool:
         """Tell whether the app says something else under a name that is about the whole app."""

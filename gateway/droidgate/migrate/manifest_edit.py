@@ -65,8 +65,8 @@ def merge_manifest(project: str, addition: str, *, path: str, namespace: str | N
         namespace: The package that `.Name` stands in, where it is not the manifest's `package`.
 
     Raises:
-        InputError: the project's manifest has no application element, or does not fit (a component that is not
-            exported).
+        InputError: the project's manifest has no application element, or does not fit (a component that is
+            not exported).
     """
     if project.startswith(_BYTE_ORDER_MARK):
         merged = merge_manifest(project[1:], addition, path=path, namespace=namespace)

@@ -1,4 +1,4 @@
-"""What migrating providers into an app's source tree changes, file by file; writing it is a step of its own."""
+"""What migrating providers into an app's source tree changes, file by file; writing it is another step."""
 
 from __future__ import annotations
 
@@ -69,7 +69,9 @@ class Migration:
         return "".join(change.unified_diff() for change in self.changes)
 
     def apply(self) -> None:
-        """Write the changes, the manifest last: it names the others. Each file is replaced as a whole or not at all.
+        """Write the changes, the manifest last: it names the others.
+
+        Each file is replaced as a whole or not at all.
 
         Raises:
             InputError: a link leads out of the project.

@@ -118,7 +118,7 @@ def _find_language(folder: Path) -> Language:
 
 
 def source_file_beside(folder: Path, artifact_path: str) -> Path | None:
-    """Return the file that declares the same class as a source artifact, in either language and either folder."""
+    """Return the file of the same class as a source artifact, in either language and folder."""
     relative = Path(artifact_path).relative_to("java")
     for sources in _SOURCE_FOLDERS:
         for suffix in (".java", ".kt"):

@@ -165,7 +165,7 @@ def declaration_of(part: Frozen) -> dict[str, Json]:
     become a
     list of `[name, property]` pairs.
     """
-    declared: dict[str, Json] = Field(default_factory=dict)
+    declared: dict[str, Json] = {}
     for name, field in type(part).model_fields.items():
         value = getattr(part, name)
         if name in _NOT_DECLARED or (

@@ -19,6 +19,11 @@ MAX_DEPTH: Final = 256
 
 ANDROID: Final = "{http://schemas.android.com/apk/res/android}"
 """Prefix of Android's attribute names in lxml's notation."""
+TOOLS: Final = "{http://schemas.android.com/tools}"
+"""Prefix of attributes that only build tools read; the compiler removes them."""
+
+NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""A character that XML 1.0 cannot hold."""
 
 _NEWLINE: Final = b"\n"
 _PROLOG = re.compile(rb"(?>\s+|<\?.*?\?>|<!--.*?-->)*+", re.DOTALL)

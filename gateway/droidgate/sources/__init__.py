@@ -11,9 +11,10 @@ from typing import BinaryIO, Final
 from droidgate.application import Application
 from droidgate.formats import Format, Reading, SourceFile, detect_format, load_formats
 from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place, Provider
+from droidgate.model.capability import Place, Provider, declaration_of
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.model.findings import Finding, Level, finding_code
+from droidgate.model.json_values import Json
 from droidgate.sources.android_project import (
     LooseFile,
     Module,
@@ -37,6 +38,12 @@ UNTIED_DESCRIPTOR: Final = finding_code(
     __name__,
 )
 
+REPEATED_DECLARATION: Final = finding_code(
+    "repeated-declaration",
+    "A descriptor in a folder that says what a component of an app in it declares; it is not counted again",
+    __name__,
+)
+
 _ARCHIVE_ENDINGS: Final = (".apk", ".apks", ".apkm", ".xapk", ".aab", ".aar")
 _ZIP_SIGNATURE: Final = b"PK\x03\x04"
 _COMPILED_XML_SIGNATURE: Final = b"\x03\x00\x08\x00"
@@ -52,7 +59,8 @@ class SourceReading:
         findings: What was bent, and what else is worth telling.
         applications: The applications found, whether or not they declare anything.
         files_read: Paths of the files read, as a user would write them, each once.
-        problems: What could not be read in a folder; a file that was named itself is raised instead.
+        problems: What could not be read in a folder, or in one component of several; the only descriptor of a
+            file that was named itself is raised instead.
     """
 
     providers: tuple[Provider, ...] = ()
@@ -109,6 +117,18 @@ def _is_folder(spelled: str) -> bool:
 def _no_archive(place: str) -> InputError:
     return InputError(
         "reading an APK or another archive is not supported by this build", place=place, hint=_WAY_OUT
+    )
+
+
+def _declares_the_same(tied: Provider, loose: Provider) -> bool:
+    def declared(one: Provider) -> list[dict[str, Json]]:
+        return [declaration_of(part) for part in (*one.capabilities, *one.definitions.values())]
+
+    return (
+        tied.protocol == loose.protocol
+        and len(tied.capabilities) == len(loose.capabilities)
+        and tied.definitions.keys() == loose.definitions.keys()
+        and declared(tied) == declared(loose)
     )
 
 
@@ -172,6 +192,7 @@ class _Reader:
     def _keep(self, reading: Reading, context: ReadingContext) -> None:
         self._providers.extend(reading.providers)
         self._findings.extend(dict.fromkeys((*reading.findings, *context.findings)))
+        self._note(*reading.problems)
 
     def _read_file(self, file: SourceFile) -> bool:
         one = detect_format(file, self._formats)
@@ -249,9 +270,33 @@ class _Reader:
                 self._files_read[place] = None
                 self._read_loose_manifest(place, data)
             else:
+                known = len(self._providers)
                 self._read_file(SourceFile(place, data))
+                self._leave_out_repeated(known)
         except InputError as error:
             self._note(error)
+
+    def _leave_out_repeated(self, known: int) -> None:
+        """Leave out the providers from position `known` on that a component of an app declares as well.
+
+        A folder that `convert` wrote holds mMCP's tools twice, in the manifest and beside it.
+        """
+        tied = [one for one in self._providers[:known] if one.component is not None]
+        loose, self._providers[known:] = self._providers[known:], []
+        for provider in loose:
+            twin = next((one for one in tied if _declares_the_same(one, provider)), None)
+            if twin is None:
+                self._providers.append(provider)
+                continue
+            self._findings.append(
+                Finding(
+                    code=REPEATED_DECLARATION,
+                    level=Level.NOTE,
+                    pointer="",
+                    message=f"it declares what {twin.component} does, and is not counted again",
+                    source=provider.source,
+                )
+            )
 
     def _read_loose_manifest(self, place: str, data: bytes) -> None:
         folder, _, name = place.rpartition("/")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -30,7 +31,7 @@ SKIPPED_FOLDERS: Final = frozenset({"build", "node_modules", "__pycache__"})
 MANIFEST: Final = "AndroidManifest.xml"
 LOOSE_ENDINGS: Final = (".xml", ".json")
 GRADLE_FILES: Final = ("build.gradle.kts", "build.gradle")
-_TEST_SETS: Final = ("test", "androidTest")
+_TEST_SET = re.compile(r"(?:test|androidTest)(?:[A-Z]\w*)?")
 _INSIDE_SOURCE_SET: Final = frozenset({"res", "assets", "java", "kotlin"})
 _RESOURCE_TYPES: Final = ("values", "xml", "raw")
 
@@ -233,7 +234,7 @@ class _Walk:
 
     def _module(self, module: str, sets: dict[str, str]) -> Module:
         if MAIN in sets:
-            sets = {name: path for name, path in sets.items() if not name.startswith(_TEST_SETS)}
+            sets = {name: path for name, path in sets.items() if _TEST_SET.fullmatch(name) is None}
         read = self._scan.files_read
         source_sets = {}
         for name, path in sets.items():

@@ -12,10 +12,8 @@ from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
 from droidgate.parsing.aapt_text import read_attribute_value, read_plain_attribute, reference_in
-from droidgate.parsing.xml_text import ANDROID, Element, child_elements, decode_xml, parse_xml
+from droidgate.parsing.xml_text import ANDROID, TOOLS, Element, child_elements, decode_xml, parse_xml
 from droidgate.sources.resources import SourceResources
-
-TOOLS: Final = "{http://schemas.android.com/tools}"
 
 COMPONENT_TAGS: Final[Mapping[str, ComponentKind]] = {
     "activity": "activity",

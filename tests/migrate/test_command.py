@@ -1,0 +1,117 @@
+"""`droidgate migrate` as a program: diff on standard output, cost on standard error, exit codes."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from cli.program_runs import Runner, run_process
+from droidgate_shim.sample_apps import sample_apps_directory
+from migrate.projects import copy_module, files_of, read_providers
+
+CLOCK = sample_apps_directory() / "clock-in"
+
+
+@pytest.fixture
+def program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Runner:
+    return Runner(capsys, monkeypatch)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return copy_module("pdf-tool", tmp_path)
+
+
+def test_it_shows_a_diff_and_writes_nothing(program: Runner, project: Path) -> None:
+    before = files_of(project)
+    run = program("migrate", CLOCK, "--to", "appfunctions", "--into", project)
+    assert run.code == 0
+    assert run.out.startswith("--- a/src/main/AndroidManifest.xml\n+++ b/src/main/AndroidManifest.xml\n@@ ")
+    assert "+++ b/src/main/assets/app_function_service.xml" in run.out
+    assert "would be changed: src/main/AndroidManifest.xml" in run.err
+    assert "findings: " in run.err
+    assert "Left to do" in run.err
+    assert files_of(project) == before
+
+
+def test_it_writes_once(program: Runner, project: Path) -> None:
+    arguments = ("migrate", CLOCK, "--to", "appfunctions", "--into", project, "--write")
+    first = program(*arguments)
+    assert first.code == 0
+    assert "written: src/main/AndroidManifest.xml" in first.err
+    assert sorted(one.protocol for one in read_providers(project)) == ["appfunctions", "mmcp"]
+    after = files_of(project)
+    second = program(*arguments)
+    assert (second.code, second.out) == (0, "")
+    assert "nothing to change" in second.err
+    assert files_of(project) == after
+
+
+def test_the_diff_can_be_applied(project: Path, tmp_path: Path) -> None:
+    twin = copy_module("pdf-tool", tmp_path / "twin")
+    shown = run_process("migrate", CLOCK, "--to", "mobile-mcp", "--into", project)
+    assert shown.code == 0
+    applied = subprocess.run(
+        ["git", "apply", "-"], cwd=twin, input=shown.out.encode(), check=False, capture_output=True
+    )
+    assert applied.returncode == 0, applied.stderr.decode()
+    assert run_process("migrate", CLOCK, "--to", "mobile-mcp", "--into", project, "--write").code == 0
+    assert files_of(twin) == files_of(project)
+
+
+def test_json_is_as_its_schema_says(program: Runner, project: Path) -> None:
+    schema = json.loads(program("migrate", "--json-schema").out)
+    run = program("migrate", CLOCK, "--to", "mmcp+draft", "--into", copy_of_clock(project), "--json")
+    document = json.loads(run.out)
+    jsonschema.Draft202012Validator(schema).validate(document)
+    assert document["schema"] == "droidgate.migration/1"
+    assert document["written"] is False
+    assert {one["path"] for one in document["changes"]} > {"src/main/AndroidManifest.xml"}
+    (crossing,) = document["crossings"]
+    assert crossing["findings"]
+
+
+def copy_of_clock(project: Path) -> Path:
+    return copy_module("clock-in", project.parent)
+
+
+def test_findings_over_the_threshold_stop_it(program: Runner, project: Path) -> None:
+    before = files_of(project)
+    run = program(
+        "migrate", CLOCK, "--to", "mmcp+broadcast", "--into", project, "--write", "--fail-on", "moved"
+    )
+    assert run.code == 1
+    assert "nothing was written" in run.err
+    assert files_of(project) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("--to", "mcp", "--into", "PROJECT"), 2, "mcp"),
+        (("--to", "nothing", "--into", "PROJECT"), 2, "unknown format"),
+        (("--to", "mmcp", "--into", "NOWHERE"), 3, "not a folder"),
+        (("--to", "mmcp", "--into", "EMPTY"), 3, "no AndroidManifest.xml"),
+        (("--to", "mmcp", "--into", "PROJECT", "--package", "not a package"), 2, "no Java package"),
+        (("--to", "mmcp", "--into", "PROJECT", "--language", "cobol"), 2, "cobol"),
+    ],
+)
+def test_what_is_wrong_is_one_line_with_a_hint(
+    program: Runner, project: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    places = {"PROJECT": project, "NOWHERE": tmp_path / "nowhere", "EMPTY": tmp_path / "empty"}
+    run = program("migrate", CLOCK, *(places.get(one, one) for one in arguments))
+    assert run.code == code
+    error, hint = run.err.splitlines()
+    assert error.startswith("error: ")
+    assert message in error
+    assert hint.startswith("hint: ")
+
+
+def test_one_provider_at_a_time(program: Runner, project: Path) -> None:
+    run = program("migrate", sample_apps_directory() / "notes", "--to", "mobile-mcp", "--into", project)
+    assert run.code == 2
+    assert "one is migrated at a time" in run.err
