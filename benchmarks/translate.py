@@ -144,9 +144,8 @@ def measure_memory(formats: Mapping[str, Format], total: int) -> None:
         cross(formats[source_id], files[source_id], formats[target_id])
         if number in {rounds // 10, rounds - 1}:
             marks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-    print(
-        f"memory: {marks[0] / 1024:.0f} MiB after a tenth, {marks[1] / 1024:.0f} MiB after {total:,} capabilities"
-    )
+    after_tenth, after_all = (f"{mark / 1024:.0f} MiB" for mark in marks)
+    print(f"memory: {after_tenth} after a tenth, {after_all} after {total:,} capabilities")
 
 
 def measure_processes(formats: Mapping[str, Format], rounds: int) -> None:

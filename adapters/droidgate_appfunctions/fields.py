@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
 from droidgate.leniency import ReadingContext
@@ -13,31 +12,12 @@ from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.parsing.xml_text import Element, child_elements, xpath_of
 from droidgate_appfunctions.constants import UNUSED
+from droidgate_appfunctions.indexer.events import to_lower_camel_case
 
 _LONG: Final = range(-(2**63), 2**63)
 _BLANK: Final = " \t\r\n"
 TOOLS_NAMESPACE: Final = "http://schemas.android.com/tools"
 """Of attributes for build tools and editors, which are no part of what a file says."""
-
-
-@cache
-def convert_tag(tag: str) -> str:
-    """Return a tag as the indexer looks it up: a tag with underscores becomes camel case (reference 2.b).
-
-    Underscores go, the letter after one is upper case and every other letter lower case; a tag without an
-    underscore stays as it is.
-    """
-    if "_" not in tag:
-        return tag
-    pieces: list[str] = []
-    upper = False
-    for character in tag:
-        if character == "_":
-            upper = True
-            continue
-        pieces.append(character.upper() if upper else character.lower())
-        upper = False
-    return "".join(pieces)
 
 
 def local_name(element: Element) -> str:
@@ -95,7 +75,9 @@ class Fields:
         for child in element:
             tag = child.tag
             if isinstance(tag, str):
-                groups.setdefault(convert_tag(tag if tag[0] != "{" else local_name(child)), []).append(child)
+                groups.setdefault(
+                    to_lower_camel_case(tag if tag[0] != "{" else local_name(child)), []
+                ).append(child)
         self._groups = groups
 
     def many(self, name: str) -> list[Element]:

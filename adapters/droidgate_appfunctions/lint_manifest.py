@@ -11,15 +11,11 @@ from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding
 from droidgate.parsing.xml_text import parse_xml
 from droidgate_appfunctions import lint_rules as rules
+from droidgate_appfunctions.constants import NAMES
 from droidgate_appfunctions.indexer import application_component, function_services, is_function_service
 from droidgate_mappings.app_functions import load_indexing
 
-_OLD_META_DATA: Final = "androidx.appfunctions.APP_FUNCTIONS_METADATA"
-METADATA_NAMESPACES: Final = (
-    "http://schemas.android.com/apk/res-auto",
-    "http://schemas.android.com/apk/androidx.appfunctions",
-)
-"""Namespaces of the guidance's attributes; `cmd app_function read-app-description` looks in both."""
+_NAMESPACES: Final = (NAMES["metadata_namespace_old"], NAMES["metadata_namespace"])
 
 
 def _file_properties() -> tuple[str, str]:
@@ -40,7 +36,7 @@ def findings_of_manifest(application: Application) -> Iterator[Finding]:
 def _check_meta_data(component: Component) -> Iterator[Finding]:
     names = load_indexing().names
     for held in component.meta_data:
-        is_ours = held.name in {names.v1, _OLD_META_DATA} or held.name.startswith(f"{names.v1}.")
+        is_ours = held.name in {names.v1, NAMES["mistaken_metadata"]} or held.name.startswith(f"{names.v1}.")
         if is_ours:
             message = f"<meta-data> {held.name} is read by no release"
             yield rules.META_DATA.finding(message, source=held.place)
@@ -80,7 +76,7 @@ def findings_of_metadata(text: str, path: str) -> Iterator[Finding]:
         yield rules.METADATA_CONTENT.finding(f"the element is {root.tag!r}, not {expected!r}", source=place)
         return
     texts = ("description", "instructions")
-    if not any(root.get(f"{{{one}}}{name}") for one in METADATA_NAMESPACES for name in texts):
+    if not any(root.get(f"{{{one}}}{name}") for one in _NAMESPACES for name in texts):
         yield rules.METADATA_CONTENT.finding(f"{expected} has no description", source=place)
 
 
@@ -90,6 +86,9 @@ def _check_service(service: Component) -> Iterator[Finding]:
     if files and not is_function_service(service):
         message = f"the service {service.name} has {files[0].name} and no action {names.service_action}"
         yield rules.SERVICE_ACTION.finding(message, source=service.place)
+    elif files and not service.enabled:
+        message = f"the service {service.name} is disabled"
+        yield rules.SERVICE_DISABLED.finding(message, source=service.place)
 
 
 def _check_application(application: Application) -> Iterator[Finding]:
@@ -104,9 +103,18 @@ def _check_application(application: Application) -> Iterator[Finding]:
                 "read the file, and Android 17 reads it without description, parameters and response"
             )
             yield rules.NO_SCHEMA.finding(message, source=v2.place)
-    if element is not None:
-        for name in _file_properties():
-            held = element.find_property(name)
-            if held is not None:
-                message = f"{name} of the application is not read before Android 17"
-                yield rules.APPLICATION_LEVEL.finding(message, source=held.place)
+    if element is None:
+        return
+    for name in _file_properties():
+        held = element.find_property(name)
+        if held is not None:
+            message = f"{name} of the application is not read before Android 17"
+            yield rules.APPLICATION_LEVEL.finding(message, source=held.place)
+    v2 = element.find_property(names.v2)
+    services = function_services(application)
+    if v2 is not None and not any(one.find_property(names.schema_) for one in (element, *services)):
+        message = (
+            f"the application has {names.v2} and no {names.schema_}: Android 17 reads it without description, "
+            "parameters and response"
+        )
+        yield rules.NO_SCHEMA.finding(message, source=v2.place)

@@ -103,6 +103,13 @@ SERVICE_ACTION: Final = _rule(
     "A service with function files has no intent filter for app functions",
     "Add an intent filter with the action android.app.appfunctions.AppFunctionService",
 )
+SERVICE_DISABLED: Final = _rule(
+    "service-disabled",
+    Level.WARNING,
+    "5.2",
+    "A service with function files is disabled, so its functions cannot be called",
+    "Remove android:enabled, or enable the service before it is called",
+)
 NO_SCHEMA: Final = _rule(
     "no-schema",
     Level.ERROR,

@@ -24,7 +24,8 @@ from droidgate_appfunctions.constants import (
     V2,
     as_extensions,
 )
-from droidgate_appfunctions.fields import Source, convert_tag, local_name
+from droidgate_appfunctions.fields import Source, local_name
+from droidgate_appfunctions.indexer.events import to_lower_camel_case
 from droidgate_appfunctions.metadata import AppMetadata, read_metadata
 from droidgate_appfunctions.read_document import (
     FunctionsFile,
@@ -75,7 +76,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     if name == NAMES["metadata_root"]:
         metadata = read_metadata(root, Source(source.path, context))
         return Reading((_provider(None, metadata=metadata),), tuple(context.findings))
-    if convert_tag(name) != NAMES["root"] and not any(find_documents(root)[:2]):
+    if to_lower_camel_case(name) != NAMES["root"] and not any(find_documents(root)[:2]):
         message = f"<{name}> is no AppFunctions file"
         raise InputError(
             message,

@@ -27,11 +27,11 @@ from droidgate_appfunctions.fields import (
     Fields,
     Source,
     check_noise,
-    convert_tag,
     kept_element,
     local_name,
     text_of,
 )
+from droidgate_appfunctions.indexer.events import to_lower_camel_case
 from droidgate_appfunctions.read_types import left_of_part, part_facts, read_entries, read_type
 from droidgate_appfunctions.xml_roots import parse_roots
 
@@ -63,7 +63,9 @@ class FunctionsFile:
 
 
 def parse_document(text: str | bytes, path: str, context: ReadingContext) -> Element:
-    """Parse a file of ours; elements beside its root element are put into it, and a `<version>` goes (row A01).
+    """Parse a file of ours.
+
+    Elements beside the root element are put into it, and a `<version>` there is left out (row A01).
 
     Raises:
         InputError: not even Android's parser comes to its end.
@@ -100,14 +102,14 @@ def find_documents(root: Element) -> tuple[list[Element], list[Element], list[El
     pending = [root]
     while pending:
         element = pending.pop()
-        name = convert_tag(local_name(element))
+        name = to_lower_camel_case(local_name(element))
         children = child_elements(element)
         if name in _FUNCTION_TAGS:
             functions.append(element)
         elif name == _COMPONENT_TAG:
             components.append(element)
         elif element is root or any(
-            convert_tag(local_name(one)) in _DOCUMENT_TAGS for one in _below(element)
+            to_lower_camel_case(local_name(one)) in _DOCUMENT_TAGS for one in _below(element)
         ):
             pending.extend(reversed(children))
         else:
@@ -160,7 +162,7 @@ def _read_unknown(elements: Iterable[Element], file: FunctionsFile) -> None:
 def detect_dialect(functions: list[Element], components: list[Element], level: str | None) -> str:
     """Return the dialect of a file by the tags of its functions."""
     raw = [{local_name(child) for child in child_elements(one)} for one in functions]
-    tags = [{convert_tag(one) for one in each} for each in raw]
+    tags = [{to_lower_camel_case(one) for one in each} for each in raw]
     if level != "service" and any("scope" in each for each in tags):
         return APP_LEVEL
     if any(_PARALLEL in each for each in tags):
@@ -172,7 +174,7 @@ def detect_dialect(functions: list[Element], components: list[Element], level: s
     if not components and any("id" not in each and "functionId" not in each for each in tags):
         return V1
     if components or any(each & {"parameters", "response"} for each in tags):
-        snake = any("_" in one and convert_tag(one) in _SCALAR_TAGS for each in raw for one in each)
+        snake = any("_" in one and to_lower_camel_case(one) in _SCALAR_TAGS for each in raw for one in each)
         return V2_LEGACY if snake else V2
     return PLATFORM
 
@@ -206,7 +208,7 @@ class FunctionReader:
         description = fields.text("description")
         if self.dialect == PLATFORM:
             if fields.has("parameters", "response"):
-                message = "the file has parallel lists of parameters; <parameters> and <response> are kept as written"
+                message = "<parameters> or <response> in a file of parallel lists; they are kept as written"
                 self.source.allow("A34", message, fields.element, "Say all parameters of a file in one style")
             parameters, output = self._read_parallel(fields), None
         else:

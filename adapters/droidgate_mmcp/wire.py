@@ -163,7 +163,9 @@ def read_broadcast_result(code: int, data: str | None, context: ReadingContext) 
         message = f"result code {BROADCAST_ERROR} with an error text is read as a failure"
         context.allow("M48", message, source=_RESULT)
         return _failed(error, "backend_failure")
-    return ToolResult(values, hint=_token_of(data))
+    # A client that waited in vain hands on the text `null`.
+    hint = "timeout" if data.strip() == NAMES["no_answer_text"] else _token_of(data)
+    return ToolResult(values, hint=hint)
 
 
 def _read_call(

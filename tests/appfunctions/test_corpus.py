@@ -15,8 +15,9 @@ from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError
 from droidgate.parsing.xml_text import Element, parse_xml
 from droidgate.sources.android_project import application_from_tree
-from droidgate_appfunctions.fields import convert_tag, local_name
+from droidgate_appfunctions.fields import local_name
 from droidgate_appfunctions.format import FORMAT
+from droidgate_appfunctions.indexer.events import to_lower_camel_case
 from properties.matching import assert_reads_back, assert_same_declaration
 from requirements_of_tests import require
 
@@ -149,7 +150,7 @@ def test_every_functions_file_comes_back_and_says_the_same() -> None:
 
 def said(element: Element) -> object:
     """Everything an element says, whatever the order and spelling of its tags; without our reader."""
-    tag = convert_tag(local_name(element)).replace("AppFunctionStaticMetadata", "appfunction")
+    tag = to_lower_camel_case(local_name(element)).replace("AppFunctionStaticMetadata", "appfunction")
     children = [said(child) for child in element if isinstance(child.tag, str)]
     if children:
         return [tag, sorted(children, key=repr)]

@@ -16,7 +16,7 @@ from appfunctions.function_files import (
 from droidgate.model.capability import Capability
 from droidgate.model.errors import InputError
 from droidgate.model.types import ObjectType, Property, ScalarType
-from droidgate_appfunctions.fields import convert_tag
+from droidgate_appfunctions.indexer.events import to_lower_camel_case
 
 V1 = """<appfunctions>
     <appfunction>
@@ -42,7 +42,7 @@ V1 = """<appfunctions>
     ],
 )
 def test_tags_are_converted_as_aosp_converts_them(tag: str, converted: str) -> None:
-    assert convert_tag(tag) == converted
+    assert to_lower_camel_case(tag) == converted
 
 
 def test_a_v2_function_is_read_with_everything_it_says() -> None:

@@ -89,6 +89,7 @@ def own(old: str, new: str) -> str:
     return OWN.replace(old, new)
 
 
+TYPE = '<xs:documentType name="T"/>'
 DECLARATION = ' xmlns:xs="http://www.w3.org/2001/XMLSchema"'
 ACCEPTED = {
     "no declaration of the prefix, since Android does not ask for one": own(DECLARATION, ""),
@@ -157,8 +158,11 @@ def test_what_android_rejects_neither_reader_takes(text: str) -> None:
 )
 def test_any_attributes_are_lossless_or_rejected(attributes: dict[str, str]) -> None:
     words = " ".join(f'{name}="{word}"' for name, word in attributes.items())
-    function_type = '<xs:documentType name="AppFunctionStaticMetadata">'
-    text = f'<xs:schema>{function_type}<xs:element {words}/></xs:documentType><xs:documentType name="T"/></xs:schema>'
+    types = (
+        f'<xs:documentType name="AppFunctionStaticMetadata"><xs:element {words}/></xs:documentType>',
+        TYPE,
+    )
+    text = f"<xs:schema>{''.join(types)}</xs:schema>"
     try:
         for_android = indexer.read_schema(text)
     except indexer.IndexerError:

@@ -201,6 +201,7 @@ def test_plain_text_of_a_broadcast_is_a_result_and_error_texts_are_hints() -> No
     assert read_broadcast_result(0, "Unknown tool", strict) == ToolResult(
         {"text": "Unknown tool"}, hint="unknown_capability"
     )
+    assert read_broadcast_result(0, "null", strict) == ToolResult({"value": None}, hint="timeout")
     assert read_broadcast_result(0, None, strict).failure == ToolFailure(
         "timeout", "the receiver gave no answer"
     )

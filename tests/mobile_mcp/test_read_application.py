@@ -1,8 +1,11 @@
 """Finding Mobile-MCP services in an app: section 1.1, and what apps do instead."""
 
+from pathlib import Path
+
 import pytest
 
 from droidgate.model.errors import InputError
+from droidgate.sources import read_source
 from mobile_mcp.tools import (
     ACTION,
     CAPABILITIES,
@@ -12,6 +15,7 @@ from mobile_mcp.tools import (
     OLDER_ACTION,
     SWITCH,
     descriptor,
+    manifest,
     read_app,
     rows_of,
     service,
@@ -70,6 +74,22 @@ def test_a_service_that_cannot_be_read_does_not_take_the_others_with_it() -> Non
     (problem,) = reading.problems
     assert "<tools>" in problem.message
     assert problem.place == "res/xml/other.xml:1"
+
+
+def test_a_named_manifest_gives_what_can_be_read_and_tells_the_rest(tmp_path: Path) -> None:
+    unreadable = service(NAME, DESCRIPTION, OTHER_CAPABILITIES, name=".Other")
+    texts = {
+        "AndroidManifest.xml": manifest(unreadable, service(NAME, DESCRIPTION, CAPABILITIES)),
+        **TWO_FILES,
+    }
+    for name, text in texts.items():
+        file = tmp_path / "app" / "src" / "main" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    for source in (tmp_path, tmp_path / "app" / "src" / "main" / "AndroidManifest.xml"):
+        reading = read_source(str(source))
+        assert [one.component for one in reading.providers if one.component] == [".LampService"]
+        assert any("<tools>" in problem.message for problem in reading.problems)
 
 
 def test_the_only_service_has_to_be_readable_and_so_has_every_one_in_a_strict_reading() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, Literal
 
 from droidgate.model.errors import InputError
@@ -168,6 +169,7 @@ def parse_integer(text: str, bits: int) -> int | None:
     return number if -(1 << (bits - 1)) <= number < 1 << (bits - 1) else None
 
 
+@lru_cache(4096)
 def to_lower_camel_case(tag: str) -> str:
     """Convert a tag name as the dynamic parser does (reference appfunctions 2.b).
 

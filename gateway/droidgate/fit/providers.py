@@ -20,8 +20,9 @@ from droidgate.fit.codes import (
     STRUCTURE_MOVED,
     TEXT_MOVED,
 )
+from droidgate.fit.notes import without_extensions
 from droidgate.fit.objects import is_always_object, may_be_object
-from droidgate.fit.types import TypeFit, without_extensions
+from droidgate.fit.types import TypeFit
 from droidgate.json_schema import NAMESPACE, write_schema
 from droidgate.model.capability import Capability, Effects, Provider, reachable_definitions
 from droidgate.model.findings import Finding, Level

@@ -26,6 +26,7 @@ from droidgate.fit.codes import (
     TEXT_ADDED,
     TEXT_MOVED,
 )
+from droidgate.fit.notes import constraint_note, without_extensions
 from droidgate.json_schema import NAMESPACE, write_schema
 from droidgate.model.capability import Place, Provider
 from droidgate.model.findings import Finding, Level
@@ -269,7 +270,7 @@ class TypeFit:
             self.tell(
                 CONSTRAINT_MOVED, self.moved, f"{pointer}/{name}", f"the {name} is told in the description"
             )
-            notes.append(_constraint_note(name, value))
+            notes.append(constraint_note(name, value))
         if one.nullable:
             if kind is not None and self.carries_null(pointer):
                 facts["nullable"] = True
@@ -591,30 +592,3 @@ class TypeFit:
         for entry in named:
             self.rename(moved_from + entry.pointer[len(moved_to) :], entry.original, entry.written)
         return fitted
-
-
-def _constraint_note(name: str, value: Any) -> str:
-    if name == "enum":
-        return f"[One of: {', '.join(canonical_json(item) for item in value)}]"
-    return f"[{name.capitalize()}: {value}]"
-
-
-def without_extensions(one: Type) -> Type:
-    """Return a type without facts of formats and class names, inside too."""
-    changes: dict[str, Any] = {"extensions": {}}
-    if isinstance(one, ObjectType):
-        changes["properties"] = {
-            name: Property(type=without_extensions(held.type), required=held.required)
-            for name, held in one.properties.items()
-        }
-    elif isinstance(one, ArrayType) and one.items is not None:
-        changes["items"] = without_extensions(one.items)
-    elif isinstance(one, AllOfType):
-        changes["members"] = tuple(map(without_extensions, one.members))
-    elif isinstance(one, OneOfType):
-        changes["alternatives"] = tuple(map(without_extensions, one.alternatives))
-    if isinstance(one, ObjectType | AllOfType | OneOfType):
-        changes["qualified_name"] = None
-    if isinstance(one, OpaqueType):
-        changes["class_name"] = None
-    return one.changed(changes)

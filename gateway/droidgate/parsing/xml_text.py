@@ -41,6 +41,10 @@ _BOMS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 Element = etree._Element  # noqa: SLF001 - lxml's public element type has no public name at run time
 
 
+_MAY_SPAN_LINES: Final = re.compile(rb"""<[^<>!?/][^<>]*\n|=\s*"[^"<]*>|=\s*'[^'<]*>""")
+"""A start tag with a line break, or with a `>` in a value, behind which there may be one."""
+
+
 def parse_xml(text: str | bytes, *, path: str = "<text>") -> Element:
     """Parse one XML document and return its root element.
 
@@ -81,7 +85,7 @@ def parse_xml(text: str | bytes, *, path: str = "<text>") -> Element:
     if root.getroottree().docinfo.doctype:
         raise _doctype(path)
     _check_count(root, path)
-    if data.count(b"\n"):
+    if _MAY_SPAN_LINES.search(data):
         _set_first_lines(root, data)
     return root
 
