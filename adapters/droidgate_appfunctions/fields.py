@@ -75,9 +75,8 @@ class Fields:
         for child in element:
             tag = child.tag
             if isinstance(tag, str):
-                groups.setdefault(
-                    to_lower_camel_case(tag if tag[0] != "{" else local_name(child)), []
-                ).append(child)
+                name = to_lower_camel_case(tag if tag[0] != "{" else local_name(child))
+                groups.setdefault(name, []).append(child)
         self._groups = groups
 
     def many(self, name: str) -> list[Element]:

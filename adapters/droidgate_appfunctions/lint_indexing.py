@@ -21,6 +21,7 @@ from droidgate_appfunctions.lint_rules import (
 from droidgate_mappings.app_functions import Release, load_indexing
 
 _UNKNOWN_TAG = "unknown-tag"
+_REFUSED = frozenset({"bad-count", "too-large"})
 
 
 @dataclass(slots=True)
@@ -98,6 +99,9 @@ def _finding_of_cause(cause: _Cause, among: list[Release]) -> Finding:
     elif cause.dropping:
         releases = cause.dropping
         effect = f"nothing of {cause.path} is indexed on {name_releases(releases)}"
+    elif cause.reason in _REFUSED:
+        releases = cause.ignoring
+        effect = f"AppSearch refuses the document {cause.name} on {name_releases(releases)}"
     else:
         releases = cause.ignoring
         effect = f"that is so on {name_releases(releases)}"

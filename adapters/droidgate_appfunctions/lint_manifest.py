@@ -114,7 +114,7 @@ def _check_application(application: Application) -> Iterator[Finding]:
     services = function_services(application)
     if v2 is not None and not any(one.find_property(names.schema_) for one in (element, *services)):
         message = (
-            f"the application has {names.v2} and no {names.schema_}: Android 17 reads it without description, "
-            "parameters and response"
+            f"the application has {names.v2} and no {names.schema_}: Android 17 reads the file without "
+            "description, parameters and response"
         )
         yield rules.NO_SCHEMA.finding(message, source=v2.place)

@@ -205,8 +205,8 @@ BAD_INT_ENUM: Final = _rule(
     "bad-int-enum",
     Level.WARNING,
     "2.c",
-    "An enum value of an integer is no integer, so the function is lost to Jetpack's agents",
-    "Write digits only",
+    "An enum value of an integer is no 32-bit integer, so the function is lost to Jetpack's agents",
+    "Write digits only, up to 2147483647",
 )
 DANGLING_REFERENCE: Final = _rule(
     "dangling-reference",

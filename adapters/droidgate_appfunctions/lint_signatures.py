@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from droidgate.model.json_values import Json, pointer_token
 from droidgate_appfunctions import lint_rules as rules
 from droidgate_appfunctions.constants import KIND_OF_NUMBER
 from droidgate_appfunctions.indexer import IndexedDocument, IndexingReport, Properties
+from droidgate_appfunctions.indexer.events import parse_integer
 from droidgate_appfunctions.lint_rules import Rule
 from droidgate_mappings.app_functions import load_indexing
 
@@ -22,7 +22,6 @@ _PATTERN_TYPES: Final = range(5)
 _PARALLEL: Final = ("paramNames", "paramTypes", "paramRequired")
 _SCHEMA_NAMES: Final = ("schemaCategory", "schemaName")
 _PATH_CHARACTERS: Final = frozenset(".[")
-_INTEGER: Final = re.compile(r"[+-]?\d+")
 
 
 def findings_of_signatures(report: IndexingReport) -> Iterator[Finding]:
@@ -147,10 +146,10 @@ class _Checker:
                 yield self._finding(rules.UNKNOWN_REQUIRED, message, pointer)
         elif kind == "one-of" and not _first(one, "objectQualifiedName"):
             yield self._finding(rules.UNNAMED_ONE_OF, "a choice of types has no name", pointer)
-        elif kind in {"int32", "int64"}:
+        elif kind == "int32":
             for value in one.get("enumValues", []):
-                if _INTEGER.fullmatch(str(value)) is None:
-                    yield self._finding(rules.BAD_INT_ENUM, f"{value!r} is no integer", pointer)
+                if parse_integer(str(value), 32) is None:
+                    yield self._finding(rules.BAD_INT_ENUM, f"{value!r} is no 32-bit integer", pointer)
         elif kind == "array" and not _documents(one, "itemType"):
             yield self._finding(rules.UNTYPED_ARRAY, "a list has no itemType", pointer)
         elif kind == "ref" and _first(one, "dataTypeReference") not in self.component_names:

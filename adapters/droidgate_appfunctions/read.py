@@ -49,10 +49,10 @@ _ROOT = re.compile(r"(?:\s|\ufeff|<\?.*?\?>|<!--.*?-->)*+<([\w:.-]+)", re.DOTALL
 
 
 def detect(source: SourceFile) -> int:
-    """Return how sure a file's root element makes us that it is one of ours."""
+    """Return how sure a file's elements make us that it is one of ours."""
     text = source.data.decode("utf-8", "replace") if b"\0" not in source.data[:200] else ""
     root = _ROOT.match(text)
-    if root is not None and root[1] in _OTHERS:
+    if root is None or root[1] in _OTHERS:
         return 0
     if any(mark in text for mark in _MARKS):
         return 95

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -95,30 +95,37 @@ def parse_document(text: str | bytes, path: str, context: ReadingContext) -> Ele
 
 
 def find_documents(root: Element) -> tuple[list[Element], list[Element], list[Element]]:
-    """Return the functions, components and unknown elements of a file, at any depth (reference 3.2)."""
+    """Return the functions, components and unknown elements of a file, at any depth (reference 3.2).
+
+    An element around functions or components is none of the unknown ones: it says nothing.
+    """
     functions: list[Element] = []
     components: list[Element] = []
     unknown: list[Element] = []
+    around = _elements_around_documents(root)
     pending = [root]
     while pending:
         element = pending.pop()
         name = to_lower_camel_case(local_name(element))
-        children = child_elements(element)
         if name in _FUNCTION_TAGS:
             functions.append(element)
         elif name == _COMPONENT_TAG:
             components.append(element)
-        elif element is root or any(
-            to_lower_camel_case(local_name(one)) in _DOCUMENT_TAGS for one in _below(element)
-        ):
-            pending.extend(reversed(children))
+        elif element is root or element in around:
+            pending.extend(reversed(child_elements(element)))
         else:
             unknown.append(element)
     return functions, components, unknown
 
 
-def _below(element: Element) -> Iterator[Element]:
-    return (one for one in element.iterdescendants() if isinstance(one.tag, str))
+def _elements_around_documents(root: Element) -> set[Element]:
+    around: set[Element] = set()
+    for element in root.iter(*(f"{{*}}{tag}" for tag in _DOCUMENT_TAGS)):
+        parent = element.getparent()
+        while parent is not None and parent not in around:
+            around.add(parent)
+            parent = parent.getparent()
+    return around
 
 
 def read_functions_file(root: Element, source: Source, *, level: str | None = None) -> FunctionsFile:
@@ -244,7 +251,7 @@ class FunctionReader:
             hint = "Name it; Android reads nothing from the whole file"
             raise self.source.error(message, fields.element, hint)
         if not document:
-            message = f"the function {name!r} has no <id>; Android 16 and later drop the whole file for it"
+            message = f"the function {name!r} has no <id>; before Android 17 the whole file is dropped for it"
             self.source.allow("A05", message, fields.element)
         elif not name:
             message = f"the function {document!r} has no <functionId>; Android 16 finds it by that"

@@ -144,7 +144,8 @@ def write_schema_file(schema: Schema) -> str:
     ]
     for name, properties in schema.items():
         lines.append(f"    <xs:documentType name={quoted_attribute(name)}>")
-        for one, attributes in properties.items():
+        for one, stated in properties.items():
+            attributes = {"cardinality": _DEFAULTS["cardinality"], **stated}
             known: list[str] = [key for key in _ATTRIBUTE_ORDER if key in attributes]
             known += [key for key in attributes if key not in _ATTRIBUTE_ORDER]
             words = " ".join(f"{key}={quoted_attribute(_word(attributes[key]))}" for key in known)

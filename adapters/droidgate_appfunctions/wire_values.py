@@ -270,3 +270,32 @@ def shorten_single(number: float) -> float:
         except OverflowError:
             continue
     return single
+
+
+def check_scalar(walk: Walk, value: Json, pointer: str) -> Json:
+    """Return a scalar of undeclared type; whole numbers are longs, all others doubles."""
+    if isinstance(value, bool | str):
+        return value
+    if isinstance(value, int) and not fits_bits(value, LONG_BITS):
+        raise walk.error("out-of-range", f"the number does not fit into {LONG_BITS} bits", pointer)
+    if isinstance(value, int | float | Decimal):
+        number = read_number(value)
+        if number is None:
+            raise walk.error("out-of-range", "the number does not fit into a double", pointer)
+        return number
+    raise walk.wrong_kind("a value", value, pointer)
+
+
+def without(value: Mapping[str, Json], key: str) -> dict[str, Json]:
+    """Return an object without one of its keys."""
+    return {name: held for name, held in value.items() if name != key}
+
+
+def has_required(value: Mapping[str, Json], declared: ObjectType) -> bool:
+    """Tell whether an object has every key that its type demands."""
+    # A key that is required and nullable may stay away (reference 2.c, required against nullable).
+    return all(
+        name in value
+        for name, held in declared.properties.items()
+        if held.required and not held.type.nullable
+    )

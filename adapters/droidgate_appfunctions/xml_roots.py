@@ -1,4 +1,4 @@
-"""Parsing files that Android's pull parser reads to their end and a strict parser does not (reference 2.a)."""
+"""Parsing what Android's pull parser reads to the end and a strict parser does not (reference 2.a)."""
 
 from __future__ import annotations
 

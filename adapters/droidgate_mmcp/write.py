@@ -23,7 +23,7 @@ from droidgate_mmcp.android_manifest import ComponentElement, write_android_mani
 from droidgate_mmcp.discovery import write_discovery
 from droidgate_mmcp.json_output import write_json
 from droidgate_mmcp.manifest import usual_form
-from droidgate_mmcp.tables import BROADCAST, FORMAT_ID, NAMES, TEXT_FIELDS, TEXT_KEYS
+from droidgate_mmcp.tables import BROADCAST, FORMAT_ID, NAMES, TABLES, TEXT_FIELDS, TEXT_KEYS
 from droidgate_mmcp.words import FORM_NOTE, is_flat_map, write_word_map
 
 MANIFEST_PATH: Final = "AndroidManifest.xml"
@@ -32,8 +32,6 @@ DISCOVERY_PATH: Final = "mmcp_discovery.json"
 
 _OF_ONE_DIALECT: Final = frozenset({"protocolVersion", "text_key", "parameters", "instructions", "return"})
 """Facts that say how one dialect's file was written; another dialect has its own way, or no place for it."""
-
-_SPELLINGS: Final = frozenset({"protocolVersion", "text_key", "parameters"})
 
 _Facts = Mapping[str, Json]
 
@@ -127,7 +125,7 @@ def _other_facts(extensions: Extensions, pointer: str, told: list[Finding]) -> E
         return extensions
     for fact in dropped:
         leaf = f"{pointer}/extensions/{FORMAT_ID}/{fact}"
-        if fact in _SPELLINGS:
+        if fact in TABLES.spellings:
             message = "the target writes this in its own way"
             told.append(Finding(code=SPELLING_DROPPED, level=Level.RENAMED, pointer=leaf, message=message))
         else:

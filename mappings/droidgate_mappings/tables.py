@@ -57,6 +57,8 @@ class FormatTables(Frozen):
         words: Its type words.
         names: Its protocol's constants: actions, meta-data names, extras, keys.
         numbers: Its numeric type codes, where it has them: code as text -> kind.
+        spellings: Facts of its `extensions` that only tell how a file was written; without them another
+            format loses nothing of the declaration.
     """
 
     id: str
@@ -65,6 +67,7 @@ class FormatTables(Frozen):
     words: WordTable = WordTable()
     names: dict[str, str] = {}
     numbers: dict[str, str] = {}
+    spellings: frozenset[str] = frozenset()
 
 
 class DivergenceRow(Frozen):
@@ -121,6 +124,14 @@ def load_format_tables(format_id: str) -> FormatTables:
     except ValidationError as error:
         message = f"mappings/formats/{format_id}.toml: {error}"
         raise ValueError(message) from error
+
+
+@cache
+def spellings_of(format_id: str) -> frozenset[str]:
+    """Return the `spellings` of a format, none where it has no tables here."""
+    if not files("droidgate_mappings").joinpath(f"formats/{format_id}.toml").is_file():
+        return frozenset()
+    return load_format_tables(format_id).spellings
 
 
 @cache

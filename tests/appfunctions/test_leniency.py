@@ -97,7 +97,11 @@ def test_booleans_are_read_as_java_reads_them(word: str, required: object) -> No
 @pytest.mark.row("A05")
 def test_a_function_without_an_id_is_called_by_its_function_id() -> None:
     text = file_of(function_of().replace("<id>a.B#c</id>", ""))
-    assert only(lenient(text, "A05")).capabilities[0].id == "a.B#c"
+    reading = lenient(text, "A05")
+    assert only(reading).capabilities[0].id == "a.B#c"
+    assert "before Android 17" in reading.findings[0].message
+    indexed = {one: len(index_file(text, jetpack_schema(), one).documents) for one in ("16", "16-qpr2", "17")}
+    assert indexed == {"16": 0, "16-qpr2": 0, "17": 1}
 
 
 @pytest.mark.row("A05")

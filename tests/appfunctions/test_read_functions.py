@@ -12,10 +12,13 @@ from appfunctions.function_files import (
     parameter_of,
     read_text,
     typed,
+    write_in,
 )
+from droidgate.formats import SourceFile
 from droidgate.model.capability import Capability
 from droidgate.model.errors import InputError
 from droidgate.model.types import ObjectType, Property, ScalarType
+from droidgate_appfunctions.format import FORMAT
 from droidgate_appfunctions.indexer.events import to_lower_camel_case
 
 V1 = """<appfunctions>
@@ -191,6 +194,49 @@ def test_unknown_elements_and_a_version_are_kept() -> None:
     provider = only(read_text(text))
     assert facts_of(provider) == {"version": "1", "rootElements": [["author", "me"]]}
     assert facts_of(provider.capabilities[0]) == {"elements": [["icon", "@x"], ["a_", [["b", "1"]]]]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        file_of(function_of("<description><![CDATA[Edits the <manifest> and <resources>]]></description>")),
+        f"\ufeff<?xml version='1.0'?>\n<!-- <manifest> -->\n{file_of()}",
+        f"<functions>{function_of()}</functions>",
+        f"<version>1</version>{file_of()}",
+        "<AppFunctionAppMetadata/>",
+        "<xs:schema><xs:documentType/></xs:schema>",
+    ],
+)
+def test_a_file_is_known_by_its_elements(text: str) -> None:
+    assert FORMAT.detect(SourceFile("any.xml", text.encode())) > 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<manifest><!-- <appfunctions> --></manifest>",
+        "<?xml version='1.0'?><resources><string name='a'><![CDATA[<appfunction>]]></string></resources>",
+        '{"description": "Writes <appfunctions>"}',
+        "Writes <appfunctions>",
+        "",
+    ],
+)
+def test_a_file_that_only_speaks_of_functions_is_none(text: str) -> None:
+    assert FORMAT.detect(SourceFile("any.xml", text.encode())) == 0
+
+
+def test_an_unknown_element_is_kept_with_what_is_in_it() -> None:
+    text = file_of("<meta><author>x</author><group><since>2</since></group></meta>", function_of())
+    provider = only(read_text(text))
+    meta = ["meta", [["author", "x"], ["group", [["since", "2"]]]]]
+    assert facts_of(provider) == {"rootElements": [meta]}
+    written = write_in(provider, "v2").artifacts[0].text
+    assert only(read_text(written)).extensions == provider.extensions
+
+
+def test_text_in_sections_and_around_comments_is_one_text() -> None:
+    said = "<description>a <![CDATA[<b> & ]]><!-- not this -->c</description>"
+    assert only_function(file_of(function_of(said))).description == "a <b> & c"
 
 
 def test_a_file_that_is_none_of_ours_is_refused() -> None:

@@ -158,11 +158,8 @@ def test_what_android_rejects_neither_reader_takes(text: str) -> None:
 )
 def test_any_attributes_are_lossless_or_rejected(attributes: dict[str, str]) -> None:
     words = " ".join(f'{name}="{word}"' for name, word in attributes.items())
-    types = (
-        f'<xs:documentType name="AppFunctionStaticMetadata"><xs:element {words}/></xs:documentType>',
-        TYPE,
-    )
-    text = f"<xs:schema>{''.join(types)}</xs:schema>"
+    functions = '<xs:documentType name="AppFunctionStaticMetadata">'
+    text = f"<xs:schema>{functions}<xs:element {words}/></xs:documentType>{TYPE}</xs:schema>"
     try:
         for_android = indexer.read_schema(text)
     except indexer.IndexerError:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from appfunctions_lint.app_fixtures import (
     METADATA,
     PARAMETER,
+    PERMISSION,
     SCHEMA,
     SCHEMA_PROPERTY,
     STRING,
@@ -209,6 +210,25 @@ FILES: dict[str, tuple[str, Level, str]] = {
 }
 
 
+def test_a_file_of_the_application_needs_a_schema_from_somewhere() -> None:
+    of_application = named(".v2", "functions.xml")
+    assert "no-schema" in codes_of(lint_application(app(of_application)))
+    for parts in ((of_application, SCHEMA_PROPERTY), (of_application, service())):
+        assert "no-schema" not in codes_of(lint_application(app(*parts)))
+
+
+@pytest.mark.parametrize("value", ["2147483648", "9" * 30, "1.0", "+", ""])
+def test_an_enum_value_that_is_no_int_of_java_is_told(value: str) -> None:
+    text = of_type(f"<type>7</type><enumValues>{value}</enumValues>")
+    assert "bad-int-enum" in codes_of(lint_text(text))
+
+
+def test_a_document_that_appsearch_refuses_is_named() -> None:
+    (finding,) = [one for one in lint_text(FILES["bad-count"][0]) if one.code == "appfunctions-bad-count"]
+    refused = "AppSearch refuses the document com.example.notes.Notes#add on every release from Android 16 on"
+    assert finding.message.endswith(refused)
+
+
 @pytest.mark.parametrize("rule", FILES)
 def test_a_file_that_breaks_a_rule_gets_its_finding_and_a_mended_one_does_not(rule: str) -> None:
     broken, level, mended = FILES[rule]
@@ -228,6 +248,11 @@ APPS: dict[str, tuple[Apps, Level, Apps]] = {
         lambda: app(service()),
     ),
     "service-action": (lambda: app(service(action="")), Level.ERROR, lambda: app(service())),
+    "service-disabled": (
+        lambda: app(service(attributes=f'{PERMISSION} android:enabled="false"')),
+        Level.WARNING,
+        lambda: app(service()),
+    ),
     "no-schema": (lambda: app(service(V2)), Level.ERROR, lambda: app(SCHEMA_PROPERTY, service(V2))),
     "application-level": (
         lambda: app(named(".v2", "functions.xml"), service()),

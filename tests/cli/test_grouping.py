@@ -37,11 +37,26 @@ def test_findings_are_grouped_by_code_and_capability_gravest_first() -> None:
 
 def test_a_group_tells_its_first_message_and_that_there_are_others() -> None:
     _, group, *_ = group_findings(FINDINGS, ["first", "second"])
-    assert (group.message, group.place) == ("one (and 1 more like it)", "a.xml:1 ...")
+    assert (group.message, group.place) == ("one (and 1 more like it)", "a.xml:1,2")
+
+
+def test_what_is_said_of_different_fields_of_the_provider_is_not_one_group() -> None:
+    fields = [_finding("set", Level.DEFAULTED, "/component"), _finding("set", Level.DEFAULTED, "/name")]
+    parts = [_finding("set", Level.DEFAULTED, f"/definitions/{name}/kind") for name in "ab"]
+    assert [one.prefix for one in group_findings([*fields, *parts])] == [
+        "/component",
+        "/name",
+        "/definitions",
+    ]
+
+
+def test_a_message_is_never_cut() -> None:
+    (group,) = group_findings([_finding("c", Level.ERROR, "", "word " * 1000)])
+    assert group.message == ("word " * 1000).strip()
 
 
 def test_the_table_shows_where() -> None:
-    (table,) = findings_table(FINDINGS, ["first", "second"], places=True)
+    (table,) = findings_table(FINDINGS, ["first", "second"])
     assert isinstance(table, Table)
     assert [row[3] for row in table.rows] == [
         "2 capabilities /version",
@@ -50,8 +65,29 @@ def test_the_table_shows_where() -> None:
         "/component",
     ]
     assert list(table.rows[1])[:3] == ["moved", "2", "enum"]
-    assert list(table.rows[1])[4:] == ["a.xml:1 ...", "one (and 1 more like it)"]
+    assert list(table.rows[1])[4:] == ["one (and 1 more like it)"]
     assert findings_table([]) == []
+
+
+def test_remarks_keep_the_place_and_the_words_of_each() -> None:
+    elsewhere = Finding(
+        code="c", level=Level.NOTE, pointer="", message="one", source=Place(path="b.xml", line=9)
+    )
+    remarks = [
+        _finding("c", Level.NOTE, "/a", "one", 3),
+        _finding("c", Level.NOTE, "/b", "one", 7),
+        _finding("c", Level.NOTE, "/c", "two", 8),
+        elsewhere,
+        _finding("d", Level.ERROR, "", "three", 1),
+    ]
+    (table,) = findings_table(remarks, places=True)
+    assert isinstance(table, Table)
+    assert [(row[1], row[4], row[5]) for row in table.rows] == [
+        ("1", "a.xml:1", "three"),
+        ("2", "a.xml:3,7", "one"),
+        ("1", "a.xml:8", "two"),
+        ("1", "b.xml:9", "one"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -79,3 +115,4 @@ def test_pointers_that_name_no_capability_belong_to_the_whole(pointer: str) -> N
 
 def test_counts_begin_with_the_gravest() -> None:
     assert counted(count_levels(FINDINGS)) == "2 dropped, 3 moved, 1 renamed"
+    assert counted({"error": 2, "warning": 1, "note": 3}) == "2 errors, 1 warning, 3 notes"

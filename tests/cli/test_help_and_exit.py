@@ -225,3 +225,12 @@ def test_thresholds_are_the_levels_of_the_model() -> None:
     ]
     assert [one.value for one in LintThreshold] == [one.value for one in LINT_LEVELS]
     assert [one.value for one in DiffThreshold] == [one.value for one in WEIGHTS]
+
+
+def test_a_file_of_another_format_than_was_asked_for_tells_what_was_asked_for(
+    droidgate: Runner, tmp_path: Path
+) -> None:
+    tools = tmp_path / "tools.json"
+    tools.write_text('{"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}')
+    run = droidgate("inspect", tools, "--from", "mmcp")
+    assert (run.code, run.err.splitlines()[1]) == (3, "hint: It was to be read as mMCP (mmcp) only")

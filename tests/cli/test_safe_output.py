@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from droidgate.cli.json_output import json_text, json_value
-from droidgate.cli.pages import Heading, Line, Table, show
-from droidgate.cli.safe_text import one_line, visible
+from droidgate.cli.pages import Block, Heading, Line, Table, show
+from droidgate.cli.safe_text import cut, one_line, visible
 from droidgate.model.capability import Capability, Effects
 from droidgate.model.types import ArrayType, ObjectType, Property, ScalarType
 
@@ -54,9 +54,10 @@ def test_words_of_every_language_stay_as_they_are() -> None:
     assert visible(text) == text
 
 
-def test_one_line_is_cut_by_characters() -> None:
+def test_one_line_has_no_line_breaks_and_is_cut_by_characters() -> None:
     assert one_line(" a\n b\t\tc ") == "a b c"
-    assert one_line("x" * 30, 10) == "xxxxxxx..."
+    assert cut("x" * 30, 10) == "xxxxxxx..."
+    assert cut("x" * 30, None) == "x" * 30
 
 
 @pytest.mark.parametrize("terminal", [False, True], ids=["piped", "terminal"])
@@ -87,6 +88,56 @@ def test_a_dumb_terminal_gets_plain_text(monkeypatch: pytest.MonkeyPatch) -> Non
     stream = _Terminal()
     show([Heading("h"), Table(("a", "b"), [("long cell", "x"), ("s", "y")])], stream)
     assert stream.getvalue() == "h\n  a          b\n  long cell  x\n  s          y\n"
+
+
+LONG = "a long sentence " * 20
+
+
+def _shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch, columns: int, *blocks: Block) -> str:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    stream = _Terminal()
+    show(blocks, stream)
+    return stream.getvalue()
+
+
+def test_a_terminal_cuts_long_cells_where_it_is_told_to_and_a_pipe_never_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    blocks = (Line(LONG, longest=20), Table(("A", "B"), [(LONG, LONG)], {"B": 20}))
+    piped = io.StringIO()
+    show(blocks, piped)
+    assert piped.getvalue().count(LONG.strip()) == 3
+    shown = _shown_on_a_terminal(monkeypatch, 1000, *blocks)
+    assert shown.count(LONG.strip()) == 1
+    assert shown.count("a long sentence a...") == 2
+
+
+def test_one_long_cell_in_a_pipe_moves_only_its_own_row() -> None:
+    piped = io.StringIO()
+    show([Table(("A", "B"), [("x" * 1000, "1"), ("y", "2")])], piped)
+    assert [len(line) for line in piped.getvalue().splitlines()] == [205, 1005, 205]
+
+
+def test_a_narrow_terminal_shows_what_is_told_of_a_row_below_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table(("LEVEL", "WHERE", "MESSAGE"), [("error", "/a" * 20, LONG)], is_told=True)
+    narrow = _shown_on_a_terminal(monkeypatch, 80, table).splitlines()
+    assert "error" in narrow[0]
+    assert "/a" * 20 in narrow[0]
+    assert narrow[1].startswith("      a long sentence")
+    assert max(map(len, narrow[1:])) <= 80
+    assert "LEVEL" in _shown_on_a_terminal(monkeypatch, 160, table)
+
+
+@pytest.mark.parametrize("columns", [60, 200])
+def test_grave_levels_have_a_colour(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    rows = [("error", "/" * 40, LONG), ("warning", "/", "m"), ("note", "/", "m")]
+    shown = _shown_on_a_terminal(monkeypatch, columns, Table(("LEVEL", "W", "M"), rows, is_told=True))
+    assert "\x1b[31merror" in shown
+    assert "\x1b[33mwarning" in shown
+    assert "\x1b[31mnote" not in shown
+    assert "\x1b[33mnote" not in shown
 
 
 @given(_JSON)

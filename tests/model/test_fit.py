@@ -13,6 +13,7 @@ from droidgate.formats import Writing
 from droidgate.json_schema import NAMESPACE
 from droidgate.model.capability import Capability, Effects, Provider
 from droidgate.model.findings import Level
+from droidgate.model.json_values import Json
 from droidgate.model.types import (
     AllOfType,
     AnyType,
@@ -241,3 +242,33 @@ def test_equal_ids_get_suffixes_of_their_own() -> None:
 def test_a_provider_of_the_target_keeps_its_names() -> None:
     provider = Provider(protocol=TARGET, capabilities=(Capability(id="a b"),))
     assert _fit(provider, everything(id_rule={"allowed": "[a-z]"})).names == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "keyword", "value", "level"),
+    [
+        (ObjectType(), "properties", {}, Level.RENAMED),
+        (ObjectType(), "properties", {"a": "string"}, Level.MOVED),
+        (ObjectType(), "required", [], Level.RENAMED),
+        (ObjectType(), "required", ["a"], Level.MOVED),
+        (ObjectType(), "required", "a", Level.MOVED),
+        (ObjectType(), "anyOf", [{"required": ["a"]}], Level.MOVED),
+        (ScalarType(kind="string"), "required", True, Level.MOVED),
+        (ScalarType(kind="string"), "type", ["string"], Level.RENAMED),
+        (ScalarType(kind="string"), "enum", "a", Level.MOVED),
+        (ArrayType(), "items", [{"type": "string"}], Level.MOVED),
+        (RefType(name="A"), "$ref", "#/$defs/%41", Level.RENAMED),
+    ],
+)
+def test_a_keyword_is_mere_spelling_only_where_the_type_says_the_same(
+    one: Type, keyword: str, value: Json, level: Level
+) -> None:
+    held = one.model_copy(update={"keywords": {keyword: value}})
+    provider = Provider(
+        protocol="test",
+        definitions={"A": ObjectType()},
+        capabilities=(Capability(id="c", input=ObjectType(properties={"p": Property(type=held)})),),
+    )
+    fitted = _fit(provider, everything().model_copy(update={"keywords": False}))
+    pointer = f"/capabilities/0/input/properties/p/type/keywords/{keyword}"
+    assert [finding.level for finding in fitted.findings if finding.pointer == pointer] == [level]

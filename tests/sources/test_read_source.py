@@ -90,7 +90,16 @@ class TestNamedFiles:
         [
             ("x.txt", b"nothing known", "no known format claims this file"),
             ("x.bin", bytes(range(256)), "no known format claims this file"),
-            ("empty", b"", "no known format claims this file"),
+            ("empty", b"", "the file is empty"),
+            ("blank.json", b"\xef\xbb\xbf \r\n", "the file is empty"),
+            ("open.json", b'{"tools": [', "not JSON: expecting value"),
+            ("deep.json", b"[" * 100_000, "nested more than"),
+            ("open.xml", b"<a><b></a>", "not well-formed XML"),
+            ("entity.xml", b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>', "DOCTYPE"),
+            ("wide.xml", "<!DOCTYPE a><a/>".encode("utf-16"), "DOCTYPE"),
+            ("wide.json", '{"tools": []}'.encode("utf-16"), "the file is UTF-16"),
+            ("whole.json", b'{"tools": []}', "no known format claims this file"),
+            ("whole.xml", b"<resources/>", "no known format claims this file"),
             ("app.apk", b"", "an APK or another archive is not supported by this build"),
             ("app.APKS", b"x", "an APK or another archive is not supported by this build"),
             ("renamed.bin", b"PK\x03\x04rest", "an APK or another archive is not supported by this build"),
@@ -112,7 +121,7 @@ class TestNamedFiles:
         write_tree(Path(), {"x": "?"})
         with pytest.raises(InputError) as caught:
             read("x")
-        assert caught.value.hint == "Known formats: Tools of the tests (tools)"
+        assert caught.value.hint == "It was to be read as Tools of the tests (tools) only"
 
     @pytest.mark.parametrize("spelled", ["adb:", "adb:emulator-5554"])
     def test_a_device_is_not_supported(self, spelled: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from droidgate.cli.documents import DiffDocument, Problem
 from droidgate.cli.exit_codes import ExitCode
@@ -24,8 +23,6 @@ from droidgate.compare import (
 )
 from droidgate.model.capability import CapabilitySet
 from droidgate.model.errors import UsageError
-
-_MESSAGE_LENGTH: Final = 120
 
 
 def diff_sources(
@@ -68,7 +65,8 @@ def diff_page(comparison: Comparison) -> list[Block]:
     blocks: list[Block] = []
     for provider in comparison.providers:
         blocks += [*_provider_page(provider), Line()]
-    unchanged = f"{comparison.unchanged_capabilities} capabilities are as they were"
+    count = comparison.unchanged_capabilities
+    unchanged = "1 capability is as it was" if count == 1 else f"{count} capabilities are as they were"
     counts = counted(count_weights(comparison.all_changes()))
     blocks.append(Line(f"{counts}; {unchanged}" if counts else f"nothing changed; {unchanged}"))
     return blocks
@@ -90,12 +88,12 @@ def _provider_page(provider: ProviderComparison) -> list[Block]:
             one_line(subject) or "-",
             change.code,
             _shortened(change.new_pointer if change.new_pointer is not None else change.old_pointer, subject),
-            one_line(change.message, _MESSAGE_LENGTH),
+            one_line(change.message),
         )
         for subject, changes in subjects
         for change in sorted(changes, key=lambda one: -WEIGHTS.index(one.weight))
     ]
-    return [heading, Table(("WEIGHT", "CAPABILITY", "CODE", "WHERE", "MESSAGE"), rows)]
+    return [heading, Table(("WEIGHT", "CAPABILITY", "CODE", "WHERE", "MESSAGE"), rows, is_told=True)]
 
 
 def _shortened(pointer: str | None, subject: str) -> str:

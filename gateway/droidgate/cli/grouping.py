@@ -13,7 +13,8 @@ from droidgate.model.findings import CROSSING_LEVELS, LINT_LEVELS, Finding, Leve
 _ORDER: Final = {
     level: position for scale in (CROSSING_LEVELS, LINT_LEVELS) for position, level in enumerate(scale)
 }
-_MESSAGE_LENGTH: Final = 120
+_PLURALS: Final = {"error": "errors", "warning": "warnings", "note": "notes"}
+"""The other levels are participles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +40,19 @@ class FindingGroup:
         """The first one's message, and that there are others."""
         messages = dict.fromkeys(one.message for one in self.findings)
         more = f" (and {len(messages) - 1} more like it)" if len(messages) > 1 else ""
-        return one_line(next(iter(messages)), _MESSAGE_LENGTH) + more
+        return one_line(next(iter(messages))) + more
 
     @property
     def place(self) -> str:
-        """Where it stands in the sources, where all of them stand in one place, or the first's place."""
-        places = dict.fromkeys(str(one.source) for one in self.findings if one.source is not None)
-        first = next(iter(places), "")
-        return f"{first} ..." if len(places) > 1 else first
+        """Where they stand in the sources, as `path:line`; several lines of one file are `path:3,7`."""
+        lines: dict[str, dict[int, None]] = {}
+        for one in self.findings:
+            if one.source is not None:
+                numbers = [] if one.source.line is None else [one.source.line]
+                lines.setdefault(one.source.path, {}).update(dict.fromkeys(numbers))
+        return ", ".join(
+            f"{path}:{','.join(map(str, numbers))}" if numbers else path for path, numbers in lines.items()
+        )
 
 
 def group_findings(findings: Iterable[Finding], subjects: Sequence[str] = ()) -> list[FindingGroup]:
@@ -58,11 +64,13 @@ def group_findings(findings: Iterable[Finding], subjects: Sequence[str] = ()) ->
         findings: The findings; their pointers address capabilities by position.
         subjects: The capabilities' ids.
     """
-    leaves: dict[tuple[int, str, Level], list[Finding]] = {}
+    leaves: dict[tuple[int, str, str, Level], list[Finding]] = {}
     for one in findings:
-        leaves.setdefault((_position(one.pointer, len(subjects)), one.code, one.level), []).append(one)
+        position = _position(one.pointer, len(subjects))
+        field = "" if position >= 0 else one.pointer.split("/")[1:2]
+        leaves.setdefault((position, "".join(field), one.code, one.level), []).append(one)
     alike: dict[tuple[Level, str, str, bool], list[tuple[str, Finding]]] = {}
-    for (position, code, level), members in leaves.items():
+    for (position, _, code, level), members in leaves.items():
         prefix = common_prefix([one.pointer for one in members])
         is_inside = position >= 0
         inside = "/".join(["", *prefix.split("/")[3:]]) if is_inside else prefix
@@ -77,6 +85,28 @@ def group_findings(findings: Iterable[Finding], subjects: Sequence[str] = ()) ->
             findings=tuple(one for _, one in members),
         )
         for (level, code, inside, is_inside), members in alike.items()
+    ]
+    return sorted(grouped, key=lambda one: -_ORDER[one.level])
+
+
+def group_by_file(findings: Iterable[Finding]) -> list[FindingGroup]:
+    """Group findings that say the same of one file, gravest first, else in their order.
+
+    A remark is of use only with its place, so nothing else is brought together.
+    """
+    alike: dict[tuple[Level, str, str, str | None], list[Finding]] = {}
+    for one in findings:
+        path = None if one.source is None else one.source.path
+        alike.setdefault((one.level, one.code, one.message, path), []).append(one)
+    grouped = [
+        FindingGroup(
+            level=level,
+            code=code,
+            subjects=(),
+            prefix=common_prefix([one.pointer for one in members]),
+            findings=tuple(members),
+        )
+        for (level, code, _, _), members in alike.items()
     ]
     return sorted(grouped, key=lambda one: -_ORDER[one.level])
 
@@ -100,8 +130,10 @@ def count_levels(findings: Iterable[Finding]) -> dict[str, int]:
 
 
 def counted(counts: Mapping[str, int]) -> str:
-    """Return counts as words, such as `3 dropped, 1 moved`."""
-    return ", ".join(f"{count} {word}" for word, count in counts.items())
+    """Return counts as words, such as `3 dropped, 1 moved` or `2 errors`."""
+    return ", ".join(
+        f"{count} {word if count == 1 else _PLURALS.get(word, word)}" for word, count in counts.items()
+    )
 
 
 def findings_table(
@@ -112,9 +144,9 @@ def findings_table(
     Args:
         findings: The findings.
         subjects: The capabilities' ids.
-        places: Show where in the sources they stand.
+        places: Show where in the sources they stand, each file's on its own.
     """
-    groups = group_findings(findings, subjects)
+    groups = group_by_file(findings) if places else group_findings(findings, subjects)
     if not groups:
         return []
     columns = ["LEVEL", "COUNT", "CODE", "WHERE", *(["PLACE"] if places else []), "MESSAGE"]
@@ -129,7 +161,7 @@ def findings_table(
         ]
         for one in groups
     ]
-    return [Table(columns, rows)]
+    return [Table(columns, rows, is_told=True)]
 
 
 def _position(pointer: str, count: int) -> int:

@@ -35,7 +35,7 @@ class DiffThreshold(StrEnum):
     BREAKING = "breaking"
 
 
-SOURCE_HELP = "A descriptor file, project folder, APK, folder of any of these, or - for standard input"
+SOURCE_HELP = "A descriptor file, project folder, folder of any of these, or - for standard input"
 
 Sources: TypeAlias = Annotated[list[str], typer.Argument(metavar="SRC", help=SOURCE_HELP, show_default=False)]
 Strict: TypeAlias = Annotated[

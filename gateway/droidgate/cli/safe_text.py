@@ -22,10 +22,14 @@ def visible(text: str) -> str:
     return _UNSAFE.sub(_escape, text)
 
 
-def one_line(text: str, most: int | None = None) -> str:
-    """Return a text in one line, safe to show, cut to a number of characters."""
-    joined = visible(_BLANKS.sub(" ", text).strip())
-    return joined if most is None or len(joined) <= most else f"{joined[: most - 3].rstrip()}..."
+def one_line(text: str) -> str:
+    """Return a text in one line, safe to show."""
+    return visible(_BLANKS.sub(" ", text).strip())
+
+
+def cut(text: str, most: int | None) -> str:
+    """Return a text cut to a number of characters, where one is given."""
+    return text if most is None or len(text) <= most else f"{text[: most - 3].rstrip()}..."
 
 
 def visible_json(text: str) -> str:

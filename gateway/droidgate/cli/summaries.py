@@ -19,8 +19,7 @@ from droidgate.model.types import (
     Type,
 )
 
-_MOST: Final = 100
-_MOST_OF_A_TYPE: Final = 70
+_LONGEST: Final = {"INPUT": 70, "OUTPUT": 70, "DESCRIPTION": 100}
 _DEPTH: Final = 2
 
 
@@ -70,8 +69,8 @@ def input_summary(capability: Capability) -> str:
     """Return what a call takes."""
     given = capability.input
     if isinstance(given, ObjectType):
-        return one_line(properties_summary(given), _MOST_OF_A_TYPE) or "-"
-    return one_line(type_summary(given), _MOST_OF_A_TYPE)
+        return one_line(properties_summary(given)) or "-"
+    return one_line(type_summary(given))
 
 
 def output_summary(capability: Capability) -> str:
@@ -81,7 +80,7 @@ def output_summary(capability: Capability) -> str:
         return "-"
     if taken.kind == "null":
         return "void"
-    return one_line(type_summary(taken), _MOST_OF_A_TYPE)
+    return one_line(type_summary(taken))
 
 
 def provider_name(provider: Provider) -> str:
@@ -101,19 +100,19 @@ def provider_page(provider: Provider) -> list[Block]:
     """Return what `inspect` shows of a provider."""
     blocks: list[Block] = [Heading(f"{provider_name(provider)}  {dialect_name(provider)}")]
     if provider.source is not None:
-        blocks.append(Line(f"at {one_line(str(provider.source))}", 1))
+        blocks.append(Line(f"at {provider.source}", 1))
     for word, text in (
         ("name", provider.name),
         ("description", provider.description),
         ("instructions", provider.instructions),
     ):
         if text is not None:
-            blocks.append(Line(f"{word}: {one_line(text, _MOST)}", 1))
+            blocks.append(Line(f"{word}: {one_line(text)}", 1, longest=_LONGEST["DESCRIPTION"]))
     if not provider.capabilities:
         blocks.append(Line("no capabilities", 1))
         return blocks
     rows = [
-        (one_line(one.id), input_summary(one), output_summary(one), one_line(one.description or "", _MOST))
+        (one_line(one.id), input_summary(one), output_summary(one), one_line(one.description or ""))
         for one in provider.capabilities
     ]
-    return [*blocks, Table(("CAPABILITY", "INPUT", "OUTPUT", "DESCRIPTION"), rows)]
+    return [*blocks, Table(("CAPABILITY", "INPUT", "OUTPUT", "DESCRIPTION"), rows, _LONGEST)]

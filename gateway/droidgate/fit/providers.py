@@ -93,16 +93,13 @@ class _ProviderFit(TypeFit):
                 continue
             changes[name] = None
             if name in {"description", "instructions"} and capacity.provider_text is not None:
-                message = f"the provider's {name} is told in its {capacity.provider_text}"
+                told = "are told" if name == "instructions" else "is told"
+                message = f"the provider's {name} {told} in its {capacity.provider_text}"
                 self.tell(TEXT_MOVED, Level.MOVED, f"/{name}", message)
                 notes.append(value)
             else:
-                self.tell(
-                    FIELD_DROPPED,
-                    Level.DROPPED,
-                    f"/{name}",
-                    f"the provider's {name} has no place in the target",
-                )
+                message = f"the target has no place for the provider's {name}"
+                self.tell(FIELD_DROPPED, Level.DROPPED, f"/{name}", message)
         for name in sorted(capacity.provider_fields - {"component"}):
             value = getattr(provider, name)
             noted = name == capacity.provider_text and bool(notes)

@@ -49,9 +49,9 @@ from droidgate.model.types import (
 )
 from droidgate.parsing.xml_text import NOT_XML
 from droidgate_mappings.capacity import Capacity
+from droidgate_mappings.tables import spellings_of
 
 _SLASHES_OF_DEFINITION: Final = 2
-_SPELLINGS: Final = frozenset({"type", "required", "properties", "enum", "$ref", "anyOf", "items"})
 _NO_FACTS: Final[dict[str, Any]] = {
     "nullable": False,
     "description": None,
@@ -66,6 +66,28 @@ _NO_FACTS: Final[dict[str, Any]] = {
 
 def _is_plain_text(value: Json) -> bool:
     return isinstance(value, str) and value == value.strip() and not NOT_XML.search(value)
+
+
+def _is_spelling(one: Type, keyword: str, value: Json) -> bool:
+    """Tell whether a kept keyword only spells what the type itself says; others (`required: true`, a list of
+    `items`, alternatives beside a type, a name that is no property) say more.
+    """
+    if keyword in {"$ref", "anyOf"}:
+        return isinstance(one, RefType)
+    if keyword == "type":
+        return isinstance(one, ScalarType | ArrayType | ObjectType | RefType)
+    if keyword == "properties":
+        return isinstance(one, ObjectType) and value == {}
+    if keyword == "required":
+        return (
+            isinstance(one, ObjectType) and isinstance(value, list) and one.properties.keys() >= _texts(value)
+        )
+    return keyword == "enum" and isinstance(value, list) and not isinstance(one, AnyType)
+
+
+def _texts(values: list[Json]) -> set[Json]:
+    """Return a list's members to compare with names; what is no text equals none."""
+    return {one if isinstance(one, str) else None for one in values}
 
 
 def _is_integer_of(bits: int) -> Callable[[Json], bool]:
@@ -164,13 +186,9 @@ class TypeFit:
                 if fact in carried:
                     continue
                 leaf = f"{pointer}/extensions/{format_id}/{pointer_token(fact)}"
-                if format_id == NAMESPACE:
-                    self.tell(
-                        SPELLING_DROPPED,
-                        Level.RENAMED,
-                        leaf,
-                        "the schema's own layout of its definitions is not kept",
-                    )
+                if format_id == NAMESPACE or fact in spellings_of(format_id):
+                    message = f"{fact!r} only tells how the source was written; the target has its own way"
+                    self.tell(SPELLING_DROPPED, Level.RENAMED, leaf, message)
                 else:
                     message = f"{fact!r} is a fact of {format_id} without a place in the target"
                     self.tell(EXTENSION_DROPPED, Level.DROPPED, leaf, message)
@@ -304,7 +322,7 @@ class TypeFit:
         """Tell a type's keywords in notes, and return what is left: nothing."""
         for keyword, value in one.keywords.items():
             leaf = f"{pointer}/keywords/{pointer_token(keyword)}"
-            if keyword in _SPELLINGS and one.kind != "any":
+            if _is_spelling(one, keyword, value):
                 self.tell(
                     SPELLING_DROPPED, Level.RENAMED, leaf, f"the target writes {keyword!r} in its usual way"
                 )

@@ -15,6 +15,8 @@ from droidgate.model.capability import Place, Provider, declaration_of
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import Json
+from droidgate.parsing.json_text import parse_json
+from droidgate.parsing.xml_text import parse_xml
 from droidgate.sources.android_project import (
     LooseFile,
     Module,
@@ -47,6 +49,9 @@ REPEATED_DECLARATION: Final = finding_code(
 _ARCHIVE_ENDINGS: Final = (".apk", ".apks", ".apkm", ".xapk", ".aab", ".aar")
 _ZIP_SIGNATURE: Final = b"PK\x03\x04"
 _COMPILED_XML_SIGNATURE: Final = b"\x03\x00\x08\x00"
+_UTF_8_MARK: Final = b"\xef\xbb\xbf"
+_UTF_16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+_UTF_16_XML: Final = (b"\xff\xfe<\0", b"\xfe\xff\0<")
 _WAY_OUT: Final = "Use the app's source project or its descriptor files"
 
 
@@ -163,7 +168,23 @@ class _Reader:
             self._files_read[place] = None
             self._read_manifest_file(path, data)
         elif not self._read_file(SourceFile(place, data)):
-            raise InputError("no known format claims this file", place=place, hint=self._known_formats())
+            raise self._unclaimed(place, data)
+
+    def _unclaimed(self, place: str, data: bytes) -> InputError:
+        """Return why no format claims a file: what is broken in it, or that it is something else."""
+        text = data.removeprefix(_UTF_8_MARK).lstrip()
+        if not text:
+            return InputError("the file is empty", place=place, hint=self._known_formats())
+        try:
+            if text.startswith((b"{", b"[")):
+                parse_json(data, path=place)
+            elif text.startswith(b"<") or data.startswith(_UTF_16_XML):
+                parse_xml(data, path=place)
+            elif data.startswith(_UTF_16_MARKS):
+                return InputError("the file is UTF-16", place=place, hint="Save the file as UTF-8")
+        except InputError as error:
+            return error
+        return InputError("no known format claims this file", place=place, hint=self._known_formats())
 
     def read_folder(self, spelled: str) -> None:
         scan = scan_folder(spelled, spelled)
@@ -180,7 +201,10 @@ class _Reader:
     def _known_formats(self) -> str:
         if not self._formats:
             return "No format is installed"
-        return f"Known formats: {', '.join(f'{one.title} ({one.id})' for one in self._formats)}"
+        names = ", ".join(f"{one.title} ({one.id})" for one in self._formats)
+        if len(self._formats) < len(load_formats()):
+            return f"It was to be read as {names} only"
+        return f"Known formats: {names}"
 
     def _note(self, *problems: InputError) -> None:
         for problem in problems:
