@@ -40,7 +40,7 @@ def _lint(application: Application) -> Iterator[Finding]:
     for outside in application.of_kind("application"):
         meta = outside.find_meta_data(*_ALL_KEYS)
         if meta is not None:
-            message = f"{meta.name} stands at the application"
+            message = f"{meta.name} stands at the application, where no agent looks for it"
             hint = "Move it into the service element"
             yield rules.IN_SERVICE.broken(message, source=meta.place or application.place, hint=hint)
     for service in (*services, *with_meta_data):
@@ -66,7 +66,9 @@ def _lint_service(application: Application, service: Component) -> Iterator[Find
         yield rules.NO_PERMISSION.broken(message, source=place)
     if "foregroundServiceType" not in service.attributes:
         hint = 'Declare android:foregroundServiceType="dataSync" and its permission'
-        yield rules.FOREGROUND_TYPE.broken(f"{service.name} has none", source=place, hint=hint)
+        yield rules.FOREGROUND_TYPE.broken(
+            f"{service.name} has no android:foregroundServiceType", source=place, hint=hint
+        )
 
 
 def _lint_text(
@@ -109,7 +111,8 @@ def _lint_descriptor_file(application: Application, meta: MetaData, place: Place
     if meta.resource is None or raw:
         shown = meta.resource or meta.raw_value or meta.value
         hint = 'Write android:resource="@xml/..." and keep the file in res/xml'
-        yield rules.DESCRIPTOR_REFERENCE.broken(f"{meta.name} is {shown}", source=place, hint=hint)
+        message = f"{meta.name} is {shown}, which is no XML resource"
+        yield rules.DESCRIPTOR_REFERENCE.broken(message, source=place, hint=hint)
     if reference is None:
         return
     file = application.resources.read_file(reference)

@@ -71,6 +71,7 @@ class Capacity(Frozen):
         enum_values: `any` values, or only those `matching` the type's kind.
         qualified_names: Class names of objects are carried.
         definitions: `all`, only the `reachable` ones, or `none`.
+        dangling_references: A reference to a definition that is declared elsewhere is carried.
         extensions: Ids of the formats whose extensions are carried; `*` for every format's.
         extension_facts: Format -> the only facts of it that are carried, where not all of them are.
         input_shape: `any` schema, or `object` where input is a list of parameters without facts of its own,
@@ -83,6 +84,7 @@ class Capacity(Frozen):
         output_required: Named outputs say whether they are required; else each counts as required.
         id_rule: What a capability id may be; None for any text.
         property_rule: What a parameter's name may be.
+        definition_rule: What a definition's name may be.
         text: `xml` where only the characters of XML 1.0 can be written.
         xml_fields: Provider fields that hold only the characters of XML 1.0 where `text` is `json`.
         outputs: The capacity for the types of outputs, where these can say less than inputs; whether there is
@@ -110,6 +112,7 @@ class Capacity(Frozen):
     enum_values: Literal["any", "matching"] = "any"
     qualified_names: bool = True
     definitions: Literal["all", "reachable", "none"] = "all"
+    dangling_references: bool = False
     extensions: frozenset[str] = frozenset()
     extension_facts: dict[str, frozenset[str]] = {}
     input_shape: Literal["any", "object", "typed-object", "none"] = "any"
@@ -119,6 +122,7 @@ class Capacity(Frozen):
     output_required: bool = True
     id_rule: NameRuleTable | None = None
     property_rule: NameRuleTable | None = None
+    definition_rule: NameRuleTable | None = None
     text: Literal["xml", "json"] = "json"
     xml_fields: frozenset[ProviderField] = frozenset()
     outputs: Capacity | None = None

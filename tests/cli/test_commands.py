@@ -318,10 +318,13 @@ def test_formats_list_every_dialect(droidgate: Runner) -> None:
 
 
 def test_the_matrix_has_a_column_for_each_dialect(droidgate: Runner) -> None:
-    header, *rows = droidgate("formats", "--matrix").out.splitlines()
+    tables = [one.splitlines() for one in droidgate("formats", "--matrix").out.split("\n\n")]
     document = json.loads(droidgate("formats", "--json").out)
-    assert header.split() == ["FEATURE", *document["matrix"]["columns"]]
-    assert len(rows) == len(document["matrix"]["rows"])
+    assert [name for name, *_ in tables] == [one["id"] for one in document["formats"]]
+    headers = [header.split() for _, header, *_ in tables]
+    assert {first for first, *_ in headers} == {"FEATURE"}
+    assert [one for _, *columns in headers for one in columns] == document["matrix"]["columns"]
+    assert {len(rows) for _, _, *rows in tables} == {len(document["matrix"]["rows"])}
 
 
 # demo

@@ -86,6 +86,8 @@ def random_capacity(random: Random) -> Capacity:
             "output_required": random.random() < 0.6,
             "id_rule": random.choice(_RULES),
             "property_rule": random.choice(_RULES),
+            "definition_rule": random.choice(_RULES),
+            "dangling_references": random.random() < 0.5,
             "text": random.choice(("xml", "json")),
         }
     )

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from droidgate.fit import Fitted, fit_provider
-from droidgate.formats import Writing
+from droidgate.formats import Writing, find_format
 from droidgate.json_schema import NAMESPACE
 from droidgate.model.capability import Capability, Effects, Provider
 from droidgate.model.findings import Level
@@ -272,3 +272,42 @@ def test_a_keyword_is_mere_spelling_only_where_the_type_says_the_same(
     fitted = _fit(provider, everything().model_copy(update={"keywords": False}))
     pointer = f"/capabilities/0/input/properties/p/type/keywords/{keyword}"
     assert [finding.level for finding in fitted.findings if finding.pointer == pointer] == [level]
+
+
+@pytest.mark.parametrize("format_id", ["mcp", "mmcp", "mobile-mcp"])
+def test_a_reference_to_what_is_not_declared_becomes_any_value_and_is_told(format_id: str) -> None:
+    lost = Property(type=RefType(name="a.Lost", nullable=True, description="The lost one"), required=True)
+    capability = Capability(id="find", input=ObjectType(properties={"what": lost}), output=RefType(name="b"))
+    before = Provider(protocol="test", package="a", capabilities=(capability,))
+    target, dialect = find_format(format_id)
+    assert target.write is not None
+    writing = target.write(before, dialect)
+    assert_findings_match(before, writing)
+    told = {one.pointer for one in writing.findings if one.code == "reference-dropped"}
+    assert "/capabilities/0/input/properties/what/type/name" in told
+
+
+def test_a_reference_to_what_another_file_declares_stays_in_app_functions() -> None:
+    capability = Capability(id="find", output=RefType(name="a.Note"))
+    before = Provider(protocol="test", package="a", capabilities=(capability,))
+    target, dialect = find_format("appfunctions")
+    assert target.write is not None
+    assert target.write(before, dialect).provider.capabilities[0].output == RefType(name="a.Note")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("instructions", "the provider's instructions are told in its description"),
+        ("description", "the provider's description is told in its instructions"),
+    ],
+)
+def test_what_moves_into_another_text_of_the_provider_is_told_in_good_grammar(
+    name: str, message: str
+) -> None:
+    (other,) = {"instructions", "description"} - {name}
+    capacity = everything().model_copy(
+        update={"provider_fields": frozenset({"name", "package", other}), "provider_text": other}
+    )
+    told = {one.pointer: one.message for one in _fit(_provider(**{name: "t"}), capacity).findings}
+    assert told[f"/{name}"] == message

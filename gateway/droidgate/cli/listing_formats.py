@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from droidgate.cli.documents import DialectRecord, FormatRecord, FormatsDocument, Matrix
 from droidgate.cli.exit_codes import ExitCode
@@ -47,9 +47,24 @@ def formats_page(formats: Iterable[Format]) -> list[Block]:
 
 
 def matrix_page(matrix: Matrix) -> list[Block]:
-    """Return what `formats --matrix` shows."""
-    rows = [(f"{row.group}: {row.feature}", *map(cell_text, row.cells)) for row in matrix.rows]
-    return [Table(("FEATURE", *matrix.columns), rows)]
+    """Return what `formats --matrix` shows: a table for each format, or one where each has one dialect."""
+    by_format: dict[str, list[int]] = {}
+    for position, column in enumerate(matrix.columns):
+        by_format.setdefault(column.partition("+")[0], []).append(position)
+    if len(by_format) == len(matrix.columns):
+        return [_matrix_table(matrix, range(len(matrix.columns)))]
+    blocks: list[Block] = []
+    for name, positions in by_format.items():
+        blocks += [*([Line()] if blocks else []), Heading(name), _matrix_table(matrix, positions)]
+    return blocks
+
+
+def _matrix_table(matrix: Matrix, positions: Sequence[int]) -> Table:
+    rows = [
+        (f"{row.group}: {row.feature}", *(cell_text(row.cells[position]) for position in positions))
+        for row in matrix.rows
+    ]
+    return Table(("FEATURE", *(matrix.columns[position] for position in positions)), rows)
 
 
 def can_write(one: Format, dialect_id: str) -> bool:

@@ -186,6 +186,16 @@ def _nullable(capacity: Capacity) -> MatrixCell:
     return _YES if capacity.nullable_definitions else _cell("yes", "not of definitions")
 
 
+def _dangling(capacity: Capacity) -> MatrixCell:
+    return _YES if capacity.dangling_references else _cell(Level.DROPPED)
+
+
+def _definition_names(capacity: Capacity) -> MatrixCell:
+    return (
+        _definitions(capacity) if capacity.definitions == "none" else _name_rule("definition_rule")(capacity)
+    )
+
+
 def _definitions(capacity: Capacity) -> MatrixCell:
     if capacity.definitions == "none":
         return _told(capacity)
@@ -296,6 +306,8 @@ FEATURES: Final = (
     ),
     _feature("text", "characters that XML cannot hold", _characters, "text", "xml_fields"),
     _feature("schema", "definitions", _definitions, "definitions"),
+    _feature("schema", "definition name of any text", _definition_names, "definition_rule"),
+    _feature("schema", "references to what is not declared", _dangling, "dangling_references"),
     _feature("schema", "class names", _class_names, "qualified_names", "one_of_class"),
     _feature("schema", "facts of its own format", _own_extensions, "extensions", "extension_facts"),
     _feature("schema", "facts of other formats", _extensions, "extensions"),

@@ -67,3 +67,6 @@ CLASS_DROPPED: Final = finding_code("class-dropped", "A class name without a pla
 CHARACTERS_REPLACED: Final = finding_code(
     "characters-replaced", "Characters that XML cannot hold are written as U+FFFD", __name__
 )
+REFERENCE_DROPPED: Final = finding_code(
+    "reference-dropped", "A reference to a definition that the source does not declare", __name__
+)

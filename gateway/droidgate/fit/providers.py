@@ -143,7 +143,7 @@ class _ProviderFit(TypeFit):
 
     def name_definitions(self) -> None:
         """Decide what definitions are called, before anything refers to them."""
-        rule = self.capacity.property_rule
+        rule = self.capacity.definition_rule
         if rule is not None and not self.own:
             self.definition_names = map_names(
                 ((name, name) for name in self.provider.definitions), rule.rule()

@@ -19,6 +19,7 @@ from droidgate.fit.codes import (
     KEYWORD_MOVED,
     KIND_CHANGED,
     NULLABLE_MOVED,
+    REFERENCE_DROPPED,
     RENAMED,
     REQUIRED_ASSUMED,
     SPELLING_DROPPED,
@@ -46,6 +47,7 @@ from droidgate.model.types import (
     RefType,
     ScalarType,
     Type,
+    TypeFacts,
 )
 from droidgate.parsing.xml_text import NOT_XML
 from droidgate_mappings.capacity import Capacity
@@ -214,6 +216,8 @@ class TypeFit:
         """
         if self.should_unwrap(one):
             return self.unwrap(one, pointer, top=top, spill=spill)  # type: ignore[arg-type]
+        if isinstance(one, RefType) and self.dangles(one):
+            return self.replace_dangling(one, pointer, top=top, spill=spill)
         notes: list[str] = []
         is_kept = self.capacity.types[one.kind].written_as == one.kind and self.carries_shape(one)
         kind = one.kind if is_kept else self.replacing_kind(one)
@@ -421,7 +425,7 @@ class TypeFit:
 
     def fit_reference(self, one: RefType, pointer: str) -> str:
         """Return the name a reference is written with."""
-        rule = self.capacity.property_rule
+        rule = self.capacity.definition_rule
         name = self.definition_names.get(one.name, one.name)
         if one.name not in self.definition_names and rule is not None and not self.own:
             name = map_names([(one.name, one.name)], rule.rule())[one.name]
@@ -565,6 +569,26 @@ class TypeFit:
             message="the only alternative is written in place of the choice",
         )
 
+    def dangles(self, one: RefType) -> bool:
+        """Tell whether a reference leads nowhere and the dialect cannot say so."""
+        return one.name not in self.provider.definitions and not self.capacity.dangling_references
+
+    def replace_dangling(
+        self, one: RefType, pointer: str, *, top: str | None, spill: list[str] | None
+    ) -> Type:
+        """Return any type in place of a reference that leads nowhere."""
+        facts = {name: getattr(one, name) for name in TypeFacts.model_fields}
+        return self.fit_moved(
+            one,
+            lambda: self.fit_type(AnyType(**facts), pointer, top=top, spill=spill),
+            pointer,
+            moved_from=pointer,
+            moved_to=pointer,
+            code=REFERENCE_DROPPED,
+            level=Level.DROPPED,
+            message=f"{one.name!r} is not declared in the source; any value is allowed in its place",
+        )
+
     def fit_moved(
         self,
         one: Type,
@@ -575,6 +599,7 @@ class TypeFit:
         moved_to: str,
         code: str,
         message: str,
+        level: Level = Level.RENAMED,
     ) -> Type:
         """Return a type of which a part moves to another place, and tell each difference.
 
@@ -589,6 +614,7 @@ class TypeFit:
             moved_to: JSON Pointer of the part as it is written.
             code: Finding code of the move itself.
             message: Its message.
+            level: Its level.
         """
         outer_findings, self.findings = self.findings, []
         outer_names, self.names = self.names, []
@@ -604,7 +630,7 @@ class TypeFit:
                 if known is not None and known.code == TEXT_ADDED:
                     known = None
             if known is None:
-                self.tell(code, Level.RENAMED, leaf, message)
+                self.tell(code, level, leaf, message)
             else:
                 self.findings.append(known.model_copy(update={"pointer": leaf}))
         for entry in named:
