@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
+
+from lxml import etree
 
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place
@@ -63,6 +64,10 @@ class Source:
         return InputError(message, place=str(self.place(element)), hint=hint)
 
 
+_ATTRIBUTES: Final = etree.XPath(f"(//*[@*[namespace-uri() != '{TOOLS_NAMESPACE}']])[1]")
+_STRAY_TEXT: Final = etree.XPath("(//*[*][text()[normalize-space()]])[1]")
+
+
 class Fields:
     """The children of one element, taken out by name; `rest` is what nobody took."""
 
@@ -114,7 +119,7 @@ class Fields:
         return None if found is None else self._read_text(found)
 
     def _read_text(self, element: Element) -> str:
-        inside = next((one for one in element if isinstance(one.tag, str)), None)
+        inside = next((one for one in element if isinstance(one.tag, str)), None) if len(element) else None
         if inside is not None:
             message = (
                 f"<{local_name(element)}> holds the element <{local_name(inside)}> where text is expected"
@@ -182,23 +187,17 @@ class Fields:
 
 def check_noise(root: Element, source: Source) -> None:
     """Tell attributes and stray text, which Android's parsers never look at (once per file)."""
-    for element in root.iter():
-        if not isinstance(element.tag, str):
-            continue
-        if any(not str(name).startswith(f"{{{TOOLS_NAMESPACE}}}") for name in element.attrib):
-            source.allow(
-                "A02", f"<{local_name(element)}> has attributes; they say nothing and are left out", element
-            )
-            return
-        if len(element) and _has_stray_text(element):
-            source.allow(
-                "A02", f"<{local_name(element)}> has text between its elements; it is left out", element
-            )
-            return
+    found = _first_with(_ATTRIBUTES, root)
+    if found is not None:
+        message = f"<{local_name(found)}> has attributes; they say nothing and are left out"
+        source.allow("A02", message, found)
+        return
+    found = _first_with(_STRAY_TEXT, root)
+    if found is not None:
+        message = f"<{local_name(found)}> has text between its elements; it is left out"
+        source.allow("A02", message, found)
 
 
-def _has_stray_text(element: Element) -> bool:
-    children: Iterable[Element] = element
-    if all(not isinstance(child.tag, str) for child in children):
-        return False
-    return bool((element.text or "").strip()) or any((child.tail or "").strip() for child in element)
+def _first_with(path: etree.XPath, root: Element) -> Element | None:
+    elements = path(root)
+    return elements[0] if isinstance(elements, list) and elements else None

@@ -80,14 +80,14 @@ class Document:
 
 
 def take_apart(value: Json, path: str) -> Document:
-    """Take a document apart.
+    """Take a document apart, in place: what is left of `value` is the skeleton.
 
     Raises:
         InputError: it holds no list of tools, or is a JSON-RPC error.
     """
     if isinstance(value, list):
         return Document(value, {}, None, {"tools": ""}, {})
-    skeleton = copy.deepcopy(value)
+    skeleton = value
     pointer = _find_tools(skeleton, path)
     parent = _parent(skeleton, pointer) or {}
     tools = parent.pop("tools")

@@ -149,19 +149,23 @@ def findings_table(
     groups = group_by_file(findings) if places else group_findings(findings, subjects)
     if not groups:
         return []
-    columns = ["LEVEL", "COUNT", "CODE", "WHERE", *(["PLACE"] if places else []), "MESSAGE"]
+    columns = ["LEVEL", "COUNT", "CODE", *(["RULE", "PLACE"] if places else ["WHERE"]), "MESSAGE"]
     rows = [
         [
             one.level.value,
             str(len(one.findings)),
             one.code,
-            _where(one),
-            *([one.place] if places else []),
-            one.message,
+            *([one.findings[0].rule or "-", one.place] if places else [_where(one)]),
+            _with_hint(one) if places else one.message,
         ]
         for one in groups
     ]
     return [Table(columns, rows, is_told=True)]
+
+
+def _with_hint(group: FindingGroup) -> str:
+    hint = group.findings[0].hint
+    return group.message if hint is None else f"{group.message}; hint: {one_line(hint)}"
 
 
 def _position(pointer: str, count: int) -> int:
