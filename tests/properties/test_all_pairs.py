@@ -15,6 +15,7 @@ from properties.matching import assert_findings_match, assert_reads_back
 from strategies import providers, random_provider
 
 SEEDS_OF_A_PAIR = 12
+MODELS_OF_A_BLOCK = 100
 
 
 def _load(entry: EntryPoint) -> Format | str:
@@ -57,7 +58,7 @@ def test_a_format_loads(name: str) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 @given(provider=providers(size=15))
-@settings(max_examples=150)
+@settings(max_examples=40)
 def test_any_model_crosses(target: str, provider: Provider) -> None:
     _cross(provider, target)
 
@@ -68,8 +69,19 @@ def test_what_one_format_holds_crosses_to_every_other(first: str, second: str) -
         _cross(_cross(random_provider(Random(seed), size=15), first), second)
 
 
+@pytest.mark.parametrize("block", range(20))
+def test_one_model_crosses_to_every_dialect(block: int) -> None:
+    _cross_to_every_dialect(block)
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("target", TARGETS)
-def test_a_hundred_thousand_models_cross(target: str) -> None:
-    for seed in range(100_000 // max(1, len(TARGETS))):
-        _cross(random_provider(Random(seed)), target)
+@pytest.mark.parametrize("block", range(1_000))
+def test_a_hundred_thousand_models_cross_to_every_dialect(block: int) -> None:
+    _cross_to_every_dialect(block)
+
+
+def _cross_to_every_dialect(block: int) -> None:
+    for seed in range(block * MODELS_OF_A_BLOCK, (block + 1) * MODELS_OF_A_BLOCK):
+        provider = random_provider(Random(seed), size=15)
+        for target in TARGETS:
+            _cross(provider, target)

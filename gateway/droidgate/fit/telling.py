@@ -1,0 +1,111 @@
+"""What every part of fitting shares: the findings and names it collects, texts, and facts of formats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from droidgate.fit.codes import (
+    CHARACTERS_REPLACED,
+    EXTENSION_DROPPED,
+    RENAMED,
+    SPELLING_DROPPED,
+    TEXT_ADDED,
+)
+from droidgate.json_schema import NAMESPACE
+from droidgate.model.capability import Place, Provider
+from droidgate.model.findings import Finding, Level
+from droidgate.model.json_values import Json, pointer_token
+from droidgate.model.names import NameEntry
+from droidgate.model.types import Extensions
+from droidgate.parsing.xml_text import NOT_XML
+from droidgate_mappings.capacity import Capacity
+from droidgate_mappings.tables import spellings_of
+
+
+@dataclass(slots=True)
+class Telling:
+    """Collects what is told while one provider is fitted into a capacity."""
+
+    provider: Provider
+    capacity: Capacity
+    format_id: str
+    findings: list[Finding] = field(default_factory=list)
+    names: list[NameEntry] = field(default_factory=list)
+    place: Place | None = None
+    definition_names: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def own(self) -> bool:
+        """The provider comes from the target format, in a dialect like the target's: its names are kept."""
+        alike = self.capacity.own_dialects
+        return self.provider.protocol == self.format_id and (alike is None or self.provider.dialect in alike)
+
+    @property
+    def moved(self) -> Level:
+        """The level of what is told in a description: moved, or dropped where the dialect has none."""
+        has_text = (
+            self.capacity.type_descriptions != "none" or "description" in self.capacity.capability_fields
+        )
+        return Level.MOVED if has_text else Level.DROPPED
+
+    def tell(self, code: str, level: Level, pointer: str, message: str) -> None:
+        """Add a finding at the place that is being fitted."""
+        self.findings.append(
+            Finding(code=code, level=level, pointer=pointer, message=message, source=self.place)
+        )
+
+    def clean(self, text: str, pointer: str, *, quiet: bool = False) -> str:
+        """Return a text that the dialect can hold; `quiet` where a finding for the same leaf is told
+        anyway.
+        """
+        only_xml = self.capacity.text == "xml" or pointer.removeprefix("/") in self.capacity.xml_fields
+        if not only_xml or not NOT_XML.search(text):
+            return text
+        if not quiet:
+            self.tell(
+                CHARACTERS_REPLACED, Level.DROPPED, pointer, "characters that XML cannot hold became U+FFFD"
+            )
+        return NOT_XML.sub("\ufffd", text)
+
+    def add_notes(
+        self, text: str | None, notes: list[str], pointer: str, *, separator: str = " "
+    ) -> str | None:
+        """Return a text with notes at its end, and tell it."""
+        if not notes:
+            return text
+        self.tell(TEXT_ADDED, Level.MOVED, pointer, "what moved is told at the end of the text")
+        joined = separator.join(notes if text is None else [text, *notes])
+        return NOT_XML.sub("\ufffd", joined) if self.capacity.text == "xml" else joined
+
+    def fit_extensions(self, extensions: Extensions, pointer: str) -> Extensions:
+        """Return the extensions that the dialect carries."""
+        if not extensions or "*" in self.capacity.extensions:
+            return extensions
+        kept: Extensions = {}
+        for format_id, facts in extensions.items():
+            carried = self.carried_facts(format_id, facts)
+            if carried:
+                kept[format_id] = carried
+            for fact in facts:
+                if fact in carried:
+                    continue
+                leaf = f"{pointer}/extensions/{format_id}/{pointer_token(fact)}"
+                if format_id == NAMESPACE or fact in spellings_of(format_id):
+                    message = f"{fact!r} only tells how the source was written; the target has its own way"
+                    self.tell(SPELLING_DROPPED, Level.RENAMED, leaf, message)
+                else:
+                    message = f"{fact!r} is a fact of {format_id} without a place in the target"
+                    self.tell(EXTENSION_DROPPED, Level.DROPPED, leaf, message)
+        return kept
+
+    def carried_facts(self, format_id: str, facts: dict[str, Json]) -> dict[str, Json]:
+        """Return those facts of a format that the dialect carries."""
+        if format_id not in self.capacity.extensions:
+            return {}
+        only = self.capacity.extension_facts.get(format_id)
+        return facts if only is None else {fact: value for fact, value in facts.items() if fact in only}
+
+    def rename(self, pointer: str, original: str, written: str) -> None:
+        """Put a new name on the name map, and tell it."""
+        self.names.append(NameEntry(pointer=pointer, original=original, written=written))
+        self.tell(RENAMED, Level.RENAMED, pointer, f"{original!r} is called {written!r} in the target")
