@@ -79,3 +79,8 @@ def test_a_message_is_written_with_its_token() -> None:
     assert read_failure(write_failure("busy", "two calls: a, b")) == ("busy", "two calls: a, b")
     with pytest.raises(KeyError):
         write_failure("odd", "x")
+
+
+@pytest.mark.parametrize("code", [1, 2, 3, 4])
+def test_the_numbers_of_the_article_are_codes_of_no_category(code: int) -> None:
+    assert token_of_code(code) == "backend_failure"
