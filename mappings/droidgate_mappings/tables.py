@@ -59,6 +59,8 @@ class FormatTables(Frozen):
         numbers: Its numeric type codes, where it has them: code as text -> kind.
         spellings: Facts of its `extensions` that only tell how a file was written; without them another
             format loses nothing of the declaration.
+        told: Facts of the `extensions` of capabilities and types that people should know of, and what each is
+            called in a description; another format has them there.
     """
 
     id: str
@@ -68,6 +70,7 @@ class FormatTables(Frozen):
     names: dict[str, str] = {}
     numbers: dict[str, str] = {}
     spellings: frozenset[str] = frozenset()
+    told: dict[str, str] = {}
 
 
 class DivergenceRow(Frozen):
@@ -127,11 +130,11 @@ def load_format_tables(format_id: str) -> FormatTables:
 
 
 @cache
-def spellings_of(format_id: str) -> frozenset[str]:
-    """Return the `spellings` of a format, none where it has no tables here."""
+def find_format_tables(format_id: str) -> FormatTables | None:
+    """Return a format's tables, None where it has none here."""
     if not files("droidgate_mappings").joinpath(f"formats/{format_id}.toml").is_file():
-        return frozenset()
-    return load_format_tables(format_id).spellings
+        return None
+    return load_format_tables(format_id)
 
 
 @cache

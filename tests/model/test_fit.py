@@ -311,3 +311,27 @@ def test_what_moves_into_another_text_of_the_provider_is_told_in_good_grammar(
     )
     told = {one.pointer: one.message for one in _fit(_provider(**{name: "t"}), capacity).findings}
     assert told[f"/{name}"] == message
+
+
+def test_an_unknown_type_word_and_a_deprecation_are_told_in_the_descriptions() -> None:
+    day = ScalarType(kind="string", description="The day", extensions={"mobile-mcp": {"word": "date"}})
+    capability = Capability(
+        id="ask",
+        description="Ask",
+        input=ObjectType(properties={"day": Property(type=day, required=True)}),
+        extensions={"appfunctions": {"deprecation": "Use tell"}},
+    )
+    before = Provider(protocol="test", package="a", instructions="Do", capabilities=(capability,))
+    target, dialect = find_format("mmcp")
+    assert target.write is not None
+    writing = target.write(before, dialect)
+    assert_findings_match(before, writing)
+    (written,) = writing.provider.capabilities
+    assert written.description == "Ask [Deprecated: Use tell]"
+    assert isinstance(written.input, ObjectType)
+    assert written.input.properties["day"].type.description == "The day [Type: date]"
+    moved = {one.pointer: one.level for one in writing.findings if one.code == "extension-moved"}
+    assert moved == {
+        "/capabilities/0/extensions/appfunctions/deprecation": Level.MOVED,
+        "/capabilities/0/input/properties/day/type/extensions/mobile-mcp/word": Level.MOVED,
+    }

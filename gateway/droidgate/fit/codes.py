@@ -33,6 +33,9 @@ STRUCTURE_MOVED: Final = finding_code(
 EXTENSION_DROPPED: Final = finding_code(
     "extension-dropped", "A fact of another format without a place in the target", __name__
 )
+EXTENSION_MOVED: Final = finding_code(
+    "extension-moved", "A fact of another format that people should know, told in the description", __name__
+)
 KIND_CHANGED: Final = finding_code("kind-changed", "The target writes this kind of type as another", __name__)
 CONSTRAINT_MOVED: Final = finding_code(
     "constraint-moved", "A constraint that the target cannot check, told in the description", __name__

@@ -242,7 +242,7 @@ class _ProviderFit(TypeFit):
         changes["effects"] = self.fit_effects(capability.effects, pointer, notes)
         changes["input"] = self.fit_input(capability.input, f"{pointer}/input", notes)
         changes["output"] = self.fit_output(capability.output, f"{pointer}/output", notes)
-        changes["extensions"] = self.fit_extensions(capability.extensions, pointer)
+        changes["extensions"] = self.fit_extensions(capability.extensions, pointer, notes)
         changes["description"] = self.fit_capability_text(
             capability.description, f"{pointer}/description", notes
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from droidgate.fit.codes import (
     CHARACTERS_REPLACED,
     EXTENSION_DROPPED,
+    EXTENSION_MOVED,
     RENAMED,
     SPELLING_DROPPED,
     TEXT_ADDED,
@@ -14,12 +15,12 @@ from droidgate.fit.codes import (
 from droidgate.json_schema import NAMESPACE
 from droidgate.model.capability import Place, Provider
 from droidgate.model.findings import Finding, Level
-from droidgate.model.json_values import Json, pointer_token
+from droidgate.model.json_values import Json, canonical_json, pointer_token
 from droidgate.model.names import NameEntry
 from droidgate.model.types import Extensions
 from droidgate.parsing.xml_text import NOT_XML
 from droidgate_mappings.capacity import Capacity
-from droidgate_mappings.tables import spellings_of
+from droidgate_mappings.tables import find_format_tables
 
 
 @dataclass(slots=True)
@@ -77,8 +78,10 @@ class Telling:
         joined = separator.join(notes if text is None else [text, *notes])
         return NOT_XML.sub("\ufffd", joined) if self.capacity.text == "xml" else joined
 
-    def fit_extensions(self, extensions: Extensions, pointer: str) -> Extensions:
-        """Return the extensions that the dialect carries."""
+    def fit_extensions(
+        self, extensions: Extensions, pointer: str, notes: list[str] | None = None
+    ) -> Extensions:
+        """Return the extensions that the dialect carries; what people should know goes to `notes`."""
         if not extensions or "*" in self.capacity.extensions:
             return extensions
         kept: Extensions = {}
@@ -86,17 +89,28 @@ class Telling:
             carried = self.carried_facts(format_id, facts)
             if carried:
                 kept[format_id] = carried
-            for fact in facts:
-                if fact in carried:
-                    continue
-                leaf = f"{pointer}/extensions/{format_id}/{pointer_token(fact)}"
-                if format_id == NAMESPACE or fact in spellings_of(format_id):
-                    message = f"{fact!r} only tells how the source was written; the target has its own way"
-                    self.tell(SPELLING_DROPPED, Level.RENAMED, leaf, message)
-                else:
-                    message = f"{fact!r} is a fact of {format_id} without a place in the target"
-                    self.tell(EXTENSION_DROPPED, Level.DROPPED, leaf, message)
+            for fact, value in facts.items():
+                if fact not in carried:
+                    leaf = f"{pointer}/extensions/{format_id}/{pointer_token(fact)}"
+                    self.leave_out_fact(format_id, fact, value, leaf, notes)
         return kept
+
+    def leave_out_fact(
+        self, format_id: str, fact: str, value: Json, leaf: str, notes: list[str] | None
+    ) -> None:
+        """Tell that a fact of a format has no place of its own, in a note too where people should know it."""
+        tables = find_format_tables(format_id)
+        if format_id == NAMESPACE or (tables is not None and fact in tables.spellings):
+            message = f"{fact!r} only tells how the source was written; the target has its own way"
+            self.tell(SPELLING_DROPPED, Level.RENAMED, leaf, message)
+        elif tables is not None and notes is not None and fact in tables.told:
+            self.tell(EXTENSION_MOVED, self.moved, leaf, f"{fact!r} is told in the description")
+            notes.append(
+                f"[{tables.told[fact]}: {value if isinstance(value, str) else canonical_json(value)}]"
+            )
+        else:
+            message = f"{fact!r} is a fact of {format_id} without a place in the target"
+            self.tell(EXTENSION_DROPPED, Level.DROPPED, leaf, message)
 
     def carried_facts(self, format_id: str, facts: dict[str, Json]) -> dict[str, Json]:
         """Return those facts of a format that the dialect carries."""

@@ -198,7 +198,7 @@ class TypeFit(Telling):
         """
         capacity = self.capacity
         facts = dict(_NO_FACTS)
-        facts["extensions"] = self.fit_extensions(one.extensions, pointer)
+        facts["extensions"] = self.fit_extensions(one.extensions, pointer, notes)
         for name in ("enum", "pattern", "format"):
             value = getattr(one, name)
             if value is None:
