@@ -32,6 +32,7 @@ _INTRODUCTION: Final = (
     "The same is done for your own apps by `droidgate inspect`, `convert`, `migrate` and `formats`.",
 )
 _MIGRATED_APP: Final = "pdf-tool"
+_HOST_APP: Final = "weather"
 _MIGRATION_TARGET: Final = "mobile-mcp"
 
 
@@ -118,14 +119,14 @@ def _cross(provider: Provider, target: Format, place: Path) -> Iterator[str]:
 
 
 def _migrate(folder: Path) -> Iterator[str]:
-    """Migrate an app inside a copy of its project, look at it again, and migrate once more; yield what went
-    wrong.
+    """Migrate an app into a copy of another's project, look at that again, and migrate once more; yield what
+    went wrong.
     """
     name, target_id = _MIGRATED_APP, _MIGRATION_TARGET
     original = sample_apps_directory() / name
-    project = folder / name / "migrated"
-    shutil.copytree(original, project, dirs_exist_ok=True)
-    show([Heading(f"3. Migrate: {name} to {target_id}, inside a copy of its source tree")])
+    project = folder / name / f"migrated-into-{_HOST_APP}"
+    shutil.copytree(sample_apps_directory() / _HOST_APP, project, dirs_exist_ok=True)
+    show([Heading(f"3. Migrate: {name} to {target_id}, into a copy of {_HOST_APP}'s source tree")])
     try:
         migration = _plan(original, project, target_id)
         migration.apply()
@@ -149,8 +150,8 @@ def _migrate(folder: Path) -> Iterator[str]:
 
 
 def _bare_digest(provider: Provider) -> str:
-    # In an app, the component gets attributes that the declaration does not ask for.
-    return provider.model_copy(update={"extensions": {}}).content_digest()
+    # In another app it has that app's package, and a component with attributes it did not ask for.
+    return provider.model_copy(update={"extensions": {}, "package": None}).content_digest()
 
 
 def _plan(original: Path, project: Path, target_id: str) -> Migration:
