@@ -15,7 +15,7 @@ from droidgate.model.capability import CapabilitySet
 def inspect_sources(
     spelled: Sequence[str], *, only: Sequence[str] | None, strict: bool, as_json: bool
 ) -> int:
-    """Read the sources and show what is in them."""
+    """Read the sources and show what is in them; return 3 where all that was found cannot be read."""
     read = read_all(spelled, only=only, strict=strict)
     if as_json:
         from droidgate.cli.documents import InspectDocument, Problem
@@ -31,7 +31,8 @@ def inspect_sources(
         )
     else:
         show(inspect_page(read))
-    return ExitCode.OK
+    nothing_was_read = bool(read.problems) and not read.providers
+    return ExitCode.INPUT if nothing_was_read else ExitCode.OK
 
 
 def inspect_page(read: Read) -> list[Block]:
