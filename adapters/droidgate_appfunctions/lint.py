@@ -121,7 +121,7 @@ def _lint_schema(text: str, path: str) -> Iterator[Finding]:
     for type_name, name in schema.duplicates:
         place = Place(path=path, line=schema.lines.get(type_name))
         message = f"{type_name} declares {name} twice"
-        yield rules.DUPLICATE_PROPERTY.finding(message, source=place)
+        yield rules.DUPLICATE_PROPERTY.broken(message, source=place)
 
 
 def _lint_functions(text: str, tags: frozenset[str], path: str) -> Iterator[Finding]:
@@ -134,14 +134,14 @@ def _lint_functions(text: str, tags: frozenset[str], path: str) -> Iterator[Find
     if of_application:
         assumed += " and a file of the application"
     message = f"{path} is read with {assumed}"
-    yield rules.ASSUMED.finding(message, source=Place(path=path))
+    yield rules.ASSUMED.broken(message, source=Place(path=path))
     yield from findings_of_reports(reports, has_schema=schema is not None)
     current = current_report(reports)
     if current is None:
         return
     yield from findings_of_signatures(current)
     if not current.documents and not any(one.dropped_files or one.ignored for one in reports):
-        yield rules.NO_FUNCTIONS.finding(f"{path} declares no functions", source=Place(path=path))
+        yield rules.NO_FUNCTIONS.broken(f"{path} declares no functions", source=Place(path=path))
 
 
 def _usual_schema(tags: frozenset[str]) -> tuple[AppSearchSchema | None, str]:

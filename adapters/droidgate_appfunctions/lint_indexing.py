@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from droidgate.model.capability import Place
 from droidgate.model.findings import Finding, Level
 from droidgate.model.json_values import pointer_token
+from droidgate.model.lint_rules import LintRule
 from droidgate_appfunctions import lint_rules as rules
 from droidgate_appfunctions.indexer import IndexedDocument, IndexingReport, jetpack_schema
 from droidgate_appfunctions.indexer.events import to_lower_camel_case
 from droidgate_appfunctions.lint_rules import (
-    Rule,
     indexing_finding,
     level_of,
     name_releases,
@@ -151,11 +151,11 @@ def _collect(
 
 
 def _told(
-    rule: Rule, found: dict[str, tuple[IndexedDocument, list[Release]]], what: str
+    rule: LintRule, found: dict[str, tuple[IndexedDocument, list[Release]]], what: str
 ) -> Iterable[Finding]:
     for name, (document, releases) in found.items():
         message = f"the function {name} {what} on {name_releases(releases)}"
-        yield rule.finding(message, pointer=f"/{pointer_token(name)}", source=document.place)
+        yield rule.broken(message, pointer=f"/{pointer_token(name)}", source=document.place)
 
 
 def current_report(reports: Sequence[IndexingReport]) -> IndexingReport | None:

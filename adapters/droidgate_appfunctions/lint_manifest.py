@@ -39,7 +39,7 @@ def _check_meta_data(component: Component) -> Iterator[Finding]:
         is_ours = held.name in {names.v1, NAMES["mistaken_metadata"]} or held.name.startswith(f"{names.v1}.")
         if is_ours:
             message = f"<meta-data> {held.name} is read by no release"
-            yield rules.META_DATA.finding(message, source=held.place)
+            yield rules.META_DATA.broken(message, source=held.place)
 
 
 def _check_metadata_property(component: Component, application: Application) -> Iterator[Finding]:
@@ -48,9 +48,9 @@ def _check_metadata_property(component: Component, application: Application) -> 
         return
     rule = rules.METADATA_PLACE
     if component.kind != "application":
-        yield rule.finding(f"{held.name} stands in a {component.kind}", source=held.place)
+        yield rule.broken(f"{held.name} stands in a {component.kind}", source=held.place)
     elif held.resource is None:
-        yield rule.finding(f"{held.name} has no android:resource", source=held.place)
+        yield rule.broken(f"{held.name} has no android:resource", source=held.place)
     else:
         yield from _check_metadata_file(held, application)
 
@@ -58,7 +58,7 @@ def _check_metadata_property(component: Component, application: Application) -> 
 def _check_metadata_file(held: MetaData, application: Application) -> Iterator[Finding]:
     file = application.resources.read_file(held.resource or "")
     if file is None:
-        yield rules.METADATA_PLACE.finding(f"the app has no {held.resource}", source=held.place)
+        yield rules.METADATA_PLACE.broken(f"the app has no {held.resource}", source=held.place)
         return
     yield from findings_of_metadata(file.text, file.place.path)
 
@@ -68,16 +68,16 @@ def findings_of_metadata(text: str, path: str) -> Iterator[Finding]:
     try:
         root = parse_xml(text, path=path)
     except InputError as error:
-        yield rules.METADATA_CONTENT.finding(error.message, source=Place(path=path))
+        yield rules.METADATA_CONTENT.broken(error.message, source=Place(path=path))
         return
     place = Place(path=path, line=root.sourceline)
     expected = load_indexing().names.metadata_root
     if root.tag != expected:
-        yield rules.METADATA_CONTENT.finding(f"the element is {root.tag!r}, not {expected!r}", source=place)
+        yield rules.METADATA_CONTENT.broken(f"the element is {root.tag!r}, not {expected!r}", source=place)
         return
     texts = ("description", "instructions")
     if not any(root.get(f"{{{one}}}{name}") for one in _NAMESPACES for name in texts):
-        yield rules.METADATA_CONTENT.finding(f"{expected} has no description", source=place)
+        yield rules.METADATA_CONTENT.broken(f"{expected} has no description", source=place)
 
 
 def _check_service(service: Component) -> Iterator[Finding]:
@@ -85,10 +85,10 @@ def _check_service(service: Component) -> Iterator[Finding]:
     files = [one for one in service.properties if one.name in _file_properties()]
     if files and not is_function_service(service):
         message = f"the service {service.name} has {files[0].name} and no action {names.service_action}"
-        yield rules.SERVICE_ACTION.finding(message, source=service.place)
+        yield rules.SERVICE_ACTION.broken(message, source=service.place)
     elif files and not service.enabled:
         message = f"the service {service.name} is disabled"
-        yield rules.SERVICE_DISABLED.finding(message, source=service.place)
+        yield rules.SERVICE_DISABLED.broken(message, source=service.place)
 
 
 def _check_application(application: Application) -> Iterator[Finding]:
@@ -102,14 +102,14 @@ def _check_application(application: Application) -> Iterator[Finding]:
                 f"the service {service.name} has {names.v2} and no {names.schema_}: Android 16 does not "
                 "read the file, and Android 17 reads it without description, parameters and response"
             )
-            yield rules.NO_SCHEMA.finding(message, source=v2.place)
+            yield rules.NO_SCHEMA.broken(message, source=v2.place)
     if element is None:
         return
     for name in _file_properties():
         held = element.find_property(name)
         if held is not None:
             message = f"{name} of the application is not read before Android 17"
-            yield rules.APPLICATION_LEVEL.finding(message, source=held.place)
+            yield rules.APPLICATION_LEVEL.broken(message, source=held.place)
     v2 = element.find_property(names.v2)
     services = function_services(application)
     if v2 is not None and not any(one.find_property(names.schema_) for one in (element, *services)):
@@ -117,4 +117,4 @@ def _check_application(application: Application) -> Iterator[Finding]:
             f"the application has {names.v2} and no {names.schema_}: Android 17 reads the file without "
             "description, parameters and response"
         )
-        yield rules.NO_SCHEMA.finding(message, source=v2.place)
+        yield rules.NO_SCHEMA.broken(message, source=v2.place)

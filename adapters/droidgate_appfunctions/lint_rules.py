@@ -7,11 +7,11 @@ release or every release is concerned, else a warning. The other rules have a le
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from droidgate.model.capability import Place
 from droidgate.model.findings import Finding, Level, finding_code
+from droidgate.model.lint_rules import LintRule, LintRules
 from droidgate_appfunctions.indexer import REASONS
 from droidgate_mappings.app_functions import Release, load_indexing
 
@@ -50,43 +50,14 @@ INDEXING_CODES: Final[Mapping[str, str]] = {
 """Reason of the indexer -> finding code."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A rule with a level of its own.
+_BOOK: Final = LintRules("AppFunctions", __name__)
 
-    Attributes:
-        code: Finding code.
-        level: How grave.
-        section: Of the reference.
-        hint: The way out.
-    """
-
-    code: str
-    level: Level
-    section: str
-    hint: str
-
-    def finding(self, message: str, *, pointer: str = "", source: Place | None = None) -> Finding:
-        """Return a finding of the rule."""
-        return Finding(
-            code=self.code,
-            level=self.level,
-            pointer=pointer,
-            message=message,
-            hint=self.hint,
-            source=source,
-            rule=f"AppFunctions {self.section}",
-        )
+RULES: Final = _BOOK.by_id
+"""Every rule with a level of its own, by id, in order."""
 
 
-RULES: Final[list[Rule]] = []
-"""Every rule with a level of its own, in order."""
-
-
-def _rule(name: str, level: Level, section: str, meaning: str, hint: str) -> Rule:
-    rule = Rule(finding_code(PREFIX + name, meaning, __name__), level, section, hint)
-    RULES.append(rule)
-    return rule
+def _rule(name: str, level: Level, section: str, meaning: str, hint: str) -> LintRule:
+    return _BOOK.declare(PREFIX + name, level, section, meaning, hint)
 
 
 META_DATA: Final = _rule(
@@ -311,7 +282,7 @@ def indexing_finding(reason: str, level: Level, message: str, source: Place | No
         message=message,
         hint=_WAYS_OUT[reason],
         source=source,
-        rule=f"AppFunctions {section}",
+        rule=f"{_BOOK.specification} {section}",
     )
 
 

@@ -10,11 +10,11 @@ from typing import Final
 from droidgate.model.capability import Place
 from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json, pointer_token
+from droidgate.model.lint_rules import LintRule
 from droidgate_appfunctions import lint_rules as rules
 from droidgate_appfunctions.constants import KIND_OF_NUMBER
 from droidgate_appfunctions.indexer import IndexedDocument, IndexingReport, Properties
 from droidgate_appfunctions.indexer.events import parse_integer
-from droidgate_appfunctions.lint_rules import Rule
 from droidgate_mappings.app_functions import load_indexing
 
 _ACCESS_LEVELS: Final = frozenset({"self", "system", "androidTrusted"})
@@ -64,8 +64,8 @@ class _Checker:
     def _place(self) -> Place | None:
         return self.document.place
 
-    def _finding(self, rule: Rule, message: str, pointer: str) -> Finding:
-        return rule.finding(f"{self.document.id}: {message}", pointer=pointer, source=self._place)
+    def _finding(self, rule: LintRule, message: str, pointer: str) -> Finding:
+        return rule.broken(f"{self.document.id}: {message}", pointer=pointer, source=self._place)
 
     def check_function(self) -> Iterator[Finding]:
         properties, pointer = self.document.properties, _pointer(self.document.id)

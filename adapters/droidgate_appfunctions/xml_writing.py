@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final, TypeAlias
 
 from droidgate.model.errors import WriteError
+from droidgate.parsing.xml_text import NOT_XML
 
 Node: TypeAlias = "tuple[str, str | list[Node]]"
 """A tag and its text, or a tag and its children."""
 
 HEADER: Final = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render(root: Node) -> str:
@@ -24,7 +22,7 @@ def render(root: Node) -> str:
     lines: list[str] = []
     _render(root, "", lines)
     text = HEADER + "\n".join(lines) + "\n"
-    found = _NOT_XML.search(text)
+    found = NOT_XML.search(text)
     if found is not None:
         message = f"a text holds U+{ord(found[0]):04X}, which XML cannot"
         raise WriteError(message, hint="Remove the character")

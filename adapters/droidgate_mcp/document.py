@@ -87,9 +87,8 @@ def take_apart(value: Json, path: str) -> Document:
     """
     if isinstance(value, list):
         return Document(value, {}, None, {"tools": ""}, {})
-    skeleton = value
-    pointer = _find_tools(skeleton, path)
-    parent = _parent(skeleton, pointer) or {}
+    pointer = _find_tools(value, path)
+    parent = _parent(value, pointer) or {}
     tools = parent.pop("tools")
     meta = parent.pop("_meta", None)
     if meta is not None and not isinstance(meta, Mapping):
@@ -98,13 +97,13 @@ def take_apart(value: Json, path: str) -> Document:
     fields: dict[str, str] = {}
     for field, candidates in _FIELD_PLACES.items():
         for place in candidates:
-            holder = _parent(skeleton, place)
+            holder = _parent(value, place)
             word = place.rpartition("/")[2]
             if holder is not None and isinstance(holder.get(word), str):
                 fields[field] = holder.pop(word)
                 places[field] = place
                 break
-    return Document(tools, fields, skeleton, places, meta or {})
+    return Document(tools, fields, value, places, meta or {})
 
 
 def _find_tools(document: Json, path: str) -> str:

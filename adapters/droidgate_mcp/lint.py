@@ -11,10 +11,10 @@ from droidgate.formats import SourceFile
 from droidgate.model.capability import Place
 from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json
+from droidgate.model.lint_rules import LintRule
 from droidgate.parsing.json_text import parse_json
 from droidgate_mcp import lint_rules as rules
 from droidgate_mcp.document import take_apart
-from droidgate_mcp.lint_rules import Rule
 from droidgate_mcp.tables import CACHE_DEFAULTS, HINTS
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
@@ -61,18 +61,9 @@ class _Linter:
     modern: bool
     findings: list[Finding] = field(default_factory=list)
 
-    def tell(self, rule: Rule, pointer: str, message: str) -> None:
-        self.findings.append(
-            Finding(
-                code=rule.id,
-                level=rule.level,
-                pointer=pointer,
-                message=message,
-                hint=rule.hint,
-                source=Place(path=self.path, line=1, inner=pointer),
-                rule=rule.section,
-            )
-        )
+    def tell(self, rule: LintRule, pointer: str, message: str) -> None:
+        place = Place(path=self.path, line=1, inner=pointer)
+        self.findings.append(rule.broken(message, pointer=pointer, source=place))
 
     def lint_result(self, parent: Mapping[str, Json], pointer: str) -> None:
         if isinstance(parent.get("nextCursor"), str):

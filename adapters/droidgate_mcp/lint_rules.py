@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
-from droidgate.model.findings import Level, finding_code
+from droidgate.model.findings import Level
+from droidgate.model.lint_rules import LintRules
 
+_BOOK: Final = LintRules("MCP", __name__)
+_rule = _BOOK.declare
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One rule.
-
-    Attributes:
-        id: Finding code.
-        level: How grave.
-        section: Where it stands, as findings name it.
-        hint: The way out.
-    """
-
-    id: str
-    level: Level
-    section: str
-    hint: str
-
-
-RULES: Final[list[Rule]] = []
-"""Every rule, in order."""
-
-
-def _rule(id_: str, level: Level, section: str, meaning: str, hint: str) -> Rule:
-    rule = Rule(finding_code(id_, meaning, __name__), level, f"MCP {section}", hint)
-    RULES.append(rule)
-    return rule
-
+RULES: Final = _BOOK.by_id
+"""Every rule by id, in order."""
 
 TOOL: Final = _rule(
     "mcp-tool", Level.ERROR, "schema Tool", "A tool is a JSON object", "Write an object with `name`"

@@ -48,14 +48,12 @@ class Capacity(Frozen):
         provider_text: The provider field that takes the text of description or instructions where one has no
             place.
         provider_defaults: Provider fields that must be written, and what is written where the source has
-            none; `{package}`
-            and `{protocol}` are filled in.
+            none; `{package}` is filled in.
         component: Class name for a provider that comes from another protocol; None where no component is
             written.
         capability_fields: Capability fields with a place of their own.
         capability_defaults: Capability fields that must be written, and what is written where the source has
-            none; `{id}` and
-            `{title}` are filled in.
+            none; `{id}` is filled in.
         types: Kind of type -> how it is written.
         nested: Types inside a parameter (items, properties, members, alternatives, references) are carried.
         exclusive_only: A one-of is always exclusive.

@@ -316,7 +316,7 @@ def test_an_app_that_breaks_a_rule_gets_its_finding_and_a_mended_one_does_not(ru
 def test_every_rule_is_tried() -> None:
     # `assumed` stands with every lone file, so no mended one lacks it.
     tried = FILES.keys() | APPS.keys() | {"assumed"}
-    declared = {one.code.removeprefix("appfunctions-") for one in RULES} | REASONS.keys()
+    declared = {one.removeprefix("appfunctions-") for one in RULES} | REASONS.keys()
     assert declared == tried
     assert all(f"appfunctions-{one}" in FINDING_CODES for one in declared)
 

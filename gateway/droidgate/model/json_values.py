@@ -1,8 +1,7 @@
 """JSON values: their type, their canonical text, and JSON Pointers into them (RFC 6901).
 
 A JSON value is None, bool, int, float, Decimal, str, list or dict with str keys. Decimal stands for a number
-whose
-source digits a float would change; it is written back digit for digit.
+whose source digits a float would change; it is written back digit for digit.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ Json: TypeAlias = Any
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+_ordered_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def canonical_json(value: Json) -> str:
@@ -56,21 +56,42 @@ def readable_json(value: Json) -> str:
     Raises:
         ValueError: the value holds NaN or an infinity.
     """
-    try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2)
-    except TypeError:
-        text = _write_lines(value, "\n")
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _SURROGATE.sub(_escaped, _write_ordered(value, "\n"))
 
 
-def _write_lines(value: Json, line: str) -> str:
-    inner = f"{line}  "
-    if isinstance(value, Mapping) and value:
-        members = [f"{_encoder.encode(key)}: {_write_lines(held, inner)}" for key, held in value.items()]
-        return "{" + inner + f",{inner}".join(members) + line + "}"
-    if isinstance(value, Sequence) and not isinstance(value, str) and value:
-        return "[" + inner + f",{inner}".join(_write_lines(held, inner) for held in value) + line + "]"
-    return _write_exactly(value)
+def one_line_json(value: Json) -> str:
+    """Return a JSON text in one line without blanks: members in their order; numbers exact.
+
+    Halves of surrogate pairs are written as escapes.
+
+    Raises:
+        ValueError: the value holds NaN or an infinity.
+    """
+    return _SURROGATE.sub(_escaped, _write_ordered(value, ""))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
+
+
+def _write_ordered(value: Json, line_end: str) -> str:
+    # The standard encoder knows no Decimal, and is slow where it has to indent.
+    if not line_end:
+        try:
+            return _ordered_encoder.encode(value)
+        except TypeError:
+            pass
+    if not value or not isinstance(value, Mapping | list | tuple):
+        return _write_exactly(value)
+    inner = line_end and line_end + "  "
+    if isinstance(value, Mapping):
+        colon = ": " if line_end else ":"
+        opening, closing = "{", "}"
+        members = [_encoder.encode(key) + colon + _write_ordered(held, inner) for key, held in value.items()]
+    else:
+        opening, closing = "[", "]"
+        members = [_write_ordered(held, inner) for held in value]
+    return opening + inner + f",{inner}".join(members) + line_end + closing
 
 
 def json_equal(left: Json, right: Json) -> bool:
