@@ -7,13 +7,13 @@ from typing import Final
 
 from lxml import etree
 
+from droidgate.app_search.events import to_lower_camel_case
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.parsing.xml_text import Element, child_elements, xpath_of
 from droidgate_appfunctions.constants import UNUSED
-from droidgate_appfunctions.indexer.events import to_lower_camel_case
 
 _LONG: Final = range(-(2**63), 2**63)
 _BLANK: Final = " \t\r\n"

@@ -9,13 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from droidgate.application import Application
-from droidgate.formats import SourceFile
-from droidgate.model.capability import Place
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding, Level
-from droidgate_appfunctions import lint_rules as rules
-from droidgate_appfunctions.indexer import (
+from droidgate.app_search import (
     AppSearchSchema,
     IndexerError,
     IndexingReport,
@@ -27,7 +21,13 @@ from droidgate_appfunctions.indexer import (
     read_schema,
     simulate_indexing,
 )
-from droidgate_appfunctions.indexer.events import PullParser
+from droidgate.app_search.events import PullParser
+from droidgate.application import Application
+from droidgate.formats import SourceFile
+from droidgate.model.capability import Place
+from droidgate.model.errors import InputError
+from droidgate.model.findings import Finding, Level
+from droidgate_appfunctions import lint_rules as rules
 from droidgate_appfunctions.lint_indexing import current_report, findings_of_reports
 from droidgate_appfunctions.lint_manifest import findings_of_manifest, findings_of_metadata
 from droidgate_appfunctions.lint_rules import indexing_finding

@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from droidgate.app_search import IndexedDocument, IndexingReport, jetpack_schema
+from droidgate.app_search.events import to_lower_camel_case
 from droidgate.model.capability import Place
 from droidgate.model.findings import Finding, Level
 from droidgate.model.json_values import pointer_token
 from droidgate.model.lint_rules import LintRule
 from droidgate_appfunctions import lint_rules as rules
-from droidgate_appfunctions.indexer import IndexedDocument, IndexingReport, jetpack_schema
-from droidgate_appfunctions.indexer.events import to_lower_camel_case
 from droidgate_appfunctions.lint_rules import (
     indexing_finding,
     level_of,

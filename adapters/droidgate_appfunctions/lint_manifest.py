@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from droidgate.app_search import application_component, function_services, is_function_service
 from droidgate.application import Application, Component, MetaData
 from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
@@ -12,7 +13,6 @@ from droidgate.model.findings import Finding
 from droidgate.parsing.xml_text import parse_xml
 from droidgate_appfunctions import lint_rules as rules
 from droidgate_appfunctions.constants import NAMES
-from droidgate_appfunctions.indexer import application_component, function_services, is_function_service
 from droidgate_mappings.app_functions import load_indexing
 
 _NAMESPACES: Final = (NAMES["metadata_namespace_old"], NAMES["metadata_namespace"])

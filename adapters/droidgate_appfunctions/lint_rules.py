@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from droidgate.app_search import REASONS
 from droidgate.model.capability import Place
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.lint_rules import LintRule, LintRules
-from droidgate_appfunctions.indexer import REASONS
 from droidgate_mappings.app_functions import Release, load_indexing
 
 PREFIX: Final = "appfunctions-"

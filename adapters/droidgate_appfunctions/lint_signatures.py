@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from droidgate.app_search import IndexedDocument, IndexingReport, Properties
+from droidgate.app_search.events import parse_integer
 from droidgate.model.capability import Place
 from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json, pointer_token
 from droidgate.model.lint_rules import LintRule
 from droidgate_appfunctions import lint_rules as rules
 from droidgate_appfunctions.constants import KIND_OF_NUMBER
-from droidgate_appfunctions.indexer import IndexedDocument, IndexingReport, Properties
-from droidgate_appfunctions.indexer.events import parse_integer
 from droidgate_mappings.app_functions import load_indexing
 
 _ACCESS_LEVELS: Final = frozenset({"self", "system", "androidTrusted"})

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from droidgate.app_search.events import to_lower_camel_case
 from droidgate.application import Application, Component, MetaData, TextFile
 from droidgate.formats import Reading, SourceFile
 from droidgate.leniency import ReadingContext
@@ -25,7 +26,6 @@ from droidgate_appfunctions.constants import (
     as_extensions,
 )
 from droidgate_appfunctions.fields import Source, local_name
-from droidgate_appfunctions.indexer.events import to_lower_camel_case
 from droidgate_appfunctions.metadata import AppMetadata, read_metadata
 from droidgate_appfunctions.read_document import (
     FunctionsFile,

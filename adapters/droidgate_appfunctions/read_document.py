@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from droidgate.app_search.events import to_lower_camel_case
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Capability, Place
 from droidgate.model.json_values import Json
 from droidgate.model.types import ObjectType, Property, ScalarType, Type
+from droidgate.parsing.xml_roots import parse_roots
 from droidgate.parsing.xml_text import Element, child_elements, decode_xml
 from droidgate_appfunctions.constants import (
     APP_LEVEL,
@@ -31,9 +33,7 @@ from droidgate_appfunctions.fields import (
     local_name,
     text_of,
 )
-from droidgate_appfunctions.indexer.events import to_lower_camel_case
 from droidgate_appfunctions.read_types import left_of_part, part_facts, read_entries, read_type
-from droidgate_appfunctions.xml_roots import parse_roots
 
 _FUNCTION_TAGS: Final = frozenset({NAMES["function"], NAMES["function_document"]})
 _COMPONENT_TAG: Final = NAMES["component_document"]

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
+from droidgate.app_search.events import IndexerError, parse_boolean, parse_integer
+from droidgate.app_search.schemas import read_schema
 from droidgate.model.capability import Provider, child_types
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import Type
 from droidgate_appfunctions.constants import NAMES, PLATFORM, V1, facts_of
-from droidgate_appfunctions.indexer.events import IndexerError, parse_boolean, parse_integer
-from droidgate_appfunctions.indexer.schemas import read_schema
 from droidgate_appfunctions.xml_writing import quoted_attribute
 from droidgate_mappings.tables import read_toml
 

@@ -140,6 +140,10 @@ class Application:
         loose_assets: Names of assets and xml resources that no component points to but that may be
             descriptors of a
             component that arrives by manifest merging.
+        version_code: `android:versionCode` with its major half, None from a source tree.
+        minimum_sdk: `android:minSdkVersion`, None where it is not known.
+        target_sdk: `android:targetSdkVersion`, None where it is not known.
+        signers: SHA-256 of each signing certificate, lower-case hexadecimal; empty from a source tree.
     """
 
     package: str | None
@@ -150,6 +154,10 @@ class Application:
     description: str | None = None
     namespace: str | None = None
     loose_assets: tuple[str, ...] = ()
+    version_code: int | None = None
+    minimum_sdk: int | None = None
+    target_sdk: int | None = None
+    signers: tuple[str, ...] = ()
 
     def of_kind(self, *kinds: ComponentKind) -> Iterator[Component]:
         """Yield the components of the given kinds."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from appfunctions.function_files import ANDROID, artifact, only, property_of, service_of, write_in
+from droidgate.app_search.events import to_lower_camel_case
 from droidgate.formats import SourceFile
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Provider
@@ -17,7 +18,6 @@ from droidgate.parsing.xml_text import Element, parse_xml
 from droidgate.sources.android_project import application_from_tree
 from droidgate_appfunctions.fields import local_name
 from droidgate_appfunctions.format import FORMAT
-from droidgate_appfunctions.indexer.events import to_lower_camel_case
 from properties.matching import assert_reads_back, assert_same_declaration
 from requirements_of_tests import require
 

@@ -19,10 +19,10 @@ from appfunctions.function_files import (
     typed,
     write_in,
 )
+from droidgate.app_search import index_file, jetpack_schema
 from droidgate.formats import Reading
 from droidgate.model.capability import Provider
 from droidgate.model.types import ArrayType, OneOfType, OpaqueType
-from droidgate_appfunctions.indexer import index_file, jetpack_schema
 from droidgate_mappings.tables import load_divergences
 from properties.matching import assert_same_declaration
 

@@ -14,12 +14,12 @@ from appfunctions.function_files import (
     typed,
     write_in,
 )
+from droidgate.app_search.events import to_lower_camel_case
 from droidgate.formats import SourceFile
 from droidgate.model.capability import Capability
 from droidgate.model.errors import InputError
 from droidgate.model.types import ObjectType, Property, ScalarType
 from droidgate_appfunctions.format import FORMAT
-from droidgate_appfunctions.indexer.events import to_lower_camel_case
 
 V1 = """<appfunctions>
     <appfunction>

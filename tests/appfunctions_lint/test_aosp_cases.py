@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate_appfunctions.indexer import (
+from droidgate.app_search import (
     AppSearchSchema,
     IndexerError,
     index_file,

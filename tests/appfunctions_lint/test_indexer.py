@@ -22,8 +22,7 @@ from appfunctions_lint.app_fixtures import (
     named,
     service,
 )
-from droidgate.application import Application
-from droidgate_appfunctions.indexer import (
+from droidgate.app_search import (
     IndexerError,
     IndexingReport,
     index_file,
@@ -32,14 +31,15 @@ from droidgate_appfunctions.indexer import (
     read_schema,
     simulate_indexing,
 )
-from droidgate_appfunctions.indexer.documents import java_hash
-from droidgate_appfunctions.indexer.events import (
+from droidgate.app_search.documents import java_hash
+from droidgate.app_search.events import (
     PullParser,
     java_trim,
     parse_boolean,
     parse_integer,
     to_lower_camel_case,
 )
+from droidgate.application import Application
 from droidgate_mappings.app_functions import load_indexing
 
 RELEASES = ("16", "16-qpr1", "16-qpr2", "17")

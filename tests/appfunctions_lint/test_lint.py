@@ -23,11 +23,11 @@ from appfunctions_lint.app_fixtures import (
     of_type,
     service,
 )
+from droidgate.app_search import REASONS
 from droidgate.application import Application
 from droidgate.formats import SourceFile
 from droidgate.model.errors import InputError
 from droidgate.model.findings import FINDING_CODES, Finding, Level
-from droidgate_appfunctions.indexer import REASONS
 from droidgate_appfunctions.lint import lint_application, lint_file
 from droidgate_appfunctions.lint_rules import RULES
 from requirements_of_tests import require

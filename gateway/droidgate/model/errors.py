@@ -4,7 +4,8 @@ DroidgateError
 ├── InputError          a descriptor, project or archive that cannot be read (exit code 3)
 │   └── BudgetError     reading it would take more than the parser's budget allows
 ├── UsageError          an unknown format, dialect or option value (exit code 2)
-└── WriteError          a target that cannot hold what it is asked to hold (exit code 3)
+├── WriteError          a target that cannot hold what it is asked to hold (exit code 3)
+└── DeviceError         a device that is not there, does not let us in, or answers wrongly (exit code 4)
 """
 
 from __future__ import annotations
@@ -54,3 +55,9 @@ class WriteError(DroidgateError):
     """The target cannot hold what it is asked to hold."""
 
     exit_code = 3
+
+
+class DeviceError(DroidgateError):
+    """A device is not there, does not let us in, fails a command, or answers what it should not."""
+
+    exit_code = 4

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from droidgate.model.capability import Place
-from droidgate.model.json_values import Json
-from droidgate_appfunctions.indexer.events import (
+from droidgate.app_search.events import (
     Event,
     IndexerError,
     PullParser,
@@ -21,8 +19,10 @@ from droidgate_appfunctions.indexer.events import (
     parse_integer,
     to_lower_camel_case,
 )
-from droidgate_appfunctions.indexer.reports import Ignored, IgnoredKind, IndexedDocument, Properties
-from droidgate_appfunctions.indexer.schemas import AppSearchSchema
+from droidgate.app_search.reports import Ignored, IgnoredKind, IndexedDocument, Properties
+from droidgate.app_search.schemas import AppSearchSchema
+from droidgate.model.capability import Place
+from droidgate.model.json_values import Json
 from droidgate_mappings.app_functions import (
     Limits,
     Release,

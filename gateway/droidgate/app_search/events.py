@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from droidgate.model.errors import InputError
+from droidgate.parsing.xml_roots import parse_roots
 from droidgate.parsing.xml_text import Element
-from droidgate_appfunctions.xml_roots import parse_roots
 
 _PREFIXES: Final = ("xs", "appfn", "android", "tools", "xsd", "xsi")
 _JAVA_BLANKS: Final = "".join(map(chr, range(0x21)))

@@ -7,10 +7,9 @@ is dropped, and why.
 
 from __future__ import annotations
 
-from droidgate.application import Application
-from droidgate_appfunctions.indexer.documents import FileSetting, index_text
-from droidgate_appfunctions.indexer.events import IndexerError
-from droidgate_appfunctions.indexer.packages import (
+from droidgate.app_search.documents import FileSetting, index_text
+from droidgate.app_search.events import IndexerError
+from droidgate.app_search.packages import (
     UNKNOWN_PACKAGE,
     PackageIndexer,
     application_component,
@@ -18,7 +17,7 @@ from droidgate_appfunctions.indexer.packages import (
     is_function_service,
     schema_in_force,
 )
-from droidgate_appfunctions.indexer.reports import (
+from droidgate.app_search.reports import (
     REASONS,
     DroppedFile,
     Ignored,
@@ -26,13 +25,14 @@ from droidgate_appfunctions.indexer.reports import (
     IndexingReport,
     Properties,
 )
-from droidgate_appfunctions.indexer.schemas import (
+from droidgate.app_search.schemas import (
     AppSearchSchema,
     hand_written_schema,
     jetpack_schema,
     platform_schema,
     read_schema,
 )
+from droidgate.application import Application
 from droidgate_mappings.app_functions import Limits, Release, load_indexing
 
 __all__ = [

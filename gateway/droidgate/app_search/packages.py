@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from droidgate.app_search.documents import FileOutcome, FileSetting, index_text
+from droidgate.app_search.events import IndexerError
+from droidgate.app_search.reports import DroppedFile, Ignored, IgnoredKind, IndexingReport
+from droidgate.app_search.schemas import AppSearchSchema, platform_schema, read_schema
 from droidgate.application import Application, Component, MetaData, TextFile
 from droidgate.model.capability import Place
-from droidgate_appfunctions.indexer.documents import FileOutcome, FileSetting, index_text
-from droidgate_appfunctions.indexer.events import IndexerError
-from droidgate_appfunctions.indexer.reports import DroppedFile, Ignored, IgnoredKind, IndexingReport
-from droidgate_appfunctions.indexer.schemas import AppSearchSchema, platform_schema, read_schema
 from droidgate_mappings.app_functions import FileRole, Limits, Release, load_indexing
 
 UNKNOWN_PACKAGE = "unknown.package"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from droidgate_appfunctions.indexer.events import (
+from droidgate.app_search.events import (
     Event,
     IndexerError,
     PullParser,

@@ -1,0 +1,1 @@
+"""The virtual phone: an adb device on loopback with an Android userland for agent-tool protocols."""

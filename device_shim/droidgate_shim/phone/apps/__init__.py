@@ -1,0 +1,1 @@
+"""The sample apps: their behaviour in Python, behind one interface."""

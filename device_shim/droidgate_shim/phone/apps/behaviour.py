@@ -1,0 +1,304 @@
+"""What an app of the virtual phone does: the interface that its Python behaviour fills.
+
+The manifest, descriptors and resources of an app are read from its installed APK; only what its code would do
+stands behind this interface. A class is found by package name (`droidgate_shim.phone.apps.BEHAVIOURS`); a package
+without one can be installed, looked at and discovered, and whoever calls it is told that its code is not modelled.
+
+Everything here runs on the app's main thread, one call at a time, as Android promises. Components are created by
+the system for each start, from the class names of the manifest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from droidgate.model.json_values import Json
+from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
+
+if TYPE_CHECKING:
+    from droidgate_shim.phone.screen.views import View
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityResult:
+    """`setResult` of an activity; code -1 is RESULT_OK, 0 RESULT_CANCELED."""
+
+    code: int
+    data: Intent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BroadcastResult:
+    """Result of an ordered broadcast: code, data, extras."""
+
+    code: int = 0
+    data: str | None = None
+    extras: Bundle = field(default_factory=Bundle)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """`android.os.Message` as a Messenger delivers it.
+
+    Attributes:
+        what: The code.
+        data: Its bundle.
+        reply_to: Token of the Messenger to answer, None without one.
+        sending_uid: Who sent it, as the system knows; -1 where it did not come through a Messenger.
+    """
+
+    what: int
+    data: Bundle = field(default_factory=Bundle)
+    reply_to: str | None = None
+    sending_uid: int = -1
+
+
+class AppFunctionError(Exception):
+    """`android.app.appfunctions.AppFunctionException`: a code (reference appfunctions 5.1) and a message."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class AppCrashError(Exception):
+    """The app dies of an uncaught exception: its process ends, and open calls see what Android lets them see."""
+
+
+class Context(Protocol):
+    """What the system offers to an app; each call acts with the app's own uid and is bound by Android's rules."""
+
+    @property
+    def package(self) -> str:
+        """The app's package."""
+
+    @property
+    def files(self) -> AppFiles:
+        """The app's private files; they survive its process."""
+
+    def read_xml_resource(self, reference: str) -> str | None:
+        """Return `@xml/name` of the installed APK as XML text."""
+
+    def read_string_resource(self, reference: str) -> str | None:
+        """Return `@string/name` of the installed APK."""
+
+    def read_raw(self, path: str) -> bytes | None:
+        """Return an entry of the installed APK, such as `assets/x.xml`."""
+
+    def read_shared_file(self, path: str) -> bytes | None:
+        """Return a file of shared storage (`/sdcard/...`), None where there is none or it is not readable."""
+
+    def write_shared_file(self, path: str, content: bytes) -> None:
+        """Write a file of shared storage."""
+
+    def now(self) -> float:
+        """Return the phone's time, in seconds since 1970 UTC."""
+
+    def start_service(self, intent: Intent, *, foreground: bool = False) -> ComponentName | None:
+        """Start a service.
+
+        Raises:
+            AndroidError: Android refuses, with its own exception name and text.
+        """
+
+    def bind_service(self, intent: Intent, on_message: Callable[[Message], None]) -> Binding | None:
+        """Bind a service; None where it gives no binder. `on_message` receives what it answers.
+
+        Raises:
+            AndroidError: Android refuses.
+        """
+
+    def start_activity(
+        self, intent: Intent, on_result: Callable[[ActivityResult], None] | None = None
+    ) -> None:
+        """Start an activity, for a result where a receiver is given.
+
+        Raises:
+            AndroidError: Android refuses.
+        """
+
+    def send_ordered_broadcast(self, intent: Intent, on_result: Callable[[BroadcastResult], None]) -> None:
+        """Send an ordered broadcast and receive its final result."""
+
+    def create_pending_intent(self, on_sent: Callable[[Intent], None]) -> str:
+        """Return the token of a mutable broadcast PendingIntent to this app."""
+
+    def send_pending_intent(self, token: str, fill_in: Intent) -> None:
+        """Send a PendingIntent.
+
+        Raises:
+            AndroidError: it was cancelled.
+        """
+
+    def send_message(self, messenger: str, message: Message) -> None:
+        """Send a message to the Messenger of that token.
+
+        Raises:
+            AndroidError: its process is gone (`android.os.DeadObjectException`).
+        """
+
+    def query_services(self, intent: Intent) -> list[ComponentName]:
+        """Return the services that match, of the packages that this app may see."""
+
+    def query_activities(self, intent: Intent) -> list[ComponentName]:
+        """Return the activities that match, of the packages that this app may see."""
+
+    def query_receivers(self, intent: Intent) -> list[ComponentName]:
+        """Return the receivers that match, of the packages that this app may see."""
+
+
+class Binding(Protocol):
+    """A bound service that hands out a Messenger."""
+
+    def send(self, message: Message) -> None:
+        """Send a message; its answers come to the `on_message` of the binding where `reply_to` is left None."""
+
+    def unbind(self) -> None:
+        """Let go of the service."""
+
+
+class AppFiles(Protocol):
+    """Private files of an app, by name."""
+
+    def read(self, name: str) -> bytes | None:
+        """Return a file's content, None where there is none."""
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file."""
+
+
+class Service:
+    """A service; override what its class in the APK does."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def on_start_command(self, intent: Intent) -> None:
+        """Handle a start."""
+
+    def on_bind(self, intent: Intent) -> Callable[[Message], None] | None:
+        """Return what handles the messages of a Messenger; None where the service cannot be bound."""
+        del intent
+        return None
+
+    def on_destroy(self) -> None:
+        """Handle the end of the service."""
+
+
+class Activity:
+    """An activity. It runs until `finish` is called or the user goes back."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.result = ActivityResult(0)
+        self.finished = False
+
+    def on_create(self, intent: Intent) -> None:
+        """Handle the start; an activity that has nothing to show calls `finish` here."""
+
+    def set_result(self, code: int, data: Intent | None = None) -> None:
+        """Set what the caller will be given."""
+        self.result = ActivityResult(code, data)
+
+    def finish(self) -> None:
+        """End the activity."""
+        self.finished = True
+
+    def view(self) -> View | None:
+        """Return what it shows now; None for a translucent activity without content."""
+
+    def on_click(self, view_id: str) -> None:
+        """Handle a tap on a clickable view."""
+
+    def on_text(self, view_id: str, text: str) -> None:
+        """Handle the new text of an editable view."""
+
+
+class Receiver:
+    """A broadcast receiver, made for one broadcast."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def on_receive(self, intent: Intent, current: BroadcastResult) -> BroadcastResult | None:
+        """Handle a broadcast; return the new result of an ordered one, None to leave it."""
+        del intent, current
+        return None
+
+
+class Provider:
+    """A content provider."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def call(self, method: str, argument: str | None, extras: Bundle, caller_uid: int) -> Bundle | None:
+        """Handle `ContentResolver.call`."""
+        del method, argument, extras, caller_uid
+        return None
+
+    def open_for_reading(self, uri: str, caller_uid: int) -> bytes | None:
+        """Return what `openFile(uri, "r")` gives; None where there is no such file."""
+        del uri, caller_uid
+        return None
+
+    def open_for_writing(self, uri: str, content: bytes, caller_uid: int) -> bool:
+        """Take what was written through `openFile(uri, "w")`; false where there is no such file."""
+        del uri, content, caller_uid
+        return False
+
+    def query(self, uri: str, caller_uid: int) -> list[Mapping[str, str | int | float | bytes | None]] | None:
+        """Return rows; None where the URI is not known."""
+        del uri, caller_uid
+        return None
+
+
+class AppFunctionService:
+    """`android.app.appfunctions.AppFunctionService`."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def on_execute(self, function_id: str, parameters: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Execute a function.
+
+        Args:
+            function_id: Its identifier.
+            parameters: Properties of the request's document, each a list as a GenericDocument holds it; nested
+                documents are objects of lists.
+
+        Returns:
+            The properties of the result document, each a list; empty for void.
+
+        Raises:
+            AppFunctionError: with the code that the caller shall see.
+        """
+        raise NotImplementedError
+
+
+class App:
+    """The behaviour of one package. Subclasses name their package and map class names to components."""
+
+    PACKAGE: ClassVar[str]
+    SERVICES: ClassVar[Mapping[str, type[Service]]] = {}
+    ACTIVITIES: ClassVar[Mapping[str, type[Activity]]] = {}
+    RECEIVERS: ClassVar[Mapping[str, type[Receiver]]] = {}
+    PROVIDERS: ClassVar[Mapping[str, type[Provider]]] = {}
+    APP_FUNCTION_SERVICES: ClassVar[Mapping[str, type[AppFunctionService]]] = {}
+
+
+class AndroidError(Exception):
+    """What Android throws at an app or prints in a shell.
+
+    Attributes:
+        exception: Java's class name, such as `java.lang.SecurityException`.
+        message: Android's own text.
+    """
+
+    def __init__(self, exception: str, message: str) -> None:
+        super().__init__(f"{exception}: {message}")
+        self.exception = exception
+        self.message = message

@@ -1,0 +1,1 @@
+"""The phone's files: a tree in memory, with owners, modes and times."""

@@ -1,0 +1,38 @@
+"""View trees: what an activity shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+ViewKind = Literal["column", "row", "text", "button", "input", "switch", "list"]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One view; its place on the screen is laid out from the tree.
+
+    Attributes:
+        kind: What it is.
+        id: Resource entry name (`date_field`); empty for a view that nothing refers to.
+        text: Its text.
+        description: `contentDescription`.
+        enabled: Whether it takes input.
+        checked: State of a switch.
+        children: Views inside it.
+    """
+
+    kind: ViewKind
+    id: str = ""
+    text: str = ""
+    description: str = ""
+    enabled: bool = True
+    checked: bool = False
+    children: tuple[View, ...] = field(default=())
+
+    def walk(self) -> Iterator[View]:
+        """Yield the view and everything in it, in drawing order."""
+        yield self
+        for child in self.children:
+            yield from child.walk()

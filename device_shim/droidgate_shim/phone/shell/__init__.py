@@ -1,0 +1,1 @@
+"""The device's shell: a POSIX-like command language."""

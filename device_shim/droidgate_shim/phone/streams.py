@@ -1,0 +1,43 @@
+"""What a command reads and writes."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class InputStream(Protocol):
+    """Bytes that come in."""
+
+    def read(self, limit: int = -1) -> bytes:
+        """Return up to `limit` bytes as soon as there are any, everything until the end for -1; b"" at the end."""
+
+
+class OutputStream(Protocol):
+    """Bytes that go out."""
+
+    def write(self, data: bytes) -> None:
+        """Send the bytes; may wait until the other side takes them.
+
+        Raises:
+            BrokenPipeError: nobody reads any more.
+        """
+
+
+class CommandStreams(Protocol):
+    """The three streams of a command.
+
+    Where the caller asked for no separate standard error (`exec:`, shell protocol v1), `error` is `output`,
+    as a pseudo-terminal or a shared socket would make it.
+    """
+
+    @property
+    def input(self) -> InputStream:
+        """Standard input."""
+
+    @property
+    def output(self) -> OutputStream:
+        """Standard output."""
+
+    @property
+    def error(self) -> OutputStream:
+        """Standard error."""

@@ -1,0 +1,1 @@
+"""Android devices over adb: one handle per device, one parser per command's output."""
