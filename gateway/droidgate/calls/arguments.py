@@ -1,0 +1,128 @@
+"""Arguments and results of a call, fitted to what a capability declares (DESIGN 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from droidgate.calls.failures import CallError, Failure
+from droidgate.calls.values import Bend, Definitions, UnfitValueError, ValueFitter
+from droidgate.model.capability import Capability
+from droidgate.model.json_values import Json, pointer_token
+from droidgate.model.types import ObjectType, RefType, ScalarType, Type
+
+
+@dataclass(frozen=True, slots=True)
+class FittedArguments:
+    """Arguments as the capability declares them.
+
+    Attributes:
+        values: In the declared order, further ones behind.
+        bends: What was read as another kind than it came in, or left out.
+    """
+
+    values: dict[str, Json]
+    bends: tuple[Bend, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FittedResult:
+    """A result as the capability declares it.
+
+    Attributes:
+        value: The value; None for a declared void.
+        bends: What was read as another kind than it came in.
+    """
+
+    value: Json
+    bends: tuple[Bend, ...] = ()
+
+
+def fit_arguments(
+    arguments: Mapping[str, Json], capability: Capability, definitions: Definitions, *, exact: bool = False
+) -> FittedArguments:
+    """Validate a call's arguments and bring them into the declared types.
+
+    A null for a parameter that is neither nullable nor required is the same as no value. A name that is not
+    declared is left out and noted (reference mobile-mcp-and-mmcp 6, row 25), unless the input declares
+    nothing or says what further names may hold.
+
+    Args:
+        arguments: Name -> JSON value.
+        capability: What is called.
+        definitions: Its provider's definitions.
+        exact: Nothing is bent.
+
+    Raises:
+        CallError: with the token `invalid_argument`, and the pointer of the argument.
+    """
+    fitter = ValueFitter(definitions, exact=exact)
+    declared = _object_behind(capability.input, definitions)
+    given = dict(arguments)
+    left_out: list[Bend] = []
+    if isinstance(declared, ObjectType):
+        for name in list(given):
+            pointer = f"/{pointer_token(name)}"
+            known = declared.properties.get(name)
+            if known is None and declared.properties and "additionalProperties" not in declared.keywords:
+                left_out.append(Bend(pointer, "nothing of this name is declared; it is left out"))
+                del given[name]
+            elif known is not None and given[name] is None and not known.required and not known.type.nullable:
+                left_out.append(Bend(pointer, "null stands for no value"))
+                del given[name]
+    if exact and left_out:
+        raise _invalid(left_out[0].pointer, left_out[0].message)
+    try:
+        fitted = fitter.fit(given, capability.input)
+    except UnfitValueError as error:
+        raise _invalid(error.pointer, error.reason) from None
+    order = declared.properties if isinstance(declared, ObjectType) else {}
+    ordered = {name: fitted[name] for name in order if name in fitted}
+    return FittedArguments({**ordered, **fitted}, (*left_out, *fitter.bends))
+
+
+def fit_result(
+    value: Json, capability: Capability, definitions: Definitions, *, exact: bool = False
+) -> FittedResult:
+    """Bring a result into the type that the capability declares.
+
+    Args:
+        value: What the callee answered.
+        capability: What was called; one without a declared output takes any value.
+        definitions: Its provider's definitions.
+        exact: Nothing is bent.
+
+    Raises:
+        CallError: with the token `malformed_response`, and the pointer of the value.
+    """
+    declared = capability.output
+    if declared is None:
+        return FittedResult(value)
+    if isinstance(declared, ScalarType) and declared.kind == "null":
+        dropped = () if value in (None, {}) else (Bend("", "a value came where none is declared"),)
+        if dropped and exact:
+            raise _malformed("", dropped[0].message)
+        return FittedResult(None, dropped)
+    fitter = ValueFitter(definitions, exact=exact)
+    try:
+        return FittedResult(fitter.fit(value, declared), tuple(fitter.bends))
+    except UnfitValueError as error:
+        raise _malformed(error.pointer, error.reason) from None
+
+
+def _object_behind(declared: Type, definitions: Definitions) -> Type:
+    seen: set[str] = set()
+    while isinstance(declared, RefType) and declared.name in definitions and declared.name not in seen:
+        seen.add(declared.name)
+        declared = definitions[declared.name]
+    return declared
+
+
+def _invalid(pointer: str, reason: str) -> CallError:
+    where = f"{pointer}: " if pointer else ""
+    return CallError(Failure("invalid_argument", f"{where}{reason}"), pointer=pointer)
+
+
+def _malformed(pointer: str, reason: str) -> CallError:
+    where = f"{pointer}: " if pointer else ""
+    return CallError(Failure("malformed_response", f"{where}{reason}"), pointer=pointer)

@@ -1,0 +1,165 @@
+"""What a declared type says of a value beyond its kind: enum, pattern, and JSON Schema's limits.
+
+Only the keywords listed here are enforced; lint and descriptions tell the others. Numbers are compared
+exactly, lengths count code points, and a pattern outside the subset of `patterns` lets everything pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Final
+
+from droidgate.calls.patterns import UnsupportedPatternError, compile_pattern
+from droidgate.model.json_values import Json, canonical_json, json_equal
+from droidgate.model.types import TypeFacts
+
+_MAX_SHOWN: Final = 80
+
+
+def find_violation(value: Json, declared: TypeFacts) -> str | None:
+    """Return why a value of the right kind does not fit what its type states besides, None where it does.
+
+    Null is let through: whether it may stand there is `nullable`'s to say.
+    """
+    if value is None:
+        return None
+    return next(_violations(value, declared), None)
+
+
+def _violations(value: Json, declared: TypeFacts) -> Iterator[str]:
+    if declared.enum is not None and not any(json_equal(value, one) for one in declared.enum):
+        yield f"{_shown(value)} is none of the allowed values"
+    if declared.pattern is not None and isinstance(value, str):
+        try:
+            if not compile_pattern(declared.pattern).matches(value):
+                yield "the text does not match the declared pattern"
+        except UnsupportedPatternError:
+            pass
+    for keyword, check in ENFORCED_KEYWORDS.items():
+        if keyword in declared.keywords:
+            violation = check(value, declared.keywords[keyword])
+            if violation is not None:
+                yield violation
+
+
+def _shown(value: Json) -> str:
+    text = canonical_json(value)
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
+
+
+def _number(value: Json) -> Decimal | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return None
+    try:
+        number = Decimal(repr(value) if isinstance(value, float) else value)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+def _compared(fits: Callable[[Decimal, Decimal], bool], words: str) -> Callable[[Json, Json], str | None]:
+    def check(value: Json, limit: Json) -> str | None:
+        number, bound = _number(value), _number(limit)
+        if number is None or bound is None or fits(number, bound):
+            return None
+        return f"{_shown(value)} is not {words} {_shown(limit)}"
+
+    return check
+
+
+def _is_multiple(number: Decimal, step: Decimal) -> bool:
+    if step <= 0:
+        return True
+    scale = max(0, -_exponent(number), -_exponent(step))
+    if scale > _MAX_SCALE or max(number.adjusted(), step.adjusted()) > _MAX_SCALE:
+        return True
+    left, right = (int(one.scaleb(scale)) for one in (number, step))
+    return left % right == 0
+
+
+_MAX_SCALE: Final = 400
+"""Powers of ten between the numbers of a `multipleOf`; doubles have fewer."""
+
+
+def _exponent(number: Decimal) -> int:
+    exponent = number.as_tuple().exponent
+    return exponent if isinstance(exponent, int) else 0
+
+
+def _counted(
+    kind: type[str | list[Json] | dict[str, Json]], what: str, *, least: bool
+) -> Callable[[Json, Json], str | None]:
+    def check(value: Json, limit: Json) -> str | None:
+        bound = _number(limit)
+        if bound is None or not isinstance(value, kind):
+            return None
+        count = len(value)
+        if least and count < bound:
+            return f"{count} {what} are fewer than {_shown(limit)}"
+        if not least and count > bound:
+            return f"{count} {what} are more than {_shown(limit)}"
+        return None
+
+    return check
+
+
+def _constant(value: Json, expected: Json) -> str | None:
+    return None if json_equal(value, expected) else f"{_shown(value)} is not {_shown(expected)}"
+
+
+def _required(value: Json, names: Json) -> str | None:
+    """Return which names are missing; a keyword only where the object does not declare all of them."""
+    if not isinstance(value, dict) or not isinstance(names, list):
+        return None
+    missing = [name for name in names if name not in value]
+    return f"{', '.join(map(repr, missing))} is required and missing" if missing else None
+
+
+def _unique(value: Json, wanted: Json) -> str | None:
+    if wanted is not True or not isinstance(value, list):
+        return None
+    seen: dict[str, Json] = {}
+    for item in value:
+        key = canonical_json(_normal(item))
+        if key in seen and json_equal(item, seen[key]):
+            return f"{_shown(item)} stands there twice"
+        seen[key] = item
+    return None
+
+
+def _normal(value: Json) -> Json:
+    """Return a value in which equal numbers are equal texts."""
+    if isinstance(value, Mapping):
+        return {key: _normal(held) for key, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [_normal(held) for held in value]
+    number = _number(value)
+    if number is None:
+        return value
+    return str(number.normalize()) if number else "0"
+
+
+_is_at_least: Final = _compared(lambda number, bound: number >= bound, "at least")
+_is_at_most: Final = _compared(lambda number, bound: number <= bound, "at most")
+_is_more: Final = _compared(lambda number, bound: number > bound, "more than")
+_is_less: Final = _compared(lambda number, bound: number < bound, "less than")
+_is_multiple_of: Final = _compared(_is_multiple, "a multiple of")
+
+ENFORCED_KEYWORDS: Final[Mapping[str, Callable[[Json, Json], str | None]]] = {
+    "const": _constant,
+    "minimum": _is_at_least,
+    "maximum": _is_at_most,
+    "exclusiveMinimum": _is_more,
+    "exclusiveMaximum": _is_less,
+    "multipleOf": _is_multiple_of,
+    "minLength": _counted(str, "characters", least=True),
+    "maxLength": _counted(str, "characters", least=False),
+    "minItems": _counted(list, "items", least=True),
+    "maxItems": _counted(list, "items", least=False),
+    "uniqueItems": _unique,
+    "required": _required,
+    "minProperties": _counted(dict, "members", least=True),
+    "maxProperties": _counted(dict, "members", least=False),
+}
+"""JSON Schema keywords that are checked on every call, each with why a value breaks it."""

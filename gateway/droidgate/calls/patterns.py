@@ -1,0 +1,415 @@
+r"""String patterns with one meaning everywhere: a listed subset of ECMA-262's, matched in linear time.
+
+JSON Schema's `pattern` is an ECMA-262 regular expression that matches somewhere in a string. Python's,
+Java's and JavaScript's engines differ in `.`, `$`, `\d`, `\w`, `\s`, and all of them can be made to run for
+ever. So the subset is compiled to a nondeterministic automaton of a bounded number of states and stepped over
+code points; a pattern outside the subset is not enforced, and the caller says so.
+
+In the subset: literals; `.`; classes with ranges and negation; `\d \D \w \W \s \S`; `\t \n \r \f \v \0`,
+`\xHH`, `\uHHHH`, `\u{H...}` and escaped punctuation; groups `(...)`, `(?:...)` and `(?<name>...)`; `|`; `^`
+and `$`; `* + ? {n} {n,} {n,m}`, with or without a `?` behind. Outside: back references, look-around, `\b`,
+`\p{...}`, flags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+MAX_STATES: Final = 4_000
+"""States of one automaton; `{n,m}` is written out, so this bounds its size too."""
+
+MAX_STEPS: Final = 8_000_000
+"""States times code points of one match; a longer text is refused, never left running."""
+
+MAX_DEPTH: Final = 50
+MAX_PATTERN: Final = 2_000
+
+_LAST: Final = 0x10FFFF
+_HIGHEST_REPEAT: Final = 1_000
+
+Ranges: TypeAlias = tuple[tuple[int, int], ...]
+
+_DIGITS: Final[Ranges] = ((0x30, 0x39),)
+_WORDS: Final[Ranges] = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
+# ECMA-262 WhiteSpace and LineTerminator.
+_BLANKS: Final[Ranges] = (
+    (0x09, 0x0D),
+    (0x20, 0x20),
+    (0xA0, 0xA0),
+    (0x1680, 0x1680),
+    (0x2000, 0x200A),
+    (0x2028, 0x2029),
+    (0x202F, 0x202F),
+    (0x205F, 0x205F),
+    (0x3000, 0x3000),
+    (0xFEFF, 0xFEFF),
+)
+_LINE_ENDS: Final[Ranges] = ((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029))
+_SHORTHANDS: Final = {"d": _DIGITS, "w": _WORDS, "s": _BLANKS}
+_CONTROLS: Final = {"t": 0x09, "n": 0x0A, "r": 0x0D, "f": 0x0C, "v": 0x0B}
+_PUNCTUATION: Final = frozenset("^$\\.*+?()[]{}|/-")
+
+
+class UnsupportedPatternError(ValueError):
+    """The pattern is outside the subset; the message says what in it."""
+
+
+def _inverted(ranges: Iterable[tuple[int, int]]) -> Ranges:
+    gaps: list[tuple[int, int]] = []
+    begin = 0
+    for first, last in sorted(ranges):
+        if first > begin:
+            gaps.append((begin, first - 1))
+        begin = max(begin, last + 1)
+    if begin <= _LAST:
+        gaps.append((begin, _LAST))
+    return tuple(gaps)
+
+
+@dataclass(frozen=True, slots=True)
+class _Characters:
+    ranges: Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class _Begin:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class _Sequence:
+    parts: tuple[_Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    alternatives: tuple[_Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Repeat:
+    part: _Node
+    least: int
+    most: int | None
+
+
+_Node: TypeAlias = _Characters | _Begin | _End | _Sequence | _Choice | _Repeat
+
+
+@dataclass(slots=True)
+class _Parser:
+    text: str
+    position: int = 0
+
+    def parse(self) -> _Node:
+        node = self.choice(0)
+        if self.position < len(self.text):
+            raise UnsupportedPatternError("a closing parenthesis without an opening one")
+        return node
+
+    def peek(self) -> str:
+        return self.text[self.position : self.position + 1]
+
+    def take(self) -> str:
+        character = self.peek()
+        if not character:
+            raise UnsupportedPatternError("it ends too early")
+        self.position += 1
+        return character
+
+    def skip(self, expected: str) -> bool:
+        if self.text.startswith(expected, self.position):
+            self.position += len(expected)
+            return True
+        return False
+
+    def choice(self, depth: int) -> _Node:
+        if depth > MAX_DEPTH:
+            raise UnsupportedPatternError(f"more than {MAX_DEPTH} groups in each other")
+        alternatives = [self.sequence(depth)]
+        while self.skip("|"):
+            alternatives.append(self.sequence(depth))
+        return alternatives[0] if len(alternatives) == 1 else _Choice(tuple(alternatives))
+
+    def sequence(self, depth: int) -> _Node:
+        parts: list[_Node] = []
+        while (character := self.peek()) and character not in "|)":
+            parts.append(self.quantified(self.atom(depth)))
+        return _Sequence(tuple(parts))
+
+    def atom(self, depth: int) -> _Node:
+        character = self.take()
+        if character == "(":
+            return self.group(depth)
+        if character == "[":
+            return self.bracketed()
+        if character == "\\":
+            return _Characters(self.escape(in_class=False))
+        if character == ".":
+            return _Characters(_inverted(_LINE_ENDS))
+        if character == "^":
+            return _Begin()
+        if character == "$":
+            return _End()
+        if character in "*+?{}]":
+            raise UnsupportedPatternError(f"{character!r} without something before it")
+        return _Characters(((ord(character), ord(character)),))
+
+    def group(self, depth: int) -> _Node:
+        if self.skip("?"):
+            named = self.peek() == "<" and self.text[self.position + 1 : self.position + 2] not in {"=", "!"}
+            if named:
+                name, closing, _ = self.text[self.position + 1 :].partition(">")
+                if not closing or not name.isidentifier():
+                    raise UnsupportedPatternError("a group's name that is none")
+                self.position += len(name) + 2
+            elif not self.skip(":"):
+                raise UnsupportedPatternError("look-around or a flag")
+        node = self.choice(depth + 1)
+        if not self.skip(")"):
+            raise UnsupportedPatternError("a group that is not closed")
+        return node
+
+    def quantified(self, part: _Node) -> _Node:
+        bounds = self.quantifier()
+        if bounds is None:
+            return part
+        if isinstance(part, _Begin | _End):
+            raise UnsupportedPatternError("a repeated ^ or $")
+        self.skip("?")
+        if self.peek() and self.peek() in "*+?{":
+            raise UnsupportedPatternError("a quantifier behind a quantifier")
+        return _Repeat(part, *bounds)
+
+    def quantifier(self) -> tuple[int, int | None] | None:
+        for sign, bounds in (("*", (0, None)), ("+", (1, None)), ("?", (0, 1))):
+            if self.skip(sign):
+                return bounds
+        if not self.skip("{"):
+            return None
+        held, closing, _ = self.text[self.position :].partition("}")
+        first, comma, last = held.partition(",")
+        if not closing or not _is_count(first) or not (last == "" or _is_count(last)):
+            raise UnsupportedPatternError("braces that are no quantifier")
+        self.position += len(held) + 1
+        least = int(first)
+        most = least if not comma else int(last) if last else None
+        if max(least, most or 0) > _HIGHEST_REPEAT:
+            raise UnsupportedPatternError(f"more than {_HIGHEST_REPEAT} repetitions")
+        if most is not None and most < least:
+            raise UnsupportedPatternError("a quantifier whose end is before its beginning")
+        return least, most
+
+    def bracketed(self) -> _Node:
+        negated = self.skip("^")
+        ranges: list[tuple[int, int]] = []
+        while not self.skip("]"):
+            first = self.class_member()
+            if not (self.peek() == "-" and self.text[self.position + 1 : self.position + 2] not in {"]", ""}):
+                ranges.extend(first)
+                continue
+            self.take()
+            last = self.class_member()
+            low, high = _only_one(first), _only_one(last)
+            if high < low:
+                raise UnsupportedPatternError("a range whose end is before its beginning")
+            ranges.append((low, high))
+        return _Characters(_inverted(ranges) if negated else tuple(ranges))
+
+    def class_member(self) -> Ranges:
+        character = self.take()
+        if character == "\\":
+            return self.escape(in_class=True)
+        return ((ord(character), ord(character)),)
+
+    def escape(self, *, in_class: bool) -> Ranges:
+        character = self.take()
+        if character in _SHORTHANDS:
+            return _SHORTHANDS[character]
+        if character.lower() in _SHORTHANDS:
+            return _inverted(_SHORTHANDS[character.lower()])
+        code = self.code_of(character, in_class=in_class)
+        return ((code, code),)
+
+    def code_of(self, character: str, *, in_class: bool) -> int:
+        if character in _CONTROLS:
+            return _CONTROLS[character]
+        if character == "b" and in_class:
+            return 0x08
+        if character == "0" and not _is_count(self.peek()):
+            return 0
+        if character == "x":
+            return self.hexadecimal(2)
+        if character == "u":
+            return self.unicode_escape()
+        if character in _PUNCTUATION:
+            return ord(character)
+        raise UnsupportedPatternError(f"the escape \\{character}")
+
+    def unicode_escape(self) -> int:
+        if self.skip("{"):
+            held, closing, _ = self.text[self.position :].partition("}")
+            if not closing or not _is_hexadecimal(held) or int(held, 16) > _LAST:
+                raise UnsupportedPatternError("a code point that is none")
+            self.position += len(held) + 1
+            return int(held, 16)
+        code = self.hexadecimal(4)
+        if 0xD800 <= code < 0xE000:  # noqa: PLR2004 - the surrogates of UTF-16
+            raise UnsupportedPatternError("half of a surrogate pair")
+        return code
+
+    def hexadecimal(self, length: int) -> int:
+        held = self.text[self.position : self.position + length]
+        if len(held) != length or not _is_hexadecimal(held):
+            raise UnsupportedPatternError("an escape without its digits")
+        self.position += length
+        return int(held, 16)
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < len(str(_LAST))
+
+
+def _is_hexadecimal(text: str) -> bool:
+    return 0 < len(text) <= len("10FFFF") and all(one in "0123456789abcdefABCDEF" for one in text)
+
+
+def _only_one(ranges: Ranges) -> int:
+    if len(ranges) != 1 or ranges[0][0] != ranges[0][1]:
+        raise UnsupportedPatternError("a range from or to a class")
+    return ranges[0][0]
+
+
+@dataclass(slots=True)
+class _Automaton:
+    """States by number: what a state takes and where it leads."""
+
+    characters: list[Ranges | None] = field(default_factory=list)
+    following: list[list[int]] = field(default_factory=list)
+    conditions: list[_Begin | _End | None] = field(default_factory=list)
+
+    def add(self, characters: Ranges | None = None, condition: _Begin | _End | None = None) -> int:
+        if len(self.characters) >= MAX_STATES:
+            raise UnsupportedPatternError(f"more than {MAX_STATES} states")
+        self.characters.append(characters)
+        self.following.append([])
+        self.conditions.append(condition)
+        return len(self.characters) - 1
+
+    def build(self, node: _Node) -> tuple[int, int]:
+        """Add the states of a node; return its first and its last."""
+        match node:
+            case _Characters(ranges):
+                return self.joined(self.add(ranges))
+            case _Begin() | _End():
+                return self.joined(self.add(None, node))
+            case _Sequence(parts):
+                first = last = self.add()
+                for part in parts:
+                    begin, end = self.build(part)
+                    self.following[last].append(begin)
+                    last = end
+                return first, last
+            case _Choice(alternatives):
+                first, last = self.add(), self.add()
+                for one in alternatives:
+                    begin, end = self.build(one)
+                    self.following[first].append(begin)
+                    self.following[end].append(last)
+                return first, last
+            case _Repeat(part, least, most):
+                return self.repeated(part, least, most)
+
+    def joined(self, state: int) -> tuple[int, int]:
+        last = self.add()
+        self.following[state].append(last)
+        return state, last
+
+    def repeated(self, part: _Node, least: int, most: int | None) -> tuple[int, int]:
+        first = last = self.add()
+        for _ in range(least):
+            begin, end = self.build(part)
+            self.following[last].append(begin)
+            last = end
+        if most is None:
+            begin, end = self.build(part)
+            after = self.add()
+            self.following[last] += [begin, after]
+            self.following[end] += [begin, after]
+            return first, after
+        after = self.add()
+        for _ in range(most - least):
+            begin, end = self.build(part)
+            self.following[last] += [begin, after]
+            last = end
+        self.following[last].append(after)
+        return first, after
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A compiled pattern."""
+
+    automaton: _Automaton
+    first: int
+    last: int
+
+    def matches(self, text: str) -> bool:
+        """Tell whether the pattern matches somewhere in the text, in time linear in its length.
+
+        Raises:
+            UnsupportedPatternError: the text is too long for so large a pattern.
+        """
+        if len(self.automaton.characters) * (len(text) + 1) > MAX_STEPS:
+            raise UnsupportedPatternError("the text is too long for so large a pattern")
+        states: set[int] = set()
+        for position in range(len(text) + 1):
+            self._enter(self.first, states, at_begin=position == 0, at_end=position == len(text))
+            if self.last in states:
+                return True
+            if position < len(text):
+                states = self._step(states, ord(text[position]), position + 1, len(text))
+        return False
+
+    def _step(self, states: set[int], code: int, position: int, length: int) -> set[int]:
+        reached: set[int] = set()
+        for state in states:
+            ranges = self.automaton.characters[state]
+            if ranges is not None and any(first <= code <= last for first, last in ranges):
+                for following in self.automaton.following[state]:
+                    self._enter(following, reached, at_begin=False, at_end=position == length)
+        return reached
+
+    def _enter(self, state: int, states: set[int], *, at_begin: bool, at_end: bool) -> None:
+        waiting = [state]
+        while waiting:
+            one = waiting.pop()
+            condition = self.automaton.conditions[one]
+            passes = condition is None or (at_begin if isinstance(condition, _Begin) else at_end)
+            if one in states or not passes:
+                continue
+            states.add(one)
+            if self.automaton.characters[one] is None:
+                waiting.extend(self.automaton.following[one])
+
+
+@lru_cache(maxsize=512)
+def compile_pattern(text: str) -> Pattern:
+    """Return a pattern of the subset.
+
+    Raises:
+        UnsupportedPatternError: it is outside the subset, or too large.
+    """
+    if len(text) > MAX_PATTERN:
+        raise UnsupportedPatternError(f"more than {MAX_PATTERN} characters")
+    automaton = _Automaton()
+    first, last = automaton.build(_Parser(text).parse())
+    return Pattern(automaton, first, last)

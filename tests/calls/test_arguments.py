@@ -1,0 +1,262 @@
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from droidgate.calls.arguments import fit_arguments, fit_result
+from droidgate.calls.failures import CallError
+from droidgate.calls.values import MAX_DEPTH, UnfitValueError, ValueFitter
+from droidgate.json_schema import read_schema
+from droidgate.model.capability import Capability
+from droidgate.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    Property,
+    RefType,
+    ScalarType,
+    Type,
+)
+
+KEY = st.sampled_from(["a", "b", "c"])
+NUMBERS = st.integers(-5, 5) | st.sampled_from([0.5, -2.5, 1.0, 2**31, -(2**40)])
+VALUES = st.recursive(
+    st.none() | st.booleans() | NUMBERS | st.text("ab1", max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEY, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def schemas() -> st.SearchStrategy[dict[str, Any]]:
+    """JSON Schemas of which everything is enforced, so that a validator of the standard can be asked."""
+    strings = st.fixed_dictionaries(
+        {"type": st.just("string")},
+        optional={
+            "minLength": st.integers(0, 2),
+            "maxLength": st.integers(0, 3),
+            "pattern": st.sampled_from(["^a", "b$", "1", "^[ab]+$"]),
+            "enum": st.lists(st.sampled_from(["a", "b", "ab"]), min_size=1, max_size=2, unique=True),
+        },
+    )
+    numbers = st.fixed_dictionaries(
+        {"type": st.just("number")},
+        optional={
+            "minimum": st.integers(-3, 3),
+            "maximum": st.integers(-3, 3),
+            "exclusiveMinimum": st.integers(-3, 3),
+            "exclusiveMaximum": st.sampled_from([0.5, 2, 3]),
+            "multipleOf": st.sampled_from([0.5, 1, 2, 0.1]),
+        },
+    )
+    others: list[dict[str, Any]] = [{"type": "boolean"}, {"type": ["string", "null"]}, {}]
+    scalars: st.SearchStrategy[dict[str, Any]] = strings | numbers | st.sampled_from(others)
+
+    def grow(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
+        arrays = st.fixed_dictionaries(
+            {"type": st.just("array"), "items": inner},
+            optional={
+                "minItems": st.integers(0, 2),
+                "maxItems": st.integers(0, 2),
+                "uniqueItems": st.booleans(),
+            },
+        )
+        objects = st.fixed_dictionaries(
+            {"type": st.just("object"), "properties": st.dictionaries(KEY, inner, max_size=3)},
+            optional={
+                "required": st.lists(KEY, max_size=2, unique=True),
+                "additionalProperties": st.just(value=False),
+                "maxProperties": st.integers(0, 3),
+            },
+        )
+        several = st.lists(inner, min_size=1, max_size=3)
+        choices = st.fixed_dictionaries({"oneOf": several}) | st.fixed_dictionaries({"anyOf": several})
+        return arrays | objects | choices | st.fixed_dictionaries({"allOf": several})
+
+    return st.recursive(scalars, grow, max_leaves=5)
+
+
+@given(schema=schemas(), value=VALUES)
+def test_without_bending_a_value_fits_just_where_a_json_schema_validator_takes_it(
+    schema: dict[str, Any], value: Any
+) -> None:
+    declared, definitions = read_schema(schema)
+    expected = jsonschema.Draft202012Validator(schema).is_valid(value)
+    try:
+        fitted = ValueFitter(definitions, exact=True).fit(value, declared)
+    except UnfitValueError:
+        assert not expected or _has_float_multiple(schema)
+    else:
+        assert fitted == value
+        assert expected or _has_float_multiple(schema)
+
+
+def _has_float_multiple(schema: Any) -> bool:
+    """The validator divides by 0.1 in binary, this library in decimal: both are allowed to."""
+    if isinstance(schema, Mapping):
+        return schema.get("multipleOf") == 0.1 or any(map(_has_float_multiple, schema.values()))
+    return isinstance(schema, list) and any(map(_has_float_multiple, schema))
+
+
+def capability(**properties: Property) -> Capability:
+    return Capability(id="call", input=ObjectType(properties=properties))
+
+
+def required(declared: Type) -> Property:
+    return Property(type=declared, required=True)
+
+
+INT32 = ScalarType(kind="int32")
+STRING = ScalarType(kind="string")
+
+
+@pytest.mark.parametrize(
+    ("declared", "given_value", "expected"),
+    [
+        (ScalarType(kind="boolean"), "true", True),
+        (ScalarType(kind="boolean"), "FALSE", False),
+        (INT32, "12", 12),
+        (ScalarType(kind="int64"), "-9223372036854775808", -(2**63)),
+        (ScalarType(kind="double"), "1.5e3", 1500.0),
+        (ScalarType(kind="double"), "7", 7),
+        (ArrayType(items=INT32), '["1", 2]', [1, 2]),
+        (ObjectType(), '{"a": 1}', {"a": 1}),
+    ],
+)
+def test_a_text_that_spells_the_declared_kind_is_read_as_it_and_noted(
+    declared: Type, given_value: str, expected: Any
+) -> None:
+    fitted = fit_arguments({"x": given_value}, capability(x=required(declared)), {})
+    assert fitted.values == {"x": expected}
+    assert type(fitted.values["x"]) is type(expected)
+    assert fitted.bends
+    with pytest.raises(CallError, match="invalid_argument"):
+        fit_arguments({"x": given_value}, capability(x=required(declared)), {}, exact=True)
+
+
+@pytest.mark.parametrize(
+    ("declared", "given_value"),
+    [
+        (STRING, 5),
+        (STRING, None),
+        (ScalarType(kind="boolean"), "yes"),
+        (ScalarType(kind="boolean"), 1),
+        (INT32, True),
+        (INT32, 1.5),
+        (INT32, "1.0"),
+        (INT32, "0x10"),
+        (INT32, "١"),
+        (INT32, 2**31),
+        (INT32, -(2**31) - 1),
+        (INT32, Decimal("1E+1000000000")),
+        (ScalarType(kind="float"), 1e39),
+        (ScalarType(kind="double"), 10**400),
+        (ScalarType(kind="double"), "NaN"),
+        (ScalarType(kind="bytes"), "not base64!"),
+        (ScalarType(kind="null"), 0),
+        (ArrayType(items=INT32), {"0": 1}),
+        (ArrayType(items=INT32), "[1"),
+        (ObjectType(), [1]),
+        (OpaqueType(class_name="android.app.PendingIntent"), {}),
+        (AnyType(boolean=False), 1),
+        (RefType(name="nowhere"), 1),
+        (STRING.changed({"enum": ("a", "b")}), "c"),
+        (ScalarType(kind="int32", keywords={"minimum": 1}), 0),
+        (ScalarType(kind="string", pattern="^[a-z]+$"), "A"),
+        (ScalarType(kind="string", keywords={"maxLength": 1}), "😀😀"),
+        (OneOfType(alternatives=(INT32, STRING.changed({"pattern": "^a"}))), "b"),
+        (OneOfType(alternatives=(INT32, ScalarType(kind="int64"))), 1),
+        (AllOfType(members=(INT32, ScalarType(kind="int32", keywords={"maximum": 3}))), 4),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_its_pointer(declared: Type, given_value: Any) -> None:
+    with pytest.raises(CallError, match=r"^/x: invalid_argument: /x: ") as caught:
+        fit_arguments({"x": given_value}, capability(x=required(declared)), {})
+    assert caught.value.failure.token == "invalid_argument"
+
+
+def test_an_integer_may_be_written_as_a_number_without_fraction() -> None:
+    fitted = fit_arguments(
+        {"x": 3.0, "y": Decimal("4E+1")}, capability(x=required(INT32), y=required(INT32)), {}
+    )
+    assert fitted.values == {"x": 3, "y": 40}
+    assert all(type(one) is int for one in fitted.values.values())
+    assert fitted.bends == ()
+
+
+def test_values_come_in_the_declared_order_and_undeclared_names_are_left_out_and_told() -> None:
+    fitted = fit_arguments({"z": 0, "b": 1, "a": 2}, capability(a=required(INT32), b=required(INT32)), {})
+    assert list(fitted.values) == ["a", "b"]
+    assert [one.pointer for one in fitted.bends] == ["/z"]
+
+
+def test_an_input_that_declares_nothing_takes_every_name() -> None:
+    assert fit_arguments({"z": 0}, capability(), {}).values == {"z": 0}
+
+
+def test_a_missing_required_value_is_refused_unless_it_may_be_null() -> None:
+    with pytest.raises(CallError, match="'x' is required and missing"):
+        fit_arguments({}, capability(x=required(STRING)), {})
+    nullable = required(STRING.changed({"nullable": True}))
+    assert fit_arguments({}, capability(x=nullable), {}).bends
+    with pytest.raises(CallError):
+        fit_arguments({}, capability(x=nullable), {}, exact=True)
+
+
+def test_null_is_no_value_for_an_optional_parameter_and_a_value_for_a_nullable_one() -> None:
+    optional = Property(type=STRING)
+    nullable = Property(type=STRING.changed({"nullable": True}))
+    fitted = fit_arguments({"x": None, "y": None}, capability(x=optional, y=nullable), {})
+    assert fitted.values == {"y": None}
+
+
+def test_a_recursive_type_is_followed_and_bounded() -> None:
+    node = ObjectType(properties={"next": Property(type=RefType(name="node"))})
+    deep: dict[str, Any] = {}
+    for _ in range(MAX_DEPTH + 2):
+        deep = {"next": deep}
+    assert fit_arguments(
+        {"x": {"next": {}}}, capability(x=required(RefType(name="node"))), {"node": node}
+    ).values
+    with pytest.raises(CallError, match="nested"):
+        fit_arguments({"x": deep}, capability(x=required(RefType(name="node"))), {"node": node})
+
+
+def test_alternatives_in_alternatives_end_with_an_error() -> None:
+    nest: Type = STRING
+    for _ in range(40):
+        nest = OneOfType(alternatives=(nest, nest), exclusive=False)
+    with pytest.raises(CallError, match="too many alternatives"):
+        fit_arguments({"x": 1}, capability(x=required(nest)), {})
+
+
+def test_the_exact_alternative_is_taken_before_one_that_needs_bending() -> None:
+    either = OneOfType(alternatives=(INT32, STRING))
+    assert fit_arguments({"x": "12"}, capability(x=required(either)), {}).values == {"x": "12"}
+
+
+def test_a_result_is_fitted_and_one_that_does_not_fit_is_a_malformed_response() -> None:
+    one = Capability(id="call", output=ObjectType(properties={"days": required(INT32)}))
+    fitted = fit_result({"days": "3"}, one, {})
+    assert fitted.value == {"days": 3}
+    assert fitted.bends
+    with pytest.raises(CallError) as caught:
+        fit_result({"days": "three"}, one, {})
+    assert caught.value.failure.token == "malformed_response"
+    assert caught.value.pointer == "/days"
+
+
+def test_a_result_without_a_declaration_is_taken_as_it_is_and_a_void_has_none() -> None:
+    assert fit_result([1], Capability(id="call"), {}).value == [1]
+    void = Capability(id="call", output=ScalarType(kind="null"))
+    assert fit_result({}, void, {}).bends == ()
+    assert fit_result("done", void, {}).value is None
+    assert fit_result("done", void, {}).bends
+    with pytest.raises(CallError):
+        fit_result("done", void, {}, exact=True)
