@@ -173,7 +173,7 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=7)
     options.add_argument("--total", type=int, default=TOTAL_FOR_MEMORY)
     chosen = options.parse_args()
-    formats = load_formats()
+    formats = {name: one for name, one in load_formats().items() if one.write is not None}
     measure_pairs(formats, chosen.rounds)
     measure_memory(formats, chosen.total)
     measure_processes(formats, chosen.rounds)

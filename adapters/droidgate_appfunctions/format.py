@@ -6,6 +6,7 @@ from typing import Final
 
 from droidgate.formats import Format, lazily
 from droidgate_appfunctions.constants import TABLES
+from droidgate_appfunctions.discovery import LISTINGS, LOOKS_FOR, call_routes
 from droidgate_appfunctions.read import detect, read_application, read_file
 
 FORMAT: Final = Format(
@@ -17,4 +18,8 @@ FORMAT: Final = Format(
     lint_file=lazily("droidgate_appfunctions.lint:lint_file"),
     lint_application=lazily("droidgate_appfunctions.lint:lint_application"),
     write_handlers=lazily("droidgate_appfunctions.handlers:write_handlers"),
+    looks_for=LOOKS_FOR,
+    listings=LISTINGS,
+    read_installed=lazily("droidgate_appfunctions.installed:read_installed"),
+    call_routes=call_routes,
 )

@@ -171,7 +171,7 @@ def _read_component(
         context.allow("M35", f"the manifest JSON stands in {found.reference}", source=found.place)
     value = parse_manifest(found.text, found.place, context, hint=hint_about_json(found))
     provider = read_manifest(value, found.place, context)
-    facts = _component_facts(component)
+    facts = component_facts(component)
     if component.kind == "service" and provider.dialect == CURRENT:
         message = f"{component.name} is a service, which no client can call; an activity answers calls"
         context.allow("M42", message, source=place)
@@ -205,7 +205,8 @@ def hint_about_json(found: ManifestText) -> str | None:
     return ESCAPE_HINT
 
 
-def _component_facts(component: Component) -> dict[str, Json]:
+def component_facts(component: Component) -> dict[str, Json]:
+    """Return what a component's element says besides, where a writer would not say the same."""
     facts: dict[str, Any] = {}
     if component.kind == "service":
         facts.update(element="service", callable=False)
@@ -235,15 +236,21 @@ def _tell_missing_declarations(component: Component, context: ReadingContext, pl
         context.allow("M39", f"{component.name} does not declare {missing}", source=place)
 
 
-def _told_when_asked(application: Application) -> Iterator[Finding]:
+def asked_receivers(application: Application) -> Iterator[Component]:
+    """Yield the receivers that tell their tools to a broadcast."""
     for component in application.of_kind("receiver"):
         if component.has_action(NAMES["discovery_action"]):
-            yield Finding(
-                code=TOLD_WHEN_ASKED,
-                level=Level.NOTE,
-                pointer="",
-                message=f"the receiver {component.name} tells its mMCP tools only when asked by a broadcast",
-                hint="Read it from a device where the app runs",
-                source=component.place,
-                rule="M48",
-            )
+            yield component
+
+
+def _told_when_asked(application: Application) -> Iterator[Finding]:
+    for component in asked_receivers(application):
+        yield Finding(
+            code=TOLD_WHEN_ASKED,
+            level=Level.NOTE,
+            pointer="",
+            message=f"the receiver {component.name} tells its mMCP tools only when asked by a broadcast",
+            hint="Read it from a device where the app runs",
+            source=component.place,
+            rule="M48",
+        )

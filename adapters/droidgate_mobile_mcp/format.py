@@ -7,6 +7,7 @@ from typing import Final
 
 from droidgate.formats import Format, SourceFile, lazily
 from droidgate_mobile_mcp.constants import FORMS, TABLES
+from droidgate_mobile_mcp.discovery import LOOKS_FOR, call_routes
 from droidgate_mobile_mcp.read import read_file
 from droidgate_mobile_mcp.read_application import read_application
 
@@ -45,4 +46,6 @@ FORMAT: Final = Format(
     lint_file=lazily("droidgate_mobile_mcp.lint:lint_file"),
     lint_application=lazily("droidgate_mobile_mcp.lint_application:lint_application"),
     write_handlers=lazily("droidgate_mobile_mcp.handlers:write_handlers"),
+    looks_for=LOOKS_FOR,
+    call_routes=call_routes,
 )

@@ -8,13 +8,26 @@ an application comes from, and no source knows a format.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from droidgate.model.capability import Place
+from droidgate.parsing.aapt_text import reference_in
 
 ComponentKind = Literal["activity", "service", "receiver", "provider", "application"]
+
+COMPONENT_TAGS: Final[Mapping[str, ComponentKind]] = {
+    "activity": "activity",
+    "activity-alias": "activity",
+    "service": "service",
+    "receiver": "receiver",
+    "provider": "provider",
+}
+"""The elements of components below `<application>`."""
+
+_MAX_NAMES: Final = 4096
+"""A longer meta-data value is a document, no list of file names."""
 
 MetaValue = str | bool | int | float
 """A typed meta-data value, as Android's package parser types it (reference mobile-mcp-and-mmcp 2.7)."""
@@ -27,8 +40,8 @@ class MetaData:
     Attributes:
         name: `android:name`.
         value: The resolved `android:value`, typed as on a device; None where only a resource is given.
-        raw_value: `android:value` as written in a source manifest, before references and escapes; None from
-            an APK.
+        raw_value: `android:value` as written in a source manifest, before references and escapes; from an
+            APK only where it is a reference, as `@type/name`.
         resource: The `android:resource` reference as text, such as `@xml/mcp_capabilities`; None without one.
         place: Where it stands.
     """
@@ -171,3 +184,22 @@ class Application:
         if "." not in component.name and prefix:
             return f"{prefix}.{component.name}"
         return component.name
+
+
+def names_pointed_to(resources: Resources, components: Iterable[Component]) -> frozenset[str]:
+    """Return the assets and `@type/name` references that the meta-data and properties of components name."""
+    names: set[str] = set()
+    for component in components:
+        for held in (*component.meta_data, *component.properties):
+            names.update(_names_of(held))
+    for reference in [name for name in names if name.startswith("@array/")]:
+        for item in resources.read_array(reference) or ():
+            names.add(item)
+    return frozenset(names)
+
+
+def _names_of(held: MetaData) -> Iterator[str]:
+    for text in (held.value, held.raw_value, held.resource):
+        if isinstance(text, str) and len(text) <= _MAX_NAMES:
+            yield reference_in(text) or text
+            yield from (part.strip() for part in text.split(","))

@@ -12,6 +12,7 @@ from importlib.metadata import entry_points
 from typing import Any, Literal
 
 from droidgate.application import Application, Component
+from droidgate.installed import CallRoute, ComponentQuery, DeviceFacts, InstalledState, Listing
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError, UsageError
@@ -145,6 +146,14 @@ class Format:
         write_handlers: Source code that answers a written provider's calls: takes the provider as written,
             the dialect, the
             language (`java` or `kotlin`) and the package of the new classes.
+        looks_for: The components by which the format's providers are found on a phone.
+        listings: The listings of the running system that `read_installed` wants.
+        read_installed: Reads an installed application with what the running system says of it; without it,
+            `read_application` does. Raises `InputError` as that does.
+        call_routes: The ways in which a provider could be called from a computer, and what they lack on a
+            phone.
+        what_would_find: What would find the capabilities of a provider whose app's files do not tell them,
+            one sentence; None where they do.
     """
 
     tables: FormatTables
@@ -155,6 +164,11 @@ class Format:
     lint_file: Callable[[SourceFile], tuple[Finding, ...]] | None = None
     lint_application: Callable[[Application], tuple[Finding, ...]] | None = None
     write_handlers: Callable[[Provider, DialectTable, str, str], HandlerCode] | None = None
+    looks_for: tuple[ComponentQuery, ...] = ()
+    listings: frozenset[Listing] = frozenset()
+    read_installed: Callable[[Application, InstalledState, ReadingContext], Reading] | None = None
+    call_routes: Callable[[Provider, DeviceFacts], tuple[CallRoute, ...]] | None = None
+    what_would_find: Callable[[Provider], str | None] | None = None
 
     @property
     def id(self) -> str:

@@ -327,7 +327,10 @@ def test_formats_list_every_dialect(droidgate: Runner) -> None:
 def test_the_matrix_has_a_column_for_each_dialect(droidgate: Runner) -> None:
     tables = [one.splitlines() for one in droidgate("formats", "--matrix").out.split("\n\n")]
     document = json.loads(droidgate("formats", "--json").out)
-    assert [name for name, *_ in tables] == [one["id"] for one in document["formats"]]
+    written = [
+        one["id"] for one in document["formats"] if any(dialect["written"] for dialect in one["dialects"])
+    ]
+    assert [name for name, *_ in tables] == written
     headers = [header.split() for _, header, *_ in tables]
     assert {first for first, *_ in headers} == {"FEATURE"}
     assert [one for _, *columns in headers for one in columns] == document["matrix"]["columns"]

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from droidgate.application import names_pointed_to
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.sources import folders
-from droidgate.sources.android_project import application_from_tree, names_pointed_to
+from droidgate.sources.android_project import application_from_tree
 from droidgate.sources.folders import MAX_LEVELS
 from droidgate.sources.manifest import is_manifest
 from sources.formats_of_tests import manifest, read, service, write_tree
@@ -196,4 +197,4 @@ def test_a_document_in_meta_data_is_no_list_of_files() -> None:
     text = manifest(f'<meta-data android:name="j" android:value="{"a," * 100_000}"/>')
     application = application_from_tree({"AndroidManifest.xml": text.encode()})
     assert isinstance(application.components[0].meta_data[0].value, str)
-    assert names_pointed_to(application.resources, application.components) == frozenset()  # type: ignore[arg-type]
+    assert names_pointed_to(application.resources, application.components) == frozenset()

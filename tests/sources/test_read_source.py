@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from droidgate.formats import find_format
-from droidgate.model.errors import BudgetError, InputError
+from droidgate.model.errors import BudgetError, InputError, UsageError
 from droidgate.model.findings import Level
 from droidgate.sources import UNTIED_DESCRIPTOR, read_source
 from droidgate.translate import translate
@@ -100,10 +100,12 @@ class TestNamedFiles:
             ("wide.json", '{"tools": []}'.encode("utf-16"), "the file is UTF-16"),
             ("whole.json", b'{"tools": []}', "no known format claims this file"),
             ("whole.xml", b"<resources/>", "no known format claims this file"),
-            ("app.apk", b"", "an APK or another archive is not supported by this build"),
-            ("app.APKS", b"x", "an APK or another archive is not supported by this build"),
-            ("renamed.bin", b"PK\x03\x04rest", "an APK or another archive is not supported by this build"),
-            ("compiled.xml", b"\x03\x00\x08\x00rest", "compiled (binary) XML is not supported by this build"),
+            ("app.apk", b"", "it is no APK"),
+            ("app.APKS", b"x", "it is no APK"),
+            ("renamed.bin", b"PK\x03\x04rest", "it is no APK"),
+            ("app.aab", b"PK\x03\x04rest", "an app bundle is not read"),
+            ("library.AAR", b"", "a library is not read"),
+            ("compiled.xml", b"\x03\x00\x08\x00rest", "the compiled XML has no element"),
             ("AndroidManifest.xml", b"<manifest", "not well-formed XML"),
             ("x.tools", b"toolbox", "a tools file begins with the word tools"),
         ],
@@ -123,11 +125,10 @@ class TestNamedFiles:
             read("x")
         assert caught.value.hint == "It was to be read as Tools of the tests (tools) only"
 
-    @pytest.mark.parametrize("spelled", ["adb:", "adb:emulator-5554"])
-    def test_a_device_is_not_supported(self, spelled: str) -> None:
-        with pytest.raises(InputError, match="not supported by this build") as caught:
-            read(spelled)
-        assert caught.value.hint == "Use the app's source project or its descriptor files"
+    def test_what_begins_as_a_device_and_is_none_says_how_one_is_written(self) -> None:
+        with pytest.raises(UsageError, match="is no device") as caught:
+            read("adb:a/b/c")
+        assert caught.value.hint == "Write adb: or adb:SERIAL or adb:SERIAL/PACKAGE"
 
     @pytest.mark.parametrize(
         ("spelled", "message"),

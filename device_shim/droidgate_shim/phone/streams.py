@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
 
 
 class InputStream(Protocol):
     """Bytes that come in."""
 
     def read(self, limit: int = -1) -> bytes:
-        """Return up to `limit` bytes as soon as there are any, everything until the end for -1; b"" at the end."""
+        """Return up to `limit` bytes as soon as there are any, all until the end for -1; b"" at the end."""
 
 
 class OutputStream(Protocol):
@@ -21,6 +22,14 @@ class OutputStream(Protocol):
         Raises:
             BrokenPipeError: nobody reads any more.
         """
+
+
+@runtime_checkable
+class HangingUp(Protocol):
+    """Streams whose other side may go away while a command neither reads nor writes."""
+
+    def on_hang_up(self, tell: Callable[[], None]) -> None:
+        """Have something called when the other side is gone, at once where it is; from any thread."""
 
 
 class CommandStreams(Protocol):

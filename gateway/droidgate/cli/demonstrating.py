@@ -1,16 +1,20 @@
-"""What `demo` does: the sample apps, each step told and checked."""
+"""What `demo` does: a virtual phone with the sample apps, each step told and checked."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from droidgate.apk.pack import pack
 from droidgate.cli.converting import Converted, convert, write_conversion
+from droidgate.cli.demonstration_phone import DemonstrationPhone, demonstration_phone
+from droidgate.cli.discovering import counts_line, discovery_page
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.grouping import count_levels, counted, findings_table
 from droidgate.cli.listing_formats import can_write, matrix_page
@@ -23,38 +27,150 @@ from droidgate.migrate.plan import Migration, plan_migration
 from droidgate.migrate.source_sets import find_source_set
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DroidgateError
-from droidgate.sources import SourceReading, read_source
+from droidgate.sources import read_source
+from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone
 from droidgate.translate import translate
+from droidgate_shim.phone.sample_packages import sample_packages, signing_key
 from droidgate_shim.sample_apps import sample_apps_directory
 
 _INTRODUCTION: Final = (
-    "Four apps, each in another protocol for agents. Nothing here needs a phone or a network.",
-    "The same is done for your own apps by `droidgate inspect`, `convert`, `migrate` and `formats`.",
+    "Apps in four protocols for agents, and an agent, on a phone that is a program. Nothing here needs a",
+    "real phone or a network, and nothing of yours is touched: adb has a server and a home of its own.",
 )
 _MIGRATED_APP: Final = "pdf-tool"
 _HOST_APP: Final = "weather"
 _MIGRATION_TARGET: Final = "mobile-mcp"
 
 
-@dataclass(frozen=True, slots=True)
-class SampleApp:
-    """One sample app, read."""
+@dataclass(slots=True)
+class _Demonstration:
+    """One run: where it writes, its phone, and what went wrong."""
 
-    name: str
-    reading: SourceReading
+    folder: Path
+    phone: DemonstrationPhone
+    problems: list[str] = field(default_factory=list)
+
+    def run(self) -> None:
+        self.install_samples()
+        found = self.discover()
+        self.convert(found)
+        self.migrate(found)
+
+    def install_samples(self) -> None:
+        show([Heading("2. Install the sample apps, packed and signed without an Android SDK")])
+        for one in sample_packages():
+            apk = self.folder / "apks" / f"{one.name}.apk"
+            self.install(apk, one.apk)
+        show([Line()])
+
+    def install(self, apk: Path, content: bytes) -> None:
+        apk.parent.mkdir(parents=True, exist_ok=True)
+        apk.write_bytes(content)
+        begin = time.perf_counter()
+        command = self.phone.install(apk)
+        spent = (time.perf_counter() - begin) * 1000
+        show([Line(f"{command}: Success ({len(content)} bytes, {spent:.0f} ms)", 1)])
+
+    def discover(self) -> PhoneReading:
+        show([Heading("3. Discover what they declare, over adb")])
+        found = read_phone(self.phone.device, PhoneRequest(tuple(load_formats().values()), keep=False))
+        show([*discovery_page(found), Line(counts_line(found)), Line()])
+        for provider in _providers(found):
+            show([*provider_page(provider.model_copy(update={"source": None})), Line()])
+        expected = {one.content_digest() for one in _declared_in_sources()}
+        missing = expected - {one.content_digest() for one in _providers(found)}
+        self.problems.extend(f"{problem.message}" for app in found.apps for problem in app.problems)
+        if missing:
+            self.problems.append(f"{len(missing)} providers of the source trees were not found on the phone")
+        return found
+
+    def convert(self, found: PhoneReading) -> None:
+        """Convert each provider into every other format and read the result back."""
+        show([Heading("4. Convert what was found into every other format")])
+        for position, provider in enumerate(_providers(found)):
+            for target in _targets(provider):
+                place = self.folder / "converted" / f"{position}-{target.id}"
+                try:
+                    self.cross(provider, target, place)
+                except DroidgateError as error:
+                    self.problems.append(f"{provider_name(provider)} to {target.id}: {error.message}")
+        show([Line()])
+
+    def cross(self, provider: Provider, target: Format, place: Path) -> None:
+        read = Read(providers=(provider,), findings=(), problems=(), readings=())
+        converted = convert(read, target.id)
+        write_conversion(converted, place, force=True)
+        is_same = _reads_back(converted, target, place)
+        (one,) = converted.translations
+        count = len(one.writing.artifacts)
+        summary = ", ".join(
+            (
+                f"{count} {'file' if count == 1 else 'files'}",
+                counted(count_levels(one.writing.findings)) or "nothing is lost",
+                "read back: the same" if is_same else "READ BACK: NOT THE SAME",
+            )
+        )
+        subjects = [capability.id for capability in provider.capabilities]
+        crossing = f"{dialect_name(provider)} -> {dialect_name(one.writing.provider)}"
+        show([Line(f"{provider_name(provider)}  {crossing}: {summary}")])
+        show(findings_table(one.writing.findings, subjects))
+        if not is_same:
+            self.problems.append(f"what was written into {place.name} reads back as something else")
+
+    def migrate(self, found: PhoneReading) -> None:
+        """Migrate an app into a copy of another's project, pack that, install it, and discover it again."""
+        name, target_id = _MIGRATED_APP, _MIGRATION_TARGET
+        original = sample_apps_directory() / name
+        project = self.folder / f"{name}-in-{_HOST_APP}"
+        shutil.copytree(sample_apps_directory() / _HOST_APP, project, dirs_exist_ok=True)
+        show([Heading(f"5. Migrate {name} to {target_id}, into a copy of {_HOST_APP}'s source tree")])
+        migration = _plan(original, project, target_id)
+        migration.apply()
+        for change in migration.changes:
+            show([Line(f"{'new' if change.before is None else 'changed'}: {change.path}", 1)])
+        if _plan(original, project, target_id).changes:
+            self.problems.append(f"migrating {name} a second time changes it again")
+        packing = pack(project, key=signing_key())
+        self.install(self.folder / "apks" / f"{project.name}.apk", packing.apk)
+        again = read_phone(
+            self.phone.device,
+            PhoneRequest(tuple(load_formats().values()), package=packing.facts.package, keep=False),
+        )
+        show([Line("declared on the phone now:", 1)])
+        show([Line(f"{provider_name(one)}  {dialect_name(one)}", 2) for one in _providers(again)])
+        expected = migration.translations[0].writing.provider
+        if _bare_digest(expected) not in {_bare_digest(one) for one in _providers(again)}:
+            self.problems.append(f"the migrated {name} does not declare on the phone what was meant")
+        if len(list(_providers(again))) <= sum(
+            one.package == packing.facts.package for one in _providers(found)
+        ):
+            self.problems.append(f"the migrated {name} brought no new provider")
+        show([Line()])
 
 
 def demonstrate(keep: Path | None) -> int:
-    """Show everything on the sample apps; return 0 only when each step did what it should."""
+    """Show everything on a virtual phone; return 0 only when each step did what it should."""
     with _working_folder(keep) as folder:
         show([Heading("droidgate demo"), *(Line(one) for one in _INTRODUCTION), Line()])
-        apps = [SampleApp(path.name, read_source(str(path))) for path in _sample_apps()]
-        problems = [*_inspect(apps), *_convert(apps, folder), *_migrate(folder)]
+        problems: list[str] = []
+        try:
+            with demonstration_phone(folder / "home") as phone:
+                show([Heading("1. Start a phone"), *_about(phone), Line()])
+                demonstration = _Demonstration(folder, phone, problems)
+                demonstration.run()
+        except DroidgateError as error:
+            problems.append(str(error))
         matrix = make_matrix(load_formats().values(), only_defaults=True)
-        show([Heading("4. What each format can carry"), *matrix_page(matrix), Line()])
+        show([Heading("6. What each format can carry"), *matrix_page(matrix), Line()])
         if keep is not None:
             show([Line(f"everything written is in {folder}")])
         return _conclude(problems)
+
+
+def _about(phone: DemonstrationPhone) -> list[Line]:
+    identity = phone.device.identity
+    reached = "adb's own program" if phone.adb is not None else "the phone's own adb server"
+    return [Line(f"{phone.phone.serial}, {identity.fingerprint}, reached by {reached}", 1)]
 
 
 @contextmanager
@@ -66,87 +182,12 @@ def _working_folder(keep: Path | None) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _sample_apps() -> list[Path]:
-    return sorted(path for path in sample_apps_directory().iterdir() if path.is_dir())
+def _providers(found: PhoneReading) -> Iterator[Provider]:
+    return (provider for app in found.apps for provider in app.providers)
 
 
-def _inspect(apps: Sequence[SampleApp]) -> Iterator[str]:
-    """Show what the apps declare; yield what went wrong."""
-    for app in apps:
-        show([Heading(f"1. Inspect: {app.name}")])
-        for provider in app.reading.providers:
-            show([*provider_page(provider.model_copy(update={"source": None})), Line()])
-        show([*findings_table(app.reading.findings), Line()] if app.reading.findings else [])
-        if not app.reading.providers and not app.reading.findings:
-            yield f"nothing was found in {app.name}"
-        for problem in app.reading.problems:
-            yield f"{app.name}: {problem.message}"
-
-
-def _convert(apps: Sequence[SampleApp], folder: Path) -> Iterator[str]:
-    """Convert each app into every other format and read the result back; yield what went wrong."""
-    for app in apps:
-        show([Heading(f"2. Convert: {app.name}")])
-        for position, provider in enumerate(app.reading.providers):
-            for target in _targets(provider):
-                place = folder / app.name / f"{position}-{target.id}"
-                try:
-                    yield from _cross(provider, target, place)
-                except DroidgateError as error:
-                    yield f"{app.name} to {target.id}: {error.message}"
-        show([Line()])
-
-
-def _cross(provider: Provider, target: Format, place: Path) -> Iterator[str]:
-    read = Read(providers=(provider,), findings=(), problems=(), readings=())
-    converted = convert(read, target.id)
-    write_conversion(converted, place, force=True)
-    is_same = _reads_back(converted, target, place)
-    (one,) = converted.translations
-    count = len(one.writing.artifacts)
-    summary = ", ".join(
-        (
-            f"{count} {'file' if count == 1 else 'files'}",
-            counted(count_levels(one.writing.findings)) or "nothing is lost",
-            "read back: the same" if is_same else "READ BACK: NOT THE SAME",
-        )
-    )
-    subjects = [capability.id for capability in provider.capabilities]
-    show([Line(f"{dialect_name(provider)} -> {dialect_name(one.writing.provider)}: {summary}")])
-    show(findings_table(one.writing.findings, subjects))
-    if not is_same:
-        yield f"what was written into {place.name} reads back as something else"
-
-
-def _migrate(folder: Path) -> Iterator[str]:
-    """Migrate an app into a copy of another's project, look at that again, and migrate once more; yield what
-    went wrong.
-    """
-    name, target_id = _MIGRATED_APP, _MIGRATION_TARGET
-    original = sample_apps_directory() / name
-    project = folder / name / f"migrated-into-{_HOST_APP}"
-    shutil.copytree(sample_apps_directory() / _HOST_APP, project, dirs_exist_ok=True)
-    show([Heading(f"3. Migrate: {name} to {target_id}, into a copy of {_HOST_APP}'s source tree")])
-    try:
-        migration = _plan(original, project, target_id)
-        migration.apply()
-        for change in migration.changes:
-            show([Line(f"{'new' if change.before is None else 'changed'}: {change.path}", 1)])
-        found = read_source(str(project), strict=True).providers
-        show(
-            [
-                Line("declared now:", 1),
-                *(Line(f"{provider_name(one)}  {dialect_name(one)}", 2) for one in found),
-            ]
-        )
-        expected = migration.translations[0].writing.provider
-        if _bare_digest(expected) not in [_bare_digest(one) for one in found]:
-            yield f"the migrated {name} does not declare what was meant"
-        if _plan(original, project, target_id).changes:
-            yield f"migrating {name} a second time changes it again"
-    except DroidgateError as error:
-        yield f"migrating {name}: {error.message}"
-    show([Line()])
+def _declared_in_sources() -> Iterator[Provider]:
+    return iter(read_source(str(sample_apps_directory())).providers)
 
 
 def _bare_digest(provider: Provider) -> str:
@@ -181,5 +222,9 @@ def _conclude(problems: Sequence[str]) -> int:
     if problems:
         show([Heading("Not everything worked"), *(Line(one, 1) for one in problems)])
         return ExitCode.FINDINGS
-    show([Heading("Everything worked: each app was read, converted into every other format, and read back.")])
+    said = (
+        "Everything worked: each app was installed, found over adb, converted into every other format, and "
+        "read back."
+    )
+    show([Heading(said)])
     return ExitCode.OK

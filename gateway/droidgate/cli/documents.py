@@ -184,6 +184,155 @@ class DiffDocument(Document):
     problems: tuple[Problem, ...]
 
 
+class RouteRecord(Document):
+    """One way in which a provider's capabilities could be called from a computer, and what it lacks."""
+
+    id: str
+    title: str
+    ready: bool
+    needs: tuple[str, ...]
+
+
+class DiscoveredProvider(Document):
+    """A provider on a phone.
+
+    Attributes:
+        provider: What it declares; capabilities have their state on the phone.
+        digest: Digest of the declaration.
+        routes: How it could be called.
+        found_by: What would find its capabilities, where the app's files do not tell them.
+    """
+
+    provider: Provider
+    digest: str
+    routes: tuple[RouteRecord, ...]
+    found_by: str | None
+
+
+class DiscoveredApp(Document):
+    """An app that declares something, or about which something is to be told."""
+
+    package: str
+    version_code: int
+    providers: tuple[DiscoveredProvider, ...]
+    findings: tuple[Finding, ...]
+
+
+class DiscoverDocument(Document):
+    """What `discover --json` prints.
+
+    Attributes:
+        serial: The phone.
+        release: Its SDK level, such as `36.1`.
+        user: The user in front.
+        installed: How many packages it has.
+        looked_at: How many of them may declare something.
+        apps: Those that do.
+        problems: What could not be read.
+        not_asked: What Android's shell cannot be asked for; `--all` finds it.
+    """
+
+    schema_id: Literal["droidgate.discover/1"] = Field(default="droidgate.discover/1", alias="schema")
+    droidgate: str = VERSION
+    serial: str
+    release: str
+    user: int
+    installed: int
+    looked_at: int
+    apps: tuple[DiscoveredApp, ...]
+    problems: tuple[Problem, ...]
+    not_asked: tuple[str, ...]
+
+
+class DeviceRecord(Document):
+    """A device that adb sees; what it says about itself is null where it was not asked or did not answer.
+
+    Attributes:
+        serial: Its name at the adb server.
+        state: One word of adb; `device` is ready.
+        ready: Commands can be sent to it, and it answered.
+        product, model: What it calls itself.
+        android: Version as shown to users, such as `16`.
+        sdk: API level.
+        security_patch: Day of the security patch level.
+        features: What its adb daemon can do, in adb's words.
+        hint: What to do, where it is not ready.
+        warning: What speaks against using it like this.
+    """
+
+    serial: str
+    state: str
+    ready: bool
+    product: str | None
+    model: str | None
+    android: str | None
+    sdk: int | None
+    security_patch: str | None
+    features: tuple[str, ...]
+    hint: str | None
+    warning: str | None
+
+
+class DevicesDocument(Document):
+    """What `devices --json` prints: the adb server that was asked, and what it sees."""
+
+    schema_id: Literal["droidgate.devices/1"] = Field(default="droidgate.devices/1", alias="schema")
+    droidgate: str = VERSION
+    server: str
+    devices: tuple[DeviceRecord, ...]
+
+
+class PhoneStartDocument(Document):
+    """What `phone start --json` prints.
+
+    Attributes:
+        serial: What adb calls the phone after `adb connect SERIAL`.
+        port: Where adb connects to, on this machine only.
+        server_port: Where it stands in for an adb server.
+        sdk: Its Android release.
+        pid: Its process.
+        packages: How many packages it has.
+        faults: What it shows on purpose.
+    """
+
+    schema_id: Literal["droidgate.phone-start/1"] = Field(default="droidgate.phone-start/1", alias="schema")
+    droidgate: str = VERSION
+    serial: str
+    port: int
+    server_port: int
+    sdk: str
+    pid: int
+    packages: int
+    faults: tuple[str, ...]
+
+
+class PhoneStopDocument(Document):
+    """What `phone stop --json` prints: the phone that was stopped."""
+
+    schema_id: Literal["droidgate.phone-stop/1"] = Field(default="droidgate.phone-stop/1", alias="schema")
+    droidgate: str = VERSION
+    serial: str
+    port: int
+
+
+class PhoneApp(Document):
+    """An app on a virtual phone, and the dialects that it speaks."""
+
+    package: str
+    version_code: int
+    protocols: tuple[str, ...]
+
+
+class PhoneAppsDocument(Document):
+    """What `phone apps --json` prints."""
+
+    schema_id: Literal["droidgate.phone-apps/1"] = Field(default="droidgate.phone-apps/1", alias="schema")
+    droidgate: str = VERSION
+    serial: str
+    sdk: str
+    apps: tuple[PhoneApp, ...]
+
+
 class DialectRecord(Document):
     """One dialect: whether it is read and written, and why where it is not."""
 
@@ -238,6 +387,54 @@ class FormatsDocument(Document):
     matrix: Matrix
 
 
+class PackedFile(Document):
+    """One entry of an APK, and its size before compression."""
+
+    path: str
+    size: int
+
+
+class SignerRecord(Document):
+    """Who signed: the kind of key, and the SHA-256 of the certificate by which Android knows the signer."""
+
+    key_type: str
+    digest: str
+
+
+class PackDocument(Document):
+    """What `pack --json` prints.
+
+    Attributes:
+        project: The project folder.
+        apk: The file that was written.
+        size: Its bytes.
+        sha256: Their digest.
+        package: Application id.
+        version_code: As the manifest says it.
+        version_name: As the manifest says it.
+        minimum_sdk: The oldest Android that it installs on, as an API level.
+        target_sdk: The release that it is written for, as an API level.
+        signer: Whose key signed it.
+        files: Its entries, the signatures left out.
+        findings: What is not in it as it is in the source.
+    """
+
+    schema_id: Literal["droidgate.pack/1"] = Field(default="droidgate.pack/1", alias="schema")
+    droidgate: str = VERSION
+    project: str
+    apk: str
+    size: int
+    sha256: str
+    package: str | None
+    version_code: int | None
+    version_name: str | None
+    minimum_sdk: int | None
+    target_sdk: int | None
+    signer: SignerRecord
+    files: tuple[PackedFile, ...]
+    findings: tuple[Finding, ...]
+
+
 PUBLISHED: Final[dict[str, type[Document]]] = {
     "inspect": InspectDocument,
     "convert": FidelityDocument,
@@ -245,6 +442,12 @@ PUBLISHED: Final[dict[str, type[Document]]] = {
     "migrate": MigrationDocument,
     "lint": LintDocument,
     "diff": DiffDocument,
+    "pack": PackDocument,
+    "devices": DevicesDocument,
+    "discover": DiscoverDocument,
+    "phone-start": PhoneStartDocument,
+    "phone-stop": PhoneStopDocument,
+    "phone-apps": PhoneAppsDocument,
     "formats": FormatsDocument,
 }
 """Command, or file, to the document whose schema is published under that name."""

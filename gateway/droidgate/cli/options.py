@@ -35,7 +35,9 @@ class DiffThreshold(StrEnum):
     BREAKING = "breaking"
 
 
-SOURCE_HELP = "A descriptor file, project folder, folder of any of these, or - for standard input"
+SOURCE_HELP = (
+    "A descriptor file, project folder, APK, folder of any of these, adb:[SERIAL] or - for standard input"
+)
 
 Sources: TypeAlias = Annotated[list[str], typer.Argument(metavar="SRC", help=SOURCE_HELP, show_default=False)]
 Strict: TypeAlias = Annotated[
@@ -57,7 +59,8 @@ def _print_schema(context: typer.Context, wanted: bool) -> None:  # noqa: FBT001
     from droidgate.cli.documents import PUBLISHED
     from droidgate.cli.json_output import print_json, schema_of
 
-    print_json(schema_of(PUBLISHED[str(context.info_name)]))
+    words = context.command_path.split()[1:]
+    print_json(schema_of(PUBLISHED["-".join(words)]))
     raise typer.Exit
 
 

@@ -16,22 +16,30 @@ import typer
 from droidgate.cli import (
     convert_command,
     demo_command,
+    devices_command,
     diff_command,
+    discover_command,
     formats_command,
     inspect_command,
     lint_command,
     migrate_command,
+    pack_command,
+    phone_command,
 )
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failures import guard
 
 _COMMANDS: Final = (
     inspect_command,
+    devices_command,
+    discover_command,
     convert_command,
     migrate_command,
+    pack_command,
     lint_command,
     diff_command,
     formats_command,
+    phone_command,
     demo_command,
 )
 _HELP: Final = (

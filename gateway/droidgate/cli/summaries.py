@@ -96,6 +96,12 @@ def dialect_name(provider: Provider) -> str:
     return provider.protocol if provider.dialect is None else f"{provider.protocol}+{provider.dialect}"
 
 
+def capability_name(capability: Capability) -> str:
+    """Return a capability's id, and that it is disabled where a phone says so."""
+    is_disabled = capability.state is not None and capability.state.enabled is False
+    return one_line(capability.id) + (" (disabled)" if is_disabled else "")
+
+
 def provider_page(provider: Provider) -> list[Block]:
     """Return what `inspect` shows of a provider."""
     blocks: list[Block] = [Heading(f"{provider_name(provider)}  {dialect_name(provider)}")]
@@ -112,7 +118,7 @@ def provider_page(provider: Provider) -> list[Block]:
         blocks.append(Line("no capabilities", 1))
         return blocks
     rows = [
-        (one_line(one.id), input_summary(one), output_summary(one), one_line(one.description or ""))
+        (capability_name(one), input_summary(one), output_summary(one), one_line(one.description or ""))
         for one in provider.capabilities
     ]
     return [*blocks, Table(("CAPABILITY", "INPUT", "OUTPUT", "DESCRIPTION"), rows, _LONGEST)]

@@ -60,6 +60,8 @@ _PERCENT: Final[float] = struct.unpack("<f", struct.pack("<f", 0.01))[0]
 _MANTISSA_UNIT: Final = 1 << 23
 _24_BITS: Final = (1 << 24) - 1
 _64_BITS: Final = (1 << 64) - 1
+_RADIX_OF_SHIFT: Final = {23: 0, 16: 1, 8: 2, 0: 3}
+_UNITS: Final = {"px": 0, "dip": 1, "dp": 1, "sp": 2, "pt": 3, "in": 4, "mm": 5, "%": 0, "%p": 1}
 
 
 def escape_attribute_value(text: str) -> str:
@@ -247,16 +249,28 @@ def _typed_value(raw: str, *, units: bool = False) -> bool | int | float | None:
 
     With `units`, dimensions and fractions are typed too; their number is returned without the unit.
     """
+    flag, colour, number = boolean_in(raw), colour_in(raw), integer_in(raw)
+    if flag is not None:
+        return flag
+    if colour is not None:
+        return _signed(colour)
+    return number if number is not None else _float_value(raw.strip(_ASCII_SPACE), units=units)
+
+
+def boolean_in(raw: str) -> bool | None:
+    """Return the boolean that a value as written is, None where it is none."""
+    return _BOOLEANS.get(raw.strip(_ASCII_SPACE))
+
+
+def colour_in(raw: str) -> int | None:
+    """Return the colour that a value as written is, unsigned as ARGB, None where it is none."""
     text = raw.strip(_ASCII_SPACE)
-    if text in _BOOLEANS:
-        return _BOOLEANS[text]
-    if _COLOUR.fullmatch(text):
-        return _signed(int(_full_colour(text), 16))
-    number = _integer_value(text)
-    return number if number is not None else _float_value(text, units=units)
+    return int(_full_colour(text), 16) if _COLOUR.fullmatch(text) else None
 
 
-def _integer_value(text: str) -> int | None:
+def integer_in(raw: str) -> int | None:
+    """Return the integer that a value as written is, signed 32 bits, None where it is none."""
+    text = raw.strip(_ASCII_SPACE)
     if len(text) > _MAX_INTEGER_DIGITS:
         return None
     if _HEXADECIMAL.fullmatch(text):
@@ -266,6 +280,17 @@ def _integer_value(text: str) -> int | None:
         value = int(text)
         return value if value in _INT_RANGE else None
     return None
+
+
+def number_in(raw: str) -> tuple[float, str] | None:
+    """Return the number of 32 bits and the unit that a value as written is, None where it is no number.
+
+    The unit is empty for a plain number; `10dp` is a dimension and `50%` (of itself) and `50%p` (of its
+    parent) are fractions, told in percent.
+    """
+    text = raw.strip(_ASCII_SPACE)
+    value, found = _float_value(text, units=True), _FLOAT.fullmatch(text)
+    return None if value is None or found is None else (value, found["unit"] or "")
 
 
 def _float_value(text: str, *, units: bool) -> float | None:
@@ -311,7 +336,7 @@ def _coerced_text(raw: str) -> str:
         return str(_BOOLEANS[text]).lower()
     if _COLOUR.fullmatch(text):
         return f"#{int(_full_colour(text), 16):x}"
-    number = _integer_value(text)
+    number = integer_in(text)
     if number is not None:
         return f"0x{number % _UNSIGNED_LIMIT:x}" if text.startswith("0x") else str(number)
     value = _float_value(text, units=True)
@@ -320,29 +345,48 @@ def _coerced_text(raw: str) -> str:
     if value is None:
         return raw
     if unit is None:
-        return _java_float_text(value)
+        return java_float_text(value)
     if unit.startswith("%"):
-        return _java_float_text(_float32(_complex_value(_float32(value * _PERCENT)) * 100)) + unit
-    return _java_float_text(_complex_value(value)) + ("dip" if unit == "dp" else unit)
+        return java_float_text(_float32(_complex_value(_as_fraction(value)) * 100)) + unit
+    return java_float_text(_complex_value(value)) + ("dip" if unit == "dp" else unit)
+
+
+def complex_data(value: float, unit: str) -> int:
+    """Return `Res_value.data` of a dimension or fraction: mantissa, radix point and unit (ResourceTypes.h).
+
+    Args:
+        value: The number; percents for a fraction.
+        unit: As `number_in` gives it.
+    """
+    mantissa, shift = _complex_parts(_as_fraction(value) if unit.startswith("%") else value)
+    return mantissa << 8 | _RADIX_OF_SHIFT[shift] << 4 | _UNITS[unit]
+
+
+def _as_fraction(percents: float) -> float:
+    return _float32(percents * _PERCENT)
 
 
 def _complex_value(value: float) -> float:
-    """Round a number as a dimension holds it: 24 bits, one of four radix points (ResourceTypes.cpp)."""
-    if not isfinite(value):
-        return 0.0
-    bits = int(_float32(abs(value) * _MANTISSA_UNIT + 0.5)) & _64_BITS
-    shift = 23
-    if bits % _MANTISSA_UNIT:
-        shift = next((one for one in (0, 8, 16) if bits < 1 << (23 + one)), 23)
-    mantissa = (bits >> shift) & _24_BITS
-    if value < 0:
-        mantissa = -mantissa & _24_BITS
+    """Round a number as a dimension holds it."""
+    mantissa, shift = _complex_parts(value)
     if mantissa > _24_BITS // 2:
         mantissa -= _24_BITS + 1
     return mantissa / (1 << (23 - shift))
 
 
-def _java_float_text(value: float) -> str:
+def _complex_parts(value: float) -> tuple[int, int]:
+    """Return 24 bits of mantissa and the place of its radix point, one of four (ResourceTypes.cpp)."""
+    if not isfinite(value):
+        return 0, 23
+    bits = int(_float32(abs(value) * _MANTISSA_UNIT + 0.5)) & _64_BITS
+    shift = 23
+    if bits % _MANTISSA_UNIT:
+        shift = next((one for one in (0, 8, 16) if bits < 1 << (23 + one)), 23)
+    mantissa = (bits >> shift) & _24_BITS
+    return (-mantissa & _24_BITS if value < 0 else mantissa), shift
+
+
+def java_float_text(value: float) -> str:
     """Return `Float.toString` of a 32-bit float: the shortest digits that give it back."""
     if isnan(value):
         return "NaN"

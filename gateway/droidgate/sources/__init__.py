@@ -1,4 +1,4 @@
-"""Where descriptors come from: a file, standard input, an Android project, or a folder of any of these."""
+"""Where descriptors come from: a file, standard input, a project, an APK, a folder of these, a phone."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from droidgate.apk.application import read_application
+from droidgate.apk.reader import Apk
 from droidgate.application import Application
 from droidgate.formats import Format, Reading, SourceFile, detect_format, load_formats
 from droidgate.leniency import ReadingContext
@@ -25,6 +27,7 @@ from droidgate.sources.android_project import (
     read_module,
     read_source_set,
 )
+from droidgate.sources.apk import is_archive, is_binary_xml, open_archive, open_loose_archives, source_text_of
 from droidgate.sources.folders import MAX_FILE_BYTES, module_of_manifest, read_bytes, scan_folder
 from droidgate.sources.manifest import is_manifest
 from droidgate.sources.resources import SourceSet
@@ -33,6 +36,7 @@ from droidgate.sources.spelling import printable, spelled_parent
 __all__ = ["STANDARD_INPUT", "UNTIED_DESCRIPTOR", "SourceReading", "application_from_tree", "read_source"]
 
 STANDARD_INPUT: Final = "-"
+DEVICE_SCHEME: Final = "adb:"
 
 UNTIED_DESCRIPTOR: Final = finding_code(
     "untied-descriptor",
@@ -46,13 +50,10 @@ REPEATED_DECLARATION: Final = finding_code(
     __name__,
 )
 
-_ARCHIVE_ENDINGS: Final = (".apk", ".apks", ".apkm", ".xapk", ".aab", ".aar")
 _ZIP_SIGNATURE: Final = b"PK\x03\x04"
-_COMPILED_XML_SIGNATURE: Final = b"\x03\x00\x08\x00"
 _UTF_8_MARK: Final = b"\xef\xbb\xbf"
 _UTF_16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 _UTF_16_XML: Final = (b"\xff\xfe<\0", b"\xfe\xff\0<")
-_WAY_OUT: Final = "Use the app's source project or its descriptor files"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +86,23 @@ def read_source(
     """Read everything that one source declares.
 
     Args:
-        spelled: `-`, or a path as the user wrote it: a descriptor, a manifest, an Android project, a folder.
+        spelled: `-`, or a path as the user wrote it: a descriptor, a manifest, an Android project, an APK, a
+            container of split APKs (`.apks`, `.xapk`, `.apkm`), a folder of any of these; or a phone: `adb:`,
+            `adb:SERIAL`, `adb:SERIAL/PACKAGE`.
         strict: Every leniency of a reader is an error.
         formats: The formats to look for; all installed ones by default.
         stdin: What `-` reads, the process's standard input by default.
 
     Raises:
         InputError: the named file cannot be read or no format claims it, or the folder holds none of these.
+        DeviceError: the phone cannot be reached or used.
     """
     if not spelled:
         raise InputError("the path is empty", hint="A folder is `.`, standard input is `-`")
-    reader = _Reader(strict=strict, formats=tuple(load_formats().values() if formats is None else formats))
-    if spelled.startswith("adb:"):
-        raise InputError("reading from a device is not supported by this build", place=spelled, hint=_WAY_OUT)
+    chosen = tuple(load_formats().values() if formats is None else formats)
+    if spelled.startswith(DEVICE_SCHEME):
+        return _read_device(spelled, chosen, strict=strict)
+    reader = _Reader(strict=strict, formats=chosen)
     if spelled == STANDARD_INPUT:
         data = (sys.stdin.buffer if stdin is None else stdin).read(MAX_FILE_BYTES + 1)
         if len(data) > MAX_FILE_BYTES:
@@ -105,11 +110,26 @@ def read_source(
         reader.read_named(STANDARD_INPUT, data)
     elif _is_folder(spelled):
         reader.read_folder(spelled)
+    elif is_archive(spelled):
+        reader.read_apk(open_archive(spelled))
     else:
-        if spelled.lower().endswith(_ARCHIVE_ENDINGS):
-            raise _no_archive(printable(spelled))
         reader.read_named(spelled, read_bytes(spelled))
     return reader.result()
+
+
+def _read_device(spelled: str, formats: tuple[Format, ...], *, strict: bool) -> SourceReading:
+    # Most runs have no phone, and its modules take longer to import than a file to be read.
+    from droidgate.sources.device import read_spelled_device  # noqa: PLC0415
+
+    phone = read_spelled_device(spelled, formats=formats, strict=strict)
+    applications = [one.application for one in phone.apps if one.application is not None]
+    return SourceReading(
+        providers=tuple(provider for one in phone.apps for provider in one.providers),
+        findings=tuple(finding for one in phone.apps for finding in one.findings),
+        applications=tuple(applications),
+        files_read=tuple(one.place.path for one in applications),
+        problems=(*phone.problems, *(problem for one in phone.apps for problem in one.problems)),
+    )
 
 
 def _is_folder(spelled: str) -> bool:
@@ -117,12 +137,6 @@ def _is_folder(spelled: str) -> bool:
         return Path(spelled).is_dir()
     except (OSError, ValueError):
         return False
-
-
-def _no_archive(place: str) -> InputError:
-    return InputError(
-        "reading an APK or another archive is not supported by this build", place=place, hint=_WAY_OUT
-    )
 
 
 def _declares_the_same(tied: Provider, loose: Provider) -> bool:
@@ -159,11 +173,10 @@ class _Reader:
     def read_named(self, path: str, data: bytes) -> None:
         place = printable(path)
         if data.startswith(_ZIP_SIGNATURE):
-            raise _no_archive(place)
-        if data.startswith(_COMPILED_XML_SIGNATURE):
-            raise InputError(
-                "compiled (binary) XML is not supported by this build", place=place, hint=_WAY_OUT
-            )
+            self.read_apk(open_archive(path, data))
+            return
+        if is_binary_xml(data):
+            data = source_text_of(data, place).encode()
         if is_manifest(data):
             self._files_read[place] = None
             self._read_manifest_file(path, data)
@@ -194,9 +207,29 @@ class _Reader:
             self._read_module(module)
         for path, place in scan.loose_files:
             self._read_loose(path, place)
+        problems: list[InputError] = []
+        for apk in open_loose_archives(scan.archives, problems):
+            self.read_apk(apk)
+        self._note(*problems)
         if not (self._applications or self._providers or self._problems):
             message = "the folder holds no Android project and no descriptor"
             raise InputError(message, place=printable(spelled), hint=self._known_formats())
+
+    def read_apk(self, apk: Apk) -> None:
+        """Read an app that is built; what one format cannot read is a problem of the reading."""
+        try:
+            application = read_application(apk)
+            self._applications.append(application)
+            self._files_read[application.place.path] = None
+            for one in self._formats:
+                try:
+                    self._read_application(application, one)
+                except InputError as error:
+                    self._note(error)
+        except InputError as error:
+            self._note(error)
+        self._findings.extend(apk.findings)
+        apk.release()
 
     def _known_formats(self) -> str:
         if not self._formats:

@@ -7,18 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.application import Application, Component, MetaData
+from droidgate.application import Application, Component, names_pointed_to
 from droidgate.leniency import ReadingContext
 from droidgate.model.errors import InputError
-from droidgate.parsing.aapt_text import reference_in
-from droidgate.sources.gradle_text import GradleFile
+from droidgate.parsing.gradle_text import GradleFile
 from droidgate.sources.manifest import Manifest, ManifestReader, merge_manifests
 from droidgate.sources.resources import ResourceFile, SourceResources, SourceSet
 
 MAIN: Final = "main"
-
-_MAX_NAMES: Final = 4096
-"""A longer meta-data value is a document, no list of file names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,25 +158,6 @@ def _read_main_quietly(reader: ManifestReader, main: SourceSet, package: str | N
 def _names_nobody_points_to(resources: SourceResources, components: Iterable[Component]) -> tuple[str, ...]:
     pointed_to = names_pointed_to(resources, components)
     return tuple(name for name, _ in resources.descriptor_candidates() if name not in pointed_to)
-
-
-def names_pointed_to(resources: SourceResources, components: Iterable[Component]) -> frozenset[str]:
-    """Return the assets and `@type/name` references that the meta-data and properties of components name."""
-    names: set[str] = set()
-    for component in components:
-        for held in (*component.meta_data, *component.properties):
-            names.update(_names_of(held))
-    for reference in [name for name in names if name.startswith("@array/")]:
-        for item in resources.read_array(reference) or ():
-            names.add(item)
-    return frozenset(names)
-
-
-def _names_of(held: MetaData) -> Iterator[str]:
-    for text in (held.value, held.raw_value, held.resource):
-        if isinstance(text, str) and len(text) <= _MAX_NAMES:
-            yield reference_in(text) or text
-            yield from (part.strip() for part in text.split(","))
 
 
 def loose_files_of(applications: Iterable[Application]) -> list[LooseFile]:

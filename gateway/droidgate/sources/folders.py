@@ -12,7 +12,7 @@ from typing import Final
 
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.sources.android_project import MAIN, Module
-from droidgate.sources.gradle_text import GradleFile, read_gradle
+from droidgate.parsing.gradle_text import GradleFile, read_gradle
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.spelling import join_spelled, printable
 
@@ -30,6 +30,7 @@ SKIPPED_FOLDERS: Final = frozenset({"build", "node_modules", "__pycache__"})
 
 MANIFEST: Final = "AndroidManifest.xml"
 LOOSE_ENDINGS: Final = (".xml", ".json")
+ARCHIVE_ENDINGS: Final = (".apk", ".apks", ".xapk", ".apkm")
 GRADLE_FILES: Final = ("build.gradle.kts", "build.gradle")
 _TEST_SET = re.compile(r"(?:test|androidTest)(?:[A-Z]\w*)?")
 _INSIDE_SOURCE_SET: Final = frozenset({"res", "assets", "java", "kotlin"})
@@ -123,12 +124,14 @@ class FolderScan:
     Attributes:
         modules: Modules of Android builds.
         loose_files: XML and JSON files outside their source sets: path on disk and spelled path.
+        archives: APKs and containers of APKs, in the same way.
         problems: What could not be looked at.
         files_read: Spelled paths of the files read so far; the modules' files add theirs as they are read.
     """
 
     modules: list[Module] = field(default_factory=list)
     loose_files: list[tuple[str, str]] = field(default_factory=list)
+    archives: list[tuple[str, str]] = field(default_factory=list)
     problems: list[InputError] = field(default_factory=list)
     files_read: dict[str, None] = field(default_factory=dict)
 
@@ -189,6 +192,7 @@ class _Walk:
         self._entries_left = MAX_ENTRIES
         self._sets: dict[str, dict[str, str]] = {}
         self._loose: list[str] = []
+        self._archives: list[str] = []
 
     def run(self) -> FolderScan:
         self._walk()
@@ -198,6 +202,9 @@ class _Walk:
         for name in sorted(self._loose):
             if not _is_inside(name, roots):
                 self._scan.loose_files.append((self._on_disk(name), join_spelled(self._spelled, name)))
+        self._scan.archives += [
+            (self._on_disk(name), join_spelled(self._spelled, name)) for name in sorted(self._archives)
+        ]
         return self._scan
 
     def _walk(self) -> None:
@@ -224,6 +231,8 @@ class _Walk:
                     self._note_manifest(name)
                 elif entry.name.endswith(LOOSE_ENDINGS) and _is_file(entry):
                     self._loose.append(inner)
+                elif entry.name.lower().endswith(ARCHIVE_ENDINGS) and _is_file(entry):
+                    self._archives.append(inner)
 
     def _note_manifest(self, source_set: str) -> None:
         parts = source_set.split("/") if source_set else []

@@ -7,7 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from droidgate.application import Component, ComponentKind, IntentFilter, MetaData, MetaValue
+from droidgate.application import (
+    COMPONENT_TAGS,
+    Component,
+    ComponentKind,
+    IntentFilter,
+    MetaData,
+    MetaValue,
+)
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
@@ -15,13 +22,6 @@ from droidgate.parsing.aapt_text import read_attribute_value, read_plain_attribu
 from droidgate.parsing.xml_text import ANDROID, TOOLS, Element, child_elements, decode_xml, parse_xml
 from droidgate.sources.resources import SourceResources
 
-COMPONENT_TAGS: Final[Mapping[str, ComponentKind]] = {
-    "activity": "activity",
-    "activity-alias": "activity",
-    "service": "service",
-    "receiver": "receiver",
-    "provider": "provider",
-}
 _ROOT_TAGS: Final = frozenset({"manifest", "application", *COMPONENT_TAGS})
 _OWN_FIELDS: Final = frozenset({"name", "exported", "enabled", "permission", "label", "description"})
 _KNOWN_PREFIXES: Final = {"android": ANDROID.strip("{}"), "tools": TOOLS.strip("{}")}

@@ -50,6 +50,7 @@ class Release(Frozen):
 
     id: str
     title: str
+    sdk: str
     linted: bool
     services: Literal["last", "all"]
     needs_permission: bool
@@ -116,6 +117,13 @@ class IndexingTables(Frozen):
             if one.id == release_id:
                 return one
         raise KeyError(release_id)
+
+    def of_sdk(self, sdk: str) -> tuple[Release, ...]:
+        """Return the releases of an SDK level such as `36.1`, oldest first; for a newer level, the newest."""
+        known = tuple(one for one in self.releases if one.sdk == sdk)
+        newest = self.releases[-1]
+        is_newer = tuple(map(int, sdk.split("."))) > tuple(map(int, newest.sdk.split(".")))
+        return known or ((newest,) if is_newer else ())
 
     def linted(self) -> tuple[Release, ...]:
         """Return the releases that lint speaks about, oldest first."""

@@ -1,11 +1,11 @@
 """What an app of the virtual phone does: the interface that its Python behaviour fills.
 
-The manifest, descriptors and resources of an app are read from its installed APK; only what its code would do
-stands behind this interface. A class is found by package name (`droidgate_shim.phone.apps.BEHAVIOURS`); a package
-without one can be installed, looked at and discovered, and whoever calls it is told that its code is not modelled.
+The manifest, descriptors and resources of an app are read from its installed APK; only what its code would
+do stands behind this interface. A class is found by package name; a package without one can be installed, looked
+at and discovered, and whoever calls it is told that its code is not modelled.
 
-Everything here runs on the app's main thread, one call at a time, as Android promises. Components are created by
-the system for each start, from the class names of the manifest.
+Everything here runs on the app's main thread, one call at a time, as Android promises. Components are created
+by the system for each start, from the class names of the manifest.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ class AppFunctionError(Exception):
 
 
 class AppCrashError(Exception):
-    """The app dies of an uncaught exception: its process ends, and open calls see what Android lets them see."""
+    """The app dies of an uncaught exception: its process ends; open calls see what Android lets them see."""
 
 
 class Context(Protocol):
-    """What the system offers to an app; each call acts with the app's own uid and is bound by Android's rules."""
+    """What the system offers to an app; each call acts with the app's own uid, bound by Android's rules."""
 
     @property
     def package(self) -> str:
@@ -84,6 +84,12 @@ class Context(Protocol):
 
     def read_string_resource(self, reference: str) -> str | None:
         """Return `@string/name` of the installed APK."""
+
+    def read_meta_data(self, class_name: str, name: str) -> str | None:
+        """Return a meta-data text of one of the app's own components, as the installed manifest has it.
+
+        None where the component or the entry is missing, or holds no text.
+        """
 
     def read_raw(self, path: str) -> bytes | None:
         """Return an entry of the installed APK, such as `assets/x.xml`."""
@@ -104,8 +110,15 @@ class Context(Protocol):
             AndroidError: Android refuses, with its own exception name and text.
         """
 
-    def bind_service(self, intent: Intent, on_message: Callable[[Message], None]) -> Binding | None:
+    def bind_service(
+        self,
+        intent: Intent,
+        on_message: Callable[[Message], None],
+        on_disconnected: Callable[[], None] | None = None,
+    ) -> Binding | None:
         """Bind a service; None where it gives no binder. `on_message` receives what it answers.
+
+        `on_disconnected` is called once where the service's process ends while it is bound.
 
         Raises:
             AndroidError: Android refuses.
@@ -116,6 +129,10 @@ class Context(Protocol):
     ) -> None:
         """Start an activity, for a result where a receiver is given.
 
+        As on Android, only an activity's own context starts one without FLAG_ACTIVITY_NEW_TASK (0x10000000),
+        and with that flag the result is RESULT_CANCELED at once. A start from the background may be blocked:
+        nothing is raised then.
+
         Raises:
             AndroidError: Android refuses.
         """
@@ -123,8 +140,16 @@ class Context(Protocol):
     def send_ordered_broadcast(self, intent: Intent, on_result: Callable[[BroadcastResult], None]) -> None:
         """Send an ordered broadcast and receive its final result."""
 
-    def create_pending_intent(self, on_sent: Callable[[Intent], None]) -> str:
-        """Return the token of a mutable broadcast PendingIntent to this app."""
+    def create_pending_intent(
+        self, on_sent: Callable[[Intent], None], base: Intent | None = None, *, mutable: bool = True
+    ) -> str:
+        """Return the token of a broadcast PendingIntent to this app.
+
+        Args:
+            on_sent: Takes what was sent: the base with what the sender added, where the base wins key by key.
+            base: The intent that it is made for, empty for None.
+            mutable: Whether what a sender adds is merged.
+        """
 
     def send_pending_intent(self, token: str, fill_in: Intent) -> None:
         """Send a PendingIntent.
@@ -154,7 +179,7 @@ class Binding(Protocol):
     """A bound service that hands out a Messenger."""
 
     def send(self, message: Message) -> None:
-        """Send a message; its answers come to the `on_message` of the binding where `reply_to` is left None."""
+        """Send a message; answers come to the binding's `on_message` where `reply_to` is left None."""
 
     def unbind(self) -> None:
         """Let go of the service."""
@@ -198,6 +223,10 @@ class Activity:
 
     def on_create(self, intent: Intent) -> None:
         """Handle the start; an activity that has nothing to show calls `finish` here."""
+
+    def on_new_intent(self, intent: Intent) -> None:
+        """Handle another start of this activity while it is on top (launch mode singleTop)."""
+        del intent
 
     def set_result(self, code: int, data: Intent | None = None) -> None:
         """Set what the caller will be given."""
@@ -267,8 +296,8 @@ class AppFunctionService:
 
         Args:
             function_id: Its identifier.
-            parameters: Properties of the request's document, each a list as a GenericDocument holds it; nested
-                documents are objects of lists.
+            parameters: Properties of the request's document, each a list as a GenericDocument holds it;
+                nested documents are objects of lists.
 
         Returns:
             The properties of the result document, each a list; empty for void.

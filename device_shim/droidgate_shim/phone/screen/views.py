@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-ViewKind = Literal["column", "row", "text", "button", "input", "switch", "list"]
+ViewKind = Literal["column", "row", "text", "button", "input", "switch", "list", "icon"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,7 @@ class View:
         id: Resource entry name (`date_field`); empty for a view that nothing refers to.
         text: Its text.
         description: `contentDescription`.
+        hint: What an empty input shows.
         enabled: Whether it takes input.
         checked: State of a switch.
         children: Views inside it.
@@ -27,6 +28,7 @@ class View:
     id: str = ""
     text: str = ""
     description: str = ""
+    hint: str = ""
     enabled: bool = True
     checked: bool = False
     children: tuple[View, ...] = field(default=())

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
+from droidgate_shim.phone.system.android_system import AndroidSystem
 
-class AndroidSystem:
-    """One running Android."""
+__all__ = ["AndroidSystem"]

@@ -85,11 +85,11 @@ final class RequestEngine {
                         ? "Clocked in for today, " + today + "."
                         : "Today, " + today + ", was on record already.");
             case "make_up_clock_in":
-                LocalDate missed = dayOf(args, today);
-                if (missed.isAfter(today) || missed.isBefore(FIRST_DAY)) {
-                    throw new Refusal("invalid_argument",
-                            "\"date\" must lie between " + FIRST_DAY + " and " + today);
+                String problem = problemWithMissedDay(args.optString("date"), today);
+                if (problem != null) {
+                    throw new Refusal("invalid_argument", problem);
                 }
+                LocalDate missed = LocalDate.parse(args.optString("date"));
                 return new Answer(book.add(missed)
                         ? "Added a clock-in for " + missed + "."
                         : "A clock-in for " + missed + " was on record already.");
@@ -111,15 +111,35 @@ final class RequestEngine {
         if (!args.has("date")) {
             return fallback;
         }
-        String text = args.optString("date");
-        if (ISO_DAY.matcher(text).matches()) {
-            try {
-                return LocalDate.parse(text);
-            } catch (DateTimeException noSuchDay) {
-                throw new Refusal("invalid_argument", "\"date\" names a day that does not exist");
-            }
+        String problem = problemWithForm(args.optString("date"));
+        if (problem != null) {
+            throw new Refusal("invalid_argument", problem);
         }
-        throw new Refusal("invalid_argument", "\"date\" must look like YYYY-MM-DD");
+        return LocalDate.parse(args.optString("date"));
+    }
+
+    /** Returns why a day cannot be added, or null. */
+    static String problemWithMissedDay(String text, LocalDate today) {
+        String problem = problemWithForm(text);
+        if (problem != null) {
+            return problem;
+        }
+        LocalDate missed = LocalDate.parse(text);
+        return missed.isAfter(today) || missed.isBefore(FIRST_DAY)
+                ? "\"date\" must lie between " + FIRST_DAY + " and " + today
+                : null;
+    }
+
+    private static String problemWithForm(String text) {
+        if (!ISO_DAY.matcher(text).matches()) {
+            return "\"date\" must look like YYYY-MM-DD";
+        }
+        try {
+            LocalDate.parse(text);
+            return null;
+        } catch (DateTimeException noSuchDay) {
+            return "\"date\" names a day that does not exist";
+        }
     }
 
     private static JSONObject envelopeOf(String requestText) throws Refusal {

@@ -78,7 +78,7 @@ final class WeatherTools {
         }
     }
 
-    private static String current(String location) throws Refusal {
+    static String current(String location) throws Refusal {
         String place = placeFrom(location);
         Weather now = Weather.of(place, 0);
         return place + ": " + now.sky + ", " + now.temperature + " °C, wind " + now.wind + " km/h.";

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.sources.gradle_text import MAX_CHARACTERS, GradleFile, read_gradle
+from droidgate.parsing.gradle_text import MAX_CHARACTERS, GradleFile, read_gradle
 
 KOTLIN = """
 plugins { id("com.android.application") } // android { namespace = "wrong" }
@@ -148,3 +148,40 @@ def test_constants_that_multiply_each_other_stop() -> None:
 
 def test_a_file_beyond_the_limit_says_nothing() -> None:
     assert read_gradle(KOTLIN + " " * MAX_CHARACTERS) == GradleFile()
+
+
+VERSIONS = (
+    'android { defaultConfig { minSdk = 24; targetSdk = 35; versionCode = 1_002; versionName = "1.2" } }',
+    """android {
+        defaultConfig {
+            minSdkVersion 24
+            targetSdkVersion 35
+            versionCode 1002
+            versionName '1.2'
+        }
+    }""",
+    """def least = 24
+    android { defaultConfig { minSdkVersion(least)
+        targetSdk.set(35)
+        versionCode(1002)
+        versionName('1.' + '2') } }""",
+    """val least: Int = 24
+    android { defaultConfig.minSdk = least
+        defaultConfig { targetSdk = 35
+            versionCode = 1002
+            versionName = "1.2" }
+        productFlavors { create("a") { minSdk = 30 } } }""",
+)
+
+
+@pytest.mark.parametrize("text", VERSIONS)
+def test_releases_and_versions_are_read(text: str) -> None:
+    read = read_gradle(text)
+    assert (read.minimum_sdk, read.target_sdk, read.version_code, read.version_name) == (24, 35, 1002, "1.2")
+
+
+@pytest.mark.parametrize(
+    "value", ["libs.versions.minSdk.get().toInt()", "24 + 1", "System.getenv()", '"24"', "unknown"]
+)
+def test_a_computed_release_is_unknown(value: str) -> None:
+    assert read_gradle(f"android {{ defaultConfig {{ minSdk = {value} }} }}").minimum_sdk is None

@@ -1,4 +1,4 @@
-"""What a Gradle build file says about application ids, found by looking at its text; nothing is run.
+"""What a Gradle build file says about ids and versions, found by looking at its text; nothing is run.
 
 Read are literals, constants of the same file and their concatenation, in Kotlin and in Groovy; whatever a
 script computes stays unknown. A file that is no Gradle script says nothing.
@@ -39,10 +39,15 @@ _ASSIGNMENT = re.compile(
     re.DOTALL,
 )
 _CONSTANT = re.compile(
-    r"(?:(?:private|internal|const|final|static|project)\s+)*(?:val|def|var|String|ext\.)\s*(?P<name>\w+)"
-    r"\s*(?::\s*String)?\s*=(?!=)(?P<value>.+)",
+    r"(?:(?:private|internal|const|final|static|project)\s+)*(?:val|def|var|String|int|Integer|ext\.)\s*(?P<name>\w+)"
+    r"\s*(?::\s*(?:String|Int))?\s*=(?!=)(?P<value>.+)",
     re.DOTALL,
 )
+_VERSION = re.compile(
+    r"(?:\w+\.)*(?P<key>minSdk|targetSdk|versionCode|versionName)(?:Version)?\b\s*(?:=(?!=)|\.\s*set\b|)(?P<value>.+)",
+    re.DOTALL,
+)
+_NUMBER = re.compile(r"\(?\s*(?:(?P<digits>[0-9][0-9_]{0,12})|(?P<name>[A-Za-z_]\w*))\s*\)?")
 _PIECE = re.compile(
     r"\"(?P<double>(?:\\.|[^\"\\])*)\"|'(?P<single>(?:\\.|[^'\\])*)'|(?P<name>[A-Za-z_]\w*)|(?P<other>\S)"
 )
@@ -67,6 +72,10 @@ class GradleFile:
         build_types: Names of build types.
         placeholders: `manifestPlaceholders`.
         is_library: The module makes a library, which has no application id.
+        minimum_sdk: `minSdk` of the default configuration.
+        target_sdk: `targetSdk` of the default configuration.
+        version_code: `versionCode` of the default configuration.
+        version_name: `versionName` of the default configuration.
     """
 
     namespace: str | None = None
@@ -77,6 +86,10 @@ class GradleFile:
     build_types: tuple[str, ...] = ()
     placeholders: Mapping[str, str] = field(default_factory=dict)
     is_library: bool = False
+    minimum_sdk: int | None = None
+    target_sdk: int | None = None
+    version_code: int | None = None
+    version_name: str | None = None
 
     @property
     def default_package(self) -> str | None:
@@ -119,6 +132,10 @@ def read_gradle(text: str) -> GradleFile:
         build_types=tuple(dict.fromkeys(("debug", "release", *reader.build_types))),
         placeholders=reader.placeholders,
         is_library=is_library and reader.base_id is None,
+        minimum_sdk=reader.numbers.get("minSdk"),
+        target_sdk=reader.numbers.get("targetSdk"),
+        version_code=reader.numbers.get("versionCode"),
+        version_name=reader.version_name,
     )
 
 
@@ -131,7 +148,10 @@ class _Reader:
         self.flavours: list[str] = []
         self.build_types: list[str] = []
         self.placeholders: dict[str, str] = {}
+        self.numbers: dict[str, int] = {}
+        self.version_name: str | None = None
         self._constants: dict[str, str] = {}
+        self._number_constants: dict[str, int] = {}
 
     def take(self, path: tuple[str, ...], statement: str) -> None:
         self._note_names(path)
@@ -140,9 +160,11 @@ class _Reader:
             return
         constant = _CONSTANT.match(statement)
         if constant is not None:
-            value = self._evaluate(constant["value"])
-            if value is not None:
-                self._constants.setdefault(constant["name"], value)
+            self._take_constant(constant["name"], constant["value"])
+            return
+        version = _VERSION.fullmatch(statement)
+        if version is not None:
+            self._take_version(path, version["key"], version["value"])
             return
         found = _ASSIGNMENT.match(statement)
         value = self._evaluate(found["value"]) if found is not None else None
@@ -150,6 +172,31 @@ class _Reader:
             self._take_id((*path, *found["prefix"].split(".")[:-1]), found["key"], value)
         elif path[-1:] == ("ext",):
             self.take((), f"def {statement}")
+
+    def _take_constant(self, name: str, expression: str) -> None:
+        value, number = self._evaluate(expression), self._evaluate_number(expression)
+        if value is not None:
+            self._constants.setdefault(name, value)
+        elif number is not None:
+            self._number_constants.setdefault(name, number)
+
+    def _take_version(self, path: tuple[str, ...], key: str, expression: str) -> None:
+        if any(name in path for name in ("productFlavors", "buildTypes")):
+            return
+        if key == "versionName":
+            self.version_name = self.version_name or self._evaluate(expression)
+            return
+        number = self._evaluate_number(expression)
+        if number is not None:
+            self.numbers.setdefault(key, number)
+
+    def _evaluate_number(self, expression: str) -> int | None:
+        found = _NUMBER.fullmatch(expression.strip())
+        if found is None:
+            return None
+        if found["name"] is not None:
+            return self._number_constants.get(found["name"])
+        return int(found["digits"].replace("_", ""))
 
     def _note_names(self, path: tuple[str, ...]) -> None:
         for name, names in (("productFlavors", self.flavours), ("buildTypes", self.build_types)):

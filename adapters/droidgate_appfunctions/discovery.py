@@ -1,0 +1,34 @@
+"""What to look for on a phone, which listing is wanted, and how a computer calls functions (reference 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from droidgate.installed import CallRoute, ComponentQuery, DeviceFacts, Listing
+from droidgate.model.capability import Provider
+from droidgate_appfunctions.constants import FORMAT_ID, NAMES
+
+LOOKS_FOR: Final = (
+    ComponentQuery("service", NAMES["action"]),
+    # Functions of the application itself need no service (reference 1.1); the listing names their apps.
+    ComponentQuery("application", mark=NAMES["property_v1"]),
+)
+LISTINGS: Final[frozenset[Listing]] = frozenset({"app-functions"})
+
+_EXECUTE: Final = "execute-app-function"
+_FIRST_SDK: Final = 36
+
+
+def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]:
+    """Return the way through the shell, which Android has from some build of 16 on (reference 6.1)."""
+    needs: list[str] = []
+    if _EXECUTE not in facts.shell_commands:
+        if facts.sdk < _FIRST_SDK:
+            needs.append("Android 16 or later: this release has no AppFunctions")
+        else:
+            needs.append("a build whose shell has `cmd app_function execute-app-function`")
+    held: Mapping[str, Any] = provider.extensions.get(FORMAT_ID, {})
+    if held.get("enabled", True) is False:
+        needs.append("an enabled service")
+    return (CallRoute("app-function-shell", "cmd app_function, by the shell", not needs, tuple(needs)),)

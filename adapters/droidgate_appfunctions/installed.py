@@ -1,0 +1,162 @@
+"""AppFunctions on a phone: the files of an app joined with what the system lists (reference 3, 6.1, 6.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from droidgate.app_search import IndexingReport, simulate_indexing
+from droidgate.application import Application
+from droidgate.formats import Reading
+from droidgate.installed import (
+    DeviceFacts,
+    InstalledState,
+    ListedFunction,
+)
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Capability, Place, Provider, State
+from droidgate.model.errors import InputError
+from droidgate.model.findings import Finding, Level, finding_code
+from droidgate.model.json_values import pointer_token
+from droidgate_appfunctions.listed import read_listed
+from droidgate_appfunctions.read import read_application
+from droidgate_mappings.app_functions import load_indexing
+
+NOT_INDEXED: Final = finding_code(
+    "function-not-indexed",
+    "The app declares a function that the phone does not list; the message says what would explain it",
+    __name__,
+)
+ONLY_LISTED: Final = finding_code(
+    "function-only-listed",
+    "The phone lists a function that the app's files do not declare",
+    __name__,
+)
+STATE_NOT_KNOWN: Final = finding_code(
+    "function-state-not-known",
+    "The phone has no listing of functions: whether they are indexed and enabled is not known",
+    __name__,
+)
+
+_CAUSES: Final = 2
+_FLAG_HINT: Final = (
+    "Wait some seconds after an installation and try again; else look at the flag: "
+    "adb shell aflags list | grep enable_app_functions_schema_parser"
+)
+
+
+def read_installed(application: Application, state: InstalledState, context: ReadingContext) -> Reading:
+    """Read an installed app: components and descriptions of its files, states of the system's listing.
+
+    Functions that only the listing has are read from it, in providers of their own.
+
+    Raises:
+        InputError: the files cannot be read, and the listing has nothing of the app either.
+    """
+    try:
+        reading = read_application(application, context)
+    except InputError as error:
+        if not state.functions or context.strict:
+            raise
+        reading = Reading(findings=tuple(context.findings), problems=(error,))
+    if state.functions is None:
+        return replace(reading, findings=(*reading.findings, *_not_known(reading, state, application)))
+    listed = {one.id: one for one in state.functions}
+    declared = {one.id for provider in reading.providers for one in provider.capabilities}
+    rest = [one for one in state.functions if one.id not in declared]
+    found = list(_providers_of(rest, application))
+    return Reading(
+        (*(_with_states(one, listed) for one in reading.providers), *found),
+        (
+            *reading.findings,
+            *_not_indexed(reading, listed, application, state.facts),
+            *_only_listed(found),
+        ),
+        reading.problems,
+    )
+
+
+def _not_known(reading: Reading, state: InstalledState, application: Application) -> Iterator[Finding]:
+    if any(one.capabilities for one in reading.providers):
+        why = state.not_listed_because or "the phone has no listing of functions"
+        yield Finding(
+            code=STATE_NOT_KNOWN,
+            level=Level.NOTE,
+            pointer="",
+            message=f"whether the functions are indexed and enabled is not known: {why}",
+            source=application.place,
+            hint="The shell of Android 16 QPR2 and later lists them",
+        )
+
+
+def _with_states(provider: Provider, listed: Mapping[str, ListedFunction]) -> Provider:
+    def stated(one: Capability) -> Capability:
+        found = listed.get(one.id)
+        return one if found is None else one.model_copy(update={"state": State(enabled=found.enabled)})
+
+    return provider.model_copy(update={"capabilities": tuple(map(stated, provider.capabilities))})
+
+
+def _not_indexed(
+    reading: Reading,
+    listed: Mapping[str, ListedFunction],
+    application: Application,
+    facts: DeviceFacts,
+) -> Iterator[Finding]:
+    missing = [one for provider in reading.providers for one in provider.capabilities if one.id not in listed]
+    if not missing:
+        return
+    releases = load_indexing().of_sdk(facts.release)
+    reports = [simulate_indexing(application, one) for one in releases]
+    for one in missing:
+        explained = _explanation(one.id, reports)
+        yield Finding(
+            code=NOT_INDEXED,
+            level=Level.WARNING,
+            pointer=f"/{pointer_token(one.id)}",
+            message=f"the phone does not list the function {one.id}: {explained or _NO_REASON}",
+            source=one.source,
+            hint=None if explained else _FLAG_HINT,
+        )
+
+
+_NO_REASON: Final = "by its release's rules it would be indexed, so the indexer has not read it yet"
+
+
+def _explanation(function_id: str, reports: Iterable[IndexingReport]) -> str | None:
+    """Return why a release does not index a function, None where each one would."""
+    for report in reports:
+        if function_id in report.functions():
+            continue
+        own = [one.message for one in report.ignored if one.name == function_id]
+        files = [one.message for one in report.dropped_files]
+        services = [one.message for one in report.ignored if one.kind == "service"]
+        causes = list(dict.fromkeys([*own, *files, *services]))[:_CAUSES]
+        told = "; ".join(causes) or "no file that declares it is read"
+        return f"{told} ({report.release.title})"
+    return None
+
+
+def _providers_of(functions: Iterable[ListedFunction], application: Application) -> Iterator[Provider]:
+    by_service: dict[str | None, list[ListedFunction]] = {}
+    for one in functions:
+        by_service.setdefault(one.service, []).append(one)
+    place = Place(path=application.place.path, inner="cmd app_function list-app-functions")
+    for service, members in by_service.items():
+        yield read_listed(members, package=application.package, service=service, place=place)
+
+
+def _only_listed(providers: Iterable[Provider]) -> Iterator[Finding]:
+    for provider in providers:
+        for one in provider.capabilities:
+            yield Finding(
+                code=ONLY_LISTED,
+                level=Level.NOTE,
+                pointer=f"/{pointer_token(one.id)}",
+                message=(
+                    f"the function {one.id} is listed and stands in no file of the app: "
+                    "it was registered at run time, or indexed from an older version"
+                ),
+                source=one.source,
+            )

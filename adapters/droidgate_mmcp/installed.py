@@ -1,0 +1,84 @@
+"""mMCP on a phone: what to look for, the receivers of the broadcast dialect, and what calls need.
+
+Reference mobile-mcp-and-mmcp 3.3 and 7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from droidgate.application import Application, Component
+from droidgate.formats import Reading
+from droidgate.installed import CallRoute, ComponentQuery, DeviceFacts, InstalledState
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Provider
+from droidgate_mmcp.read import asked_receivers, component_facts, read_application
+from droidgate_mmcp.tables import BROADCAST, FORMAT_ID, NAMES
+
+LOOKS_FOR: Final = (
+    ComponentQuery("activity", NAMES["advertise_action"]),
+    ComponentQuery("service", NAMES["advertise_action"]),
+    ComponentQuery("receiver", NAMES["discovery_action"]),
+)
+
+_TOLD_WHEN_ASKED: Final = (
+    "An app on the phone that sends the receiver an ordered broadcast and reads the result's extras, "
+    "which a shell command does not show"
+)
+
+
+def read_installed(application: Application, state: InstalledState, context: ReadingContext) -> Reading:
+    """Read an installed app: its manifests, and a provider without tools for each receiver of broadcasts.
+
+    Raises:
+        InputError: as `read_application`.
+    """
+    del state
+    reading = read_application(application, context)
+    receivers = tuple(_broadcast_provider(application, one) for one in asked_receivers(application))
+    return replace(reading, providers=(*reading.providers, *receivers))
+
+
+def _broadcast_provider(application: Application, component: Component) -> Provider:
+    facts = component_facts(component)
+    if component.exported is not True:
+        facts["exported"] = component.exported
+    if not component.has_action(NAMES["invoke_action"]):
+        facts["invoke"] = False
+    return Provider(
+        protocol=FORMAT_ID,
+        dialect=BROADCAST,
+        package=application.package,
+        component=component.name,
+        name=component.label if component.label is not None else application.label,
+        source=component.place or application.place,
+        extensions={FORMAT_ID: facts} if facts else {},
+    )
+
+
+def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]:
+    """Return how a provider's tools could be called: broadcasts by the shell, activities by the shim."""
+    del facts
+    held = provider.extensions.get(FORMAT_ID, {})
+    needs: list[str] = []
+    if held.get("exported", True) is not True:
+        needs.append(f"an exported {held.get('element', 'component')}: this one is the app's own")
+    if held.get("enabled", True) is not True:
+        needs.append("an enabled component: the app's manifest disables it")
+    if held.get("permission") is not None:
+        needs.append(f"the permission {held['permission']} for the caller")
+    if provider.dialect == BROADCAST:
+        if held.get("invoke") is False:
+            needs.append(f"the action {NAMES['invoke_action']}, which the receiver does not declare")
+        return (CallRoute("am-broadcast", "am broadcast, by the shell", not needs, tuple(needs)),)
+    if held.get("element") == "service":
+        needs.insert(0, "an activity: no client of mMCP calls a service")
+        return (CallRoute("none", "no client calls it", ready=False, needs=tuple(needs)),)
+    needs.insert(0, "the shim app on the phone, since `am start` gives no result of an activity back")
+    return (CallRoute("shim-activity", "activity, through the shim", ready=False, needs=tuple(needs)),)
+
+
+def what_would_find(provider: Provider) -> str | None:
+    """Return what would find the tools of a receiver of broadcasts."""
+    return _TOLD_WHEN_ASKED if provider.dialect == BROADCAST and not provider.capabilities else None

@@ -1,0 +1,22 @@
+"""The adapter's data (mappings, `formats/observed.toml` and `observed/protocols.toml`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from droidgate.model.json_values import Json
+from droidgate.model.types import Extensions
+from droidgate_mappings.observed import ObservedProtocol, load_observed_protocols
+from droidgate_mappings.tables import load_format_tables
+
+TABLES: Final = load_format_tables("observed")
+FORMAT_ID: Final = TABLES.id
+KIND_OF_WORD: Final = TABLES.words.read
+PROTOCOLS: Final[Mapping[str, ObservedProtocol]] = {one.id: one for one in load_observed_protocols()}
+"""Protocol id, which is the id of its dialect, to what is known of it."""
+
+
+def as_extensions(facts: Mapping[str, Json]) -> Extensions:
+    """Return the extensions that hold the given facts of this format."""
+    return {FORMAT_ID: dict(facts)} if facts else {}

@@ -1,0 +1,32 @@
+"""What to look for on a phone, and what would call or find the tools."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from droidgate.installed import CallRoute, ComponentQuery, DeviceFacts
+from droidgate.model.capability import Provider
+from droidgate_observed.constants import PROTOCOLS
+
+LOOKS_FOR: Final = tuple(
+    query
+    for protocol in PROTOCOLS.values()
+    for anchor in protocol.anchors
+    for query in (
+        [ComponentQuery(anchor.kind, action) for action in anchor.actions]
+        or [ComponentQuery(anchor.kind, mark=anchor.authority_suffix or anchor.flag)]
+    )
+)
+
+
+def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]:
+    """Return the one way there is: the protocol's own agent."""
+    del provider, facts
+    needs = ("the protocol is only read: its own agent calls its tools",)
+    return (CallRoute("own-agent", "by the protocol's own agent", ready=False, needs=needs),)
+
+
+def what_would_find(provider: Provider) -> str | None:
+    """Return what would find the tools of a provider that no file tells."""
+    protocol = PROTOCOLS.get(provider.dialect or "")
+    return None if provider.capabilities or protocol is None else protocol.found_by

@@ -1,0 +1,19 @@
+"""Which behaviour stands behind which package."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from droidgate_shim.phone.apps.agent import AgentApp
+from droidgate_shim.phone.apps.behaviour import App
+from droidgate_shim.phone.apps.clock_in import ClockInApp
+from droidgate_shim.phone.apps.notes import NotesApp
+from droidgate_shim.phone.apps.pdf_tool import PdfToolApp
+from droidgate_shim.phone.apps.plain_notes import PlainNotesApp
+from droidgate_shim.phone.apps.weather import WeatherApp
+
+BEHAVIOURS: Final[Mapping[str, type[App]]] = {
+    app.PACKAGE: app for app in (AgentApp, ClockInApp, NotesApp, PdfToolApp, PlainNotesApp, WeatherApp)
+}
+"""The behaviours of the sample apps, by package."""

@@ -1,0 +1,66 @@
+"""What Android's shell commands have in common (AOSP's `BasicShellCommandHandler`): exceptions, users, statuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from droidgate_shim.phone.apps.behaviour import AndroidError
+from droidgate_shim.phone.commands import CommandCall
+from droidgate_shim.phone.commands.argument_reader import ArgumentError, ArgumentReader
+from droidgate_shim.phone.commands.refusal import FAILED
+
+ALL_USERS: Final = -1
+OWNER: Final = 0
+_SECURITY: Final = "java.lang.SecurityException"
+
+
+def run_guarded(call: CommandCall, verb: str, run: Callable[[], int]) -> int:
+    """Run a command's verb; what Android would throw is printed as it prints it, with status 255.
+
+    Java's stack trace is left out: only its first line is printed.
+    """
+    try:
+        return run()
+    except ArgumentError as error:
+        print_exception(call, verb, error.exception, error.message)
+    except AndroidError as error:
+        print_exception(call, verb, error.exception, error.message)
+    return FAILED
+
+
+def print_exception(call: CommandCall, verb: str, exception: str, message: str) -> None:
+    """Print what a shell command prints when it throws; the wording changed with Android 10 and 11."""
+    sdk = call.system.release.sdk
+    if sdk < 30 and exception == _SECURITY:
+        call.write_error(f"Security exception: {message}\n\n{exception}: {message}\n")
+        return
+    doing = f"executing '{verb}'" if sdk >= 30 else "executing" if sdk == 29 else "dumping"
+    call.write_error(f"\nException occurred while {doing}:\n{exception}: {message}\n")
+
+
+def unknown_command(call: CommandCall, verb: str) -> int:
+    """Print what a shell command prints for a verb that it does not have."""
+    call.write(f"Unknown command: {verb}\n")
+    return FAILED
+
+
+def read_user(reader: ArgumentReader) -> int:
+    """Return a user argument: `ALL_USERS` or a number; the current user is the owner.
+
+    Raises:
+        ArgumentError: it is no user.
+    """
+    text = reader.require()
+    if text == "all":
+        return ALL_USERS
+    if text in ("current", "cur"):
+        return OWNER
+    if not text.isdecimal():
+        raise ArgumentError(f"Bad user number: {text}")
+    return int(text)
+
+
+def is_known_user(user: int) -> bool:
+    """Tell whether the phone has that user; it has the owner only."""
+    return user in (ALL_USERS, OWNER)

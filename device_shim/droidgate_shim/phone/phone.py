@@ -1,0 +1,168 @@
+"""The virtual phone as a whole: its Android, its apps and its wire."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
+
+from droidgate_shim.phone.event_log import EventLog
+from droidgate_shim.phone.faults import Faults
+from droidgate_shim.phone.shell import SHELL_ENVIRONMENT, run_shell
+from droidgate_shim.phone.streams import CommandStreams
+from droidgate_shim.phone.system.android_system import AndroidSystem
+from droidgate_shim.phone.transport.adb_features import features_of
+from droidgate_shim.phone.transport.phone_wire import PhoneWire
+from droidgate_shim.phone.transport.shell_files import ShellFiles
+from droidgate_shim.phone.transport.userland import Banner, Userland
+
+if TYPE_CHECKING:
+    from droidgate_shim.phone.system.package_records import InstalledPackage
+    from droidgate_shim.phone.transport.adb_server import AdbServer
+
+DEFAULT_SDK: Final = "36.1"
+"""The release that a phone is where nobody asks for another."""
+
+_INTERACTIVE_SHELL: Final = "sh"
+
+
+class VirtualPhone:
+    """A phone that runs; a context manager that stops it.
+
+    Attributes:
+        system: Its Android.
+        log: What happened on it.
+        port: The port of the device protocol, on 127.0.0.1.
+        server_port: The port of the adb server's protocol, None without a server.
+        serial: What `adb devices` calls it: `127.0.0.1:PORT`.
+    """
+
+    def __init__(self, system: AndroidSystem, wire: PhoneWire) -> None:
+        self.system = system
+        self.log = system.log
+        self.port = wire.port
+        self.server_port = wire.server_port
+        self.serial = wire.serial
+        self._wire = wire
+
+    @property
+    def server(self) -> AdbServer | None:
+        """The adb server that shows it; another phone can be started with it."""
+        return self._wire.server
+
+    def install(self, *apks: bytes) -> InstalledPackage:
+        """Install a package: its base APK and, where it has them, its splits.
+
+        Raises:
+            InstallError: Android refuses it, with its own text.
+        """
+        return self.system.packages.install(*apks)
+
+    def stop(self) -> None:
+        """End every connection, command and process."""
+        self._wire.close()
+        self.system.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def start_phone(
+    *,
+    sdk: str = DEFAULT_SDK,
+    packages: int = 0,
+    apps: bool = True,
+    faults: Faults | None = None,
+    log: EventLog | None = None,
+    port: int = 0,
+    server_port: int | None = None,
+    server: AdbServer | None = None,
+) -> VirtualPhone:
+    """Start a phone.
+
+    Args:
+        sdk: Its Android release (`system/releases.toml`).
+        packages: How many packages it has besides; the first of them speak agent protocols too.
+        apps: Whether the sample apps are installed.
+        faults: What shall go wrong.
+        log: Where events go; in memory by default.
+        port: The port of the device protocol, 0 for a free one.
+        server_port: The port of the adb server's protocol, 0 for a free one, None for no server.
+        server: The adb server of another phone that shall show this one too; `server_port` is None then.
+
+    Raises:
+        UsageError: there is no such release.
+        OSError: a port is taken.
+    """
+    log = log or EventLog()
+    system = AndroidSystem(sdk, faults=faults, log=log)
+    try:
+        _install_packages(system, count=packages, apps=apps)
+        wire = PhoneWire(
+            _userland(system),
+            log=log,
+            faults=lambda: system.faults,
+            port=port,
+            server_port=server_port,
+            server=server,
+        )
+    except BaseException:
+        system.close()
+        raise
+    return VirtualPhone(system, wire)
+
+
+def open_log(path: Path | None) -> EventLog:
+    """Return a log that writes to a file, or keeps its events in memory only.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    return EventLog(None if path is None else path.open("w", encoding="utf-8"))
+
+
+def _install_packages(system: AndroidSystem, *, count: int, apps: bool) -> None:
+    if not (apps or count):
+        return
+    from droidgate_shim.phone import sample_packages  # noqa: PLC0415 - packing needs much that a bare phone does not
+
+    if apps:
+        for one in sample_packages.sample_packages():
+            system.packages.install(one.apk)
+    for number in range(count):
+        system.packages.install(sample_packages.filler_package(number))
+
+
+def _userland(system: AndroidSystem) -> Userland:
+    return Userland(
+        run=functools.partial(_run, system),
+        files=ShellFiles(system.files),
+        banner=functools.partial(_banner, system),
+    )
+
+
+def _run(
+    system: AndroidSystem, command: str, streams: CommandStreams, environment: Mapping[str, str]
+) -> int:
+    return run_shell(
+        system,
+        command or _INTERACTIVE_SHELL,
+        streams,
+        environment={**SHELL_ENVIRONMENT, **environment},
+    )
+
+
+def _banner(system: AndroidSystem) -> Banner:
+    return Banner(
+        product=system.properties.get("ro.product.name"),
+        model=system.properties.get("ro.product.model"),
+        device=system.properties.get("ro.product.device"),
+        features=features_of(system.release.sdk),
+    )

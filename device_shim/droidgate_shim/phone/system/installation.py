@@ -1,0 +1,178 @@
+"""Reading APKs that are to be installed, and what Android refuses about them.
+
+Sources: AOSP's PackageInstallerSession, ParsingPackageUtils, InstallPackageHelper; the texts as `adb install`
+shows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate.apk.application import read_application
+from droidgate.apk.reader import Apk, open_apk
+from droidgate.apk.xml_tree import XmlElement
+from droidgate.application import Application
+from droidgate.model.errors import InputError
+from droidgate_shim.phone.system.manifests import Manifest, read_manifest
+from droidgate_shim.phone.system.releases import ReleaseProfile
+
+BASE_APK: Final = "base.apk"
+_FIRST_TARGET: Final = 1
+_TABLE: Final = "resources.arsc"
+_ALIGNMENT: Final = 4
+
+
+class InstallError(Exception):
+    """Android refuses an installation.
+
+    Attributes:
+        code: `INSTALL_FAILED_...`, or a number where Android has no name for it.
+        message: Android's explanation, empty where it gives none.
+    """
+
+    def __init__(self, code: str, message: str = "") -> None:
+        super().__init__(f"{code}: {message}" if message else code)
+        self.code = code
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class InstallOptions:
+    """What `pm install` was asked.
+
+    Attributes:
+        replace: An installed package may be replaced (`-R` forbids it).
+        downgrade: A lower version may replace a higher one (`-d`).
+        test_only: Test packages are allowed (`-t`).
+        grant: Runtime permissions are granted (`-g`).
+        inherit: The APKs are added to those of the installed package (`-p`).
+        installer: Package that installs (`-i`).
+    """
+
+    replace: bool = True
+    downgrade: bool = False
+    test_only: bool = False
+    grant: bool = False
+    inherit: str | None = None
+    installer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedPackage:
+    """An app as the installer has read it, before anything is changed."""
+
+    apk: Apk
+    apks: dict[str, bytes]
+    application: Application
+    manifest: Manifest
+    signers: tuple[str, ...]
+    target_sdk: int
+    minimum_sdk: int
+
+
+def parse_package(apks: Iterable[bytes], stage: str, release: ReleaseProfile) -> ParsedPackage:
+    """Read and check the APKs of one app.
+
+    Args:
+        apks: The base and its splits, in any order.
+        stage: Folder of the session on the phone, for the texts.
+        release: Whose rules.
+
+    Raises:
+        InstallError: Android refuses them.
+    """
+    named = _name_apks(list(apks), stage)
+    base, *splits = named.values()
+    try:
+        apk = open_apk(base, splits=splits)
+    except InputError as error:
+        raise InstallError("INSTALL_PARSE_FAILED_NOT_APK", f"Failed to parse {stage}/{BASE_APK}") from error
+    try:
+        return _check(apk, named, stage, release)
+    except BaseException:
+        apk.close()
+        raise
+
+
+def _name_apks(apks: list[bytes], stage: str) -> dict[str, bytes]:
+    bases: dict[str, bytes] = {}
+    splits: dict[str, bytes] = {}
+    for number, content in enumerate(apks):
+        try:
+            with open_apk(content) as apk:
+                split = apk.manifest.find_attribute("split", None)
+        except InputError as error:
+            place = f"{stage}/{BASE_APK if len(apks) == 1 else f'{number}.apk'}"
+            raise InstallError("INSTALL_PARSE_FAILED_NOT_APK", f"Failed to parse {place}") from error
+        if split is None or not split.text:
+            if bases:
+                message = "Split null was defined multiple times"
+                raise InstallError("INSTALL_FAILED_INVALID_APK", message)
+            bases[BASE_APK] = content
+        else:
+            splits[f"split_{split.text}.apk"] = content
+    if not bases:
+        raise InstallError("INSTALL_FAILED_INVALID_APK", "Full install must include a base package")
+    return {**bases, **splits}
+
+
+def _check(apk: Apk, named: Mapping[str, bytes], stage: str, release: ReleaseProfile) -> ParsedPackage:
+    minimum = apk.minimum_sdk or _FIRST_TARGET
+    target = apk.target_sdk or minimum
+    base = f"{stage}/{BASE_APK}"
+    application = read_application(apk)
+    manifest = read_manifest(apk)
+    if minimum > release.sdk:
+        raise InstallError("INSTALL_FAILED_OLDER_SDK", _older_sdk(apk.manifest, base, minimum, release))
+    signers = _signers(apk, base, target, release)
+    if release.has("exported-stated", target):
+        _check_exported(manifest, base)
+    if release.has("uncompressed-resources", target):
+        _check_resources(apk)
+    return ParsedPackage(apk, dict(named), application, manifest, signers, target, minimum)
+
+
+def _older_sdk(root: XmlElement, base: str, minimum: int, release: ReleaseProfile) -> str:
+    uses = next(root.child_elements("uses-sdk"), root)
+    return (
+        f"Failed parse during installPackageLI: {base} (at Binary XML file line #{uses.line}): Requires newer sdk "
+        f"version #{minimum} (current version is #{release.sdk})"
+    )
+
+
+def _signers(apk: Apk, base: str, target: int, release: ReleaseProfile) -> tuple[str, ...]:
+    signers = tuple(apk.signer_digests())
+    if signers:
+        return signers
+    if release.has("signature-scheme-2", target):
+        message = f"Failed to collect certificates from {base}: No signature found in package of version 2 or newer for package {base}"
+    else:
+        message = f"Failed to collect certificates from {base}: Package {base} has no certificates at entry AndroidManifest.xml"
+    raise InstallError("INSTALL_PARSE_FAILED_NO_CERTIFICATES", message)
+
+
+def _check_exported(manifest: Manifest, base: str) -> None:
+    for one in manifest.components:
+        if one.filters and not one.exported_stated:
+            message = (
+                f"Failed parse during installPackageLI: {base} (at Binary XML file line #{one.line}): {one.name}: "
+                "Targeting S+ (version 31 and above) requires that an explicit value for android:exported be "
+                "defined when intent filters are present"
+            )
+            raise InstallError("INSTALL_PARSE_FAILED_MANIFEST_MALFORMED", message)
+
+
+def _check_resources(apk: Apk) -> None:
+    if _TABLE not in apk.archive:
+        return
+    stored = apk.archive.stored_range(_TABLE)
+    if stored is not None and stored[0] % _ALIGNMENT == 0:
+        return
+    message = (
+        "Failed parse during installPackageLI: Targeting R+ (version 30 and above) requires the resources.arsc of "
+        "installed APKs to be stored uncompressed and aligned on a 4-byte boundary"
+    )
+    # Android has a number for this failure and no name (PackageManager.installStatusToString).
+    raise InstallError("-124", message)

@@ -1,0 +1,246 @@
+"""App processes: one main thread each, on which all of an app's code runs."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from droidgate_shim.phone.apps.behaviour import AndroidError
+from droidgate_shim.phone.system.clocks import Clock
+
+if TYPE_CHECKING:
+    from droidgate_shim.phone.system.android_system import AndroidSystem
+    from droidgate_shim.phone.system.package_records import InstalledPackage
+
+Value = TypeVar("Value")
+
+FIRST_PID: Final = 4000
+SETTLE_SECONDS: Final = 60.0
+"""How long an app in the background is still taken as active (ActivityManagerConstants.BACKGROUND_SETTLE_TIME)."""
+_JOIN_SECONDS: Final = 5.0
+
+
+class NotModelledError(AndroidError):
+    """Somebody reached what the phone does not model; `message` says what."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__("dev.droidgate.phone.NotModelledException", what)
+
+
+class DeadProcessError(Exception):
+    """The process ended before it answered."""
+
+
+class NoAnswerError(Exception):
+    """The app did not answer in time."""
+
+
+class AppProcess:
+    """A process of an app.
+
+    Attributes:
+        package: Whose it is.
+        name: Its name; the package's, or that of `android:process`.
+        uid: Its uid.
+        pid: Its number.
+        alive: It has not ended.
+        watched: The system is told when it ends.
+    """
+
+    def __init__(self, package: str, name: str, uid: int, pid: int, clock: Clock) -> None:
+        self.package = package
+        self.name = name
+        self.uid = uid
+        self.pid = pid
+        self.alive = True
+        self.watched = False
+        self._clock = clock
+        self._tasks: deque[Callable[[], None]] = deque()
+        self._condition = threading.Condition()
+        self._thread = threading.Thread(target=self._loop, name=f"phone:{name}", daemon=True)
+        self._deaths: list[Callable[[], None]] = []
+        self._thread.start()
+
+    def post(self, task: Callable[[], None]) -> bool:
+        """Have a task run on the main thread; false where the process has ended."""
+        with self._condition:
+            if not self.alive:
+                return False
+            self._clock.work_added()
+            self._tasks.append(task)
+            self._condition.notify()
+            return True
+
+    def on_death(self, listener: Callable[[], None]) -> None:
+        """Have a listener called when the process ends, at once where it has ended."""
+        with self._condition:
+            if self.alive:
+                self._deaths.append(listener)
+                return
+        listener()
+
+    def end(self) -> None:
+        """End it: what it has not begun is never done."""
+        with self._condition:
+            if not self.alive:
+                return
+            self.alive = False
+            dropped = len(self._tasks)
+            self._tasks.clear()
+            listeners, self._deaths = self._deaths, []
+            self._condition.notify()
+        for listener in listeners:
+            listener()
+        for _ in range(dropped):
+            self._clock.work_dropped()
+
+    def join(self) -> None:
+        """Wait for the end of the main thread, unless this is it."""
+        if threading.current_thread() is not self._thread:
+            self._thread.join(_JOIN_SECONDS)
+
+    def is_main_thread(self) -> bool:
+        """Tell whether the caller runs on the main thread."""
+        return threading.current_thread() is self._thread
+
+    def _loop(self) -> None:
+        while True:
+            with self._condition:
+                while self.alive and not self._tasks:
+                    self._condition.wait()
+                if not self.alive:
+                    return
+                task = self._tasks.popleft()
+            with self._clock.working():
+                task()
+
+
+class ProcessManager:
+    """The processes of one phone."""
+
+    def __init__(self, system: AndroidSystem) -> None:
+        self._system = system
+        self._lock = threading.RLock()
+        self._processes: dict[tuple[str, int], AppProcess] = {}
+        self._ended: list[AppProcess] = []
+        self._pids = itertools.count(FIRST_PID)
+        self._last_active: dict[int, float] = {}
+
+    def start(self, package: InstalledPackage, name: str) -> AppProcess:
+        """Return an app's process of that name, started where it does not run; the app is stopped no more."""
+        with self._lock:
+            found = self._processes.get((name, package.uid))
+            if found is not None and found.alive:
+                return found
+            clock = self._system.clock
+            process = AppProcess(package.name, name, package.uid, next(self._pids), clock)
+            self._processes[name, package.uid] = process
+            package.stopped = False
+            self._system.log.record("process-started", package=package.name, process=name, pid=process.pid)
+            return process
+
+    def of_package(self, package: str) -> list[AppProcess]:
+        """Return the processes of a package that run."""
+        with self._lock:
+            return [one for one in self._processes.values() if one.package == package and one.alive]
+
+    def of_uid(self, uid: int) -> list[AppProcess]:
+        """Return the processes of a uid that run."""
+        with self._lock:
+            return [one for one in self._processes.values() if one.uid == uid and one.alive]
+
+    def all(self) -> list[AppProcess]:
+        """Return the processes that run, by pid."""
+        with self._lock:
+            return sorted((one for one in self._processes.values() if one.alive), key=lambda one: one.pid)
+
+    def end(self, process: AppProcess, reason: str) -> None:
+        """End a process."""
+        if not process.alive:
+            return
+        self._system.log.record("process-ended", package=process.package, pid=process.pid, reason=reason)
+        process.end()
+        with self._lock:
+            self._processes.pop((process.name, process.uid), None)
+            self._ended.append(process)
+
+    def close(self) -> None:
+        """End every process and wait for its thread."""
+        for process in self.all():
+            self.end(process, "shutdown")
+        with self._lock:
+            ended, self._ended = self._ended, []
+        for process in ended:
+            process.join()
+
+    def mark_active(self, uid: int) -> None:
+        """Remember that a uid does something that the user sees or waits for."""
+        with self._lock:
+            self._last_active[uid] = self._system.clock.now()
+
+    def was_just_active(self, uid: int) -> bool:
+        """Tell whether a uid has run and was active a moment ago, so that it is not idle yet."""
+        with self._lock:
+            last = self._last_active.get(uid)
+        if last is None or not self.of_uid(uid):
+            return False
+        return self._system.clock.now() - last < SETTLE_SECONDS
+
+    def run_code(self, process: AppProcess, code: Callable[[], None]) -> bool:
+        """Run an app's code on its main thread, some time: what it throws ends the process.
+
+        Faults come in here: a silent app's code is never run, a crashing app dies instead.
+
+        Returns:
+            False where the process has ended.
+        """
+        faults = self._system.faults
+        if process.package in faults.silent:
+            self._system.log.record("app-silent", package=process.package)
+            return process.alive
+
+        def run() -> None:
+            if process.package in self._system.faults.crashing:
+                self._crash(process, "java.lang.RuntimeException: fault asked for")
+                return
+            try:
+                code()
+            except AndroidError as error:
+                self._crash(process, f"{error.exception}: {error.message}")
+            except Exception as error:  # noqa: BLE001 - whatever an app throws ends its process, as on Android
+                self._crash(process, f"{type(error).__name__}: {error}")
+
+        return process.post(run)
+
+    def _crash(self, process: AppProcess, cause: str) -> None:
+        self._system.log.record("app-crash", package=process.package, pid=process.pid, cause=cause)
+        self.end(process, "crash")
+
+    def call_code(self, process: AppProcess, code: Callable[[], Value], seconds: float) -> Value:
+        """Run an app's code on its main thread and return what it returns.
+
+        Raises:
+            DeadProcessError: the process ended.
+            NoAnswerError: it did not answer within the seconds.
+        """
+        if process.is_main_thread():
+            return code()
+        clock = self._system.clock
+        done = clock.signal()
+        results: list[Value] = []
+
+        def run() -> None:
+            results.append(code())
+            done.set()
+
+        process.on_death(done.set)
+        if not self.run_code(process, run):
+            raise DeadProcessError
+        if not clock.wait(done, seconds):
+            raise NoAnswerError
+        if not results:
+            raise DeadProcessError
+        return results[0]

@@ -1,0 +1,112 @@
+"""The Android releases that the phone can be: their build facts and which rules are in force.
+
+The facts are data (`releases.toml`), each rule with its source.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+from typing import Final, Literal
+
+from droidgate.model.errors import UsageError
+
+Rule = Literal[
+    "background-services", "background-activities", "package-visibility", "random-code-paths",
+    "uncompressed-resources", "signature-scheme-2", "exported-stated", "background-foreground-services", "pending-intent-mutability",
+    "filter-match", "implicit-exported-only", "foreground-service-types", "bind-lends-no-activity-start",
+    "function-caller-allowlist",
+]  # fmt: skip
+
+SHELL_GENERATIONS: Final = (0, 1, 2, 3, 4, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSetting:
+    """From where on a rule counts.
+
+    Attributes:
+        since: First SDK of the device.
+        target: Least targetSdkVersion of the app that it binds; 0 where it binds all.
+        source: Where this is known from.
+    """
+
+    since: int
+    source: str
+    target: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseProfile:
+    """One Android release.
+
+    Attributes:
+        id: What users call it: `36.1`.
+        sdk: ro.build.version.sdk.
+        version: ro.build.version.release.
+        build: ro.build.id.
+        security_patch: Date.
+        sdk_full: ro.build.version.sdk_full, None before 36.
+        app_search: Release of the AppFunctions indexer, None where there is none.
+        function_shell: Generation of `cmd app_function`, 0 where the service answers no shell command, None
+            where there is no such service.
+        rules: The rules that this or a later release brings.
+    """
+
+    id: str
+    sdk: int
+    version: str
+    build: str
+    security_patch: str
+    sdk_full: str | None = None
+    app_search: str | None = None
+    function_shell: int | None = None
+    rules: Mapping[str, RuleSetting] | None = None
+
+    def has(self, rule: Rule, target_sdk: int | None = None) -> bool:
+        """Tell whether a rule is in force, for an app of that targetSdkVersion where one is given."""
+        setting = (self.rules or {})[rule]
+        return self.sdk >= setting.since and (target_sdk is None or target_sdk >= setting.target)
+
+    @property
+    def fingerprint(self) -> str:
+        """ro.build.fingerprint: the phone names no real device."""
+        return f"droidgate/virtual/virtual:{self.version}/{self.build}/1:userdebug/test-keys"
+
+
+@cache
+def _load() -> dict[str, ReleaseProfile]:
+    text = resources.files(__package__).joinpath("releases.toml").read_text("utf-8")
+    tables = tomllib.loads(text)
+    rules = {name: RuleSetting(**one) for name, one in tables["rules"].items()}
+    return {one["id"]: ReleaseProfile(**one, rules=rules) for one in tables["releases"]}
+
+
+def known_releases() -> tuple[str, ...]:
+    """Return the ids that `load_release` takes, oldest first."""
+    return tuple(_load())
+
+
+def load_release(release: str, *, function_shell: int | None = None) -> ReleaseProfile:
+    """Return a release.
+
+    Args:
+        release: `26`, `30`, `33`, `34`, `36`, `36.1` or `37`.
+        function_shell: Another generation of `cmd app_function` than the release's own, 0 to 5: builds of one
+            release differ.
+
+    Raises:
+        UsageError: there is no such release, or it has no app functions.
+    """
+    found = _load().get(release)
+    if found is None:
+        known = ", ".join(known_releases())
+        raise UsageError(f"there is no release {release!r} of the phone", hint=f"take one of {known}")
+    if function_shell is None:
+        return found
+    if found.function_shell is None or function_shell not in SHELL_GENERATIONS:
+        raise UsageError(f"release {release} has no shell for app functions of generation {function_shell}")
+    return replace(found, function_shell=function_shell)

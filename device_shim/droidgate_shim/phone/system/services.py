@@ -1,0 +1,373 @@
+"""Services: started and bound (AOSP's ActiveServices; reference android-runtime 0, 1.1, 1.3)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from droidgate_shim.phone.apps.behaviour import AndroidError, Message, Service
+from droidgate_shim.phone.intents import ComponentName, Intent
+from droidgate_shim.phone.system.callers import Caller
+from droidgate_shim.phone.system.intent_text import show_intent
+from droidgate_shim.phone.system.messengers import DEAD_OBJECT
+from droidgate_shim.phone.system.packages import FIRST_APP_UID
+from droidgate_shim.phone.system.parcels import ONE_WAY_LIMIT, TRANSACTION_LIMIT, cross_intent
+from droidgate_shim.phone.system.processes import (
+    AppProcess,
+    DeadProcessError,
+    NoAnswerError,
+    NotModelledError,
+)
+from droidgate_shim.phone.system.resolver import Match
+
+if TYPE_CHECKING:
+    from droidgate_shim.phone.system.android_system import AndroidSystem
+
+BIND_SECONDS: Final = 20.0
+"""How long a service may take to come up (ActiveServices.SERVICE_TIMEOUT)."""
+_FIRST_LIMITED_TARGET: Final = 26
+_FIRST_PERMISSION_TARGET: Final = 28
+
+# Permission that each type of foreground service needs from Android 14 on.
+_TYPE_PERMISSIONS: Final = {
+    "camera": "CAMERA",
+    "connectedDevice": "CONNECTED_DEVICE",
+    "dataSync": "DATA_SYNC",
+    "health": "HEALTH",
+    "location": "LOCATION",
+    "mediaPlayback": "MEDIA_PLAYBACK",
+    "mediaProcessing": "MEDIA_PROCESSING",
+    "mediaProjection": "MEDIA_PROJECTION",
+    "microphone": "MICROPHONE",
+    "phoneCall": "PHONE_CALL",
+    "remoteMessaging": "REMOTE_MESSAGING",
+    "specialUse": "SPECIAL_USE",
+}
+
+
+class ServiceRefusedError(Exception):
+    """Android refuses a start, with the text that `am` prints behind `Error: `.
+
+    Attributes:
+        text: That text.
+        exception: The Java exception that an app gets.
+        reason: What stands behind the intent in the exception's message.
+    """
+
+    def __init__(self, text: str, exception: str, reason: str) -> None:
+        super().__init__(text)
+        self.text = text
+        self.exception = exception
+        self.reason = reason
+
+
+@dataclass(slots=True)
+class ServiceRecord:
+    """A service that runs."""
+
+    match: Match
+    process: AppProcess
+    instance: Service | None = None
+    started: bool = False
+    foreground: bool = False
+    bindings: list[BoundService] = field(default_factory=list)
+
+    @property
+    def name(self) -> ComponentName:
+        """Its component."""
+        return self.match.name
+
+
+class BoundService:
+    """A binding of a caller to a service (`droidgate_shim.phone.apps.behaviour.Binding`)."""
+
+    def __init__(
+        self,
+        system: AndroidSystem,
+        record: ServiceRecord,
+        caller: Caller,
+        on_message: Callable[[Message], None],
+        handle: Callable[[Message], None],
+    ) -> None:
+        self.caller = caller
+        self.bound = True
+        self._system = system
+        self._record = record
+        self._handle = handle
+        self._answers = system.messengers.add_messenger(caller.process, on_message)
+        self._service = system.messengers.add_messenger(record.process, handle)
+
+    def send(self, message: Message) -> None:
+        """Send a message; answers come to the binding's `on_message` where `reply_to` is left None.
+
+        Raises:
+            AndroidError: the service's process is gone.
+        """
+        if not self._record.process.alive:
+            raise AndroidError(DEAD_OBJECT, "")
+        answered = message if message.reply_to is not None else replace(message, reply_to=self._answers)
+        self._system.messengers.send_message(self._service, answered, self.caller.uid)
+
+    def unbind(self) -> None:
+        """Let go of the service; it ends where nobody holds it any more."""
+        self.bound = False
+        self._system.messengers.remove_messenger(self._answers)
+        self._system.messengers.remove_messenger(self._service)
+        self._system.services.release(self._record, self)
+
+
+class ServiceManager:
+    """The services of one phone."""
+
+    def __init__(self, system: AndroidSystem) -> None:
+        self._system = system
+        self._lock = threading.RLock()
+        self._records: dict[ComponentName, ServiceRecord] = {}
+
+    def running(self) -> list[ServiceRecord]:
+        """Return the services that run."""
+        with self._lock:
+            return [one for one in self._records.values() if one.process.alive]
+
+    def start(self, caller: Caller, intent: Intent, *, foreground: bool = False) -> ComponentName | None:
+        """Start a service; None where there is none.
+
+        Raises:
+            ServiceRefusedError: Android refuses.
+            AndroidError: the intent is too large, or the service's code is not modelled.
+        """
+        crossed = cross_intent(intent, ONE_WAY_LIMIT)
+        match = self._find(caller, crossed)
+        if match is None:
+            return None
+        self._check_access(caller, match)
+        service = self._modelled(match)
+        with self._lock:
+            self._check_background(caller, match, foreground=foreground)
+            self._system.resolver.interacted(caller.uid, match.package.uid)
+            record = self._bring_up(match, service)
+            record.started = True
+            record.foreground = record.foreground or foreground
+        self._system.log.record(
+            "service-started", component=match.name.flatten_short(), intent=show_intent(crossed),
+            caller_uid=caller.uid, foreground=foreground,
+        )  # fmt: skip
+        self._system.processes.run_code(record.process, lambda: self._run_start(record, crossed, foreground))
+        return match.name
+
+    def _run_start(self, record: ServiceRecord, intent: Intent, foreground: bool) -> None:
+        if foreground:
+            self._check_foreground(record)
+        self._instance(record).on_start_command(intent)
+
+    def stop(self, caller: Caller, intent: Intent) -> bool:
+        """Stop a started service; False where it does not run.
+
+        Raises:
+            ServiceRefusedError: the caller may not.
+        """
+        match = self._find(caller, intent)
+        record = self._records.get(match.name) if match is not None else None
+        if match is None or record is None or not record.started:
+            return False
+        self._check_access(caller, match)
+        record.started = record.foreground = False
+        self._end_if_unused(record)
+        return True
+
+    def bind(
+        self,
+        caller: Caller,
+        intent: Intent,
+        on_message: Callable[[Message], None],
+        on_disconnected: Callable[[], None] | None = None,
+    ) -> BoundService | None:
+        """Bind a service and wait for its binder; None where there is no service or no binder.
+
+        Raises:
+            AndroidError: Android refuses, or the service's code is not modelled.
+        """
+        crossed = cross_intent(intent, TRANSACTION_LIMIT)
+        match = self._find(caller, crossed)
+        if match is None:
+            return None
+        try:
+            self._check_access(caller, match)
+        except ServiceRefusedError:
+            message = f"Not allowed to bind to service {show_intent(crossed)}"
+            raise AndroidError("java.lang.SecurityException", message) from None
+        service = self._modelled(match)
+        with self._lock:
+            self._system.resolver.interacted(caller.uid, match.package.uid)
+            record = self._bring_up(match, service)
+        try:
+            handle = self._system.processes.call_code(
+                record.process, lambda: self._instance(record).on_bind(crossed), BIND_SECONDS
+            )
+        except (DeadProcessError, NoAnswerError):
+            return None
+        self._system.log.record(
+            "service-bound",
+            component=match.name.flatten_short(),
+            caller_uid=caller.uid,
+            bound=handle is not None,
+        )
+        if handle is None:
+            self._end_if_unused(record)
+            return None
+        binding = BoundService(self._system, record, caller, on_message, handle)
+        with self._lock:
+            record.bindings.append(binding)
+        if on_disconnected is not None:
+            record.process.on_death(lambda: self._tell_disconnected(binding, on_disconnected))
+        return binding
+
+    def _tell_disconnected(self, binding: BoundService, on_disconnected: Callable[[], None]) -> None:
+        if not binding.bound:
+            return
+        if binding.caller.process is None:
+            on_disconnected()
+        else:
+            self._system.processes.run_code(binding.caller.process, on_disconnected)
+
+    def release(self, record: ServiceRecord, binding: BoundService) -> None:
+        """Forget a binding."""
+        with self._lock:
+            if binding in record.bindings:
+                record.bindings.remove(binding)
+        self._end_if_unused(record)
+
+    def forget_process(self, process: AppProcess) -> None:
+        """Forget the services of a process that ended, and its bindings to others."""
+        with self._lock:
+            for name, record in list(self._records.items()):
+                if record.process is process:
+                    del self._records[name]
+            held = [one for one in self._records.values() if one.bindings]
+        for record in held:
+            for binding in [one for one in record.bindings if one.caller.process is process]:
+                binding.unbind()
+
+    def _find(self, caller: Caller, intent: Intent) -> Match | None:
+        found = self._system.resolver.query("service", intent, caller_uid=caller.uid)
+        return found[0] if found else None
+
+    def _check_access(self, caller: Caller, match: Match) -> None:
+        component = match.component
+        if caller.uid in (0, 1000, match.package.uid):
+            return
+        if not component.exported:
+            needed = f"not exported from uid {match.package.uid}"
+        elif not self._system.packages.permissions.holds(caller.uid, component.permission):
+            needed = component.permission or ""
+        else:
+            return
+        raise ServiceRefusedError(
+            f"Requires permission {needed}", "java.lang.SecurityException", f"without permission {needed}"
+        )
+
+    def _modelled(self, match: Match) -> type[Service]:
+        app = self._system.behaviours.get(match.package.name)
+        service = app.SERVICES.get(match.component.code_class) if app is not None else None
+        if service is None:
+            # What Android would refuse it refuses all the same: only a start that works needs the code.
+            return _NoCode
+        return service
+
+    def _check_background(self, caller: Caller, match: Match, *, foreground: bool) -> None:
+        release, target = self._system.release, match.package.target_sdk
+        if foreground:
+            self._check_foreground_start(caller, match)
+            return
+        record = self._records.get(match.name)
+        if record is not None and record.started and record.process.alive:
+            return
+        if not release.has("background-services") or target < _FIRST_LIMITED_TARGET:
+            return
+        uid = match.package.uid
+        if self._system.is_uid_active(uid) or match.package.name in self._system.idle_whitelist:
+            return
+        shown = f"UidRecord{{0 u0a{uid - FIRST_APP_UID} SVC  idle procs:1}}"
+        text = f"app is in background uid {shown if self._system.processes.of_uid(uid) else 'null'}"
+        exception = (
+            "android.app.BackgroundServiceStartNotAllowedException"
+            if release.sdk >= 31
+            else "java.lang.IllegalStateException"
+        )
+        raise ServiceRefusedError(text, exception, text)
+
+    def _check_foreground_start(self, caller: Caller, match: Match) -> None:
+        """Android 12: an app in the background starts no foreground service; the shell does."""
+        if caller.uid < FIRST_APP_UID or not self._system.release.has(
+            "background-foreground-services", match.package.target_sdk
+        ):
+            return
+        if self._system.is_uid_active(caller.uid) or (caller.package or "") in self._system.idle_whitelist:
+            return
+        text = (
+            "startForegroundService() not allowed due to mAllowStartForeground false: service "
+            f"{match.name.flatten_short()}"
+        )
+        raise ServiceRefusedError(text, "android.app.ForegroundServiceStartNotAllowedException", text)
+
+    def _check_foreground(self, record: ServiceRecord) -> None:
+        """What `startForeground` throws at the service itself: its code calls it first, as the phone takes it."""
+        package, component = record.match.package, record.match.component
+        release = self._system.release
+        holds = self._system.packages.permissions.holds
+        who = (
+            f"ProcessRecord{{0 {record.process.pid}:{record.process.name}/u0a{package.uid - FIRST_APP_UID}}}"
+        )
+        if release.sdk >= _FIRST_PERMISSION_TARGET and package.target_sdk >= _FIRST_PERMISSION_TARGET:
+            needed = "android.permission.FOREGROUND_SERVICE"
+            if not holds(package.uid, needed):
+                message = (
+                    f"Permission Denial: startForeground from pid={record.process.pid}, uid={package.uid} "
+                    f"requires {needed}"
+                )
+                raise AndroidError("java.lang.SecurityException", message)
+        if not release.has("foreground-service-types", package.target_sdk):
+            return
+        if not component.service_types:
+            message = f"Starting FGS without a type  callerApp={who} targetSDK={package.target_sdk}"
+            raise AndroidError("android.app.MissingForegroundServiceTypeException", message)
+        for one in sorted(component.service_types):
+            needed = f"android.permission.FOREGROUND_SERVICE_{_TYPE_PERMISSIONS.get(one, '')}"
+            if one in _TYPE_PERMISSIONS and not holds(package.uid, needed):
+                message = (
+                    f"Starting FGS with type {one} callerApp={who} targetSDK={package.target_sdk} requires "
+                    f"permissions: all of the permissions allOf=true [{needed}]"
+                )
+                raise AndroidError("java.lang.SecurityException", message)
+
+    def _bring_up(self, match: Match, service: type[Service]) -> ServiceRecord:
+        if service is _NoCode:
+            raise NotModelledError(f"the code of service {match.name.flatten_short()}")
+        record = self._records.get(match.name)
+        if record is not None and record.process.alive:
+            return record
+        process = self._system.start_process(match.package, match.component.process)
+        record = self._records[match.name] = ServiceRecord(match, process)
+        return record
+
+    def _instance(self, record: ServiceRecord) -> Service:
+        """Return the service's object, made on its main thread when it is first needed."""
+        if record.instance is None:
+            service = self._modelled(record.match)
+            record.instance = service(self._system.context_for(record.match.package, record.process))
+        return record.instance
+
+    def _end_if_unused(self, record: ServiceRecord) -> None:
+        with self._lock:
+            if record.started or record.bindings or self._records.get(record.name) is not record:
+                return
+            del self._records[record.name]
+        instance = record.instance
+        if instance is not None:
+            self._system.processes.run_code(record.process, instance.on_destroy)
+
+
+class _NoCode(Service):
+    """Stands for a service whose code the phone does not model."""

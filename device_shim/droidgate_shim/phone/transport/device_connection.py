@@ -1,0 +1,286 @@
+"""A host's connection to adbd: handshake, and many streams over one socket.
+
+Facts: AOSP `packages/modules/adb` protocol.txt, adb.cpp (`handle_packet`), transport.cpp (`check_header`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import socket
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from droidgate_shim.phone.event_log import EventLog
+from droidgate_shim.phone.faults import Faults
+from droidgate_shim.phone.transport.device_stream import DeviceStream
+from droidgate_shim.phone.transport.packets import (
+    GARBAGE_EVERY,
+    LARGEST_PAYLOAD,
+    VERSION_WITH_CHECKSUMS,
+    VERSION_WITHOUT_CHECKSUMS,
+    Packet,
+    PacketError,
+    pack_header,
+    payload_checksum,
+    read_packet,
+)
+from droidgate_shim.phone.transport.services import Services, service_text
+from droidgate_shim.phone.transport.sockets import EndOfInputError, InputSocket, OutputSocket
+from droidgate_shim.phone.transport.workers import Workers
+
+_TOKEN: Final = 1
+_TOKEN_BYTES: Final = 20
+_LARGEST_BANNER: Final = 4096
+"""Before a host has said how much it takes, no packet may carry more (`MAX_PAYLOAD_V1`)."""
+
+
+class DeviceConnection:
+    """One connection; `run` handles it until it ends.
+
+    Args:
+        connected: The socket, which this closes in the end.
+        services: What can be opened.
+        faults: What shall go wrong.
+        log: Where events go.
+        workers: Runs one thread for each open service.
+    """
+
+    def __init__(
+        self, connected: socket.socket, services: Services, *, faults: Faults, log: EventLog, workers: Workers
+    ) -> None:
+        self._socket = connected
+        self._services = services
+        self._faults = faults
+        self._log = log
+        self._workers = workers
+        self._input = InputSocket(connected)
+        self._output = OutputSocket(connected, faults)
+        self._lock = threading.Lock()
+        self._streams: dict[int, DeviceStream] = {}
+        self._own_ids = itertools.count(1)
+        self._sent_packets = itertools.count(1)
+        self._is_online = False
+        self._version = VERSION_WITH_CHECKSUMS
+        self._taken_payload = min(faults.maximum_payload or LARGEST_PAYLOAD, LARGEST_PAYLOAD)
+        self._largest_payload = self._taken_payload
+
+    def run(self) -> None:
+        """Handle packets until the connection ends."""
+        try:
+            while True:
+                limit = max(self._taken_payload, 0 if self._is_online else _LARGEST_BANNER)
+                self._handle(read_packet(self._input, largest_payload=limit))
+        except EndOfInputError:
+            reason = "closed"
+        except PacketError as error:
+            reason = str(error)
+            self._log.record("protocol-error", wire="device", reason=reason)
+        except OSError as error:
+            reason = str(error)
+        finally:
+            self._abandon_streams()
+            self._output.end()
+            self._socket.close()
+        self._log.record("disconnected", wire="device", reason=reason)
+
+    def end(self) -> None:
+        """End the connection, from any thread."""
+        self._output.end()
+
+    def _handle(self, packet: Packet) -> None:
+        self._check_payload(packet)
+        if packet.command == "CNXN":
+            self._shake_hands(packet)
+        elif packet.command == "AUTH":
+            self._ask_for_authorisation(packet)
+        elif not self._is_online:
+            self._log.record("ignored-packet", command=packet.command, reason="no handshake yet")
+        elif packet.command == "OPEN":
+            self._open(packet)
+        elif packet.command == "OKAY":
+            self._take_okay(packet)
+        elif packet.command == "WRTE":
+            self._take_payload(packet)
+        else:
+            self._take_close(packet)
+
+    def _check_payload(self, packet: Packet) -> None:
+        """A CNXN may still come with the checksum of the old version, or already without."""
+        skips = VERSION_WITHOUT_CHECKSUMS
+        version = packet.first if packet.command == "CNXN" else self._version
+        may_skip = version >= skips and (packet.command != "CNXN" or not packet.checksum)
+        if not may_skip and packet.checksum != payload_checksum(packet.payload):
+            raise PacketError(f"the checksum of {packet.command} is wrong")
+
+    def _shake_hands(self, packet: Packet) -> None:
+        self._abandon_streams()
+        self._is_online = False
+        self._version = VERSION_WITH_CHECKSUMS
+        if self._faults.offline:
+            self._log.record("fault", fault="offline", what="no answer to CNXN")
+            return
+        if not packet.second:
+            raise PacketError("CNXN that takes no payload")
+        self._largest_payload = min(self._taken_payload, packet.second)
+        if self._faults.unauthorized:
+            self._send_token()
+            return
+        banner = self._services.banner().text().encode()[:_LARGEST_BANNER]
+        # The answer to a host is still in the old version's form; both sides know the version from then on.
+        self._send(Packet("CNXN", VERSION_WITHOUT_CHECKSUMS, self._taken_payload, banner))
+        self._version = min(VERSION_WITHOUT_CHECKSUMS, packet.first)
+        self._is_online = True
+        host = service_text(bytes(packet.payload))
+        self._log.record("connected", wire="device", version=f"{self._version:08x}", host=host)
+
+    def _ask_for_authorisation(self, packet: Packet) -> None:
+        signature = 2
+        if not self._faults.unauthorized:
+            self._log.record("ignored-packet", command="AUTH", reason="nothing was asked")
+        elif packet.first == signature:
+            self._send_token()
+        else:
+            self._log.record("fault", fault="unauthorized", what="a public key waits for its confirmation")
+
+    def _send_token(self) -> None:
+        self._send(Packet("AUTH", _TOKEN, 0, os.urandom(_TOKEN_BYTES)))
+
+    def _open(self, packet: Packet) -> None:
+        if not packet.first or packet.second:
+            raise PacketError(f"OPEN with the stream numbers {packet.first} and {packet.second}")
+        name = bytes(packet.payload).rstrip(b"\0")
+        service = self._services.find(name)
+        if service is None:
+            self._send(Packet("CLSE", 0, packet.first))
+            return
+        stream = DeviceStream(
+            next(self._own_ids),
+            packet.first,
+            largest_payload=self._largest_payload,
+            send=self._send,
+            forget=self._forget,
+        )
+        with self._lock:
+            self._streams[stream.own_id] = stream
+        self._send(Packet("OKAY", stream.own_id, stream.peer_id))
+
+        def serve() -> None:
+            try:
+                service(stream)
+            finally:
+                stream.close()
+
+        self._workers.start(f"adb service {service_text(name)[:40]}", serve)
+
+    def _take_okay(self, packet: Packet) -> None:
+        stream = self._find_stream(packet)
+        if stream is not None:
+            stream.take_okay()
+        elif packet.first and packet.second:
+            self._send(Packet("CLSE", packet.second, packet.first))
+
+    def _take_payload(self, packet: Packet) -> None:
+        stream = self._find_stream(packet)
+        if stream is not None:
+            stream.take_payload(packet.payload)
+
+    def _take_close(self, packet: Packet) -> None:
+        stream = self._find_stream(packet)
+        if stream is not None:
+            stream.abandon()
+            self._send(Packet("CLSE", stream.own_id, stream.peer_id))
+
+    def _find_stream(self, packet: Packet) -> DeviceStream | None:
+        """Hosts of old close with number 0 of their own."""
+        with self._lock:
+            stream = self._streams.get(packet.second)
+        is_old_close = packet.command == "CLSE" and packet.first == 0
+        return stream if stream and (stream.peer_id == packet.first or is_old_close) else None
+
+    def _forget(self, own_id: int) -> None:
+        with self._lock:
+            self._streams.pop(own_id, None)
+
+    def _abandon_streams(self) -> None:
+        with self._lock:
+            streams = list(self._streams.values())
+        for stream in streams:
+            stream.abandon()
+
+    def _send(self, packet: Packet) -> None:
+        header = pack_header(packet, with_checksum=self._version < VERSION_WITHOUT_CHECKSUMS)
+        if self._faults.garbage and next(self._sent_packets) % GARBAGE_EVERY == 0:
+            # Real hosts look past a wrong magic and wait for ever; a wrong length ends their connection.
+            header = b"\xff" * len(header)
+        self._output.send(header, packet.payload)
+
+
+class DeviceListener:
+    """Accepts hosts on a loopback port, as adbd does on a phone.
+
+    Args:
+        port: Its number, 0 for a free one.
+        services: What can be opened.
+        faults: Returns what shall go wrong on a new connection.
+        log: Where events go.
+        workers: Runs the threads.
+
+    Raises:
+        OSError: the port is taken.
+    """
+
+    def __init__(
+        self, port: int, services: Services, *, faults: Callable[[], Faults], log: EventLog, workers: Workers
+    ) -> None:
+        self._listening = socket.create_server(("127.0.0.1", port))
+        self.port: int = self._listening.getsockname()[1]
+        self._services = services
+        self._faults = faults
+        self._log = log
+        self._workers = workers
+        self._lock = threading.Lock()
+        self._connections: set[DeviceConnection] = set()
+        self._is_open = True
+        workers.start(f"adbd on port {self.port}", self._accept)
+
+    def close(self) -> None:
+        """Accept no more hosts and end every connection."""
+        with self._lock:
+            self._is_open = False
+            connections = list(self._connections)
+        with contextlib.suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+        for connection in connections:
+            connection.end()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connected, _ = self._listening.accept()
+            except OSError:
+                return
+            self._serve(connected)
+
+    def _serve(self, connected: socket.socket) -> None:
+        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection = DeviceConnection(
+            connected, self._services, faults=self._faults(), log=self._log, workers=self._workers
+        )
+        with self._lock:
+            if not self._is_open:
+                connected.close()
+                return
+            self._connections.add(connection)
+
+        def run() -> None:
+            try:
+                connection.run()
+            finally:
+                with self._lock:
+                    self._connections.discard(connection)
+
+        self._workers.start(f"adbd connection on port {self.port}", run)

@@ -1,0 +1,40 @@
+"""Threads that a phone starts, so that none is left when it stops."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+
+class Workers:
+    """Starts threads and waits for them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[threading.Thread] = set()
+
+    def start(self, name: str, work: Callable[[], None]) -> None:
+        """Run `work` in a thread of its own."""
+
+        def run() -> None:
+            try:
+                work()
+            finally:
+                with self._lock:
+                    self._running.discard(thread)
+
+        thread = threading.Thread(target=run, name=name, daemon=True)
+        with self._lock:
+            self._running.add(thread)
+        thread.start()
+
+    def join(self, seconds: float) -> list[str]:
+        """Wait for all threads; return the names of those that still run after so many seconds."""
+        end = time.monotonic() + seconds
+        with self._lock:
+            running = list(self._running)
+        for thread in running:
+            if thread is not threading.current_thread():
+                thread.join(max(0.0, end - time.monotonic()))
+        return sorted(thread.name for thread in running if thread.is_alive())

@@ -1,0 +1,151 @@
+"""Reading compiled XML into a tree (AOSP ResourceTypes.h, ResXMLTree_*).
+
+Attributes of Android's namespace are named by the resource map, since Android looks them up by that and some
+builds strip their names. Whatever stands behind the root element is left alone, and so is the type of the
+file's own header, which packers overwrite and Android does not look at.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+from droidgate.apk.budgets import Budget
+from droidgate.apk.chunks import CHUNK_HEADER, NO_INDEX, ChunkType
+from droidgate.apk.string_pool import StringPool
+from droidgate.apk.xml_tree import ANDROID_NAMESPACE, TypedValue, ValueType, XmlAttribute, XmlElement
+from droidgate.model.errors import BudgetError, InputError
+from droidgate_mappings.framework_attributes import attribute_name
+
+_START: Final = struct.Struct("<IIHHH")
+_START_SIZE: Final = 20
+_TEXT: Final = struct.Struct("<I")
+_ATTRIBUTE: Final = struct.Struct("<III3xBI")
+_FRAMEWORK: Final = 0x01
+_NODES: Final = range(ChunkType.XML_START_NAMESPACE, ChunkType.XML_RESOURCE_MAP)
+_MIN_NODE_HEADER: Final = 16
+
+
+def is_binary_xml(data: bytes) -> bool:
+    """Tell whether a file's content is compiled XML."""
+    return data[:4] == b"\x03\x00\x08\x00"
+
+
+def parse_binary_xml(data: bytes, *, path: str = "<binary XML>", budget: Budget | None = None) -> XmlElement:
+    """Return the root element of compiled XML.
+
+    Args:
+        data: The file.
+        path: How errors name it.
+        budget: Counts nodes and characters.
+
+    Raises:
+        InputError: it is no compiled XML, or broken.
+        BudgetError: it has too many nodes, levels or characters.
+    """
+    try:
+        return _Parser(data, path, Budget() if budget is None else budget).parse()
+    except (struct.error, IndexError):
+        raise InputError("the compiled XML is cut off inside a node", place=path) from None
+
+
+class _Parser:
+    def __init__(self, data: bytes, path: str, budget: Budget) -> None:
+        self._data = data
+        self._path = path
+        self._budget = budget
+        self._pool: StringPool | None = None
+        self._map: tuple[int, ...] = ()
+        self._root: XmlElement | None = None
+        self._open: list[XmlElement] = []
+        self._known: dict[bytes, XmlAttribute] = {}
+
+    def parse(self) -> XmlElement:
+        data = self._data
+        if len(data) < CHUNK_HEADER.size:
+            raise self._broken("is too short")
+        kind, header, size = CHUNK_HEADER.unpack_from(data)
+        if kind not in {ChunkType.NULL, ChunkType.STRING_POOL, ChunkType.XML}:
+            raise InputError("it is no compiled XML", place=self._path)
+        position = max(header, CHUNK_HEADER.size)
+        end = size if CHUNK_HEADER.size <= size <= len(data) else len(data)
+        while position + CHUNK_HEADER.size <= end:
+            kind, header, size = CHUNK_HEADER.unpack_from(data, position)
+            if size < CHUNK_HEADER.size or header > size or position + size > end:
+                raise self._broken("has a part of impossible size")
+            if kind in _NODES:
+                self._read_node(kind, position, header, size)
+            elif kind == ChunkType.STRING_POOL and self._pool is None:
+                self._pool = StringPool(data, position, position + size, self._path, self._budget)
+            elif kind == ChunkType.XML_RESOURCE_MAP:
+                self._map = struct.unpack_from(f"<{(size - header) // 4}I", data, position + header)
+            if self._root is not None and not self._open:
+                return self._root
+            position += size
+        raise self._broken("ends inside an element" if self._open else "has no element")
+
+    def _broken(self, reason: str) -> InputError:
+        return InputError(f"the compiled XML {reason}", place=self._path)
+
+    def _read_node(self, kind: int, position: int, header: int, size: int) -> None:
+        if self._pool is None:
+            raise self._broken("has a node before its strings")
+        if header < _MIN_NODE_HEADER:
+            raise self._broken("has a node without its header")
+        body, end = position + header, position + size
+        if kind == ChunkType.XML_START_ELEMENT:
+            self._start(self._pool, position, body, end)
+        elif kind == ChunkType.XML_END_ELEMENT:
+            if not self._open:
+                raise self._broken("ends an element that has not begun")
+            self._open.pop()
+        elif kind == ChunkType.XML_CDATA and self._open:
+            if body + _TEXT.size > end:
+                raise self._broken("has a text outside of its part")
+            self._budget.spend_nodes(1, self._path)
+            self._open[-1].children.append(self._pool[_TEXT.unpack_from(self._data, body)[0]])
+
+    def _start(self, pool: StringPool, position: int, body: int, end: int) -> None:
+        data = self._data
+        line = _TEXT.unpack_from(data, position + 8)[0]
+        if body + _START_SIZE > end:
+            raise self._broken("has an element outside of its part")
+        namespace, name, start, size, count = _START.unpack_from(data, body)
+        first = body + start
+        if count and (size < _ATTRIBUTE.size or first + size * count > end):
+            raise self._broken("has attributes outside of their element")
+        self._budget.spend_nodes(1 + count, self._path)
+        if len(self._open) >= self._budget.limits.depth:
+            message = f"the compiled XML is nested more than {self._budget.limits.depth} levels deep"
+            raise BudgetError(message, place=self._path)
+        known = self._known
+        attributes: list[XmlAttribute] = []
+        for at in range(first, first + size * count, size) if count else ():
+            record = data[at : at + _ATTRIBUTE.size]
+            attribute = known.get(record)
+            if attribute is None:
+                attribute = known[record] = self._attribute(pool, record)
+            attributes.append(attribute)
+        element = XmlElement(
+            pool[name], None if namespace == NO_INDEX else pool[namespace], attributes, [], line
+        )
+        if self._open:
+            self._open[-1].children.append(element)
+        else:
+            self._root = element
+        self._open.append(element)
+
+    def _attribute(self, pool: StringPool, record: bytes) -> XmlAttribute:
+        namespace, name, raw, kind, data = _ATTRIBUTE.unpack(record)
+        resource_id = self._map[name] if name < len(self._map) else 0
+        known = attribute_name(resource_id) if resource_id >> 24 == _FRAMEWORK else None
+        if known is not None:
+            space: str | None = ANDROID_NAMESPACE
+        else:
+            known = pool[name]
+            space = None if namespace == NO_INDEX else pool[namespace]
+        if kind == ValueType.STRING:
+            value = TypedValue(kind, 0, pool[data])
+        else:
+            value = TypedValue(kind, data, pool[raw] if raw < pool.count else None)
+        return XmlAttribute(space, known, value, resource_id)

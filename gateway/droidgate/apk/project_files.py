@@ -1,0 +1,115 @@
+"""The files of an Android project that go into an APK: the main source set of its app module, from disk."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from droidgate.model.errors import BudgetError, InputError
+from droidgate.parsing.gradle_text import GradleFile, read_gradle
+
+MANIFEST: Final = "AndroidManifest.xml"
+MAX_BYTES: Final = 512 * 1024 * 1024
+"""All files of a source set together."""
+MAX_FILES: Final = 100_000
+
+_GRADLE_FILES: Final = ("build.gradle.kts", "build.gradle")
+_PACKED_FOLDERS: Final = ("res", "assets", "jniLibs")
+_SKIPPED_FOLDERS: Final = frozenset({"build", "node_modules"})
+_MAX_LEVELS: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFiles:
+    """What a project holds.
+
+    Attributes:
+        tree: Content by path relative to the source set's folder.
+        folder: The source set's folder, for errors.
+        gradle: What its build file says.
+    """
+
+    tree: dict[str, bytes]
+    folder: str = ""
+    gradle: GradleFile = field(default_factory=GradleFile)
+
+
+def read_project(project: Path) -> ProjectFiles:
+    """Read a project, a module, or a folder with a manifest.
+
+    Raises:
+        InputError: there is no manifest, several modules make apps, or a file cannot be read.
+        BudgetError: more files or bytes than an app would have.
+    """
+    if not project.is_dir():
+        message = "it is no folder"
+        raise InputError(message, place=str(project), hint="Give the folder of an Android app's project")
+    folder = _find_source_set(project)
+    return ProjectFiles(_read_tree(folder), str(folder), _read_gradle(folder))
+
+
+def _find_source_set(project: Path) -> Path:
+    for folder in (project, project / "src" / "main"):
+        if (folder / MANIFEST).is_file():
+            return folder
+    found = sorted(_source_sets_below(project))
+    apps = [one for one in found if not _read_gradle(one).is_library]
+    if len(apps) == 1:
+        return apps[0]
+    if not apps:
+        message = "no AndroidManifest.xml in a folder src/main of an app"
+        raise InputError(message, place=str(project), hint="Give the folder of an Android app's project")
+    names = ", ".join(one.parent.parent.relative_to(project).as_posix() for one in apps)
+    message = f"several modules make an app: {names}"
+    raise InputError(message, place=str(project), hint="Give the folder of one module")
+
+
+def _source_sets_below(project: Path) -> Iterator[Path]:
+    for folder, folders, files in os.walk(project):
+        place = Path(folder)
+        if len(place.relative_to(project).parts) >= _MAX_LEVELS:
+            folders.clear()
+        folders[:] = sorted(one for one in folders if one not in _SKIPPED_FOLDERS and not one.startswith("."))
+        if MANIFEST in files and place.name == "main" and place.parent.name == "src":
+            folders.clear()
+            yield place
+
+
+def _read_gradle(source_set: Path) -> GradleFile:
+    module = source_set.parent.parent if source_set.parent.name == "src" else source_set
+    for name in _GRADLE_FILES:
+        file = module / name
+        if file.is_file():
+            return read_gradle(file.read_text(encoding="utf-8", errors="replace"))
+    return GradleFile()
+
+
+def _read_tree(folder: Path) -> dict[str, bytes]:
+    tree: dict[str, bytes] = {}
+    left = MAX_BYTES
+    for path in (folder / MANIFEST, *_files_below(folder)):
+        try:
+            if not stat.S_ISREG(path.stat().st_mode):
+                raise InputError("it is no regular file", place=str(path))
+            with path.open("rb") as file:
+                data = file.read(left + 1)
+        except OSError as error:
+            raise InputError(f"it cannot be read: {error.strerror}", place=str(path)) from None
+        left -= len(data)
+        if left < 0 or len(tree) >= MAX_FILES:
+            message = f"an app has at most {MAX_FILES} files and {MAX_BYTES} bytes"
+            raise BudgetError(message, place=str(folder))
+        tree[path.relative_to(folder).as_posix()] = data
+    return tree
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """Yield the files that are packed; hidden ones are not, and links to folders are not followed."""
+    for top in _PACKED_FOLDERS:
+        for place, folders, files in os.walk(folder / top):
+            folders[:] = sorted(one for one in folders if not one.startswith("."))
+            yield from (Path(place) / name for name in sorted(files) if not name.startswith("."))

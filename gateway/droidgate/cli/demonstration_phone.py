@@ -1,0 +1,141 @@
+"""The phone of the demo: virtual, with an adb server and a home folder of its own."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from droidgate.devices.device import Device, open_device
+from droidgate.devices.errors import ServerUnreachableError
+from droidgate.devices.installing import install_apks, uninstall
+from droidgate.devices.server import AdbServer, ServerAddress, find_adb
+from droidgate.model.errors import DeviceError
+from droidgate_shim.phone.phone import VirtualPhone, start_phone
+
+_LOOPBACK: Final = "127.0.0.1"
+_SECONDS: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateAdb:
+    """The adb program with a server that nobody else uses.
+
+    Attributes:
+        program: Its path.
+        port: Its server's port.
+        folder: The home folder that it sees, so that it leaves no key in the user's.
+    """
+
+    program: str
+    port: int
+    folder: Path
+
+    def run(self, *arguments: str) -> str:
+        """Run it and return what it printed.
+
+        Raises:
+            DeviceError: it failed.
+        """
+        ended = subprocess.run(  # noqa: S603
+            [self.program, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=self._environment(),
+            timeout=_SECONDS,
+            check=False,
+        )
+        said = ended.stdout.decode("utf-8", "replace").strip()
+        if ended.returncode != 0:
+            raise DeviceError(f"adb {' '.join(arguments)}: {said}")
+        return said
+
+    def _environment(self) -> Mapping[str, str]:
+        kept = {
+            name: value for name, value in os.environ.items() if not name.startswith(("ANDROID_", "ADB_"))
+        }
+        home = str(self.folder)
+        return {
+            **kept,
+            "HOME": home,
+            "USERPROFILE": home,
+            "ANDROID_USER_HOME": home,
+            "ANDROID_ADB_SERVER_PORT": str(self.port),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class DemonstrationPhone:
+    """A phone that runs, reached as a real one would be.
+
+    Attributes:
+        phone: The phone.
+        device: What droidgate sees of it, over adb.
+        adb: The adb program, None on a machine that has none; the phone then stands in for its server.
+    """
+
+    phone: VirtualPhone
+    device: Device
+    adb: PrivateAdb | None
+
+    def install(self, apk: Path) -> str:
+        """Install an APK and return the command that did it, as a user would type it.
+
+        Raises:
+            DeviceError: the phone refuses it.
+        """
+        if self.adb is None:
+            install_apks(self.device, {"base.apk": apk.read_bytes()})
+            return f"pm install {apk.name}"
+        self.adb.run("-s", self.phone.serial, "install", "-r", str(apk))
+        return f"adb -s {self.phone.serial} install -r {apk.name}"
+
+    def uninstall(self, package: str) -> None:
+        """Remove an app.
+
+        Raises:
+            DeviceError: the phone refuses it.
+        """
+        uninstall(self.device, package)
+
+
+@contextmanager
+def demonstration_phone(folder: Path) -> Iterator[DemonstrationPhone]:
+    """Start a phone without apps, and what is needed to reach it; end both.
+
+    Args:
+        folder: What adb sees as its home.
+    """
+    program = _find_program()
+    with start_phone(apps=False, server_port=None if program else 0) as phone:
+        if program is None:
+            address = ServerAddress(_LOOPBACK, phone.server_port or 0)
+            yield DemonstrationPhone(phone, open_device(phone.serial, server=AdbServer(address)), None)
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        adb = PrivateAdb(program, _free_port(), folder)
+        adb.run("connect", phone.serial)
+        try:
+            server = AdbServer(ServerAddress(_LOOPBACK, adb.port))
+            yield DemonstrationPhone(phone, open_device(phone.serial, server=server), adb)
+        finally:
+            adb.run("kill-server")
+
+
+def _find_program() -> str | None:
+    try:
+        return find_adb()
+    except ServerUnreachableError:
+        return None
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind((_LOOPBACK, 0))
+        return int(one.getsockname()[1])

@@ -1,0 +1,187 @@
+"""What `discover` does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.grouping import findings_table
+from droidgate.cli.pages import Block, Heading, Line, Table, show, tell
+from droidgate.cli.reading import chosen_formats, tell_problem
+from droidgate.cli.safe_text import one_line
+from droidgate.cli.summaries import dialect_name
+from droidgate.devices.device import open_device
+from droidgate.formats import Format, load_formats
+from droidgate.installed import CallRoute
+from droidgate.model.capability import Provider
+from droidgate.model.errors import InputError
+from droidgate.model.findings import Finding, Level
+from droidgate.sources.device import InstalledApp, PhoneReading, PhoneRequest, read_phone
+
+_COLUMNS: Final = ("PACKAGE", "COMPONENT", "PROTOCOL", "CAPABILITIES", "CALLED BY", "MISSING")
+_LONGEST: Final = {"PACKAGE": 40, "COMPONENT": 40}
+_SHOWN: Final = frozenset({Level.WARNING, Level.ERROR})
+
+
+def discover(
+    serial: str | None, *, only: Sequence[str] | None, every_app: bool, keep: bool, as_json: bool
+) -> int:
+    """Read a phone and show what its apps declare; return 3 where all that was found cannot be read.
+
+    Raises:
+        DeviceError: the phone cannot be reached or used.
+        UsageError: an unknown format.
+    """
+    formats = chosen_formats(only) or list(load_formats().values())
+    phone = read_phone(open_device(serial), PhoneRequest(tuple(formats), every_app=every_app, keep=keep))
+    problems = [*phone.problems, *(problem for app in phone.apps for problem in app.problems)]
+    for problem in problems:
+        tell_problem(problem)
+    if as_json:
+        _print_document(phone, problems)
+    else:
+        show(discovery_page(phone))
+    tell(counts_line(phone))
+    nothing_was_read = bool(problems) and not any(app.providers for app in phone.apps)
+    return ExitCode.INPUT if nothing_was_read else ExitCode.OK
+
+
+def routes_of(provider: Provider, phone: PhoneReading) -> tuple[CallRoute, ...]:
+    """Return how a provider could be called; nothing where its format does not say."""
+    one = _format_of(provider)
+    return one.call_routes(provider, phone.facts) if one is not None and one.call_routes is not None else ()
+
+
+def finder_of(provider: Provider) -> str | None:
+    """Return what would find the capabilities that a provider's app does not tell in its files."""
+    one = _format_of(provider)
+    return one.what_would_find(provider) if one is not None and one.what_would_find is not None else None
+
+
+def _format_of(provider: Provider) -> Format | None:
+    return load_formats().get(provider.protocol)
+
+
+def discovery_page(phone: PhoneReading) -> list[Block]:
+    """Return what `discover` shows."""
+    blocks: list[Block] = []
+    rows = [row for app in phone.apps for row in _rows(app, phone)]
+    if rows:
+        blocks += [Table(_COLUMNS, rows, _LONGEST, is_told=True), Line()]
+    else:
+        blocks += [Line("no app declares anything in a protocol that is known"), Line()]
+    findings = tuple(_shown_findings(phone))
+    if findings:
+        blocks += [Heading("Remarks"), *findings_table(findings, places=True), Line()]
+    if phone.not_asked:
+        blocks.append(Line(_not_asked_line(phone)))
+    providers = [provider for app in phone.apps for provider in app.providers]
+    capabilities = sum(len(one.capabilities) for one in providers)
+    counted = (
+        (sum(bool(app.providers) for app in phone.apps), "app", "apps"),
+        (len(providers), "provider", "providers"),
+        (capabilities, "capability", "capabilities"),
+    )
+    said = ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counted)
+    blocks.append(Line(f"{said} on {phone.serial}, SDK {phone.facts.release}, user {phone.facts.user}"))
+    return blocks
+
+
+def _rows(app: InstalledApp, phone: PhoneReading) -> Iterator[tuple[str, ...]]:
+    for provider in app.providers:
+        routes = routes_of(provider, phone)
+        yield (
+            one_line(app.package),
+            one_line(_component(provider, app)),
+            dialect_name(provider),
+            _count(provider),
+            ", ".join(f"{one.title}{'' if one.ready else ' (not yet)'}" for one in routes) or "-",
+            one_line(_missing(routes, finder_of(provider))),
+        )
+
+
+def _component(provider: Provider, app: InstalledApp) -> str:
+    return (provider.component or "-").removeprefix(app.package)
+
+
+def _count(provider: Provider) -> str:
+    if finder_of(provider) is not None:
+        return "not known"
+    count = len(provider.capabilities)
+    disabled = sum(one.state is not None and one.state.enabled is False for one in provider.capabilities)
+    return f"{count} ({disabled} disabled)" if disabled else str(count)
+
+
+def _missing(routes: Sequence[CallRoute], finder: str | None) -> str:
+    needs = "; ".join(need for one in routes for need in one.needs)
+    if finder is None:
+        return needs or "-"
+    return f"its tools. {finder}" + (f". To call them: {needs}" if needs else "")
+
+
+def _shown_findings(phone: PhoneReading) -> Iterator[Finding]:
+    for app in phone.apps:
+        yield from (one for one in app.findings if one.level in _SHOWN)
+
+
+def _not_asked_line(phone: PhoneReading) -> str:
+    kinds = sorted({one.kind for one in phone.not_asked})
+    return (
+        f"Android's shell cannot be asked for {len(phone.not_asked)} further anchors "
+        f"(of the kinds {', '.join(kinds)}); --all reads every app's manifest for them"
+    )
+
+
+def counts_line(phone: PhoneReading) -> str:
+    """Return what the run cost: for standard error."""
+    return (
+        f"{phone.installed} apps installed, {len(phone.apps)} looked at, {phone.kept} known from an earlier "
+        f"run; {phone.bytes_read} bytes of APKs read over adb in {phone.requests} pieces"
+    )
+
+
+def _print_document(phone: PhoneReading, problems: Sequence[InputError]) -> None:
+    from droidgate.cli.documents import (
+        DiscoverDocument,
+        DiscoveredApp,
+        DiscoveredProvider,
+        Problem,
+        RouteRecord,
+    )
+    from droidgate.cli.json_output import print_json
+
+    def provider_record(provider: Provider) -> DiscoveredProvider:
+        routes = tuple(
+            RouteRecord(id=one.id, title=one.title, ready=one.ready, needs=one.needs)
+            for one in routes_of(provider, phone)
+        )
+        return DiscoveredProvider(
+            provider=provider,
+            digest=provider.content_digest(),
+            routes=routes,
+            found_by=finder_of(provider),
+        )
+
+    apps = tuple(
+        DiscoveredApp(
+            package=app.package,
+            version_code=app.version_code,
+            providers=tuple(map(provider_record, app.providers)),
+            findings=app.findings,
+        )
+        for app in phone.apps
+        if app.providers or app.findings
+    )
+    print_json(
+        DiscoverDocument(
+            serial=phone.serial,
+            release=phone.facts.release,
+            user=phone.facts.user,
+            installed=phone.installed,
+            looked_at=len(phone.apps),
+            apps=apps,
+            problems=Problem.all_of(problems),
+            not_asked=tuple(f"{one.kind} {one.action or one.mark}" for one in phone.not_asked),
+        )
+    )

@@ -1,0 +1,90 @@
+"""What `pack` does."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from droidgate.apk.pack import Packing, pack
+from droidgate.apk.packed_manifest import ManifestFacts
+from droidgate.apk.signing_keys import KeyType, SigningKey, load_key, load_or_make_key
+from droidgate.cli.documents import PackDocument, PackedFile, SignerRecord
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.json_output import print_json
+from droidgate.cli.output_folder import write_files
+from droidgate.cli.pages import Block, Heading, Line, Table, show
+from droidgate.model.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked for: a project, the file to write, and what stands in place of what the project says."""
+
+    project: Path
+    out: Path
+    wanted: ManifestFacts
+    dex: tuple[Path, ...] = ()
+    key_type: KeyType = "ec"
+    key: Path | None = None
+    force: bool = False
+
+
+def pack_and_report(request: Request, *, as_json: bool) -> int:
+    """Pack, write and show.
+
+    Raises:
+        InputError: the project, a dex file or the key cannot be read.
+        WriteError: it cannot become an APK, or the file cannot be written.
+    """
+    key = load_or_make_key(request.key_type) if request.key is None else load_key(request.key)
+    packing = pack(request.project, key=key, wanted=request.wanted, dex=[_read(path) for path in request.dex])
+    write_files({request.out: packing.apk}, force=request.force)
+    if as_json:
+        print_json(_document(request, packing, key))
+    else:
+        show(_page(request, packing, key))
+    return ExitCode.OK
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"it cannot be read: {error.strerror}", place=str(path)) from None
+
+
+def _document(request: Request, packing: Packing, key: SigningKey) -> PackDocument:
+    facts = packing.facts
+    return PackDocument(
+        project=str(request.project),
+        apk=str(request.out),
+        size=len(packing.apk),
+        sha256=hashlib.sha256(packing.apk).hexdigest(),
+        package=facts.package,
+        version_code=facts.version_code,
+        version_name=facts.version_name,
+        minimum_sdk=facts.minimum_sdk,
+        target_sdk=facts.target_sdk,
+        signer=SignerRecord(key_type=key.type, digest=key.digest),
+        files=tuple(PackedFile(path=path, size=size) for path, size in packing.files.items()),
+        findings=packing.findings,
+    )
+
+
+def _page(request: Request, packing: Packing, key: SigningKey) -> list[Block]:
+    facts = packing.facts
+    named = f" ({facts.version_name})" if facts.version_name else ""
+    blocks: list[Block] = [
+        Heading(str(request.out)),
+        Line(f"{facts.package} {facts.version_code}{named}, for API levels {facts.minimum_sdk} and up", 1),
+        Line(f"{len(packing.apk)} bytes, signer {key.digest} ({key.type})", 1),
+        Line(),
+        Table(("FILE", "BYTES"), [(path, str(size)) for path, size in packing.files.items()]),
+    ]
+    if packing.findings:
+        blocks += [Line(), Heading("Not as in the source")]
+        blocks += [
+            Line(": ".join(filter(None, (str(one.source or ""), one.message))), 1) for one in packing.findings
+        ]
+    return blocks

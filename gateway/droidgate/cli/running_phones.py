@@ -1,0 +1,131 @@
+"""Which virtual phones run: one small file for each, in the user's state folder.
+
+A file alone proves nothing: its process may have been killed. A phone runs where its process lives and its
+own adb server still shows it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from droidgate.devices.server import AdbServer, ServerAddress
+from droidgate.model.errors import DeviceError
+from droidgate.user_folders import state_folder
+
+
+@dataclass(frozen=True, slots=True)
+class RunningPhone:
+    """What is known of a phone in the background.
+
+    Attributes:
+        serial: What `adb devices` calls it.
+        port: Where adb connects to.
+        server_port: Where it stands in for an adb server.
+        pid: Its process.
+        sdk: Its Android release.
+    """
+
+    serial: str
+    port: int
+    server_port: int
+    pid: int
+    sdk: str
+
+    @property
+    def path(self) -> Path:
+        """Its file."""
+        return phones_folder() / f"{self.port}.json"
+
+    @property
+    def server(self) -> AdbServer:
+        """The adb server that it brings."""
+        return AdbServer(ServerAddress("127.0.0.1", self.server_port))
+
+
+def phones_folder() -> Path:
+    """Return the folder of the files; it may not exist yet."""
+    return state_folder() / "phones"
+
+
+def record_phone(phone: RunningPhone) -> None:
+    """Write a phone's file, readable by the user only."""
+    phone.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    partial = phone.path.with_suffix(".new")
+    partial.write_text(json.dumps(asdict(phone)) + "\n", encoding="utf-8")
+    partial.replace(phone.path)
+
+
+def forget_phone(phone: RunningPhone) -> None:
+    """Remove a phone's file, where it is still this phone's."""
+    if _read(phone.path) == phone:
+        phone.path.unlink(missing_ok=True)
+
+
+def running_phones() -> list[RunningPhone]:
+    """Return the phones that run, by port; files of those that do not are removed."""
+    found = []
+    for path in sorted(phones_folder().glob("*.json")):
+        phone = _read(path)
+        if phone is not None and phone.path == path and is_running(phone):
+            found.append(phone)
+        else:
+            path.unlink(missing_ok=True)
+    return sorted(found, key=lambda phone: phone.port)
+
+
+def find_phone(port: int | None) -> RunningPhone:
+    """Return the phone of a port, or the only one.
+
+    Raises:
+        DeviceError: there is none, or there are several and no port was given.
+    """
+    phones = running_phones()
+    chosen = [phone for phone in phones if port in {None, phone.port}]
+    ports = ", ".join(str(phone.port) for phone in phones)
+    if not phones:
+        raise DeviceError("no virtual phone runs", hint="Start one with `droidgate phone start`")
+    if not chosen:
+        raise DeviceError(f"no virtual phone runs on port {port}", hint=f"There are phones on {ports}")
+    if len(chosen) > 1:
+        raise DeviceError("several virtual phones run", hint=f"Choose one with --port: {ports}")
+    return chosen[0]
+
+
+def is_running(phone: RunningPhone) -> bool:
+    """Return whether the phone's process lives and its server shows it."""
+    if not process_lives(phone.pid):
+        return False
+    server = phone.server
+    try:
+        # Asked first, since a list of devices would start a server where none is.
+        server.version()
+        return any(device.serial == phone.serial for device in server.devices())
+    except DeviceError:
+        return False
+
+
+def process_lives(pid: int) -> bool:
+    """Return whether there is a process of this number."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _read(path: Path) -> RunningPhone | None:
+    """Return what a file says; None where it is gone or says something else."""
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        phone = RunningPhone(**told)
+    except (OSError, ValueError, TypeError):
+        return None
+    numbers = (phone.port, phone.server_port, phone.pid)
+    texts = (phone.serial, phone.sdk)
+    fits = all(type(one) is int and one > 0 for one in numbers) and all(type(one) is str for one in texts)
+    return phone if fits else None

@@ -1,0 +1,205 @@
+"""What `phone start` does."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from droidgate.cli.documents import PhoneStartDocument
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.json_output import print_json
+from droidgate.cli.pages import tell
+from droidgate.cli.running_phones import RunningPhone, forget_phone, record_phone
+from droidgate.model.errors import DeviceError
+
+if TYPE_CHECKING:
+    from droidgate_shim.phone.phone import VirtualPhone
+
+_SECONDS_TO_START: Final = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class PhoneRequest:
+    """The phone that is asked for; ports are 0 for free ones."""
+
+    port: int
+    server_port: int
+    sdk: str
+    packages: int
+    apps: bool
+    faults: tuple[str, ...]
+    log: Path | None
+
+    def arguments(self) -> list[str]:
+        """Return the options that ask for the same phone."""
+        found = [f"--port={self.port}", f"--server-port={self.server_port}", f"--sdk={self.sdk}"]
+        found += [f"--packages={self.packages}", *(f"--fault={fault}" for fault in self.faults)]
+        found += [] if self.apps else ["--no-apps"]
+        found += [] if self.log is None else [f"--log={self.log.absolute()}"]
+        return found
+
+
+def start_virtual_phone(request: PhoneRequest, *, foreground: bool, handover: bool, as_json: bool) -> int:
+    """Start a phone, here or in the background, and tell how to reach it.
+
+    Args:
+        request: The phone.
+        foreground: Whether to stay until the user or a signal ends it.
+        handover: Whether this is the background process: it prints the document and lets go of its output.
+        as_json: Whether to print a document.
+
+    Raises:
+        UsageError: an unknown release or fault.
+        DeviceError: the phone does not start.
+    """
+    from droidgate_shim.phone.faults import DOCUMENTATION, parse_faults
+    from droidgate_shim.phone.system.releases import load_release
+
+    if "list" in request.faults:
+        print("\n".join(DOCUMENTATION.values()))
+        return ExitCode.OK
+    # What is wrong with the request is told here, with its own exit code, and not by the background process.
+    parse_faults(request.faults)
+    load_release(request.sdk)
+    if request.log is not None:
+        request.log.open("a", encoding="utf-8").close()
+    if handover:
+        _run_in_background(request)
+    elif foreground:
+        _run_in_foreground(request, as_json=as_json)
+    else:
+        _show(_start_in_background(request), as_json=as_json)
+    return ExitCode.OK
+
+
+def _run_in_foreground(request: PhoneRequest, *, as_json: bool) -> None:
+    with _running(request) as phone:
+        _show(_document(phone, request), as_json=as_json)
+        sys.stdout.flush()
+        tell("Ctrl-C stops it")
+        _wait_for_the_end()
+
+
+def _run_in_background(request: PhoneRequest) -> None:
+    """Become nobody's child, and tell the process that waits when the phone runs."""
+    if hasattr(os, "fork") and os.fork():
+        os._exit(0)
+    with _running(request) as phone:
+        print_json(_document(phone, request))
+        _let_go_of_output()
+        _wait_for_the_end()
+
+
+@contextlib.contextmanager
+def _running(request: PhoneRequest) -> Iterator[VirtualPhone]:
+    from droidgate_shim.phone.event_log import EventLog
+    from droidgate_shim.phone.faults import parse_faults
+    from droidgate_shim.phone.phone import start_phone
+
+    with contextlib.ExitStack() as stack:
+        file = None if request.log is None else stack.enter_context(request.log.open("w", encoding="utf-8"))
+        try:
+            phone = start_phone(
+                sdk=request.sdk,
+                packages=request.packages,
+                apps=request.apps,
+                faults=parse_faults(request.faults),
+                log=EventLog(file),
+                port=request.port,
+                server_port=request.server_port,
+            )
+        except OSError as error:
+            raise DeviceError(
+                f"the phone cannot listen: {error.strerror or error}", hint="Choose other ports"
+            ) from error
+        record = _record(stack.enter_context(phone), request)
+        record_phone(record)
+        stack.callback(forget_phone, record)
+        yield phone
+
+
+def _record(phone: VirtualPhone, request: PhoneRequest) -> RunningPhone:
+    return RunningPhone(
+        serial=phone.serial,
+        port=phone.port,
+        server_port=phone.server_port or 0,
+        pid=os.getpid(),
+        sdk=request.sdk,
+    )
+
+
+def _document(phone: VirtualPhone, request: PhoneRequest) -> PhoneStartDocument:
+    return PhoneStartDocument(
+        serial=phone.serial,
+        port=phone.port,
+        server_port=phone.server_port or 0,
+        sdk=request.sdk,
+        pid=os.getpid(),
+        packages=len(phone.system.packages.all()),
+        faults=request.faults,
+    )
+
+
+def _start_in_background(request: PhoneRequest) -> PhoneStartDocument:
+    """Start a process that outlives this one, and wait until it has let go of its output: then it runs."""
+    command = [sys.executable, "-P", "-m", "droidgate", "phone", "start", "--handover", *request.arguments()]
+    try:
+        started = subprocess.run(  # noqa: S603 - our own program, with options that were checked
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            start_new_session=True,
+            timeout=_SECONDS_TO_START,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise DeviceError("the phone does not start in time") from error
+    try:
+        return PhoneStartDocument.model_validate_json(started.stdout)
+    except ValueError as error:
+        told = started.stderr.decode("utf-8", "replace").strip().splitlines()
+        reason = told[0].removeprefix("error: ") if told else "its process ended without a word"
+        hint = told[1].removeprefix("hint: ") if len(told) > 1 else None
+        raise DeviceError(f"the phone does not start: {reason}", hint=hint) from error
+
+
+def _show(document: PhoneStartDocument, *, as_json: bool) -> None:
+    if as_json:
+        print_json(document)
+        return
+    about = f"Android {document.sdk}, {document.packages} packages, process {document.pid}"
+    print(f"{document.serial} runs: {about}")
+    print()
+    print("With adb:")
+    print(f"  adb connect {document.serial}")
+    print(f"  adb -s {document.serial} shell pm list packages")
+    print(f"  droidgate discover --serial {document.serial}")
+    print("Without adb, since it stands in for an adb server:")
+    print(f"  ANDROID_ADB_SERVER_PORT={document.server_port} droidgate discover")
+    print("To end it:")
+    print(f"  droidgate phone stop --port {document.port}")
+
+
+def _let_go_of_output() -> None:
+    """End what the waiting process reads; a phone in the background has nobody to tell anything."""
+    sys.stdout.flush()
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (1, 2):
+        os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+def _wait_for_the_end() -> None:
+    """Wait for Ctrl-C, or for the signal of `phone stop`."""
+    ended = threading.Event()
+    signal.signal(signal.SIGTERM, lambda _number, _frame: ended.set())
+    with contextlib.suppress(KeyboardInterrupt):
+        ended.wait()

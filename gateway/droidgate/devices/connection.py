@@ -1,0 +1,201 @@
+"""A connection to the adb server: bytes with a deadline, and the framing of the server's protocol.
+
+A request is four hexadecimal digits of its length and its text; the answer begins with OKAY, or with FAIL and
+a reason framed the same way (AOSP packages/modules/adb, OVERVIEW.TXT and SERVICES.TXT).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import selectors
+import socket
+from types import TracebackType
+from typing import Final, Self
+
+from droidgate.devices.deadlines import Deadline
+from droidgate.devices.errors import DeviceGoneError, ProtocolError, UnsafeArgumentError, excerpt
+
+MAX_SERVICE_BYTES: Final = 65_535
+"""Longest text of a request (reference android-runtime 1.7)."""
+
+_HEXADECIMAL: Final = re.compile(rb"[0-9a-fA-F]{4}")
+_PIECE: Final = 64 * 1024
+
+
+class RefusedError(Exception):
+    """The server answered FAIL; the text is its reason."""
+
+
+class Connection:
+    """One socket to the adb server; a context manager."""
+
+    def __init__(self, connected: socket.socket, deadline: Deadline) -> None:
+        self._socket = connected
+        self._socket.setblocking(False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(connected, selectors.EVENT_READ)
+        self.deadline = deadline
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the socket; the server ends what runs on it."""
+        self._selector.close()
+        self._socket.close()
+
+    def wait(self, *, writing: bool) -> tuple[bool, bool]:
+        """Wait until the socket can be read, or written where that is wanted; return which of both.
+
+        Raises:
+            DeadlineError: neither before the deadline.
+        """
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if writing else 0)
+        self._selector.modify(self._socket, events)
+        ready = self._selector.select(self.deadline.remaining())
+        if not ready:
+            raise self.deadline.missed()
+        happened = ready[0][1]
+        return bool(happened & selectors.EVENT_READ), bool(happened & selectors.EVENT_WRITE)
+
+    def send_some(self, data: memoryview) -> int:
+        """Send what fits into the socket now and return how many bytes that was."""
+        try:
+            return self._socket.send(data[:_PIECE])
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            raise self._gone(error) from None
+
+    def send(self, data: bytes) -> None:
+        """Send all bytes.
+
+        Raises:
+            DeviceGoneError: the other side closed the connection.
+            DeadlineError: it does not take them in time.
+        """
+        view = memoryview(data)
+        while view:
+            sent = self.send_some(view)
+            view = view[sent:]
+            if not sent:
+                self._wait_to_write()
+
+    def _wait_to_write(self) -> None:
+        self._selector.modify(self._socket, selectors.EVENT_WRITE)
+        if not self._selector.select(self.deadline.remaining()):
+            raise self.deadline.missed()
+
+    def receive_some(self, limit: int = _PIECE) -> bytes:
+        """Return up to `limit` bytes as soon as there are any; b"" at the end.
+
+        Raises:
+            DeviceGoneError: the connection was reset.
+            DeadlineError: nothing comes in time.
+        """
+        while True:
+            # A device that never stops sending must not outlive the deadline.
+            self.deadline.remaining()
+            try:
+                return self._socket.recv(limit)
+            except BlockingIOError:
+                self.wait(writing=False)
+            except OSError as error:
+                raise self._gone(error) from None
+
+    def receive(self, length: int) -> bytes:
+        """Return exactly `length` bytes.
+
+        Raises:
+            DeviceGoneError: the connection ended before.
+            DeadlineError: they do not come in time.
+        """
+        pieces = []
+        missing = length
+        while missing:
+            piece = self.receive_some(min(missing, _PIECE))
+            if not piece:
+                raise self.ended()
+            pieces.append(piece)
+            missing -= len(piece)
+        return b"".join(pieces)
+
+    def ended(self) -> DeviceGoneError:
+        """Return the error that says that the other side closed the connection too early."""
+        return self._gone(None)
+
+    def _gone(self, error: OSError | None) -> DeviceGoneError:
+        reason = "" if error is None else f" ({error.strerror or error})"
+        return DeviceGoneError(
+            f"the connection ended while {self.deadline.doing} was going on{reason}",
+            hint="Look whether the device is still attached: droidgate devices",
+        )
+
+    def request(self, service: str) -> None:
+        """Ask the server for a service and read its verdict.
+
+        Raises:
+            RefusedError: it says FAIL.
+            ProtocolError: it says neither OKAY nor FAIL.
+            UnsafeArgumentError: the request is too long, or no UTF-8.
+        """
+        self.send(frame_request(service))
+        self.read_verdict()
+
+    def read_verdict(self) -> None:
+        """Read OKAY, or FAIL with its reason.
+
+        Raises:
+            RefusedError: FAIL.
+            ProtocolError: neither.
+        """
+        verdict = self.receive(4)
+        if verdict == b"OKAY":
+            return
+        if verdict != b"FAIL":
+            raise ProtocolError(
+                f"the adb server answered {excerpt(verdict.decode('latin-1'))!r} where OKAY or FAIL stands",
+                hint="Something else than an adb server may listen on that port",
+            )
+        raise RefusedError(self.read_block().decode("utf-8", "backslashreplace"))
+
+    def read_block(self) -> bytes:
+        """Return a text framed by four hexadecimal digits.
+
+        Raises:
+            ProtocolError: there are no such digits.
+        """
+        digits = self.receive(4)
+        if _HEXADECIMAL.fullmatch(digits) is None:
+            shown = excerpt(digits.decode("latin-1"))
+            raise ProtocolError(f"the adb server sent {shown!r} where a length stands")
+        return self.receive(int(digits, 16))
+
+    def finish_writing(self) -> None:
+        """Tell the other side that no more comes."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)
+
+
+def frame_request(service: str) -> bytes:
+    """Return a request as the server reads it.
+
+    Raises:
+        UnsafeArgumentError: it is longer than the protocol allows, or holds what UTF-8 cannot.
+    """
+    try:
+        text = service.encode()
+    except UnicodeEncodeError:
+        raise UnsafeArgumentError("the command holds half of a surrogate pair") from None
+    if len(text) > MAX_SERVICE_BYTES:
+        raise UnsafeArgumentError(
+            f"the command has {len(text)} bytes, adb takes {MAX_SERVICE_BYTES}",
+            hint="Send large data through standard input or as a file",
+        )
+    return b"%04x%s" % (len(text), text)

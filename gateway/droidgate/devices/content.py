@@ -1,0 +1,176 @@
+"""Content providers from the shell: `content call` and `content query`.
+
+`content` ends with status 0 also when it fails, and escapes no value (reference android-runtime 1.8; AOSP
+cmds/content Content.java). So what a provider returns is taken for exact only where it cannot be read in two
+ways.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate.devices.device import DEFAULT_SECONDS, Device
+from droidgate.devices.errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError, excerpt
+from droidgate.devices.outputs import command_failed
+from droidgate.devices.quoting import check_user
+
+_CALL: Final = "content call"
+_QUERY: Final = "content query"
+_FAILED: Final = re.compile(r"^(?:Error while accessing provider:.*|\[ERROR\] .*)$", re.MULTILINE)
+_URI: Final = re.compile(r"content://[\w.-]+(?:/[^\s\x00-\x1f]*)?", re.ASCII)
+_WORD: Final = re.compile(r"[A-Za-z_][\w.:-]*", re.ASCII)
+_TOKEN: Final = re.compile(r"(?P<key>[A-Za-z_][\w.-]*)=(?P<value>[\w.:+/=-]*)", re.ASCII)
+_MAX_ROWS: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """What a provider's `call` returned.
+
+    Attributes:
+        text: The inside of the Bundle as Android prints it; None for null.
+    """
+
+    text: str | None
+
+    def tokens(self) -> dict[str, str]:
+        """Return the Bundle where all its values are plain tokens without blanks, commas or brackets.
+
+        Raises:
+            DeviceOutputError: a value is none, so that the text could be read in more than one way.
+        """
+        if not self.text:
+            return {}
+        values: dict[str, str] = {}
+        for part in self.text.split(", "):
+            found = _TOKEN.fullmatch(part)
+            if found is None or found["key"] in values:
+                raise DeviceOutputError(_CALL, "the Bundle holds more than plain tokens", text=part)
+            values[found["key"]] = found["value"]
+        return values
+
+
+def call_provider(
+    device: Device,
+    uri: str,
+    method: str,
+    *,
+    argument: str | None = None,
+    user: int = 0,
+    deadline: float = DEFAULT_SECONDS,
+) -> CallResult:
+    """Call a method of a content provider.
+
+    Args:
+        device: The device.
+        uri: `content://authority`.
+        method: Its name.
+        argument: Its argument, not empty and not beginning with `--`, as `content` takes it for an option.
+        user: The user whose provider it is; `content` itself would take user 0.
+        deadline: Seconds to wait.
+
+    Raises:
+        UnsafeArgumentError: an argument is none that `content` takes.
+        DeviceError: the device or the provider fails, or the output is not that of `content call`.
+    """
+    if _WORD.fullmatch(method) is None:
+        raise UnsafeArgumentError(f"{excerpt(method)!r} is no method of a provider")
+    arguments = ["content", "call", "--user", check_user(user), "--uri", _check_uri(uri), "--method", method]
+    if argument is not None:
+        if not argument or argument.startswith("--"):
+            raise UnsafeArgumentError("content takes no argument that is empty or begins with --")
+        arguments += ["--arg", argument]
+    result = device.run(arguments, deadline=deadline)
+    return read_call(result.text, result.exit_status, result.error_text)
+
+
+def read_call(text: str, exit_status: int = 0, error_text: str = "") -> CallResult:
+    """Read what `content call` printed: `Result: Bundle[{...}]` or `Result: null`.
+
+    Raises:
+        CommandFailedError: the provider failed, whatever the exit status says.
+        DeviceOutputError: it is no answer of `content call`.
+    """
+    _refuse_failure(_CALL, text, exit_status, error_text)
+    plain = text.replace("\r\n", "\n")
+    if plain == "Result: null\n":
+        return CallResult(None)
+    inside = plain.removeprefix("Result: Bundle[").removesuffix("]\n")
+    if len(inside) != len(plain) - len("Result: Bundle[]\n"):
+        raise DeviceOutputError(_CALL, "it is no answer of a call", text=plain)
+    if inside.startswith("{") and inside.endswith("}"):
+        return CallResult(inside[1:-1])
+    raise DeviceOutputError(_CALL, "the Bundle is not unpacked", text=inside)
+
+
+def query_provider(
+    device: Device,
+    uri: str,
+    columns: Sequence[str],
+    *,
+    user: int = 0,
+    deadline: float = DEFAULT_SECONDS,
+) -> list[dict[str, str]]:
+    """Return the rows of a content provider, by the columns asked for; every value is text.
+
+    Raises:
+        UnsafeArgumentError: the URI or a column is none.
+        DeviceError: the device or the provider fails, or the output is not that of `content query`.
+    """
+    for one in columns:
+        if _WORD.fullmatch(one) is None or ":" in one:
+            raise UnsafeArgumentError(f"{excerpt(one)!r} is no column")
+    arguments = ["content", "query", "--user", check_user(user), "--uri", _check_uri(uri)]
+    result = device.run([*arguments, "--projection", ":".join(columns)], deadline=deadline)
+    return read_query(columns, result.text, result.exit_status, result.error_text)
+
+
+def read_query(
+    columns: Sequence[str], text: str, exit_status: int = 0, error_text: str = ""
+) -> list[dict[str, str]]:
+    """Read what `content query` printed: `Row: N a=1, b=2` for each row, or `No result found.`.
+
+    Raises:
+        CommandFailedError: the provider failed, whatever the exit status says.
+        DeviceOutputError: a line is no row of these columns, or could be read in more than one way.
+    """
+    _refuse_failure(_QUERY, text, exit_status, error_text)
+    plain = text.replace("\r\n", "\n")
+    if plain == "No result found.\n":
+        return []
+    lines = plain.split("\n")
+    if lines.pop() or not lines:
+        raise DeviceOutputError(_QUERY, "the output is cut off", text=plain[-40:])
+    if len(lines) > _MAX_ROWS:
+        raise DeviceOutputError(_QUERY, f"there are more than {_MAX_ROWS} lines")
+    return [_read_row(columns, number, line) for number, line in enumerate(lines)]
+
+
+def _read_row(columns: Sequence[str], number: int, line: str) -> dict[str, str]:
+    head = f"Row: {number} "
+    pattern = ", ".join(f"{re.escape(one)}=(.*)" for one in columns)
+    found = re.fullmatch(pattern, line.removeprefix(head)) if line.startswith(head) else None
+    if found is None:
+        raise DeviceOutputError(_QUERY, "the line is no row", line=number + 1, text=line)
+    is_ambiguous = any(f", {name}=" in value for value in found.groups() for name in columns)
+    if is_ambiguous:
+        raise DeviceOutputError(_QUERY, "the row can be read in two ways", line=number + 1, text=line)
+    return dict(zip(columns, found.groups(), strict=True))
+
+
+def _check_uri(uri: str) -> str:
+    if _URI.fullmatch(uri) is None:
+        raise UnsafeArgumentError(f"{excerpt(uri)!r} is no content URI")
+    return uri
+
+
+def _refuse_failure(command: str, text: str, exit_status: int, error_text: str) -> None:
+    failed = _FAILED.search(error_text) or _FAILED.search(text)
+    if exit_status != 0 or failed is not None or error_text.strip():
+        said = failed[0] if failed else text
+        if failed is None:
+            raise command_failed(command, exit_status, said, error_text)
+        raise CommandFailedError(f"{command}: {excerpt(failed[0])}", exit_status=exit_status)

@@ -1,0 +1,326 @@
+"""One handle per device: commands, files and properties, always by serial.
+
+A handle remembers which phone it was opened for. Every connection tells the number of the transport that
+serves it; when that number changes, the device was away, and it is looked at again before anything is sent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO, Final
+
+from droidgate.devices.connection import Connection, RefusedError
+from droidgate.devices.deadlines import Deadline
+from droidgate.devices.errors import (
+    CommandFailedError,
+    DeviceChangedError,
+    ProtocolError,
+    TransferError,
+    UnsupportedDeviceError,
+    excerpt,
+)
+from droidgate.devices.listing import ListedDevice, choose_device
+from droidgate.devices.quoting import join_command, quote_argument
+from droidgate.devices.server import AdbServer, error_of_refusal
+from droidgate.devices.shell_stream import Collector, Sink, exchange
+from droidgate.devices.sync import FileStatus, SyncSession
+
+DEFAULT_SECONDS: Final = 30.0
+TRANSFER_SECONDS: Final = 600.0
+MAX_OUTPUT_BYTES: Final = 16 * 1024 * 1024
+LONG_COMMAND_BYTES: Final = 32 * 1024
+"""A longer command goes through the shell's standard input (reference android-runtime 1.7)."""
+
+_SHELL: Final = "shell,v2,raw:"
+_IDENTITY: Final = ("ro.serialno", "ro.build.fingerprint")
+_BLOCK: Final = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """What a command on the device did.
+
+    Attributes:
+        stdout: What it printed on standard output.
+        stderr: What it printed on standard error.
+        exit_status: 0 to 255; a command that returns -1 ends with 255.
+    """
+
+    stdout: bytes
+    stderr: bytes
+    exit_status: int
+
+    @property
+    def text(self) -> str:
+        """Standard output as text; bytes that are no UTF-8 are written by their code."""
+        return self.stdout.decode("utf-8", "backslashreplace")
+
+    @property
+    def error_text(self) -> str:
+        """Standard error as text; bytes that are no UTF-8 are written by their code."""
+        return self.stderr.decode("utf-8", "backslashreplace")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What tells one device and one build from another: its own serial number and the build's fingerprint."""
+
+    serial_number: str
+    fingerprint: str
+
+
+class Device:
+    """A device that is attached and ready; use `open_device` to get one. May be shared by threads.
+
+    Args:
+        server: The adb server that it is attached to.
+        serial: Its serial there.
+    """
+
+    def __init__(self, server: AdbServer, serial: str) -> None:
+        self.server = server
+        self.serial = serial
+        self._lock = threading.RLock()
+        self._transport: int | None = None
+        self._identity: Identity | None = None
+        self._features: frozenset[str] = frozenset()
+
+    def __repr__(self) -> str:
+        return f"Device({self.serial!r})"
+
+    @property
+    def identity(self) -> Identity:
+        """Which device this is; asked for once.
+
+        Raises:
+            DeviceError: it cannot be reached.
+        """
+        with self._lock:
+            if self._identity is None:
+                self._open(Deadline(DEFAULT_SECONDS, "the first connection")).close()
+            if self._identity is None:
+                raise ProtocolError("the device tells no identity", place=self.serial)
+            return self._identity
+
+    @property
+    def features(self) -> frozenset[str]:
+        """What its adb daemon can do, in adb's words.
+
+        Raises:
+            DeviceError: it cannot be reached.
+        """
+        with self._lock:
+            if self._transport is None:
+                self._open(Deadline(DEFAULT_SECONDS, "the first connection")).close()
+            return self._features
+
+    def run(
+        self,
+        arguments: Sequence[str],
+        *,
+        stdin: bytes | BinaryIO | None = None,
+        deadline: float = DEFAULT_SECONDS,
+        limit: int = MAX_OUTPUT_BYTES,
+        sink: Sink | None = None,
+    ) -> CommandResult:
+        """Run a command and wait for its end.
+
+        Args:
+            arguments: The command and its arguments; each is quoted here, once.
+            stdin: What it reads on standard input; nothing where it is None.
+            deadline: Seconds for all of it.
+            limit: Most bytes of output.
+            sink: Gets standard output piece by piece instead of the result.
+
+        Raises:
+            UnsafeArgumentError: an argument cannot be sent.
+            DeadlineError: it did not end in time; what it does on the device goes on or not, as it likes.
+            OutputLimitError: it printed more than the limit.
+            UnsupportedDeviceError: the device has no shell protocol with exit statuses (before Android 7).
+            DeviceError: the device cannot be reached or went away.
+        """
+        command = join_command(arguments)
+        if len(command.encode()) > LONG_COMMAND_BYTES:
+            if stdin is not None:
+                quote = f"the command has more than {LONG_COMMAND_BYTES} bytes and an input of its own"
+                raise UnsupportedDeviceError(quote, hint="Send the data as a file")
+            stdin, command = f"{command} </dev/null\n".encode(), "sh"
+        waiting = Deadline(deadline, _short(arguments))
+        collector = Collector(limit, _short(arguments), sink)
+        with self._service(_SHELL + command, waiting) as connection:
+            status = exchange(connection, stdin, collector)
+        return CommandResult(bytes(collector.stdout), bytes(collector.stderr), status)
+
+    def check(
+        self, arguments: Sequence[str], *, deadline: float = DEFAULT_SECONDS, limit: int = MAX_OUTPUT_BYTES
+    ) -> CommandResult:
+        """Run a command that has to end with status 0.
+
+        Raises:
+            CommandFailedError: it ends with another.
+            DeviceError: as `run` does.
+        """
+        result = self.run(arguments, deadline=deadline, limit=limit)
+        if result.exit_status != 0:
+            raise failure_of(arguments, result)
+        return result
+
+    def read_file_range(
+        self, path: str, offset: int, length: int, *, deadline: float = DEFAULT_SECONDS
+    ) -> bytes:
+        """Return a piece of a file, by blocks of 64 KiB; less than `length` only at its end.
+
+        Raises:
+            TransferError: the device cannot read it.
+            DeviceError: as `run` does.
+        """
+        first, last = offset // _BLOCK, -(-(offset + length) // _BLOCK)
+        arguments = ["dd", f"if={path}", f"bs={_BLOCK}", f"skip={first}", f"count={last - first}"]
+        result = self.run(arguments, deadline=deadline, limit=(last - first) * _BLOCK + _BLOCK)
+        if result.exit_status != 0:
+            reason = excerpt(result.error_text.strip() or f"dd ended with status {result.exit_status}")
+            raise TransferError(f"cannot read {path}: {reason}", place=self.serial)
+        return result.stdout[offset - first * _BLOCK :][:length]
+
+    @contextlib.contextmanager
+    def files(self, *, deadline: float = TRANSFER_SECONDS) -> Iterator[SyncSession]:
+        """Open a session for files: any number of requests on one connection.
+
+        Raises:
+            DeviceError: the device cannot be reached.
+        """
+        waiting = Deadline(deadline, "the file transfer")
+        with self._service("sync:", waiting) as connection:
+            session = SyncSession(connection, self._features, self.serial)
+            yield session
+            session.quit()
+
+    def status(self, path: str) -> FileStatus | None:
+        """Return what the device says about a file; None where there is none.
+
+        Raises:
+            DeviceError: the device cannot be reached.
+        """
+        with self.files(deadline=DEFAULT_SECONDS) as session:
+            return session.status(path)
+
+    def push(
+        self, source: BinaryIO | bytes, path: str, *, mode: int = 0o644, deadline: float = TRANSFER_SECONDS
+    ) -> int:
+        """Write a file on the device and return its length in bytes.
+
+        Raises:
+            TransferError: the device cannot write it.
+            DeviceError: the device cannot be reached.
+        """
+        with self.files(deadline=deadline) as session:
+            return session.send(source, path, mode=mode)
+
+    def pull(
+        self, path: str, sink: BinaryIO, *, limit: int | None = None, deadline: float = TRANSFER_SECONDS
+    ) -> int:
+        """Copy a file of the device into a sink and return its length in bytes.
+
+        Raises:
+            TransferError: the device cannot read it.
+            OutputLimitError: it is longer than the limit.
+            DeviceError: the device cannot be reached.
+        """
+        with self.files(deadline=deadline) as session:
+            return session.receive(path, sink.write, limit=limit)
+
+    @contextlib.contextmanager
+    def _service(self, service: str, deadline: Deadline) -> Iterator[Connection]:
+        """Open a connection to a service of the device."""
+        with self._open(deadline) as connection:
+            self._request(connection, service)
+            yield connection
+
+    def _request(self, connection: Connection, service: str) -> None:
+        try:
+            connection.request(service)
+        except RefusedError as refused:
+            raise error_of_refusal(str(refused), self.serial) from None
+
+    def _open(self, deadline: Deadline) -> Connection:
+        """Return a connection to this very device, on which a service can be asked for."""
+        with self._lock:
+            connection, transport = self.server.choose(self.serial, deadline)
+            if transport == self._transport:
+                return connection
+            connection.close()
+            self._look_again(deadline)
+            connection, transport = self.server.choose(self.serial, deadline)
+            if transport != self._transport:
+                connection.close()
+                raise DeviceChangedError(
+                    "the device reconnects again and again", place=self.serial, hint="Look at its cable"
+                )
+            return connection
+
+    def _look_again(self, deadline: Deadline) -> None:
+        """See which device answers now, and what it can do."""
+        features = self.server.features(self.serial)
+        if "shell_v2" not in features:
+            raise UnsupportedDeviceError(
+                "its adb daemon tells no exit status (no shell_v2)",
+                place=self.serial,
+                hint="droidgate needs Android 7 (API 24) or later",
+            )
+        connection, transport = self.server.choose(self.serial, deadline)
+        with connection:
+            collector = Collector(_BLOCK, "getprop")
+            script = "; ".join(f"getprop {quote_argument(name)}" for name in _IDENTITY)
+            self._request(connection, _SHELL + script)
+            status = exchange(connection, None, collector)
+        lines = bytes(collector.stdout).decode("utf-8", "backslashreplace").split("\n")
+        if status != 0 or len(lines) != len(_IDENTITY) + 1:
+            raise ProtocolError("getprop does not tell which device this is", place=self.serial)
+        seen = Identity(lines[0].strip("\r"), lines[1].strip("\r"))
+        if self._identity is not None and seen != self._identity:
+            raise DeviceChangedError(
+                f"another device or build answers by this serial: {excerpt(seen.fingerprint)}",
+                place=self.serial,
+                hint="Start again with the device that is attached now",
+            )
+        self._identity, self._features, self._transport = seen, features, transport
+
+
+def open_device(serial: str | None = None, *, server: AdbServer | None = None) -> Device:
+    """Return the device of a serial, or the only one that is attached.
+
+    Args:
+        serial: Which one; `ANDROID_SERIAL` is not looked at.
+        server: The adb server; the one that adb's variables name where it is None. It is started where none
+            runs.
+
+    Raises:
+        NoDeviceError: there is none of that serial, or none at all.
+        SeveralDevicesError: there are several and none was named.
+        DeviceStateError: it is offline, not authorised, or otherwise not ready.
+        DeviceError: the server cannot be reached or used.
+    """
+    server = server or AdbServer()
+    return device_of(choose_device(server.devices(), serial), server)
+
+
+def device_of(listed: ListedDevice, server: AdbServer) -> Device:
+    """Return the handle of a device of the server's list."""
+    return Device(server, listed.serial)
+
+
+def failure_of(arguments: Sequence[str], result: CommandResult) -> CommandFailedError:
+    """Return the error that says how a command ended."""
+    said = (result.error_text.strip() or result.text.strip()).split("\n", 1)[0]
+    reason = f": {excerpt(said)}" if said else ""
+    return CommandFailedError(
+        f"{_short(arguments)} ended with status {result.exit_status}{reason}",
+        exit_status=result.exit_status,
+    )
+
+
+def _short(arguments: Sequence[str]) -> str:
+    return excerpt(" ".join(arguments))

@@ -1,0 +1,145 @@
+"""What can go wrong with a device: one class for each way out that a user has. All exit with code 4.
+
+DeviceError
+├── ServerUnreachableError    no adb server answers, or none can be started
+├── ServerVersionError        what answers is no adb server that we can use
+├── NoDeviceError             no device of that serial, or none at all
+├── SeveralDevicesError       more than one, and none was named
+├── DeviceStateError          it is there, but offline, unauthorized, in recovery...
+├── DeviceGoneError           it went away while it was used
+├── DeviceChangedError        another device answers by the same serial
+├── UnsupportedDeviceError    it is too old for what is needed
+├── DeadlineError             it did not answer in time
+├── OutputLimitError          it sends more than was asked for
+├── ProtocolError             the bytes are not adb's protocol
+├── UnsafeArgumentError       an argument that must not be sent
+├── CommandFailedError        a command ended with an error
+├── TransferError             a file could not be read or written
+└── DeviceOutputError         a command's output is not what that command prints
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from droidgate.model.errors import DeviceError
+
+EXCERPT_CHARACTERS: Final = 80
+
+_NOT_PRINTABLE: Final = re.compile(r"[^\x20-\x7e]")
+
+
+class ServerUnreachableError(DeviceError):
+    """No adb server answers, or none can be started."""
+
+
+class ServerVersionError(DeviceError):
+    """What answers is no adb server that can be used."""
+
+
+class NoDeviceError(DeviceError):
+    """No device of that serial is attached, or none at all."""
+
+
+class SeveralDevicesError(DeviceError):
+    """More than one device is attached and none was named.
+
+    Attributes:
+        serials: Their serials.
+    """
+
+    def __init__(self, serials: Sequence[str]) -> None:
+        message = f"{len(serials)} devices are attached: {', '.join(serials)}"
+        super().__init__(message, hint="Name one of them, as in --serial SERIAL or adb:SERIAL")
+        self.serials = tuple(serials)
+
+
+class DeviceStateError(DeviceError):
+    """The device is attached, but not usable.
+
+    Attributes:
+        serial: Which one.
+        state: Its state in adb's word.
+    """
+
+    def __init__(self, serial: str, state: str, *, hint: str | None = None) -> None:
+        super().__init__(f"the device is {state}", place=serial, hint=hint)
+        self.serial = serial
+        self.state = state
+
+
+class DeviceGoneError(DeviceError):
+    """The device, or the connection to it, went away before the answer was complete."""
+
+
+class DeviceChangedError(DeviceError):
+    """After a reconnect another device, or another build, answers by the same serial."""
+
+
+class UnsupportedDeviceError(DeviceError):
+    """The device lacks what is needed."""
+
+
+class DeadlineError(DeviceError):
+    """No complete answer within the deadline."""
+
+
+class OutputLimitError(DeviceError):
+    """The device sends more than was asked for."""
+
+
+class ProtocolError(DeviceError):
+    """The bytes on the connection are not adb's protocol."""
+
+
+class UnsafeArgumentError(DeviceError):
+    """An argument that cannot be sent, or must not be."""
+
+
+class CommandFailedError(DeviceError):
+    """A command on the device ended with an error.
+
+    Attributes:
+        exit_status: Its exit status.
+    """
+
+    def __init__(
+        self, message: str, *, exit_status: int, place: str | None = None, hint: str | None = None
+    ) -> None:
+        super().__init__(message, place=place, hint=hint)
+        self.exit_status = exit_status
+
+
+class TransferError(DeviceError):
+    """A file on the device could not be read or written."""
+
+
+class DeviceOutputError(DeviceError):
+    """A command printed something else than it does on any Android that we know.
+
+    Attributes:
+        command: The command, shortened.
+        line: The line of its output, from 1, or None.
+        excerpt: A short printable piece of it.
+    """
+
+    def __init__(self, command: str, message: str, *, line: int | None = None, text: str = "") -> None:
+        shown = excerpt(text)
+        place = command if line is None else f"{command}:{line}"
+        super().__init__(
+            f"{message}: {shown}" if shown else message,
+            place=place,
+            hint="Report it with the device's model and Android version",
+        )
+        self.command = command
+        self.line = line
+        self.excerpt = shown
+
+
+def excerpt(text: str) -> str:
+    """Return a short piece of a device's text in printable ASCII; the rest is shown by its code."""
+    piece = text[:EXCERPT_CHARACTERS]
+    shown = _NOT_PRINTABLE.sub(lambda found: found[0].encode("unicode-escape").decode(), piece)
+    return f"{shown}..." if len(text) > EXCERPT_CHARACTERS else shown

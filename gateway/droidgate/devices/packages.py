@@ -1,0 +1,123 @@
+"""What is installed: `pm list packages` and `pm path`.
+
+Shapes: reference android-runtime 1.8; AOSP PackageManagerShellCommand.runListPackages and
+displayPackageFilePath.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate.devices.device import Device
+from droidgate.devices.errors import DeviceOutputError
+from droidgate.devices.outputs import command_failed, output_lines
+from droidgate.devices.quoting import check_package, check_user, is_package
+
+_LIST: Final = "pm list packages"
+_PATH: Final = "pm path"
+_DETAILS: Final = re.compile(
+    r"(?P<head>.*) versionCode:(?P<version>-?\d{1,19}) uid:(?P<uids>\d{1,10}(?:,\d{1,10})*)"
+)
+_MAX_VERSION: Final = 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledPackage:
+    """An installed package.
+
+    Attributes:
+        name: Its package name.
+        path: Its APK, or its base APK.
+        version_code: The long version code.
+        uid: The uid that it runs as for the user asked for.
+    """
+
+    name: str
+    path: str
+    version_code: int
+    uid: int
+
+
+def list_command(user: int) -> list[str]:
+    """Return the command that lists all packages of a user."""
+    return ["pm", "list", "packages", "-f", "-U", "--show-versioncode", "--user", check_user(user)]
+
+
+def list_packages(device: Device, user: int = 0) -> list[InstalledPackage]:
+    """Return the packages that are installed for a user, sorted by name.
+
+    Raises:
+        DeviceError: the device fails, or its output is not that of `pm list packages`.
+    """
+    arguments = list_command(user)
+    result = device.run(arguments)
+    return read_packages(result.text, result.exit_status, result.error_text)
+
+
+def read_packages(text: str, exit_status: int = 0, error_text: str = "") -> list[InstalledPackage]:
+    """Read what `pm list packages -f -U --show-versioncode` printed.
+
+    Each line is `package:PATH=NAME versionCode:N uid:N`; the path has `=` in it, the name has not.
+
+    Raises:
+        CommandFailedError: it ended with an error.
+        DeviceOutputError: a line is none of these, or a package stands there twice.
+    """
+    if exit_status != 0:
+        raise command_failed(_LIST, exit_status, text, error_text)
+    packages: dict[str, InstalledPackage] = {}
+    for number, line in output_lines(_LIST, text):
+        one = _read_package(line, number)
+        if one.name in packages:
+            raise DeviceOutputError(_LIST, "a package stands there twice", line=number, text=one.name)
+        packages[one.name] = one
+    if not packages:
+        raise DeviceOutputError(_LIST, "there is no package, not even Android's own", text=text)
+    return [packages[name] for name in sorted(packages)]
+
+
+def _read_package(line: str, number: int) -> InstalledPackage:
+    found = _DETAILS.fullmatch(line.removeprefix("package:")) if line.startswith("package:") else None
+    path, equals, name = found["head"].rpartition("=") if found else ("", "", "")
+    if found is None or not equals or not path.startswith("/") or not is_package(name):
+        raise DeviceOutputError(_LIST, "the line is no package", line=number, text=line)
+    version = int(found["version"])
+    if version >= _MAX_VERSION:
+        raise DeviceOutputError(_LIST, "the version code is too large", line=number, text=line)
+    return InstalledPackage(name, path, version, int(found["uids"].split(",", 1)[0]))
+
+
+def package_paths(device: Device, package: str, user: int = 0) -> list[str]:
+    """Return the APKs of a package: the base APK first, then its splits; nothing where it is not installed.
+
+    Raises:
+        DeviceError: the device fails, or its output is not that of `pm path`.
+    """
+    result = device.run(["pm", "path", "--user", check_user(user), check_package(package)])
+    return read_paths(result.text, result.exit_status, result.error_text)
+
+
+def read_paths(text: str, exit_status: int = 0, error_text: str = "") -> list[str]:
+    """Read what `pm path` printed: one `package:PATH` per line.
+
+    For a package that is not there it prints nothing and ends with status 1.
+
+    Raises:
+        CommandFailedError: it ended with an error.
+        DeviceOutputError: a line is none of these.
+    """
+    if exit_status == 1 and not text.strip() and not error_text.strip():
+        return []
+    if exit_status != 0:
+        raise command_failed(_PATH, exit_status, text, error_text)
+    paths: list[str] = []
+    for number, line in output_lines(_PATH, text):
+        path = line.removeprefix("package:")
+        if path == line or not path.startswith("/") or path in paths:
+            raise DeviceOutputError(_PATH, "the line is no APK", line=number, text=line)
+        paths.append(path)
+    if not paths:
+        raise DeviceOutputError(_PATH, "there is no APK")
+    return paths

@@ -1,0 +1,136 @@
+"""From arguments to the one string that the device's shell parses: the only place that quotes.
+
+adb joins what it gets and the device's shell splits it again, so each argument is quoted exactly once in
+POSIX single quotes (reference android-runtime 3.2). Arguments that a command may take for an option are held
+to a pattern before that.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from typing import Final
+
+from droidgate.devices.errors import UnsafeArgumentError, excerpt
+
+MAX_ARGUMENT_BYTES: Final = 131_071
+"""Longest argument that Linux takes (reference android-runtime 1.7)."""
+
+SERIAL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:\[\]%-]{0,127}")
+
+_NAME: Final = re.compile(r"[A-Za-z]\w*(?:\.[A-Za-z]\w*)*", re.ASCII)
+_PACKAGE: Final = re.compile(r"[A-Za-z]\w*(?:\.[A-Za-z]\w*)+|android", re.ASCII)
+_CLASS: Final = re.compile(r"\.?[^\W\d][\w$]*(?:\.[\w$]+)*")
+_ACTION: Final = re.compile(r"[A-Za-z_][\w.$:/-]*", re.ASCII)
+_USER: Final = re.compile(r"\d{1,9}|current|all")
+_PROPERTY: Final = re.compile(r"[A-Za-z_][\w.@:-]*", re.ASCII)
+
+
+def join_command(arguments: Sequence[str]) -> str:
+    """Return arguments as one command for the device's shell.
+
+    Raises:
+        UnsafeArgumentError: there is none, or one holds NUL, is no text, or is too long for Linux.
+    """
+    if not arguments or not arguments[0]:
+        raise UnsafeArgumentError("there is no command")
+    return " ".join(quote_argument(one) for one in arguments)
+
+
+def quote_argument(argument: str) -> str:
+    """Return an argument as the device's shell reads it back.
+
+    Raises:
+        UnsafeArgumentError: it holds NUL or half of a surrogate pair, or is too long for Linux.
+    """
+    if "\0" in argument:
+        raise UnsafeArgumentError("an argument holds a NUL character, which no argument can")
+    try:
+        length = len(argument.encode())
+    except UnicodeEncodeError:
+        raise UnsafeArgumentError("an argument holds half of a surrogate pair") from None
+    if length > MAX_ARGUMENT_BYTES:
+        raise UnsafeArgumentError(
+            f"an argument has {length} bytes, Linux takes {MAX_ARGUMENT_BYTES}",
+            hint="Send large data through standard input or as a file",
+        )
+    return shlex.quote(argument)
+
+
+def check_serial(serial: str) -> str:
+    """Return a serial that is safe to send.
+
+    Raises:
+        UnsafeArgumentError: it does not fit the pattern of serials.
+    """
+    return _check(SERIAL, serial, "serial")
+
+
+def check_package(package: str) -> str:
+    """Return a package name.
+
+    Raises:
+        UnsafeArgumentError: it is none.
+    """
+    return _check(_PACKAGE, package, "package name")
+
+
+def check_component(component: str) -> str:
+    """Return a component, `package/class`; the class may begin with a dot.
+
+    Raises:
+        UnsafeArgumentError: it is none.
+    """
+    package, slash, name = component.partition("/")
+    if not slash or _PACKAGE.fullmatch(package) is None or _CLASS.fullmatch(name) is None:
+        raise _refusal("component", component)
+    return component
+
+
+def check_action(action: str) -> str:
+    """Return the action of an Intent.
+
+    Raises:
+        UnsafeArgumentError: it could be taken for something else.
+    """
+    return _check(_ACTION, action, "action")
+
+
+def check_user(user: int | str) -> str:
+    """Return a user: a number, `current` or `all`.
+
+    Raises:
+        UnsafeArgumentError: it is none of these.
+    """
+    return _check(_USER, str(user), "user")
+
+
+def check_property(name: str) -> str:
+    """Return the name of a system property.
+
+    Raises:
+        UnsafeArgumentError: it is none.
+    """
+    return _check(_PROPERTY, name, "property")
+
+
+def is_package(text: str) -> bool:
+    """Tell whether a text is the name of an installed package; `android` is one without a dot."""
+    return _NAME.fullmatch(text) is not None
+
+
+def is_component(text: str) -> bool:
+    """Tell whether a text is a component as Android prints it: `package/class`."""
+    package, slash, name = text.partition("/")
+    return bool(slash) and is_package(package) and _CLASS.fullmatch(name) is not None
+
+
+def _check(pattern: re.Pattern[str], text: str, word: str) -> str:
+    if pattern.fullmatch(text) is None:
+        raise _refusal(word, text)
+    return text
+
+
+def _refusal(word: str, text: str) -> UnsafeArgumentError:
+    return UnsafeArgumentError(f"{excerpt(text)!r} is no {word}")

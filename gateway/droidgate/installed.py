@@ -1,0 +1,116 @@
+"""What a running phone says of an installed app, and how its capabilities could be called from outside.
+
+A format declares what it wants to know (`droidgate.formats.Format`); a source that has a phone asks for it.
+So no format knows adb, and no source knows a format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from droidgate.application import ComponentKind
+from droidgate.model.json_values import Json
+
+Listing = Literal["app-functions"]
+"""A listing of the running system that a format can ask for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentQuery:
+    """Components that a format wants to know of: those of one kind with one action in an intent filter.
+
+    Android's shell answers this for activities, services and receivers. Components of another kind, and those
+    that are known by something else than an action, are found by reading the app's manifest.
+
+    Attributes:
+        kind: Which components.
+        action: The action, None where it is something else that tells them.
+        mark: Without an action: a piece of an attribute's text, without which the manifest has no such
+            component.
+    """
+
+    kind: ComponentKind
+    action: str | None = None
+    mark: str | None = None
+
+    @property
+    def can_be_asked(self) -> bool:
+        """Android's shell can list these components (`cmd package query-...`, reference runtime 1.8)."""
+        return self.action is not None and self.kind in {"activity", "service", "receiver"}
+
+    def may_be_told_by(self, text: str) -> bool:
+        """Tell whether an attribute of a manifest may belong to such a component."""
+        return text == self.action or (self.mark is not None and self.mark in text)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceFacts:
+    """What a phone is, as far as it decides what can be read and called.
+
+    Attributes:
+        release: Android's SDK level as people write it: `30`, `36`, `36.1`.
+        user: The current user's number.
+        shell_commands: Commands of `cmd app_function`, by its own help; empty where it has none.
+    """
+
+    release: str
+    user: int = 0
+    shell_commands: frozenset[str] = frozenset()
+
+    @property
+    def sdk(self) -> int:
+        """The SDK level without its minor part."""
+        return int(self.release.partition(".")[0])
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFunction:
+    """One app function as the running system lists it (reference appfunctions 6.5).
+
+    Attributes:
+        id: The id that a call names.
+        enabled: Whether it can be called now, None where the listing does not say.
+        service: Class name of its service, None where the listing does not say.
+        scope: Its scope, None before Android 17.
+        document: The indexed declaration: every value in a list.
+    """
+
+    id: str
+    enabled: bool | None = None
+    service: str | None = None
+    scope: str | None = None
+    document: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledState:
+    """What the running system says of one installed app.
+
+    Attributes:
+        facts: The phone.
+        functions: The app's functions in the system's listing; None where this phone has no such listing.
+        not_listed_because: Why there is none.
+    """
+
+    facts: DeviceFacts
+    functions: tuple[ListedFunction, ...] | None = None
+    not_listed_because: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallRoute:
+    """One way in which a provider's capabilities could be called from a computer.
+
+    Attributes:
+        id: Stable id, such as `am-broadcast`.
+        title: The way, in a few words.
+        ready: Nothing is missing on this phone.
+        needs: What is missing, a sentence each without a period; empty where it is ready.
+    """
+
+    id: str
+    title: str
+    ready: bool
+    needs: tuple[str, ...] = ()

@@ -1,0 +1,133 @@
+"""APKs as sources: single ones, containers with splits, a folder's, and compiled XML taken out of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from droidgate.apk.binary_xml import is_binary_xml, parse_binary_xml
+from droidgate.apk.budgets import Budget
+from droidgate.apk.bundle_files import (
+    APK_ENDING,
+    ApkIdentity,
+    group_apks,
+    identity_of,
+    open_app,
+)
+from droidgate.apk.files import FileSource, MemorySource
+from droidgate.apk.reader import Apk, open_apk, open_part
+from droidgate.apk.xml_rendering import render_xml
+from droidgate.model.errors import InputError
+from droidgate.parsing.aapt_text import escape_xml_attribute
+from droidgate.sources.folders import ARCHIVE_ENDINGS
+from droidgate.sources.spelling import printable, spelled_parent
+
+_OTHER_ENDINGS: Final = (".aab", ".aar")
+_ZIP_SIGNATURES: Final = (b"PK\x03\x04", b"PK\x05\x06")
+
+__all__ = [
+    "is_archive",
+    "is_binary_xml",
+    "open_archive",
+    "open_loose_archives",
+    "source_text_of",
+]
+
+
+def is_archive(path: str) -> bool:
+    """Tell whether a file is read as an APK or a container: by its name, or by its first bytes.
+
+    Raises:
+        InputError: it is a bundle or a library, which no device installs.
+    """
+    lower = path.lower()
+    if lower.endswith(_OTHER_ENDINGS):
+        what = "an app bundle" if lower.endswith(".aab") else "a library"
+        hint = "Name an APK that was built from it, or its source project"
+        raise InputError(f"{what} is not read", place=printable(path), hint=hint)
+    if lower.endswith(ARCHIVE_ENDINGS):
+        return True
+    try:
+        if not Path(path).is_file():  # a pipe would be waited for
+            return False
+        with Path(path).open("rb") as file:
+            return file.read(4) in _ZIP_SIGNATURES
+    except (OSError, ValueError):
+        return False
+
+
+def open_archive(path: str, data: bytes | None = None) -> Apk:
+    """Open an APK or a container.
+
+    Args:
+        path: How the user wrote it.
+        data: Its content, where it is no file.
+
+    Raises:
+        InputError: it is neither, or cannot be read.
+    """
+    place = printable(path)
+    return open_app(FileSource(path, name=place) if data is None else MemorySource(data, name=place))
+
+
+def open_loose_archives(files: Iterable[tuple[str, str]], problems: list[InputError]) -> Iterator[Apk]:
+    """Open the apps of a folder one after the other; APKs beside each other may be splits of one app.
+
+    Args:
+        files: Path on disk and path as the user would write it, in order.
+        problems: Where it is told what cannot be read.
+    """
+    folders: dict[str, list[tuple[str, str]]] = {}
+    for path, spelled in files:
+        folders.setdefault(spelled_parent(spelled), []).append((path, spelled))
+    for members in folders.values():
+        apks = [one for one in members if one[1].lower().endswith(APK_ENDING)]
+        for path, spelled in members:
+            if (path, spelled) not in apks:
+                try:
+                    yield open_app(FileSource(path, name=spelled))
+                except InputError as error:
+                    problems.append(error)
+        yield from _open_beside_each_other(apks, problems)
+
+
+def _open_beside_each_other(files: Iterable[tuple[str, str]], problems: list[InputError]) -> Iterator[Apk]:
+    known: list[tuple[str, str]] = []
+    identities: list[ApkIdentity] = []
+    for path, spelled in files:
+        try:
+            part = open_part(FileSource(path, name=spelled), Budget())
+        except InputError as error:
+            problems.append(error)
+            continue
+        part.close()
+        known.append((path, spelled))
+        identities.append(identity_of(part))
+    apps, orphans = group_apks(identities)
+    for number in orphans:
+        message = f"it is a split of {identities[number].package}, whose base is not beside it"
+        problems.append(InputError(message, place=known[number][1]))
+    for base, *splits in apps:
+        sources = [FileSource(known[number][0], name=known[number][1]) for number in (base, *splits)]
+        try:
+            yield open_apk(sources[0], splits=sources[1:])
+        except InputError as error:
+            problems.append(error)
+
+
+def source_text_of(data: bytes, place: str) -> str:
+    """Return compiled XML that was taken out of an APK as text that compiles to it; references stay numbers.
+
+    Raises:
+        InputError: it is broken, or a manifest, which needs its APK's resources.
+    """
+    root = parse_binary_xml(data, path=place)
+    if root.tag == "manifest":
+        message = "it is a compiled manifest, whose references lead into its APK"
+        raise InputError(message, place=place, hint="Name the APK")
+    return render_xml(root, lambda _: None, path=place, escape=_escape)
+
+
+def _escape(text: str) -> str:
+    return escape_xml_attribute(text.replace("\0", "\ufffd"))

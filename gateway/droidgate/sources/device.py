@@ -1,0 +1,448 @@
+"""Phones as sources: which apps may declare something, and what their APKs and the system say of it.
+
+Only apps that answer a query of a format, or that a listing of the system names, are read, and of their APKs
+only the pieces that are needed. What was read is kept; what can change without an update is asked anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from droidgate.apk.application import read_application
+from droidgate.apk.reader import Apk, open_apk
+from droidgate.apk.xml_tree import XmlElement
+from droidgate.application import Application
+from droidgate.devices.app_functions import (
+    STATIC_TYPE,
+    ListedDocument,
+    app_function_shell,
+    list_app_functions,
+)
+from droidgate.devices.components import ComponentKind, query_components
+from droidgate.devices.device import Device, open_device
+from droidgate.devices.errors import CommandFailedError, DeviceOutputError, TransferError
+from droidgate.devices.packages import InstalledPackage, list_packages, package_paths
+from droidgate.devices.properties import build_of, current_user, get_properties
+from droidgate.devices.remote_apk import RemoteApk, file_statuses, open_remote_apk
+from droidgate.devices.server import AdbServer
+from droidgate.devices.sync import FileStatus
+from droidgate.formats import Format, Reading, load_formats
+from droidgate.installed import ComponentQuery, DeviceFacts, InstalledState, ListedFunction
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Place, Provider
+from droidgate.model.errors import DeviceError, DroidgateError, InputError, UsageError
+from droidgate.model.findings import Finding
+from droidgate.model.json_values import Json
+from droidgate.sources.kept_applications import (
+    ApplicationStore,
+    KeptApplication,
+    NotKeptError,
+    RecordedResources,
+    record,
+)
+from droidgate.user_folders import cache_folder
+
+SCHEME: Final = "adb:"
+
+_FOLDER: Final = "installed-applications"
+_SHELL_KINDS: Final[Mapping[str, ComponentKind]] = {
+    "service": "services",
+    "activity": "activities",
+    "receiver": "receivers",
+}
+_FULL_SDK: Final = re.compile(r"(\d{1,3})\.(\d{1,3})")
+_SPELLED: Final = re.compile(r"adb:(?P<serial>[^/]*)(?:/(?P<package>[^!/]+))?/?")
+_QUERIES_AT_ONCE: Final = 4
+_OF_ONE_APP: Final = (InputError, TransferError, CommandFailedError, DeviceOutputError)
+"""Errors that are one app's; any other of a device ends the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledApp:
+    """One app that was looked at.
+
+    Attributes:
+        package: Its package name.
+        version_code: Its version.
+        providers: What it declares.
+        findings: What was bent, and what else is worth telling.
+        problems: What could not be read.
+        application: Its manifest and resources, None where it could not be read.
+        was_kept: Nothing of its APK was read.
+    """
+
+    package: str
+    version_code: int
+    providers: tuple[Provider, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    problems: tuple[InputError, ...] = ()
+    application: Application | None = None
+    was_kept: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PhoneReading:
+    """What a phone's apps declare.
+
+    Attributes:
+        serial: The phone.
+        facts: What it is.
+        apps: The apps that were looked at, by name.
+        problems: What could not be asked of the phone.
+        installed: How many packages it has.
+        bytes_read: Bytes of APKs that came over adb.
+        requests: Reads of APKs.
+        not_asked: What Android's shell cannot be asked for; only reading every app finds it.
+    """
+
+    serial: str
+    facts: DeviceFacts
+    apps: tuple[InstalledApp, ...]
+    problems: tuple[InputError, ...] = ()
+    installed: int = 0
+    bytes_read: int = 0
+    requests: int = 0
+    not_asked: tuple[ComponentQuery, ...] = ()
+
+    @property
+    def kept(self) -> int:
+        """How many apps were known from an earlier run."""
+        return sum(one.was_kept for one in self.apps)
+
+
+@dataclass(frozen=True, slots=True)
+class PhoneRequest:
+    """What to read of a phone.
+
+    Attributes:
+        formats: The formats to look for.
+        strict: Every leniency of a reader is an error.
+        package: Only this app.
+        every_app: Read the manifest of every app, not only of those that answer a query.
+        keep: Use and keep what was read of APKs.
+    """
+
+    formats: tuple[Format, ...]
+    strict: bool = False
+    package: str | None = None
+    every_app: bool = False
+    keep: bool = True
+
+
+def read_spelled_device(
+    spelled: str, *, formats: Iterable[Format], strict: bool = False, server: AdbServer | None = None
+) -> PhoneReading:
+    """Read a phone as a user writes it: `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`.
+
+    Raises:
+        UsageError: it is written otherwise.
+        DeviceError: the phone cannot be reached or used.
+    """
+    found = _SPELLED.fullmatch(spelled)
+    if found is None:
+        message = f"{spelled!r} is no device"
+        raise UsageError(message, hint="Write adb: or adb:SERIAL or adb:SERIAL/PACKAGE")
+    device = open_device(found["serial"] or None, server=server)
+    return read_phone(device, PhoneRequest(tuple(formats), strict=strict, package=found["package"]))
+
+
+def read_phone(device: Device, request: PhoneRequest) -> PhoneReading:
+    """Read what a phone's apps declare, for the user in front.
+
+    An app that cannot be read is a problem of the reading.
+
+    Raises:
+        DeviceError: the phone fails.
+    """
+    return _PhoneReader(device, request).read()
+
+
+@dataclass(slots=True)
+class _PhoneReader:
+    device: Device
+    request: PhoneRequest
+    facts: DeviceFacts = field(init=False)
+    store: ApplicationStore | None = field(init=False)
+    looks_for: tuple[ComponentQuery, ...] = field(init=False)
+    functions: dict[str, list[ListedFunction]] | None = None
+    not_listed_because: str | None = None
+    problems: list[InputError] = field(default_factory=list)
+    bytes_read: int = 0
+    requests: int = 0
+
+    def read(self) -> PhoneReading:
+        device, request = self.device, self.request
+        self.looks_for = tuple(
+            dict.fromkeys(query for one in load_formats().values() for query in one.looks_for)
+        )
+        self.store = ApplicationStore(cache_folder() / _FOLDER) if request.keep else None
+        self.facts = self.read_facts()
+        packages = {one.name: one for one in list_packages(device, self.facts.user)}
+        chosen = self.choose(packages)
+        apps = self.read_apps(chosen)
+        unasked = [query for one in request.formats for query in one.looks_for if not query.can_be_asked]
+        return PhoneReading(
+            serial=device.serial,
+            facts=self.facts,
+            apps=tuple(apps),
+            problems=tuple(self.problems),
+            installed=len(packages),
+            bytes_read=self.bytes_read,
+            requests=self.requests,
+            not_asked=() if request.every_app else tuple(dict.fromkeys(unasked)),
+        )
+
+    def read_facts(self) -> DeviceFacts:
+        """Ask what the phone is, and for the listings that formats want."""
+        properties = get_properties(self.device)
+        user = current_user(self.device)
+        release = str(build_of(properties).sdk)
+        full = _FULL_SDK.fullmatch(properties.get("ro.build.version.sdk_full", ""))
+        if full is not None and full[1] == release and full[2] != "0":
+            release = full[0]
+        commands: frozenset[str] = frozenset()
+        if any("app-functions" in one.listings for one in self.request.formats):
+            commands = self.read_functions(user)
+        return DeviceFacts(release, user, commands)
+
+    def read_functions(self, user: int) -> frozenset[str]:
+        """Keep what the system lists of app functions, or why it does not; return the shell's commands."""
+        try:
+            shell = app_function_shell(self.device)
+            commands = frozenset(shell.commands)
+            if not shell.lists:
+                self.not_listed_because = shell.reason or "the phone's shell has no command that lists them"
+                return commands
+            documents = list_app_functions(self.device, shell, user=user)
+        except (CommandFailedError, DeviceOutputError) as error:
+            self.not_listed_because = f"the listing cannot be read ({error.message})"
+            self.problems.append(_as_problem(error, f"{SCHEME}{self.device.serial}"))
+            return frozenset()
+        self.functions = {}
+        for one in documents:
+            if one.type == STATIC_TYPE:
+                self.functions.setdefault(one.package, []).append(_listed_function(one))
+        return commands
+
+    def choose(self, packages: Mapping[str, InstalledPackage]) -> list[InstalledPackage]:
+        """Return the packages to look at, by name."""
+        request = self.request
+        if request.package is not None:
+            if request.package not in packages:
+                place = f"{SCHEME}{self.device.serial}/{request.package}"
+                raise DeviceError("the app is not installed for the user in front", place=place)
+            return [packages[request.package]]
+        if request.every_app:
+            return list(packages.values())
+        wanted = {query for one in request.formats for query in one.looks_for if query.can_be_asked}
+        answers = self.ask(sorted(wanted, key=str))
+        names = {component.partition("/")[0] for answer in answers for component in answer}
+        names |= (self.functions or {}).keys()
+        return [packages[name] for name in sorted(names) if name in packages]
+
+    def ask(self, queries: Sequence[ComponentQuery]) -> list[list[str]]:
+        """Ask the phone's package manager for components, some queries at once."""
+
+        def ask_one(query: ComponentQuery) -> list[str]:
+            kind = _SHELL_KINDS[query.kind]
+            return query_components(self.device, kind, query.action or "", self.facts.user)
+
+        with ThreadPoolExecutor(_QUERIES_AT_ONCE) as pool:
+            return list(pool.map(ask_one, queries))
+
+    def read_apps(self, packages: Sequence[InstalledPackage]) -> list[InstalledApp]:
+        """Read apps, those whose APKs are as they were from what was kept."""
+        kept = {one.name: self.load(one) for one in packages}
+        paths = {path for held in kept.values() if held is not None for path in held[0].get("files", {})}
+        statuses = file_statuses(self.device, sorted(paths)) if paths else {}
+        apps = []
+        for package in packages:
+            held = kept.pop(package.name)
+            if held is not None and held[0] != self.key(package, list(held[0].get("files", {})), statuses):
+                held = None
+            apps.append(self.read_app(package, None if held is None else held[1]))
+        return apps
+
+    def load(self, package: InstalledPackage) -> tuple[dict[str, Json], KeptApplication] | None:
+        return None if self.store is None else self.store.load(self.name_of(package))
+
+    def name_of(self, package: InstalledPackage) -> str:
+        return f"{self.device.identity.serial_number}\n{self.device.serial}\n{package.name}"
+
+    def key(
+        self, package: InstalledPackage, paths: Sequence[str], statuses: Mapping[str, FileStatus]
+    ) -> dict[str, Json]:
+        """Return everything that makes what was kept of a package out of date."""
+        files = {path: [statuses[path].size, statuses[path].modified] for path in paths if path in statuses}
+        looked_for = hashlib.sha256("\n".join(map(str, self.looks_for)).encode()).hexdigest()
+        return {
+            "fingerprint": self.device.identity.fingerprint,
+            "version_code": package.version_code,
+            "base": package.path,
+            "files": files,
+            "looked_for": looked_for,
+        }
+
+    def read_app(self, package: InstalledPackage, kept: KeptApplication | None) -> InstalledApp:
+        """Read one app; whatever is wrong with it alone is a problem of it."""
+        app = InstalledApp(package.name, package.version_code)
+        try:
+            if kept is not None:
+                try:
+                    return replace(self.read_formats(app, kept), was_kept=True)
+                except NotKeptError:
+                    pass
+            return self.read_apk(app, package, kept)
+        except _OF_ONE_APP as error:
+            place = f"{SCHEME}{self.device.serial}/{package.name}"
+            return replace(app, problems=(_as_problem(error, place),))
+
+    def read_apk(
+        self, app: InstalledApp, package: InstalledPackage, kept: KeptApplication | None
+    ) -> InstalledApp:
+        """Read one app from its APKs on the phone, and keep what was asked of them."""
+        paths = package_paths(self.device, package.name, self.facts.user) or [package.path]
+        statuses = file_statuses(self.device, paths)
+        sources: list[_NamedSource] = []
+        try:
+            for path in paths:
+                sources.append(self.open(package, path, statuses))  # noqa: PERF401 - all are closed below
+            with open_apk(sources[0], splits=sources[1:]) as apk:
+                application = self.application_of(apk, package.name)
+                now = record(application, {} if kept is None else kept.resources.answers)
+                read = self.read_formats(app, now)
+                now = replace(now, findings=apk.findings)
+        finally:
+            for source in sources:
+                self.bytes_read += source.remote.bytes_read
+                self.requests += source.remote.requests
+                source.close()
+        if self.store is not None:
+            self.store.keep(self.name_of(package), self.key(package, paths, statuses), now)
+        return replace(read, findings=(*now.findings, *read.findings))
+
+    def open(self, package: InstalledPackage, path: str, statuses: Mapping[str, FileStatus]) -> _NamedSource:
+        status, keep = statuses.get(path), self.store is not None
+        remote = open_remote_apk(self.device, package, path=path, status=status, keep=keep)
+        name = f"{SCHEME}{self.device.serial}/{package.name}"
+        if path != package.path:
+            name += f"/{path.rpartition('/')[2]}"
+        return _NamedSource(remote, name)
+
+    def application_of(self, apk: Apk, name: str) -> Application:
+        """Return an APK's application; one without components where no format finds anything in it."""
+        is_listed = name in (self.functions or {})
+        if is_listed or any(
+            one.may_be_told_by(text) for text in _texts_of(apk.manifest) for one in self.looks_for
+        ):
+            return read_application(apk)
+        return Application(
+            package=apk.package,
+            components=(),
+            resources=RecordedResources(None),
+            place=Place(path=f"{apk.name}!/AndroidManifest.xml"),
+            version_code=apk.version_code,
+        )
+
+    def read_formats(self, app: InstalledApp, kept: KeptApplication) -> InstalledApp:
+        """Run every format on an application, with what the system says of it now.
+
+        Raises:
+            NotKeptError: what was kept does not answer what a format asks.
+        """
+        application = kept.application
+        if not application.components:
+            if app.package in (self.functions or {}):
+                raise NotKeptError(app.package)
+            return replace(app, application=application, findings=kept.findings)
+        functions = None if self.functions is None else tuple(self.functions.get(app.package, ()))
+        state = InstalledState(self.facts, functions, self.not_listed_because)
+        readings: list[Reading] = []
+        problems: list[InputError] = []
+        for one in self.request.formats:
+            context = ReadingContext(strict=self.request.strict)
+            try:
+                readings.append(_read_format(one, application, state, context))
+            except InputError as error:
+                problems.append(error)
+                readings.append(Reading(findings=tuple(context.findings)))
+        found = (finding for one in readings for finding in one.findings)
+        return replace(
+            app,
+            application=application,
+            providers=tuple(provider for one in readings for provider in one.providers),
+            findings=tuple(dict.fromkeys((*kept.findings, *found))),
+            problems=tuple(
+                dict.fromkeys((*problems, *(error for one in readings for error in one.problems)))
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _NamedSource:
+    """A file on a phone, called as places write it: `adb:SERIAL/PACKAGE`."""
+
+    remote: RemoteApk
+    name: str
+
+    @property
+    def size(self) -> int:
+        return self.remote.size
+
+    def read(self, offset: int, length: int) -> bytes:
+        return self.remote.read(offset, length)
+
+    def close(self) -> None:
+        self.remote.close()
+
+
+def _read_format(
+    one: Format, application: Application, state: InstalledState, context: ReadingContext
+) -> Reading:
+    if one.read_installed is not None:
+        return one.read_installed(application, state, context)
+    reading = one.read_application(application, context)
+    return replace(reading, findings=tuple(dict.fromkeys((*reading.findings, *context.findings))))
+
+
+def _texts_of(root: XmlElement) -> Iterator[str]:
+    pending = [root]
+    while pending:
+        element = pending.pop()
+        yield from (one.value.text for one in element.attributes if one.value.text)
+        pending.extend(element.child_elements())
+
+
+def _listed_function(one: ListedDocument) -> ListedFunction:
+    document, runtime = one.document, one.runtime or {}
+    service = _first(document, "serviceName")
+    enabled = _first(runtime, "enabled")
+    if not isinstance(enabled, bool):
+        enabled = {0: None, 1: True, 2: False}.get(enabled) if isinstance(enabled, int) else None
+    if enabled is None:
+        by_default = _first(document, "enabledByDefault")
+        enabled = by_default if isinstance(by_default, bool) else None
+    return ListedFunction(
+        id=str(_first(document, "functionId")),
+        enabled=enabled,
+        service=service if isinstance(service, str) and service != "@null" else None,
+        scope=_first(document, "scope"),
+        document=document,
+    )
+
+
+def _first(document: Mapping[str, Json], name: str) -> Json:
+    held = document.get(name)
+    return held[0] if isinstance(held, list) and held else None
+
+
+def _as_problem(error: DroidgateError, place: str) -> InputError:
+    if isinstance(error, InputError) and error.place:
+        return error
+    told = f"{error.message} ({error.place})" if error.place else error.message
+    return InputError(told, place=place, hint=error.hint)

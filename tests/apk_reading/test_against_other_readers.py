@@ -1,0 +1,209 @@
+"""Our reader against androguard, apk-info and aapt2, on APKs that others ship and that aapt2 builds."""
+
+import re
+import struct
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lxml import etree
+
+from apk_reading.built_apks import FORMS, REAL_APKS, SAMPLES, real_apk, sample_apk
+from droidgate.apk.reader import Apk, open_apk
+from droidgate.apk.resource_table import Bag
+from droidgate.apk.values import complex_number, signed
+from droidgate.apk.xml_tree import ANDROID_NAMESPACE, TypedValue, ValueType, XmlElement
+from requirements_of_tests import require
+
+PLAIN_FORMS = [one for one in FORMS if one != "plain"]
+
+
+@pytest.fixture(params=[*REAL_APKS, *SAMPLES, *(f"clock-in, {one}" for one in PLAIN_FORMS)])
+def apk_path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    if request.param in REAL_APKS:
+        return real_apk(request.param, tmp_path)
+    sample, _, form = request.param.partition(", ")
+    path = tmp_path / "built.apk"
+    path.write_bytes(sample_apk(sample, form or "plain"))
+    return path
+
+
+def elements(root: XmlElement) -> Iterator[XmlElement]:
+    yield root
+    for child in root.child_elements():
+        yield from elements(child)
+
+
+def compiled_entries(apk: Apk) -> list[str]:
+    names = [one for one in apk.archive.entry_names if one.endswith(".xml") and not one.startswith("assets/")]
+    return [one for one in names if apk.archive.read_entry(one)[:4] == b"\x03\0\x08\0"]
+
+
+def as_androguard_shows(value: TypedValue) -> Any:
+    """Return a value for comparing with androguard's own way of writing it."""
+    kind, data = value.type, value.data
+    if kind == ValueType.STRING:
+        return value.text
+    if kind in {ValueType.REFERENCE, ValueType.DYNAMIC_REFERENCE, ValueType.ATTRIBUTE}:
+        return data
+    if kind == ValueType.INT_BOOLEAN:
+        return "true" if data else "false"
+    if kind == ValueType.FLOAT:
+        return pytest.approx(struct.unpack("<f", struct.pack("<I", data))[0], abs=1e-6)
+    if kind in {ValueType.DIMENSION, ValueType.FRACTION}:
+        return pytest.approx(complex_number(data) * (100 if kind == ValueType.FRACTION else 1), rel=1e-4)
+    return data if kind != ValueType.INT_DEC else signed(data)
+
+
+def read_androguard(text: str, value: TypedValue) -> Any:
+    """Return what androguard's text of an attribute says, in the form of `as_androguard_shows`."""
+    kind = value.type
+    if kind in {ValueType.STRING, ValueType.INT_BOOLEAN}:
+        return text
+    if kind in {ValueType.REFERENCE, ValueType.DYNAMIC_REFERENCE, ValueType.ATTRIBUTE}:
+        return int(re.sub(r"^[@?](?:android:)?", "", text), 16) if text != "@null" else 0
+    if kind in {ValueType.FLOAT, ValueType.DIMENSION, ValueType.FRACTION}:
+        number = re.match(r"-?[0-9.]+(?:e-?[0-9]+)?", text)
+        assert number is not None
+        return float(number[0])
+    if kind == ValueType.INT_DEC:
+        return int(text)
+    return int(text.removeprefix("#"), 16)
+
+
+def is_lost_on_androguard(text: str, value: TypedValue) -> bool:
+    """Tell whether androguard is known not to read a value: what is beyond U+FFFF in UTF-8 pools, and negative
+    dimensions and fractions.
+    """
+    is_complex = value.type in {ValueType.DIMENSION, ValueType.FRACTION}
+    return "\ufffd" in text or (is_complex and complex_number(value.data) < 0)
+
+
+@pytest.mark.requires("androguard")
+def test_all_compiled_xml_is_what_androguard_reads(apk_path: Path) -> None:
+    from androguard.core.axml import AXMLPrinter  # noqa: PLC0415
+    from loguru import logger  # noqa: PLC0415
+
+    logger.disable("androguard")
+    compared = 0
+    with open_apk(apk_path) as apk:
+        names = compiled_entries(apk)
+        assert "AndroidManifest.xml" in names
+        for name in names:
+            theirs = AXMLPrinter(apk.archive.read_entry(name)).get_xml_obj()
+            ours = apk.read_xml(name)
+            for one, other in zip(elements(ours), theirs.iter(etree.Element), strict=True):
+                assert other.tag in {f"{{{one.namespace}}}{one.tag}", one.tag}
+                held = {
+                    f"{{{a.namespace}}}{a.name}" if a.namespace else a.name: a.value for a in one.attributes
+                }
+                assert set(held) == set(other.attrib)
+                for key, value in held.items():
+                    text = str(other.attrib[key])
+                    if not is_lost_on_androguard(text, value):
+                        assert read_androguard(text, value) == as_androguard_shows(value), (name, key)
+                    compared += 1
+                own_text = "".join(child for child in one.children if isinstance(child, str)).strip()
+                other_text = "".join([other.text or "", *(child.tail or "" for child in other)]).strip()
+                assert own_text == other_text or "\ufffd" in other_text
+    assert compared > 10
+
+
+@pytest.mark.requires("androguard")
+def test_all_resources_are_what_androguard_reads(apk_path: Path) -> None:
+    from androguard.core.axml import ARSCParser  # noqa: PLC0415
+    from loguru import logger  # noqa: PLC0415
+
+    logger.disable("androguard")
+    compared = bags = 0
+    with open_apk(apk_path) as apk:
+        table = apk.resources
+        assert table is not None
+        parser = ARSCParser(apk.archive.read_entry("resources.arsc"))
+        parser._analyse()
+        for identifier, by_configuration in parser.resource_values.items():
+            ours = [one.value for one in table.values_of(identifier)]
+            theirs = list(by_configuration.values())
+            bags += sum(isinstance(one, Bag) for one in ours)
+            assert sum(isinstance(one, Bag) for one in ours) == sum(one.is_complex() for one in theirs)
+            held = [comparable(one.type, one.text or one.data) for one in ours if isinstance(one, TypedValue)]
+            expected = [
+                comparable(one.key.data_type, key_value(one.key)) for one in theirs if not one.is_complex()
+            ]
+            assert len(held) == len(expected)
+            for own, other in zip(sorted(held), sorted(expected), strict=True):
+                assert own == other or "\ufffd" in other[1]
+                compared += 1
+            package, kind, name = parser.get_resource_xml_name(identifier)[1:].replace(":", "/").split("/")
+            assert package == apk.package
+            reference = table.reference_to(identifier)
+            assert reference in {f"@{kind}/{name}", f"@{kind}/{identifier:#010x}"}
+            assert table.find(reference or "") == identifier
+        assert table.files[0].problem is None
+        assert apk.findings == ()
+    assert compared > 0
+    assert bags > 0 or apk.package.startswith("dev.droidgate")
+
+
+def comparable(kind: int, value: str | int) -> tuple[int, str]:
+    return kind, str(value)
+
+
+def key_value(key: Any) -> str | int:
+    """Return the data of one of androguard's values, a string's text."""
+    if key.data_type != ValueType.STRING:
+        return int(key.data)
+    return str(key.parent.stringpool_main.getString(key.data)) or 0
+
+
+@pytest.mark.requires("apk-info")
+def test_manifest_facts_and_signers_are_those_of_apk_info(apk_path: Path) -> None:
+    import apk_info  # noqa: PLC0415
+
+    theirs = apk_info.APK(str(apk_path))
+    with open_apk(apk_path) as ours:
+        assert ours.package == theirs.get_package_name()
+        assert str(ours.version_code or 0) == str(theirs.get_version_code() or 0)
+        assert ours.version_name == theirs.get_version_name()
+        assert str(ours.minimum_sdk) == str(theirs.get_min_sdk_version())
+        assert set(ours.archive.entry_names) == set(theirs.namelist())
+        services = next(ours.manifest.child_elements("application")).child_elements("service")
+        names = [one.find_attribute("name") for one in services]
+        assert [one.text for one in names if one is not None] == [one.name for one in theirs.get_services()]
+        certificates = {
+            one.sha256_fingerprint for scheme in theirs.get_signatures() for one in scheme.certificates
+        }
+        assert set(ours.signer_digests()) == certificates
+
+
+@pytest.mark.requires("aapt2")
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_names_and_values_are_those_that_aapt2_prints(sample: str, tmp_path: Path) -> None:
+    path = tmp_path / "app.apk"
+    path.write_bytes(sample_apk(sample))
+    command = [require("aapt2"), "dump", "resources", path]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    printed = re.findall(r"resource 0x([0-9a-f]{8}) (\S+)\n((?:      .*\n)*)", run.stdout)
+    assert printed
+    with open_apk(path) as apk:
+        assert apk.resources is not None
+        for digits, name, lines in printed:
+            identifier = int(digits, 16)
+            assert apk.resources.reference_to(identifier) == f"@{name}"
+            values = apk.resources.values_of(identifier)
+            if any(isinstance(one.value, Bag) or one.value.type != ValueType.STRING for one in values):
+                continue
+            locales = re.findall(r"\((\S*)\) (?:\"(.*)\"|\(file\) (\S+))", lines)
+            found = apk.resources.locale_values(identifier)
+            assert {key: one.text for key, one in found.items()} == {
+                locale: text or file for locale, text, file in locales
+            }
+
+
+def test_attributes_of_android_have_its_namespace_and_an_id(apk_path: Path) -> None:
+    with open_apk(apk_path) as apk:
+        for element in elements(apk.manifest):
+            for attribute in element.attributes:
+                assert (attribute.namespace == ANDROID_NAMESPACE) == (attribute.resource_id >> 24 == 1)

@@ -1,0 +1,73 @@
+"""`droidgate devices`: what is attached, and what to do where it is not ready."""
+
+import json
+from collections.abc import Iterator
+
+import jsonschema
+import pytest
+
+from cli.program_runs import Runner
+from devices.fake_adb_server import LISTED, SERIAL, Answer, FakeAdbServer
+from droidgate.cli.documents import DevicesDocument
+from droidgate.cli.json_output import schema_of
+
+OTHERS = (
+    f"{'LOCKED':<22} unauthorized usb:1-1 transport_id:8\n"
+    f"{'NOUDEV':<22} no permissions (missing udev rules?); see [http://developer.android.com] transport_id:9\n"
+)
+PROPERTIES = (
+    "[ro.build.version.sdk]: [36]\n[ro.build.version.release]: [16]\n[ro.product.model]: [Evil \x1b[31m]\n"
+    "[ro.build.version.security_patch]: [2025-06-05]\n[ro.serialno]: [SN1]\n"
+)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeAdbServer]:
+    monkeypatch.delenv("ADB_SERVER_SOCKET", raising=False)
+    monkeypatch.delenv("ANDROID_ADB_SERVER_ADDRESS", raising=False)
+    with FakeAdbServer(shell=lambda *_: Answer(PROPERTIES.encode()), listed=LISTED + OTHERS) as fake:
+        monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(fake.port))
+        yield fake
+
+
+@pytest.mark.usefixtures("server")
+def test_each_device_is_shown_with_its_state_and_the_way_out(program: Runner) -> None:
+    run = program("devices")
+    assert run.code == 0
+    lines = {line.split()[0]: line for line in run.out.splitlines()[1:]}
+    assert "16" in lines[SERIAL]
+    assert "\\x1b[31m" in lines[SERIAL]
+    assert "allow USB debugging" in lines["LOCKED"]
+    assert "udev" in lines["NOUDEV"]
+
+
+@pytest.mark.usefixtures("server")
+def test_the_document_fits_its_schema(program: Runner) -> None:
+    document = json.loads(program("devices", "--json").out)
+    jsonschema.validate(document, schema_of(DevicesDocument))
+    first, locked, _ = document["devices"]
+    assert (first["sdk"], first["ready"], first["security_patch"]) == (36, True, "2025-06-05")
+    assert (locked["ready"], locked["state"], locked["sdk"]) == (False, "unauthorized", None)
+
+
+def test_a_device_that_does_not_answer_is_shown_with_its_error(
+    program: Runner, server: FakeAdbServer
+) -> None:
+    server.shell = lambda *_: Answer(b"garbage")
+    run = program("devices")
+    assert run.code == 0
+    assert "cut off" in run.out
+
+
+def test_no_device_is_no_error(program: Runner, server: FakeAdbServer) -> None:
+    server.listed = ""
+    run = program("devices")
+    assert run.code == 0
+    assert "droidgate phone start" in run.out
+
+
+def test_what_is_no_adb_server_ends_with_code_four(program: Runner, server: FakeAdbServer) -> None:
+    server.version = "zz"
+    run = program("devices")
+    assert (run.code, run.out) == (4, "")
+    assert "error:" in run.err

@@ -1,0 +1,60 @@
+"""Every test here: no adb variable of the user, no cache of the user, and no request without a serial."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from devices.fake_adb_server import FakeAdbServer
+from droidgate.devices.device import Device, open_device
+from droidgate.devices.server import AdbServer, ServerAddress
+
+SERVER_QUESTIONS = {
+    "host:version",
+    "host:devices-l",
+    "host:devices",
+    "host:track-devices",
+    "host:host-features",
+}
+VARIABLES = ("ANDROID_SERIAL", "ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_PORT", "ANDROID_ADB_SERVER_ADDRESS")
+
+StartServer = Callable[..., FakeAdbServer]
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path_factory.mktemp("droidgate-home")))
+
+
+@pytest.fixture
+def start_server() -> Iterator[StartServer]:
+    """Start fake servers; in the end none may have failed, nor have got a request without a serial."""
+    servers: list[FakeAdbServer] = []
+
+    def start(**options: Any) -> FakeAdbServer:
+        servers.append(FakeAdbServer(**options))
+        return servers[-1]
+
+    yield start
+    for one in servers:
+        one.__exit__(None, None, None)
+        assert not one.failures
+        assert_serials(one.requests)
+
+
+def assert_serials(requests: list[str]) -> None:
+    """Fail where a request to a device does not follow, or hold, an explicit serial."""
+    for service in requests:
+        if service.startswith("host") and service not in SERVER_QUESTIONS:
+            assert re.match(r"host:tport:serial:.|host-serial:.+:features$", service), service
+
+
+def client(server: FakeAdbServer) -> AdbServer:
+    return AdbServer(ServerAddress(port=server.port))
+
+
+def device_on(server: FakeAdbServer) -> Device:
+    return open_device(server=client(server))

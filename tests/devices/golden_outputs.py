@@ -1,0 +1,126 @@
+"""The golden outputs in tests/device_outputs, and how each is read.
+
+A case: name, command (as typed after `adb shell`), sdk (releases of the virtual phone for which it holds),
+source (where its text comes from), inferred, exit_status, stdout, stderr; and `parsed` (JSON text of what the
+reader gives) or `error` (the class of the error). `apps`: what has to be installed for it. `columns`: the
+projection of a query. `compare = "json"`: objects have no order. Random parts of paths and uids are masked by
+whoever compares text.
+"""
+
+import dataclasses
+import json
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from droidgate.devices import activities, app_functions, components, content, installing, packages, properties
+from droidgate.devices.listing import read_devices
+
+FOLDER = Path(__file__).resolve().parent.parent / "device_outputs"
+
+
+@dataclass(frozen=True)
+class Case:
+    file: str
+    name: str
+    command: str
+    exit_status: int
+    stdout: str
+    stderr: str
+    source: str
+    parsed: Any
+    error: str | None
+    columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.name}"
+
+    def altered(self, stdout: str, stderr: str, exit_status: int) -> "Case":
+        return dataclasses.replace(self, stdout=stdout, stderr=stderr, exit_status=exit_status)
+
+
+def all_cases() -> list[Case]:
+    return list(_read_cases())
+
+
+def _read_cases() -> Iterator[Case]:
+    for path in sorted(FOLDER.glob("*.toml")):
+        for raw in tomllib.loads(path.read_text(encoding="utf-8"))["cases"]:
+            yield Case(
+                file=path.stem,
+                name=raw["name"],
+                command=raw["command"],
+                exit_status=raw["exit_status"],
+                stdout=raw["stdout"],
+                stderr=raw["stderr"],
+                source=raw["source"],
+                parsed=json.loads(raw["parsed"]) if "parsed" in raw else None,
+                error=raw.get("error"),
+                columns=tuple(raw.get("columns", ())),
+            )
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return value
+
+
+def _components(case: Case) -> Any:
+    kind = case.command.split()[2].removeprefix("query-")
+    return components.read_components(kind, case.stdout, case.exit_status, case.stderr)  # type: ignore[arg-type]
+
+
+def _help(case: Case) -> Any:
+    shell = app_functions.read_help(case.stdout, case.exit_status, case.stderr)
+    return {name: sorted(options) for name, options in shell.commands.items()}
+
+
+def _devices(case: Case) -> Any:
+    return [[one.serial, one.state, one.transport, one.model] for one in read_devices(case.stdout)]
+
+
+def _tokens(case: Case) -> Any:
+    return content.read_call(case.stdout, case.exit_status, case.stderr).tokens()
+
+
+def _query(case: Case) -> Any:
+    return content.read_query(case.columns, case.stdout, case.exit_status, case.stderr)
+
+
+def _of(read: Callable[[str, int, str], Any]) -> Callable[[Case], Any]:
+    return lambda case: _plain(read(case.stdout, case.exit_status, case.stderr))
+
+
+READERS: dict[str, Callable[[Case], Any]] = {
+    "pm list packages": _of(packages.read_packages),
+    "pm path": _of(packages.read_paths),
+    "cmd package query-": _components,
+    "cmd app_function help": _help,
+    "cmd app_function list-app-functions": _of(app_functions.read_listing),
+    "cmd app_function is-enabled": _of(app_functions.read_enabled),
+    "am broadcast": _of(activities.read_broadcast),
+    "am start-activity -W": _of(activities.read_activity_start),
+    "am startservice": _of(activities.read_service_start),
+    "am start-foreground-service": _of(activities.read_service_start),
+    "am get-current-user": _of(properties.read_current_user),
+    "content call": _tokens,
+    "content query": _query,
+    "getprop": _of(properties.read_properties),
+    "pm install-create": _of(installing.read_session),
+    "pm install-commit": _of(installing.read_success),
+    "pm uninstall": _of(installing.read_success),
+    "host:devices-l": _devices,
+}
+
+
+def family_of(case: Case) -> str:
+    return next(prefix for prefix in READERS if case.command.startswith(prefix))
+
+
+def read_case(case: Case) -> Any:
+    return READERS[family_of(case)](case)

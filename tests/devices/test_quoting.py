@@ -1,0 +1,182 @@
+"""Arguments reach a command as they were given, through the shells that Android and others have.
+
+mksh is Android's shell; dash and busybox ash stand for others. Each batch is one command of `join_command`,
+run by the real shell; what came out is compared with what went in. A canary file would be made by any
+substitution that runs.
+"""
+
+import shlex
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from droidgate.devices.errors import UnsafeArgumentError
+from droidgate.devices.quoting import (
+    check_action,
+    check_component,
+    check_package,
+    check_property,
+    check_serial,
+    check_user,
+    is_component,
+    join_command,
+    quote_argument,
+)
+from requirements_of_tests import require
+
+SHELLS = {"mksh": ("mksh",), "dash": ("dash",), "busybox": ("busybox", "ash")}
+HOSTILE = (
+    "$(touch CANARY)",
+    "`touch CANARY`",
+    "; touch CANARY",
+    "&& touch CANARY",
+    "| touch CANARY",
+    "\ntouch CANARY\n",
+    "' ; touch CANARY ; '",
+    '" ; touch CANARY ; "',
+    "'\"'\"'$(touch CANARY)",
+    "\\'; touch CANARY; \\'",
+    "> CANARY",
+    "a=b touch CANARY",
+    "~",
+    "~root",
+    "*",
+    "#comment",
+    "!!",
+    "$HOME ${PATH} $((1+1)) $'\\n'",
+    "{a,b}",
+    "-n",
+    "--",
+    "\\",
+    "\\\\n",
+    "",
+    " ",
+    "\t",
+    "\r\n",
+    "\x7f\x1b[2J",
+    "é 語 😀 \u202e \ufeff",
+    '{"a": "it\'s $(x)"}',
+    "%s%n%%",
+    "\ufffd\uffff",
+)
+PIECES = (*HOSTILE, "'", '"', "$", "(", ")", "`", ";", "&", "\n", "\\", "a", "語", "\x01")
+BATCH = 100
+
+
+def random_arguments(random: Random, count: int) -> list[str]:
+    return ["".join(random.choices(PIECES, k=random.randrange(6))) for _ in range(count)]
+
+
+def echoed(shell: Sequence[str], arguments: Sequence[str], folder: Path) -> list[str]:
+    """Run one command with all the arguments in a real shell and return what the command got."""
+    command = join_command(["printf", "%s\\0", *arguments])
+    run = subprocess.run(
+        [*shell, "-c", command], cwd=folder, capture_output=True, check=True, env={"PATH": "/usr/bin:/bin"}
+    )
+    return run.stdout.decode().split("\0")[: len(arguments)]
+
+
+@pytest.fixture(params=SHELLS)
+def shell(request: pytest.FixtureRequest) -> Sequence[str]:
+    program, *applet = SHELLS[request.param]
+    return (str(require(program)), *applet)
+
+
+def test_hostile_arguments_arrive_unchanged(shell: Sequence[str], tmp_path: Path) -> None:
+    assert echoed(shell, HOSTILE, tmp_path) == list(HOSTILE)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_random_arguments_arrive_unchanged(shell: Sequence[str], tmp_path: Path) -> None:
+    random = Random(14)
+    for _ in range(50):
+        arguments = random_arguments(random, BATCH)
+        assert echoed(shell, arguments, tmp_path) == arguments
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_a_million_random_arguments_arrive_unchanged(shell: Sequence[str], tmp_path: Path) -> None:
+    random = Random()
+    for _ in range(1_000_000 // 500):
+        arguments = random_arguments(random, 500)
+        assert echoed(shell, arguments, tmp_path) == arguments
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_any_text_arrives_unchanged(shell: Sequence[str], tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("quoting")
+
+    @settings(max_examples=30)
+    @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0")), min_size=1, max_size=50))
+    def holds(arguments: list[str]) -> None:
+        assert echoed(shell, arguments, folder) == arguments
+
+    holds()
+
+
+def test_the_canary_sings_where_nothing_is_quoted(shell: Sequence[str], tmp_path: Path) -> None:
+    subprocess.run([*shell, "-c", f"printf %s {HOSTILE[0]}"], cwd=tmp_path, capture_output=True, check=True)
+    assert [one.name for one in tmp_path.iterdir()] == ["CANARY"]
+
+
+@pytest.mark.parametrize("argument", ["a\0b", "\ud83d", "x" * 131_072, "語" * 50_000])
+def test_what_no_argument_can_be_is_refused(argument: str) -> None:
+    with pytest.raises(UnsafeArgumentError):
+        quote_argument(argument)
+
+
+def test_the_longest_argument_of_linux_is_taken() -> None:
+    assert shlex.split(quote_argument("x" * 131_071)) == ["x" * 131_071]
+
+
+@pytest.mark.parametrize("package", ["com.example.a", "a.b_c.D9", "android"])
+def test_package_names_are_taken(package: str) -> None:
+    assert check_package(package) == package
+
+
+@pytest.mark.parametrize(
+    "package", ["", "a", "-a.b", "a..b", "a.b ", "a.b;c", "a.9", "a.b\n", "../a.b", "é.b", "a.b/c", "a.b$c"]
+)
+def test_what_is_no_package_name_is_refused(package: str) -> None:
+    with pytest.raises(UnsafeArgumentError, match="package"):
+        check_package(package)
+
+
+@pytest.mark.parametrize("component", ["a.b/.C", "a.b/c.D$E", "a.b/C", "a.b/.語"])
+def test_components_are_taken(component: str) -> None:
+    assert check_component(component) == component
+    assert is_component(component)
+
+
+@pytest.mark.parametrize(
+    "component", ["a.b", "a.b/", "a.b/-C", "-a.b/.C", "a.b/.C D", "a.b/.C\n", "a.b/C/D", "/.C"]
+)
+def test_what_is_no_component_is_refused(component: str) -> None:
+    with pytest.raises(UnsafeArgumentError, match="component"):
+        check_component(component)
+    assert not is_component(component)
+
+
+def test_the_other_words_are_held_to_their_patterns() -> None:
+    assert check_action("com.example.mMCP.ACTION_TOOL_CALL")
+    assert [check_user(10), check_user("current"), check_user("all")] == ["10", "current", "all"]
+    assert check_property("ro.build.version.sdk")
+    assert check_serial("[fe80::1%eth0]:5555"[1:])
+    for check, wrong in (
+        (check_action, "-a"),
+        (check_action, "a b"),
+        (check_user, "-1"),
+        (check_user, "0;x"),
+        (check_property, "-x"),
+        (check_serial, "[::1]:5"),
+        (check_serial, "a\n"),
+    ):
+        with pytest.raises(UnsafeArgumentError):
+            check(wrong)

@@ -1,0 +1,268 @@
+"""Commands that are put together from parts: which command is asked, and what becomes of the answer."""
+
+from datetime import date
+
+import pytest
+
+from devices.conftest import StartServer, device_on
+from devices.fake_adb_server import Answer
+from droidgate.devices.activities import (
+    ServiceStart,
+    intent_arguments,
+    send_broadcast,
+    start_activity,
+    start_service,
+)
+from droidgate.devices.app_functions import (
+    app_function_shell,
+    execute_app_function,
+    is_enabled,
+    list_app_functions,
+)
+from droidgate.devices.components import query_components
+from droidgate.devices.content import call_provider, query_provider
+from droidgate.devices.errors import (
+    CommandFailedError,
+    DeviceOutputError,
+    UnsafeArgumentError,
+    UnsupportedDeviceError,
+)
+from droidgate.devices.installing import InstallError, install_apks, uninstall
+from droidgate.devices.packages import list_packages, package_paths
+from droidgate.devices.properties import Build, build_of, current_user, get_properties
+from droidgate.devices.wireless import is_on_network, wireless_warning
+
+HELP = """AppFunctionManagerService commands:
+  help
+    Prints this help text.
+
+  list-app-functions [--user <USER_ID>]
+  execute-app-function --package <P> --function <F> --parameters <J>{options}
+"""
+
+
+class Script:
+    """A shell that answers by the start of the command, and remembers."""
+
+    def __init__(self, answers: dict[str, Answer]) -> None:
+        self.answers = answers
+        self.commands: list[str] = []
+        self.inputs: list[bytes] = []
+
+    def __call__(self, command: str, stdin: bytes) -> Answer:
+        self.commands.append(command)
+        self.inputs.append(stdin)
+        return next((answer for start, answer in self.answers.items() if command.startswith(start)), Answer())
+
+
+def test_packages_paths_components_and_users(start_server: StartServer) -> None:
+    script = Script(
+        {
+            "pm list": Answer(b"package:/a/b=c.apk=com.example.b versionCode:3 uid:10001\n"),
+            "pm path": Answer(b"package:/a/b=c.apk\n"),
+            "cmd package": Answer(b"com.example.b/.C\n"),
+            "am get-current-user": Answer(b"10\n"),
+        }
+    )
+    device = device_on(start_server(shell=script))
+    assert [(one.name, one.path) for one in list_packages(device, 10)] == [("com.example.b", "/a/b=c.apk")]
+    assert package_paths(device, "com.example.b", 10) == ["/a/b=c.apk"]
+    assert query_components(device, "services", "a.ACTION", 10) == ["com.example.b/com.example.b.C"]
+    assert current_user(device) == 10
+    assert script.commands[:3] == [
+        "pm list packages -f -U --show-versioncode --user 10",
+        "pm path --user 10 com.example.b",
+        "cmd package query-services --components -a a.ACTION --user 10",
+    ]
+    with pytest.raises(UnsafeArgumentError):
+        query_components(device, "services", "-a", 0)
+
+
+def test_what_a_device_is(start_server: StartServer) -> None:
+    text = (
+        "[ro.build.version.sdk]: [36]\n[ro.build.version.release]: [16]\n[ro.product.model]: [Pixel 6]\n"
+        "[ro.product.manufacturer]: [Google]\n[ro.serialno]: [1A]\n[ro.build.fingerprint]: [f]\n"
+        "[ro.build.version.security_patch]: [2026-04-05]\n"
+    )
+    device = device_on(start_server(shell=Script({"getprop": Answer(text.encode())})))
+    build = build_of(get_properties(device))
+    assert build == Build(36, "16", "Pixel 6", "Google", "1A", "f", date(2026, 4, 5))
+    with pytest.raises(DeviceOutputError):
+        build_of({"ro.build.version.sdk": "REL"})
+    assert build_of({"ro.build.version.sdk": "30", "ro.build.version.security_patch": "2020-13-99"}).sdk == 30
+
+
+@pytest.mark.parametrize(
+    ("serial", "is_network"),
+    [
+        ("192.0.2.7:5555", True),
+        ("phone.local:5555", True),
+        ("[fe80::1%25eth0]:5555", True),
+        ("adb-1A-x._adb-tls-connect._tcp", True),
+        ("127.0.0.1:40000", False),
+        ("[::1]:40000", False),
+        ("localhost:5555", False),
+        ("emulator-5554", False),
+        ("R58M123", False),
+    ],
+)
+def test_which_serials_are_on_a_network(serial: str, *, is_network: bool) -> None:
+    assert is_on_network(serial) == is_network
+
+
+@pytest.mark.parametrize(
+    ("sdk", "patch", "warns"),
+    [
+        (36, date(2026, 4, 5), True),
+        (34, None, True),
+        (36, date(2026, 5, 1), False),
+        (33, date(2023, 1, 1), False),
+        (37, date(2026, 1, 1), False),
+    ],
+)
+def test_a_network_device_without_the_patch_is_warned_about(
+    sdk: int, patch: date | None, *, warns: bool
+) -> None:
+    build = Build(sdk, "", "", "", "", "", patch)
+    said = wireless_warning("192.0.2.7:5555", build)
+    assert (said is not None) == warns
+    assert said is None or "CVE-2026-0073" in said
+    assert wireless_warning("127.0.0.1:5555", build) is None
+
+
+def test_intents_are_sent_with_every_value_quoted(start_server: StartServer) -> None:
+    script = Script(
+        {
+            "am broadcast": Answer(
+                b'Broadcasting: Intent { act=a.X }\nBroadcast completed: result=1, data="x"\n'
+            ),
+            "am startservice": Answer(
+                b"Starting service: Intent { cmp=a.b/.C }\n", b"Error: app is in background uid null\n", 255
+            ),
+            "am start-foreground-service": Answer(b"Starting service: Intent { cmp=a.b/.C }\n"),
+            "am start-activity": Answer(
+                b"Starting: Intent { cmp=a.b/.C }\nStatus: ok\nActivity: a.b/.C\n"
+                b"TotalTime: 5\nWaitTime: 6\nComplete\n"
+            ),
+        }
+    )
+    device = device_on(start_server(shell=script))
+    intent = intent_arguments(component="a.b/.C", action="a.X", strings={"params": "{'$(x)'}"}, user=10)
+    assert send_broadcast(device, intent).data == "x"
+    assert start_service(device, intent) == ServiceStart("background", "app is in background uid null")
+    assert start_service(device, intent, foreground=True).outcome == "started"
+    assert start_activity(device, intent).milliseconds == 5
+    assert script.commands[0] == (
+        "am broadcast --user 10 -n a.b/.C -a a.X --es params '{'\"'\"'$(x)'\"'\"'}'"
+    )
+    with pytest.raises(UnsafeArgumentError):
+        intent_arguments(component="-n")
+
+
+def test_providers_are_called_and_queried(start_server: StartServer) -> None:
+    script = Script(
+        {
+            "content call": Answer(b"Result: Bundle[{a=1}]\n"),
+            "content query": Answer(b"Row: 0 _id=1, name=x y\n"),
+        }
+    )
+    device = device_on(start_server(shell=script))
+    assert call_provider(device, "content://a.b", "status", argument="tok", user=10).tokens() == {"a": "1"}
+    assert query_provider(device, "content://a.b/c?d=e", ["_id", "name"]) == [{"_id": "1", "name": "x y"}]
+    assert script.commands == [
+        "content call --user 10 --uri content://a.b --method status --arg tok",
+        "content query --user 0 --uri 'content://a.b/c?d=e' --projection _id:name",
+    ]
+    for argument in ("", "--extra"):
+        with pytest.raises(UnsafeArgumentError):
+            call_provider(device, "content://a.b", "status", argument=argument)
+    for uri, method in (("file:///x", "status"), ("content://a b", "status"), ("content://a.b", "-x")):
+        with pytest.raises(UnsafeArgumentError):
+            call_provider(device, uri, method)
+    with pytest.raises(UnsafeArgumentError):
+        query_provider(device, "content://a.b", ["a:b"])
+
+
+def test_functions_are_listed_and_called_as_the_shell_allows(start_server: StartServer) -> None:
+    function = "a.F#`x`$y"
+    script = Script(
+        {
+            "cmd app_function help": Answer(HELP.format(options="").encode()),
+            "cmd app_function list": Answer(
+                b'{"a.b": [{"AppFunctionStaticMetadata-a.b": {"functionId": ["f"]}}]}\n'
+            ),
+            "cmd app_function execute": Answer(b"{}\n"),
+            "cmd app_function is-enabled": Answer(b"true\n"),
+        }
+    )
+    device = device_on(start_server(shell=script))
+    shell = app_function_shell(device)
+    assert (shell.executes, shell.lists, shell.lists_one_package, shell.takes_timeout) == (
+        True,
+        True,
+        False,
+        False,
+    )
+    assert [one.package for one in list_app_functions(device, shell, package="a.b")] == ["a.b"]
+    assert list_app_functions(device, shell, package="a.c") == []
+    assert execute_app_function(device, shell, "a.b", function, '{"a": "it\'s"}').stdout == b"{}\n"
+    assert is_enabled(device, "a.b", function)
+    assert script.commands[-2] == (
+        "cmd app_function execute-app-function --package a.b --function 'a.F#`x`$y' "
+        '--parameters \'{"a": "it\'"\'"\'s"}\' --user 0'
+    )
+    script.answers["cmd app_function help"] = Answer(
+        HELP.format(options=" [--timeout-duration <S>]").encode()
+    )
+    execute_app_function(device, app_function_shell(device), "a.b", "f", "{}", seconds=5)
+    assert script.commands[-1].endswith("--user 0 --timeout-duration 5")
+
+
+def test_without_a_shell_for_functions_nothing_is_listed_or_called(start_server: StartServer) -> None:
+    missing = Answer(b"", b"cmd: Can't find service: app_function\n", 20)
+    device = device_on(start_server(shell=Script({"cmd app_function": missing})))
+    shell = app_function_shell(device)
+    assert (shell.executes, shell.lists, shell.tells_enabled) == (False, False, False)
+    with pytest.raises(UnsupportedDeviceError, match="Can't find service"):
+        list_app_functions(device, shell)
+    with pytest.raises(UnsupportedDeviceError):
+        execute_app_function(device, shell, "a.b", "f", "{}")
+    with pytest.raises(CommandFailedError):
+        is_enabled(device, "a.b", "f")
+
+
+def test_an_app_is_installed_in_one_session_and_removed(start_server: StartServer) -> None:
+    script = Script(
+        {
+            "pm install-create": Answer(b"Success: created install session [77]\n"),
+            "pm": Answer(b"Success\n"),
+        }
+    )
+    device = device_on(start_server(shell=script))
+    install_apks(device, {"base.apk": b"one", "split_config.de.apk": b"three"})
+    uninstall(device, "a.b", user=10)
+    assert script.commands == [
+        "pm install-create -r -t --user 0 -S 8",
+        "pm install-write -S 3 77 base.apk -",
+        "pm install-write -S 5 77 split_config.de.apk -",
+        "pm install-commit 77",
+        "pm uninstall --user 10 a.b",
+    ]
+    assert script.inputs[1:3] == [b"one", b"three"]
+
+
+def test_a_refused_installation_is_told_and_its_session_ended(start_server: StartServer) -> None:
+    script = Script(
+        {
+            "pm install-create": Answer(b"Success: created install session [77]\n"),
+            "pm install-commit": Answer(b"Failure [INSTALL_FAILED_UPDATE_INCOMPATIBLE: x]\n", b"", 1),
+            "pm": Answer(b"Success\n"),
+        }
+    )
+    device = device_on(start_server(shell=script))
+    with pytest.raises(InstallError, match="UPDATE_INCOMPATIBLE: x") as raised:
+        install_apks(device, {"base.apk": b"one"})
+    assert "uninstall" in (raised.value.hint or "")
+    assert script.commands[-1] == "pm install-abandon 77"
+    with pytest.raises(UnsafeArgumentError):
+        install_apks(device, {"../x.apk": b""})

@@ -1,0 +1,179 @@
+"""Discovery on the virtual phone: the sample apps are what their source trees say, on every release."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from droidgate.apk.pack import pack_project
+from droidgate.cli.program import run
+from droidgate.devices.device import Device
+from droidgate.devices.server import AdbServer, ServerAddress
+from droidgate.formats import load_formats
+from droidgate.model.capability import Provider
+from droidgate.sources import read_source
+from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone
+from droidgate_shim.phone.phone import VirtualPhone, start_phone
+from droidgate_shim.phone.sample_packages import signing_key
+from requirements_of_tests import CHECKOUT
+
+APPS = CHECKOUT / "device_shim/apps"
+SAMPLE = "dev.droidgate.sample."
+MODULES = {
+    "clockin": "clock-in/app",
+    "pdftool": "pdf-tool/app",
+    "notes": "notes/app",
+    "notes.legacy": "notes/legacy",
+}
+CREATE_NOTE = "dev.droidgate.sample.notes.NotesService#createNote"
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path))
+
+
+@pytest.fixture
+def phone(request: pytest.FixtureRequest) -> Iterator[VirtualPhone]:
+    with start_phone(sdk=getattr(request, "param", "36.1"), server_port=0) as started:
+        yield started
+
+
+def device_of(phone: VirtualPhone) -> Device:
+    assert phone.server_port is not None
+    return Device(AdbServer(ServerAddress(port=phone.server_port)), phone.serial)
+
+
+def discover(phone: VirtualPhone, **asked: bool) -> PhoneReading:
+    return read_phone(device_of(phone), PhoneRequest(tuple(load_formats().values()), **asked))  # type: ignore[arg-type]
+
+
+def provider_of(found: PhoneReading, package: str) -> Provider:
+    (app,) = [one for one in found.apps if one.package == SAMPLE + package]
+    assert app.problems == ()
+    (provider,) = app.providers
+    return provider
+
+
+def run_command(phone: VirtualPhone, *arguments: str) -> str:
+    result = device_of(phone).run(arguments)
+    assert result.exit_status == 0, result
+    return result.text
+
+
+@pytest.mark.parametrize("phone", ["26", "30", "33", "34", "36", "36.1", "37"], indirect=True)
+def test_sample_apps_are_what_their_source_trees_declare(phone: VirtualPhone) -> None:
+    found = discover(phone)
+    assert found.problems == ()
+    for name, module in MODULES.items():
+        (declared,) = read_source(str(APPS / module)).providers
+        provider = provider_of(found, name)
+        assert provider.content_digest() == declared.content_digest(), name
+        assert provider.source is not None
+        assert provider.source.path.startswith(f"adb:{phone.serial}/{SAMPLE}{name}!/")
+
+
+@pytest.mark.parametrize("phone", ["30", "36.1"], indirect=True)
+def test_a_receiver_is_found_and_its_tools_are_not_known(phone: VirtualPhone) -> None:
+    provider = provider_of(discover(phone), "weather")
+    assert (provider.protocol, provider.dialect, provider.capabilities) == ("mmcp", "broadcast", ())
+
+
+@pytest.mark.parametrize("phone", ["36.1", "37"], indirect=True)
+def test_functions_have_the_state_of_the_phone(phone: VirtualPhone) -> None:
+    run_command(
+        phone,
+        *("cmd", "app_function", "set-enabled", "--package", f"{SAMPLE}notes"),
+        *("--function", CREATE_NOTE, "--state", "disable"),
+    )
+    found = discover(phone)
+    states = {one.id: one.state for one in provider_of(found, "notes").capabilities}
+    assert {name for name, state in states.items() if state is not None and not state.enabled} == {
+        CREATE_NOTE
+    }
+    assert None not in states.values()
+    run_command(
+        phone,
+        *("cmd", "app_function", "set-enabled", "--package", f"{SAMPLE}notes"),
+        *("--function", CREATE_NOTE, "--state", "default"),
+    )
+    again = discover(phone)
+    assert again.bytes_read == 0
+    assert all(one.state and one.state.enabled for one in provider_of(again, "notes").capabilities)
+
+
+@pytest.mark.parametrize("phone", ["30", "36"], indirect=True)
+def test_a_phone_without_a_listing_is_read_from_its_apks_and_that_is_said(phone: VirtualPhone) -> None:
+    found = discover(phone)
+    provider = provider_of(found, "notes")
+    assert all(one.state is None for one in provider.capabilities)
+    (app,) = [one for one in found.apps if one.package == f"{SAMPLE}notes"]
+    assert "function-state-not-known" in {one.code for one in app.findings}
+
+
+def test_the_second_discovery_of_an_unchanged_phone_reads_no_apk() -> None:
+    with start_phone(server_port=0, packages=30) as phone:
+        first = discover(phone, every_app=True)
+        second = discover(phone, every_app=True)
+        assert first.installed >= 36
+        assert first.bytes_read > 0
+        assert (second.bytes_read, second.requests) == (0, 0)
+        assert second.kept == len(second.apps) == first.installed
+        assert [one.providers for one in second.apps] == [one.providers for one in first.apps]
+        assert [one.findings for one in second.apps] == [one.findings for one in first.apps]
+
+
+def test_an_app_that_was_updated_is_read_again_and_the_others_are_not(phone: VirtualPhone) -> None:
+    first = discover(phone)
+    phone.install(
+        pack_project(APPS / "clock-in/app", key=signing_key(), package=f"{SAMPLE}clockin", version_code=99)
+    )
+    second = discover(phone)
+    assert [one.package for one in second.apps if not one.was_kept] == [f"{SAMPLE}clockin"]
+    assert second.bytes_read > 0
+    assert [one.content_digest() for app in second.apps for one in app.providers] == [
+        one.content_digest() for app in first.apps for one in app.providers
+    ]
+
+
+def test_an_app_that_was_removed_is_gone(phone: VirtualPhone) -> None:
+    discover(phone)
+    run_command(phone, "pm", "uninstall", f"{SAMPLE}clockin")
+    assert f"{SAMPLE}clockin" not in {one.package for one in discover(phone).apps}
+
+
+def test_apps_of_the_phone_are_no_larger_over_adb_than_a_full_pull(phone: VirtualPhone) -> None:
+    found = discover(phone, keep=False)
+    device = device_of(phone)
+    whole = 0
+    for app in found.apps:
+        path = run_command(phone, "pm", "path", app.package).removeprefix("package:").strip()
+        status = device.status(path)
+        assert status is not None
+        whole += status.size
+    assert 0 < found.bytes_read <= whole
+
+
+def test_the_command_line_shows_what_was_found(
+    phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
+    assert run(["discover"]) == 0
+    shown = capsys.readouterr()
+    for word in (f"{SAMPLE}weather", "mmcp+broadcast", "not known", "mobile-mcp+1.0", "appfunctions+v2"):
+        assert word in shown.out
+    assert "bytes of APKs read over adb" in shown.err
+    assert run(["discover", "--json", "--only", "mmcp"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["schema"] == "droidgate.discover/1"
+    by_package = {one["package"]: one["providers"] for one in document["apps"]}
+    assert by_package.keys() == {f"{SAMPLE}weather", f"{SAMPLE}pdftool"}
+    (weather,) = by_package[f"{SAMPLE}weather"]
+    assert weather["routes"] == [
+        {"id": "am-broadcast", "title": "am broadcast, by the shell", "ready": True, "needs": []}
+    ]
+    assert "ordered broadcast" in weather["found_by"]
+    assert run(["inspect", f"adb:{phone.serial}/{SAMPLE}clockin"]) == 0
+    assert "query_clock_in" in capsys.readouterr().out
+    assert run(["convert", f"adb:/{SAMPLE}clockin", "--to", "mcp", "-o", "converted"]) in {0, 1}

@@ -1,0 +1,38 @@
+"""Every file of the corpus of other protocols is read as what it is, declares nothing, or is refused.
+
+`corpus_outcomes.tsv`, typed by hand, has the outcome of each file and why; what is read from each is pinned
+in tests/golden/corpus/other.tsv.
+"""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from droidgate.model.errors import InputError
+from droidgate.sources import read_source
+from requirements_of_tests import require
+
+with (Path(__file__).parent / "corpus_outcomes.tsv").open(encoding="utf-8", newline="") as table:
+    OUTCOMES = list(csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+@pytest.mark.requires("corpus")
+def test_every_file_has_its_outcome_and_a_reason() -> None:
+    names = {path.name for path in (require("corpus") / "other").iterdir()} - {"index.tsv"}
+    assert names == {one["file"] for one in OUTCOMES}
+    assert all(one["why"] for one in OUTCOMES)
+
+
+@pytest.mark.requires("corpus")
+@pytest.mark.parametrize("row", OUTCOMES, ids=lambda row: row["file"])
+def test_each_file_is_what_the_table_says(row: dict[str, str]) -> None:
+    path = str(require("corpus") / "other" / row["file"])
+    if row["outcome"] == "refused":
+        with pytest.raises(InputError) as refused:
+            read_source(path)
+        assert row["told"] in refused.value.message
+        return
+    providers = read_source(path).providers
+    expected = [("observed", dialect) for dialect in row["told"].split()]
+    assert [(one.protocol, one.dialect) for one in providers] == expected

@@ -1,0 +1,239 @@
+"""Declarations in files are read into capabilities; what is broken in one tool costs that tool only."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from droidgate.formats import SourceFile, detect_format, load_formats
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Place, Provider
+from droidgate.model.errors import InputError
+from droidgate.model.types import ArrayType, ObjectType, ScalarType
+from droidgate_mappings.observed import ToolsForm
+from droidgate_observed.format import FORMAT
+from droidgate_observed.tools import read_tools
+from observed.observed_fixtures import facts, meta_resource, meta_value, read, read_one, service
+
+ARI = {
+    "declarationVersion": 2,
+    "protocolVersion": 1,
+    "capabilities": ["cancel"],
+    "label": "Circles",
+    "tools": [
+        {
+            "name": "add_circle",
+            "description": "Draws a circle",
+            "args": [
+                {"name": "color", "type": "enum", "values": ["red", "blue"], "description": "Which colour"},
+                {"name": "radius", "type": "number", "required": True},
+            ],
+        },
+        {
+            "name": "remove_circles",
+            "description": "Takes circles away",
+            "confirm": True,
+            "args": [{"name": "numbers", "type": "int_list", "required": True, "description": "Which ones"}],
+        },
+    ],
+}
+
+
+def read_text(text: str) -> Provider:
+    source = SourceFile("tools", text.encode())
+    assert detect_format(source) is load_formats()["observed"]
+    (provider,) = FORMAT.read_file(source, ReadingContext()).providers
+    return provider
+
+
+def test_ari_tools_have_typed_arguments() -> None:
+    app = service("com.ari_os.ari.action.TOOL_PROVIDER")
+    provider = read_one(app, {"assets/ari_tools.json": json.dumps(ARI)})
+    assert provider.name == "Circles"
+    add, remove = provider.capabilities
+    assert isinstance(add.input, ObjectType)
+    color, radius = add.input.properties["color"], add.input.properties["radius"]
+    assert color.type == ScalarType(kind="string", enum=("red", "blue"), description="Which colour")
+    assert not color.required
+    assert radius.type == ScalarType(kind="double")
+    assert radius.required
+    assert isinstance(remove.input, ObjectType)
+    assert remove.input.properties["numbers"].type == ArrayType(
+        items=ScalarType(kind="int64"), description="Which ones"
+    )
+    assert remove.extensions == {"observed": {"confirm": True}}
+    assert facts(provider) == {"declarationVersion": 2, "protocolVersion": 1, "capabilities": ["cancel"]}
+
+
+def test_an_ari_file_by_itself_is_the_same_declaration() -> None:
+    alone = read_text(json.dumps(ARI))
+    app = service("com.ari_os.ari.action.TOOL_PROVIDER")
+    assert alone.capabilities[0].id == "add_circle"
+    in_app = read_one(app, {"assets/ari_tools.json": json.dumps(ARI)})
+    assert [one.model_copy(update={"source": None}) for one in alone.capabilities] == [
+        one.model_copy(update={"source": None}) for one in in_app.capabilities
+    ]
+
+
+@pytest.mark.parametrize("version", [None, 0, 3, "2", True])
+def test_ari_reads_nothing_of_another_version(version: object) -> None:
+    with pytest.raises(InputError, match="declaration version"):
+        read_tools("ari", json.dumps({**ARI, "declarationVersion": version}), Place(path="p"))
+
+
+@pytest.mark.parametrize(
+    ("tool", "reason"),
+    [
+        (1, "a tool is no JSON object"),
+        ({"description": "x"}, "it has no name"),
+        ({"name": "a", "args": 1}, "its arguments are no list"),
+        ({"name": "a", "args": [{"type": "int"}]}, "it has no name"),
+        ({"name": "a", "args": [{"name": "b", "type": "colour"}]}, "the type 'colour' is not known"),
+        ({"name": "a", "args": [{"name": "b", "type": "enum"}]}, "an enum lists no values"),
+        (ARI["tools"][0], "'add_circle' is declared twice"),  # type: ignore[index]
+    ],
+)
+def test_a_broken_tool_is_left_out_and_told(tool: Any, reason: str) -> None:
+    tools = [*ARI["tools"], tool]  # type: ignore[misc]
+    declared = read_tools("ari", json.dumps({**ARI, "tools": tools}), Place(path="p"))
+    assert [one.id for one in declared.capabilities] == ["add_circle", "remove_circles"]
+    (finding,) = declared.findings
+    assert finding.code == "observed-tool-left-out"
+    assert reason in finding.message
+
+
+def test_swiftfloris_keeps_each_schema_as_a_text() -> None:
+    catalog = {
+        "tools": [
+            {
+                "name": "calendar.next",
+                "description": "Next event",
+                "parameterSchema": '{"type": "object", "properties": {"days": {"type": "integer"}}}',
+            },
+            {"name": "ping"},
+            {"name": "bad", "parameterSchema": "{"},
+        ]
+    }
+    key = "dev.patrickgold.florisboard.mcp"
+    meta = meta_resource(f"{key}.tool_catalog", "@raw/tools") + meta_value(f"{key}.protocol_version", "1")
+    app = service("dev.patrickgold.florisboard.action.BIND_MCP_DAEMON", meta=meta)
+    reading = read(app, {"res/raw/tools.json": json.dumps(catalog)})
+    (provider,) = reading.providers
+    assert [one.id for one in provider.capabilities] == ["calendar.next", "ping"]
+    given = provider.capabilities[0].input
+    assert isinstance(given, ObjectType)
+    assert given.properties["days"].type == ScalarType(kind="int64")
+    assert facts(provider) == {"protocol_version": 1}
+    assert [one.code for one in reading.findings] == ["observed-tool-left-out"]
+    assert read_text(json.dumps(catalog)).dialect == "swiftfloris"
+
+
+def test_zwdroid_lists_functions_in_a_raw_resource() -> None:
+    functions = [
+        {
+            "type": "function",
+            "function": {
+                "name": "forecast",
+                "description": "Weather to come",
+                "parameters": {
+                    "type": "object",
+                    "properties": {"place": {"type": "string"}},
+                    "required": ["place"],
+                },
+            },
+        }
+    ]
+    meta = meta_resource("mcp.tools", "@raw/tools") + meta_value("mcp.description", "Weather")
+    app = service("zwdroid.mcp.sdk.McpServerService", meta=meta)
+    provider = read_one(app, {"res/raw/tools.json": json.dumps(functions)})
+    assert provider.description == "Weather"
+    (capability,) = provider.capabilities
+    assert (capability.id, capability.description) == ("forecast", "Weather to come")
+    assert isinstance(capability.input, ObjectType)
+    assert capability.input.properties["place"].required
+
+
+def test_a_list_of_functions_by_itself_is_nobody_s_in_particular() -> None:
+    assert FORMAT.detect(SourceFile("a.json", b'[{"type": "function", "function": {"name": "a"}}]')) == 0
+
+
+MCP_TOOLS = """<mcp-tools namespace="files" version="1.0">
+<tool name="read" description="Reads a file" since="2">
+<param name="path" type="string" required="true" description="Which one"/>
+<param name="lines" type="integer"/></tool>
+<tool description="nameless"/><note/></mcp-tools>"""
+
+
+def test_the_first_capapp_specification_has_an_xml_of_tools() -> None:
+    app = service(
+        "com.llmintentions.ACTION_MCP_TOOL", meta=meta_resource("com.llmintentions.mcp.tools", "@xml/tools")
+    )
+    reading = read(app, {"res/xml/tools.xml": MCP_TOOLS})
+    (provider,) = reading.providers
+    (capability,) = provider.capabilities
+    assert capability.extensions == {"observed": {"since": "2"}}
+    assert capability.source is not None
+    assert (capability.source.path, capability.source.line) == ("app/res/xml/tools.xml", 2)
+    assert isinstance(capability.input, ObjectType)
+    path, lines = capability.input.properties["path"], capability.input.properties["lines"]
+    assert path.required
+    assert path.type.description == "Which one"
+    assert lines.type == ScalarType(kind="int64")
+    assert facts(provider) == {"namespace": "files", "version": "1.0"}
+    assert [one.message.partition(": ")[2] for one in reading.findings] == [
+        "it has no name",
+        "<note> is no <tool>",
+    ]
+    assert read_text(MCP_TOOLS).dialect == "capapp-documented"
+
+
+def test_rosenpin_s_documented_form_only_names_its_tools() -> None:
+    meta = meta_value("mcp.capabilities", "tools:list_files, read;resources:file") + meta_value(
+        "mcp.version", "1.0.0"
+    )
+    provider = read_one(service("io.mmcp.action.SERVER", meta=meta))
+    assert [one.id for one in provider.capabilities] == ["list_files", "read"]
+    assert facts(provider) == {"resources": ["file"], "version": "1.0.0"}
+
+
+def test_a_flint_schema_is_flint_s_and_no_list_of_mcp() -> None:
+    schema = {
+        "protocol": "flint",
+        "version": "1.0",
+        "name": "Music",
+        "tools": [{"name": "home", "target": "home", "inputSchema": {"type": "object"}}],
+    }
+    provider = read_text(json.dumps(schema))
+    assert (provider.dialect, provider.name) == ("flint", "Music")
+    assert provider.capabilities[0].extensions == {"observed": {"target": "home"}}
+    assert facts(provider) == {"version": "1.0"}
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=12,
+)
+MEMBERS = ["name", "type", "values", "args", "tools", "function", "parameters", "parameterSchema", "required"]
+TOOL = st.dictionaries(st.sampled_from(MEMBERS), JSON_VALUES | st.just("int"), max_size=5)
+
+
+@pytest.mark.parametrize("form", ["ari", "catalog", "functions", "named-lists", "mcp-tools"])
+@given(tools=st.lists(TOOL | JSON_VALUES, max_size=4) | JSON_VALUES, shape=st.sampled_from(["", "tools"]))
+def test_wild_input_is_read_or_refused_and_nothing_else(form: ToolsForm, tools: Any, shape: str) -> None:
+    value = {"declarationVersion": 1, shape: tools} if shape else tools
+    try:
+        declared = read_tools(form, json.dumps(value), Place(path="p"))
+    except InputError:
+        return
+    assert len({one.id for one in declared.capabilities}) == len(declared.capabilities)
+
+
+@given(data=st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
+def test_wild_files_are_detected_or_not_and_read_or_refused(data: bytes) -> None:
+    source = SourceFile("a", data)
+    if FORMAT.detect(source):
+        with pytest.raises(InputError):
+            FORMAT.read_file(SourceFile("a", data + b"\xff"), ReadingContext())

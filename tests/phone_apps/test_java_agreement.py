@@ -1,0 +1,247 @@
+"""What the behaviours answer is what the sample apps' own Java answers, request by request."""
+
+import base64
+import json
+import random
+import string
+from typing import Any
+
+import pytest
+
+from droidgate_shim.phone.apps.clock_in_engine import ClockInEngine, read_descriptor
+from droidgate_shim.phone.apps.pdf_tools import PdfTools
+from droidgate_shim.phone.apps.schema_check import problem_with
+from droidgate_shim.phone.apps.strict_json import JsonTextError, read_object
+from droidgate_shim.phone.apps.weather import WeatherApp
+from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
+from handlers.jvm import as_line, run_class
+from phone_apps.pdf_files import pdf_with
+from phone_apps.sample_java import compile_sample, from_utf16
+from phone_apps.small_phone import NOW, SmallPhone
+
+TODAY = "2026-02-14"
+SEED = 20_260_214
+# Without a capital sigma: where one ends a word, a plain JVM asks its word breaker and Android asks Unicode.
+_CHARACTERS = [*string.printable, "ß", "İ", "語", "😀", "\ud83d", "\u2028", "\xa0", "Ǆ", "\x00"]
+
+
+class _Generator(random.Random):
+    """Wild JSON, and texts that are nearly JSON."""
+
+    def text(self, longest: int = 12) -> str:
+        return "".join(self.choices(_CHARACTERS, k=self.randrange(longest)))
+
+    def value(self, depth: int = 3) -> Any:
+        kind = self.randrange(9 if depth else 7)
+        simple: list[Any] = [
+            None, True, False, self.randrange(-(2**65), 2**65), self.randrange(-5, 99),
+            self.choice([0.5, -0.0, 1e21, 1e-7, 123456789.125, 3.0, 2.5e7, 1e300]), self.text(),
+        ]  # fmt: skip
+        if kind < len(simple):
+            return simple[kind]
+        if kind == len(simple):
+            return [self.value(depth - 1) for _ in range(self.randrange(4))]
+        return {self.text(4): self.value(depth - 1) for _ in range(self.randrange(4))}
+
+    def mutated(self, text: str) -> str:
+        for _ in range(self.choice([0, 0, 0, 0, 0, 0, 1, 1, 2, 5])):
+            at = self.randrange(len(text) + 1)
+            new = self.choice(["", "", self.text(4), self.choice('{}[]",:\\'), "\\u0041", "\\ud83d", "1e5"])
+            text = text[:at] + new + text[at + self.randrange(3) :]
+        return text
+
+    def spelled(self, value: Any) -> str:
+        return json.dumps(value, ensure_ascii=self.random() < 0.5)
+
+
+def _good_request(generator: _Generator) -> str:
+    name = generator.choice(["clock_in_today", "make_up_clock_in", "query_clock_in"])
+    day = f"{generator.choice([1999, 2000, 2024, 2026])}-02-{generator.randrange(1, 31):02}"
+    call = {"id": name, "args": {} if name == "clock_in_today" else {"date": day}}
+    body = {"version": "1.0", "request": {"id": generator.text() or "r", "capability": call}}
+    return generator.spelled({"mobile-mcp-request": body})
+
+
+def _clock_in_request(generator: _Generator) -> str:
+    if generator.random() < 0.4:
+        return _good_request(generator)
+    names = [
+        "clock_in_today",
+        "make_up_clock_in",
+        "query_clock_in",
+        "x",
+        "",
+        5,
+        2.5,
+        None,
+        [1, "/"],
+        {"a": 1e20},
+    ]
+    dates = [
+        TODAY,
+        "2026-02-13",
+        "2026-02-15",
+        "2024-02-29",
+        "2023-02-29",
+        "0000-02-29",
+        "1999-12-31",
+        "x",
+        7,
+        None,
+    ]
+    arguments = {generator.choice(["date", "date", "date", "d"]): generator.choice(dates)}
+    arguments = generator.choice([arguments, arguments, {}])
+    call: Any = {"id": generator.choice(names[: generator.choice([3, 10])]), "args": arguments}
+    if generator.random() < 0.2:
+        call[generator.choice(["input", "args", "id", "x"])] = generator.value()
+    request: Any = {"id": generator.choice(["r1", "r1", "r2", "r3", "ü/", "", 4]), "capability": call}
+    if generator.random() < 0.1:
+        request[generator.choice(["capability", "id"])] = generator.value()
+    body: Any = {
+        "version": generator.choice(["1.0", "1.0", "1.0", "1.0", "1.0", "1", 1.0]),
+        "request": request,
+    }
+    if generator.random() < 0.1:
+        body["request"] = generator.value()
+    return generator.mutated(generator.spelled({"mobile-mcp-request": body}))
+
+
+class _Book:
+    def __init__(self) -> None:
+        self.held: set[str] = set()
+
+    def days(self) -> frozenset[str]:
+        return frozenset(self.held)
+
+    def add(self, day: str) -> bool:
+        is_new = day not in self.held
+        self.held.add(day)
+        return is_new
+
+
+def test_clock_in_answers_2000_requests_as_its_java_does(tmp_path_factory: pytest.TempPathFactory) -> None:
+    names = ["RequestEngine", "Descriptor", "ClockInBook", "StrictJson"]
+    folder = tmp_path_factory.mktemp("clock_in")
+    classes = compile_sample("clock-in/app", names, "ClockInRunner", folder / "classes")
+    descriptor = (
+        SmallPhone().context("dev.droidgate.sample.clockin").read_xml_resource("@xml/mcp_capabilities")
+    )
+    generator = _Generator(SEED)
+    texts = [None, *(_clock_in_request(generator) for _ in range(2000))]
+    lines = [as_line(descriptor), as_line(str(int(NOW))), *map(as_line, texts)]
+    answers = map(from_utf16, run_class("dev.droidgate.sample.clockin.ClockInRunner", classes, lines))
+    engine = ClockInEngine(read_descriptor(descriptor), _Book(), lambda: TODAY)
+    ours = [engine.answer(text) for text in texts]
+    assert sum('"success"' in one for one in ours) > 200
+    for text, mine, theirs in zip(texts, ours, answers, strict=True):
+        assert mine == theirs, text
+
+
+def _weather_call(generator: _Generator) -> tuple[str | None, str | None]:
+    place = generator.choice(
+        ["Paris", "  New \t York ", "ΣΊΣΥΦΟΣ", "İstanbul", "", "1 2", "x" * 81, generator.text(30)]
+    )
+    arguments: Any = {
+        "currentWeather": {"location": place},
+        "forecast": {"location": place, "days": generator.choice(["3", 7, "8", "0", "x", 2.0, None])},
+        "warmestPlace": {
+            "places": ";".join([place] + [generator.text(6) for _ in range(generator.randrange(12))])
+        },
+    }
+    name = generator.choice([*arguments, *arguments, "getWeather", "", None])
+    chosen = arguments.get(name, {})
+    if generator.random() < 0.3:
+        return "currentWeather", generator.spelled({"location": "a" + generator.text(20)})
+    if generator.random() < 0.1:
+        chosen[generator.text(4)] = generator.value()
+    text = generator.spelled(chosen)
+    return name, generator.choice([text, text, text, generator.mutated(text), "", None])
+
+
+def test_weather_is_the_same_as_in_java_for_2000_calls(tmp_path_factory: pytest.TempPathFactory) -> None:
+    names = ["Weather", "WeatherTools", "StrictJson"]
+    folder = tmp_path_factory.mktemp("weather")
+    classes = compile_sample("weather/app", names, "WeatherRunner", folder / "classes")
+    generator = _Generator(SEED)
+    calls = [_weather_call(generator) for _ in range(2000)]
+    lines = [as_line(part) for call in calls for part in call]
+    answers = map(from_utf16, run_class("dev.droidgate.sample.weather.WeatherRunner", classes, lines))
+    phone = SmallPhone()
+    phone.install(WeatherApp)
+    ours = [_broadcast(phone, *call) for call in calls]
+    assert sum(not one.startswith("Error: ") for one in ours) > 400
+    for call, mine, theirs in zip(calls, ours, answers, strict=True):
+        assert mine == theirs, call
+
+
+def _broadcast(phone: SmallPhone, tool: str | None, params: str | None) -> str:
+    extras = {name: value for name, value in (("tool", tool), ("params", params)) if value is not None}
+    component = ComponentName("dev.droidgate.sample.weather", "dev.droidgate.sample.weather.WeatherReceiver")
+    results: list[str] = []
+    phone.context("dev.droidgate.sample.agent").send_ordered_broadcast(
+        Intent("com.example.ACTION_MMCP_INVOKE", component, extras=Bundle.of_strings(extras)),
+        lambda result: results.append(str(result.data)),
+    )
+    return results[0]
+
+
+_WORDS = ["Invoice", "1234", "Grüße", "(total)", "a-b", "€", "naïve", "x.y"]
+
+
+def _page(generator: _Generator) -> list[str]:
+    return [
+        " ".join(generator.choices(_WORDS, k=generator.randrange(1, 6)))
+        for _ in range(generator.randrange(1, 5))
+    ]
+
+
+def _tool_value(generator: _Generator) -> Any:
+    return {
+        generator.choice(
+            ["path", "first_page", "format", "max_images", "paths", "metadata", "output_name", "x"]
+        ): (
+            generator.choice(
+                [generator.value(), "a.pdf", 3, 0, ["a", "b"], "png", {"title": "t"}, {"keywords": [""]}]
+            )
+        )
+        for _ in range(generator.randrange(5))
+    }
+
+
+def test_pdf_tool_checks_and_reads_as_its_java_does(tmp_path_factory: pytest.TempPathFactory) -> None:
+    names = [
+        "SchemaCheck", "StrictJson", "PdfFile", "PdfText", "PdfFont", "PdfLexer", "PdfFilters", "PdfStream", "PdfRef",
+        "ToolException",
+    ]  # fmt: skip
+    folder = tmp_path_factory.mktemp("pdf_tool")
+    classes = compile_sample("pdf-tool/app", names, "PdfRunner", folder / "classes")
+    phone = SmallPhone()
+    context = phone.context("dev.droidgate.sample.pdftool")
+    manifest = context.read_meta_data("dev.droidgate.sample.pdftool.ToolActivity", "mMCP_manifest")
+    generator = _Generator(SEED)
+    schemas = [one["parameters"] for one in json.loads(str(manifest))["tools"]]
+    checked = []
+    for schema in schemas * 200:
+        text = generator.spelled(_tool_value(generator)).encode("utf-8", "replace").decode()
+        try:
+            checked.append((schema, text, problem_with(schema, read_object(text))))
+        except JsonTextError:
+            continue
+    files = [[_page(generator) for _ in range(generator.randrange(1, 4))] for _ in range(40)]
+    lines = []
+    for schema, text, _ in checked:
+        lines += ["schema", _base64(json.dumps(schema).encode()), _base64(text.encode())]
+    for number, pages in enumerate(files):
+        lines += ["pdf", _base64(pdf_with(*pages, compress=bool(number % 2)))]
+    answers = run_class("dev.droidgate.sample.pdftool.PdfRunner", classes, lines)
+    for (_, text, mine), theirs in zip(checked, answers, strict=False):
+        assert mine == theirs, text
+    for number, (pages, theirs) in enumerate(zip(files, answers[len(checked) :], strict=True)):
+        phone.shared["/storage/emulated/0/a.pdf"] = pdf_with(*pages, compress=bool(number % 2))
+        result = PdfTools(context).run("extract_text", {"path": "/sdcard/a.pdf", "separator": "form_feed"})
+        assert result["text"].split("\f") == theirs
+        assert theirs == ["\n".join(page) for page in pages]
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()

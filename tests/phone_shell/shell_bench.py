@@ -1,0 +1,115 @@
+"""What the tests of the phone's shell share: a phone with files only, and command lines run in real shells."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from droidgate_shim.phone.commands.registry import command_names
+from droidgate_shim.phone.file_layout import lay_out
+from droidgate_shim.phone.files import VirtualFiles
+from droidgate_shim.phone.shell import Budget, run_shell
+from droidgate_shim.phone.shell.run import BytesInput, Streams
+from droidgate_shim.phone.system import AndroidSystem
+
+SCRATCH = "/data/local/tmp"
+TEST_BUDGET = Budget(seconds=20, steps=100_000, output=1 << 24)
+
+
+@dataclass
+class Outcome:
+    """Status, standard output and standard error of a command line."""
+
+    status: int
+    output: bytes
+    error: bytes
+
+    @property
+    def text(self) -> str:
+        return self.output.decode("utf-8", "surrogateescape")
+
+    @property
+    def complaint(self) -> str:
+        return self.error.decode("utf-8", "surrogateescape")
+
+
+class Sink:
+    """Keeps what is written; breaks like a closed socket after `limit` bytes."""
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.data = bytearray()
+        self._limit = limit
+
+    def write(self, data: bytes) -> None:
+        if self._limit is not None and len(self.data) + len(data) > self._limit:
+            raise BrokenPipeError
+        self.data += data
+
+
+@dataclass
+class FilesOnlySystem:
+    """As much of the phone as the shell and the commands for files need."""
+
+    files: VirtualFiles = field(default_factory=VirtualFiles)
+
+
+class Phone:
+    """A phone whose files stay between command lines."""
+
+    def __init__(self) -> None:
+        self.system = FilesOnlySystem()
+        lay_out(self.system.files, programs=command_names())
+
+    @property
+    def files(self) -> VirtualFiles:
+        return self.system.files
+
+    def run(
+        self,
+        command: str,
+        stdin: bytes = b"",
+        *,
+        uid: int = 2000,
+        environment: Mapping[str, str] | None = None,
+        budget: Budget = TEST_BUDGET,
+        output: Sink | None = None,
+    ) -> Outcome:
+        output = output or Sink()
+        error = Sink()
+        status = run_shell(
+            cast("AndroidSystem", self.system),
+            command,
+            Streams(BytesInput(stdin), output, error),
+            uid=uid,
+            environment=environment,
+            budget=budget,
+        )
+        return Outcome(status, bytes(output.data), bytes(error.data))
+
+    def run_in_scratch(self, command: str, stdin: bytes = b"") -> Outcome:
+        """Run a command line in /data/local/tmp with few variables."""
+        return self.run(
+            f"cd {SCRATCH}\n{command}",
+            stdin,
+            environment={"HOME": "/", "PATH": "/system/bin", "LC_ALL": "C.UTF-8"},
+        )
+
+
+def run_in_real_shell(
+    shell: Path, command: str, folder: Path, stdin: bytes = b"", *, options: tuple[str, ...] = ()
+) -> Outcome:
+    """Run a command line in a shell of the host, in a folder of its own, as `sh` of Android is started."""
+    run = subprocess.run(
+        ["/system/bin/sh", *options, "-c", f"cd {folder}\n{command}"],
+        executable=shell,
+        input=stdin,
+        capture_output=True,
+        check=False,
+        timeout=20,
+        cwd=folder,
+        env={"HOME": "/", "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+    )
+    return Outcome(run.returncode, run.stdout, run.stderr)

@@ -1,0 +1,195 @@
+"""`droidgate phone`: phones in the background, told and ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from cli.program_runs import Runner
+from droidgate.cli.exit_codes import ExitCode
+from phone_transport.adb_host import DeviceHost, ServerClient, wait_until
+from phone_transport.conftest import StockAdb, free_port
+
+
+@pytest.fixture
+def droidgate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Runner]:
+    """Run the program with a home of its own; phones that are left are stopped."""
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path))
+    run = Runner(capsys, monkeypatch)
+    yield run
+    for file in (tmp_path / "state" / "phones").glob("*.json"):
+        run("phone", "stop", "--port", file.stem)
+
+
+def start(droidgate: Runner, *options: str) -> dict[str, Any]:
+    run = droidgate("phone", "start", "--no-apps", "--json", *options)
+    assert run.code == 0, run
+    document: dict[str, Any] = json.loads(run.out)
+    return document
+
+
+def check(droidgate: Runner, command: str, document: dict[str, Any]) -> None:
+    schema = json.loads(droidgate("phone", command, "--json-schema").out)
+    jsonschema.validate(document, schema)
+
+
+def lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_phone_runs_in_the_background_until_it_is_stopped(droidgate: Runner, tmp_path: Path) -> None:
+    started = start(droidgate)
+    check(droidgate, "start", started)
+    assert lives(started["pid"])
+    with DeviceHost(started["port"]) as host:
+        assert host.connect().data.startswith(b"device::")
+        assert host.run(b"shell:echo hi") == b"hi\n"
+    stopped = droidgate("phone", "stop", "--json")
+    assert stopped.code == 0
+    assert json.loads(stopped.out)["serial"] == started["serial"]
+    check(droidgate, "stop", json.loads(stopped.out))
+    assert not lives(started["pid"])
+    assert list((tmp_path / "state" / "phones").iterdir()) == []
+
+
+def test_what_to_type_next_is_told_and_works(droidgate: Runner, stock_adb: StockAdb) -> None:
+    run = droidgate("phone", "start", "--no-apps")
+    assert (run.code, run.err) == (0, "")
+    told = [line.strip() for line in run.out.splitlines()]
+    serial = next(line for line in told if line.startswith("adb connect")).split()[-1]
+    stock_adb.connect(serial)
+    assert stock_adb.on(serial, "shell", "echo hi").stdout == b"hi\n"
+    stock_adb.run("disconnect", serial)
+    stop = next(line for line in told if line.startswith("droidgate phone stop"))
+    assert droidgate(*stop.split()[1:]).out == f"{serial} is stopped\n"
+
+
+def test_ports_and_release_can_be_chosen(droidgate: Runner) -> None:
+    port, server_port = free_port(), free_port()
+    started = start(droidgate, "--port", str(port), "--server-port", str(server_port), "--sdk", "30")
+    assert (started["port"], started["server_port"], started["sdk"]) == (port, server_port, "30")
+    with ServerClient(server_port) as client:
+        client.open_on(started["serial"], b"shell:getprop ro.build.version.sdk")
+        assert client.read_to_end() == b"30\n"
+
+
+def test_several_phones_need_to_be_told_apart(droidgate: Runner) -> None:
+    ports = sorted(start(droidgate)["port"] for _ in range(2))
+    run = droidgate("phone", "stop")
+    assert (run.code, run.out) == (ExitCode.DEVICE, "")
+    assert str(ports[0]) in run.err
+    assert str(ports[1]) in run.err
+    assert droidgate("phone", "stop", "--port", str(ports[0])).code == 0
+    assert droidgate("phone", "stop").code == 0
+
+
+@pytest.mark.parametrize("command", ["stop", "apps"])
+def test_without_a_phone_the_way_out_is_told(droidgate: Runner, command: str) -> None:
+    run = droidgate("phone", command)
+    assert run.code == ExitCode.DEVICE
+    assert run.err == "error: no virtual phone runs\nhint: Start one with `droidgate phone start`\n"
+
+
+def test_a_phone_that_was_killed_is_recognised(droidgate: Runner, tmp_path: Path) -> None:
+    started = start(droidgate)
+    os.kill(started["pid"], signal.SIGKILL)
+    wait_until(lambda: not lives(started["pid"]))
+    assert droidgate("phone", "stop").code == ExitCode.DEVICE
+    assert list((tmp_path / "state" / "phones").iterdir()) == []
+
+
+def test_a_file_that_names_another_process_is_not_believed(droidgate: Runner, tmp_path: Path) -> None:
+    folder = tmp_path / "state" / "phones"
+    folder.mkdir(parents=True)
+    other = {"serial": "127.0.0.1:1", "port": 1, "server_port": 2, "pid": os.getpid(), "sdk": "36.1"}
+    (folder / "1.json").write_text(json.dumps(other))
+    (folder / "2.json").write_text("{broken")
+    (folder / "3.json").write_text('{"pid": -1}')
+    assert droidgate("phone", "stop").code == ExitCode.DEVICE
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "text"),
+    [
+        (["--sdk", "1"], ExitCode.USAGE, "1"),
+        (["--fault", "explode"], ExitCode.USAGE, "'explode' is no fault"),
+        (["--log", "/nonexistent/log"], ExitCode.INPUT, "No such file or directory"),
+        (["--port", "70000"], ExitCode.USAGE, "--port"),
+    ],
+)
+def test_a_request_that_makes_no_sense_is_refused(
+    droidgate: Runner, options: list[str], code: ExitCode, text: str
+) -> None:
+    run = droidgate("phone", "start", "--no-apps", *options)
+    assert (run.code, run.out) == (code, "")
+    assert text in run.err
+
+
+def test_a_port_that_is_taken_is_told(droidgate: Runner) -> None:
+    port = start(droidgate)["port"]
+    run = droidgate("phone", "start", "--no-apps", "--port", str(port))
+    assert (run.code, run.out) == (ExitCode.DEVICE, "")
+    assert "Address already in use" in run.err
+    assert droidgate("phone", "stop").code == 0
+
+
+def test_faults_are_shown_and_listed(droidgate: Runner) -> None:
+    assert "drop-after=BYTES" in droidgate("phone", "start", "--fault", "list").out
+    started = start(droidgate, "--fault", "unauthorized")
+    with DeviceHost(started["port"]) as host:
+        assert host.connect().command == b"AUTH"
+    assert droidgate("phone", "stop").code == 0
+
+
+def test_the_log_is_written_as_it_happens(droidgate: Runner, tmp_path: Path) -> None:
+    log = tmp_path / "events"
+    started = start(droidgate, "--log", str(log))
+    with DeviceHost(started["port"]) as host:
+        host.connect()
+        host.run(b"shell:echo \xff\xed\xa0\x80")
+    wait_until(lambda: '"exit"' in log.read_text())
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [event["service"] for event in events if event["event"] == "service"] == [
+        "shell:echo \\xff\\xed\\xa0\\x80"
+    ]
+
+
+def test_a_phone_in_the_foreground_stays_until_ctrl_c(tmp_path: Path) -> None:
+    environment = {**os.environ, "DROIDGATE_HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "droidgate", "phone", "start", "--no-apps", "--foreground"]
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        serial = process.stdout.readline().decode().split()[0]
+        with DeviceHost(int(serial.rpartition(":")[2])) as host:
+            host.connect()
+        wait_until(lambda: list((tmp_path / "state" / "phones").iterdir()))
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+    assert list((tmp_path / "state" / "phones").iterdir()) == []
+
+
+def test_nothing_of_the_phone_needs_an_adb_program(droidgate: Runner) -> None:
+    started = start(droidgate)
+    run = droidgate("phone", "apps", "--json")
+    assert run.code == 0, run
+    document = json.loads(run.out)
+    check(droidgate, "apps", document)
+    assert (document["serial"], document["apps"]) == (started["serial"], [])
