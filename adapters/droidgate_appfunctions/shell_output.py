@@ -54,7 +54,7 @@ def read_shell_output(stdout: str, exit_status: int) -> ShellOutcome:
         The response document, or the failure with its token. A list of documents, as an early shell prints
         it, is the list of returned documents.
     """
-    text = _without_notices(stdout.replace("\r\n", "\n")).strip()
+    text = _without_notices(stdout.replace("\r\n", "\n")).strip(" \t\n")
     if exit_status == 0 and text.startswith(("{", "[")):
         return _read_document(text)
     failure = _find_failure(text)

@@ -22,7 +22,7 @@ LOOKS_FOR: Final = tuple(
 def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]:
     """Return the one way there is: the protocol's own agent."""
     del provider, facts
-    needs = ("the protocol is only read: its own agent calls its tools",)
+    needs = ("the protocol's own agent, since droidgate only reads the protocol",)
     return (CallRoute("own-agent", "by the protocol's own agent", ready=False, needs=needs),)
 
 

@@ -72,7 +72,8 @@ def application_of_apk(data: bytes) -> Application:
 
 
 def providers_of(application: Application) -> tuple[list[Provider], list[Finding]]:
-    providers, findings = [], []
+    providers: list[Provider] = []
+    findings: list[Finding] = []
     for one in load_formats().values():
         reading = one.read_application(application, ReadingContext())
         providers += reading.providers
@@ -163,7 +164,11 @@ def test_compiled_xml_is_the_text_that_a_device_gives(form: str) -> None:
     root = etree.fromstring(file.text.encode())
     for element, written in zip(root.iter(), source.iter(), strict=True):
         assert element.tag == written.tag
-        assert element.sourceline == line_of_start(file.text, element.tag) == line_of_start(XML, element.tag)
+        assert (
+            element.sourceline
+            == line_of_start(file.text, str(element.tag))
+            == line_of_start(XML, str(element.tag))
+        )
         raw = {str(name): str(text) for name, text in written.attrib.items()}
         if form == "raw values":
             expected = raw | {"j": "A@"}

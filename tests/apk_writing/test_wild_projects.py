@@ -1,5 +1,6 @@
 """Broken source trees: an APK that reads, or an error of ours, never anything else."""
 
+import re
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -56,17 +57,25 @@ PIECES = st.sampled_from(
     ]
 )
 
+# Values and texts: what stands there decides more often than markup whether a file can be compiled.
+_VALUES = re.compile(rb'(?<=["\'>])([^"\'<>]+)(?=["\'<])')
+
 
 @st.composite
-def mutated_trees(draw: st.DrawFn) -> dict[str, bytes]:
-    tree = dict(TREE)
+def mutated_files(draw: st.DrawFn) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
     for _ in range(draw(st.integers(1, 3))):
         name = draw(st.sampled_from(TEXTS))
-        data = tree[name]
-        start = draw(st.integers(0, len(data)))
-        length = draw(st.integers(0, 12))
-        tree[name] = data[:start] + draw(PIECES) + data[start + length :]
-    return tree
+        data = files.get(name, TREE[name])
+        if draw(st.booleans()):
+            start, end = draw(st.sampled_from([found.span(1) for found in _VALUES.finditer(data)]))
+            start = draw(st.integers(start, end))
+            end = draw(st.integers(start, end))
+        else:
+            start = draw(st.integers(0, len(data)))
+            end = start + draw(st.integers(0, 12))
+        files[name] = data[:start] + draw(PIECES) + data[end:]
+    return files
 
 
 def _packed(tree: dict[str, bytes]) -> bytes | DroidgateError:
@@ -76,12 +85,12 @@ def _packed(tree: dict[str, bytes]) -> bytes | DroidgateError:
         return error
 
 
-@given(mutated_trees())
+@given(mutated_files())
 @example({})
 @example({"AndroidManifest.xml": b""})
-@example({"AndroidManifest.xml": b'<manifest package="a.b"/>'})
-def test_a_mutated_tree_becomes_an_apk_or_an_error_of_ours(tree: dict[str, bytes]) -> None:
-    packed = _packed(tree)
+@example({"res/color/tint.xml": b"<a><![CDATA[\n</a>"})
+def test_a_mutated_tree_becomes_an_apk_or_an_error_of_ours(files: dict[str, bytes]) -> None:
+    packed = _packed(TREE | files)
     if isinstance(packed, DroidgateError):
         assert packed.message
         assert "\n" not in packed.message

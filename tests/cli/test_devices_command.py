@@ -13,7 +13,7 @@ from droidgate.cli.json_output import schema_of
 
 OTHERS = (
     f"{'LOCKED':<22} unauthorized usb:1-1 transport_id:8\n"
-    f"{'NOUDEV':<22} no permissions (missing udev rules?); see [http://developer.android.com] transport_id:9\n"
+    f"{'NOUDEV':<22} no permissions (no udev rules?); see [http://developer.android.com] transport_id:9\n"
 )
 PROPERTIES = (
     "[ro.build.version.sdk]: [36]\n[ro.build.version.release]: [16]\n[ro.product.model]: [Evil \x1b[31m]\n"
@@ -31,8 +31,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeAdbServer]:
 
 
 @pytest.mark.usefixtures("server")
-def test_each_device_is_shown_with_its_state_and_the_way_out(program: Runner) -> None:
-    run = program("devices")
+def test_each_device_is_shown_with_its_state_and_the_way_out(droidgate: Runner) -> None:
+    run = droidgate("devices")
     assert run.code == 0
     lines = {line.split()[0]: line for line in run.out.splitlines()[1:]}
     assert "16" in lines[SERIAL]
@@ -42,32 +42,32 @@ def test_each_device_is_shown_with_its_state_and_the_way_out(program: Runner) ->
 
 
 @pytest.mark.usefixtures("server")
-def test_the_document_fits_its_schema(program: Runner) -> None:
-    document = json.loads(program("devices", "--json").out)
+def test_the_document_fits_its_schema(droidgate: Runner) -> None:
+    document = json.loads(droidgate("devices", "--json").out)
     jsonschema.validate(document, schema_of(DevicesDocument))
     first, locked, _ = document["devices"]
     assert (first["sdk"], first["ready"], first["security_patch"]) == (36, True, "2025-06-05")
     assert (locked["ready"], locked["state"], locked["sdk"]) == (False, "unauthorized", None)
 
 
-def test_a_device_that_does_not_answer_is_shown_with_its_error(
-    program: Runner, server: FakeAdbServer
+def test_a_device_that_answers_wrongly_is_shown_with_its_error(
+    droidgate: Runner, server: FakeAdbServer
 ) -> None:
     server.shell = lambda *_: Answer(b"garbage")
-    run = program("devices")
+    run = droidgate("devices")
     assert run.code == 0
     assert "cut off" in run.out
 
 
-def test_no_device_is_no_error(program: Runner, server: FakeAdbServer) -> None:
+def test_no_device_is_no_error(droidgate: Runner, server: FakeAdbServer) -> None:
     server.listed = ""
-    run = program("devices")
+    run = droidgate("devices")
     assert run.code == 0
     assert "droidgate phone start" in run.out
 
 
-def test_what_is_no_adb_server_ends_with_code_four(program: Runner, server: FakeAdbServer) -> None:
+def test_what_is_no_adb_server_ends_with_code_four(droidgate: Runner, server: FakeAdbServer) -> None:
     server.version = "zz"
-    run = program("devices")
+    run = droidgate("devices")
     assert (run.code, run.out) == (4, "")
     assert "error:" in run.err

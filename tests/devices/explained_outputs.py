@@ -14,6 +14,12 @@ from typing import Any
 from devices.golden_outputs import Case
 
 NOTICES = ("Invalid user ID: ", "Invalid timeout duration: ")
+EXECUTION_NOTICES = (
+    *NOTICES,
+    "Sent PendingIntent",
+    "No PendingIntent",
+    "App function executed successfully.",
+)
 
 
 def explains(family: str, value: Any, case: Case) -> bool:
@@ -77,6 +83,21 @@ def _listing(value: Any, case: Case) -> bool:
             [(kind, document)] = rest.items()
             expected.append({"package": package, "type": kind, "document": document, "runtime": runtime})
     return bool(value == expected)
+
+
+def _execution(value: Any, case: Case) -> bool:
+    plain = "\n".join(line for line in case.stdout.split("\n") if not line.startswith(EXECUTION_NOTICES))
+    try:
+        read = json.loads(plain)
+    except ValueError:
+        read = None
+    is_result = case.exit_status == 0 and isinstance(read, dict | list)
+    if value["document"] is None:
+        # Duplicate keys and control characters are refused too: that errs on the safe side.
+        return value["token"] is not None and (not is_result or value["token"] == "malformed_response")
+    if isinstance(read, list):
+        read = {"androidAppfunctionsReturnValue": read} if read else {}
+    return is_result and bool(read == value["document"])
 
 
 def _enabled(value: Any, case: Case) -> bool:
@@ -174,6 +195,7 @@ EXPLANATIONS: dict[str, Callable[[Any, Case], bool]] = {
     "cmd package query-": _components,
     "cmd app_function help": _help,
     "cmd app_function list-app-functions": _listing,
+    "cmd app_function execute-app-function": _execution,
     "cmd app_function is-enabled": _enabled,
     "am broadcast": _broadcast,
     "am start-activity -W": _activity,

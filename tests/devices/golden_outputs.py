@@ -17,6 +17,7 @@ from typing import Any
 
 from droidgate.devices import activities, app_functions, components, content, installing, packages, properties
 from droidgate.devices.listing import read_devices
+from droidgate_appfunctions.shell_output import read_shell_output
 
 FOLDER = Path(__file__).resolve().parent.parent / "device_outputs"
 
@@ -80,6 +81,11 @@ def _help(case: Case) -> Any:
     return {name: sorted(options) for name, options in shell.commands.items()}
 
 
+def _execution(case: Case) -> Any:
+    outcome = read_shell_output(case.stdout, case.exit_status)
+    return {"document": outcome.document, "token": outcome.token, "code": outcome.code}
+
+
 def _devices(case: Case) -> Any:
     return [[one.serial, one.state, one.transport, one.model] for one in read_devices(case.stdout)]
 
@@ -102,6 +108,7 @@ READERS: dict[str, Callable[[Case], Any]] = {
     "cmd package query-": _components,
     "cmd app_function help": _help,
     "cmd app_function list-app-functions": _of(app_functions.read_listing),
+    "cmd app_function execute-app-function": _execution,
     "cmd app_function is-enabled": _of(app_functions.read_enabled),
     "am broadcast": _of(activities.read_broadcast),
     "am start-activity -W": _of(activities.read_activity_start),

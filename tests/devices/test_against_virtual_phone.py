@@ -3,6 +3,7 @@
 The phone shares no code with the client: what they agree on stands in the golden outputs.
 """
 
+import contextlib
 import os
 import re
 import socket
@@ -11,37 +12,24 @@ from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
 from devices.conftest import VARIABLES
 from droidgate.devices.components import query_components
 from droidgate.devices.device import Device, open_device
-from droidgate.devices.errors import DeviceError, DeviceGoneError, NoDeviceError
 from droidgate.devices.packages import list_packages, package_paths
 from droidgate.devices.properties import build_of, get_properties
 from droidgate.devices.quoting import join_command
 from droidgate.devices.remote_apk import open_remote_apk
 from droidgate.devices.server import AdbServer, ServerAddress
+from droidgate.model.errors import DeviceError
 from droidgate_shim.phone.faults import parse_faults
 from droidgate_shim.phone.phone import VirtualPhone, start_phone
 from requirements_of_tests import require
 
-HOSTILE = [
-    "$(touch /data/local/tmp/CANARY)",
-    "it's",
-    "`id`",
-    "a\nb",
-    "*",
-    "~",
-    "",
-    " ",
-    "語 😀",
-    "\\",
-    "-n",
-    "#x",
-]
+CANARY = "/data/local/tmp/CANARY"
+HOSTILE = [f"$(touch {CANARY})", "it's", "`id`", "a\nb", "*", "~", "", " ", "語 😀", "\\", "-n", "#x"]
 
 
 class Reached:
@@ -53,18 +41,18 @@ class Reached:
         self.device: Device = open_device(phone.serial, server=server)
 
 
-@pytest.fixture(params=["its own server", "real adb"])
-def reached(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Reached]:
+@pytest.fixture(scope="module", params=["its own server", "real adb"])
+def reached(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reached]:
     with start_phone(server_port=0) as phone:
         if request.param == "its own server":
             assert phone.server_port is not None
             yield Reached(phone, AdbServer(ServerAddress(port=phone.server_port)))
             return
-        with_real_adb = real_adb_server(phone, tmp_path)
-        yield Reached(phone, next(with_real_adb))
-        with_real_adb.close()
+        with real_adb_server(phone, tmp_path_factory.mktemp("adb-home")) as server:
+            yield Reached(phone, server)
 
 
+@contextlib.contextmanager
 def real_adb_server(phone: VirtualPhone, home: Path) -> Iterator[AdbServer]:
     adb = require("adb")
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -102,7 +90,7 @@ def test_the_phone_tells_what_it_is(reached: Reached) -> None:
 def test_hostile_arguments_reach_the_phones_shell_unchanged(reached: Reached) -> None:
     result = reached.device.run(["printf", "%s\\0", *HOSTILE])
     assert result.stdout.decode().split("\0") == [*HOSTILE, ""]
-    assert reached.device.run(["ls", "/data/local/tmp/CANARY"]).exit_status != 0
+    assert reached.device.run(["ls", CANARY]).exit_status != 0
 
 
 def test_streams_and_exit_statuses_come_apart(reached: Reached) -> None:
@@ -171,11 +159,11 @@ def test_a_phone_that_goes_is_told() -> None:
     with start_phone(server_port=0, apps=False) as phone:
         device = own_device(phone)
         device.run(["true"])
-    with pytest.raises((NoDeviceError, DeviceGoneError, DeviceError)) as raised:
+    with pytest.raises(DeviceError) as raised:
         device.run(["true"])
     assert re.search(r"attached|answers|ended", str(raised.value))
 
 
-def own_device(phone: VirtualPhone, **options: Any) -> Device:
+def own_device(phone: VirtualPhone) -> Device:
     assert phone.server_port is not None
-    return open_device(phone.serial, server=AdbServer(ServerAddress(port=phone.server_port)), **options)
+    return open_device(phone.serial, server=AdbServer(ServerAddress(port=phone.server_port)))

@@ -7,6 +7,7 @@ import pytest
 
 from devices.conftest import StartServer, client, device_on
 from devices.fake_adb_server import FINGERPRINT, LISTED, SERIAL, Answer
+from droidgate.devices.connection import frame_request
 from droidgate.devices.device import LONG_COMMAND_BYTES, Identity, open_device
 from droidgate.devices.errors import (
     CommandFailedError,
@@ -74,6 +75,14 @@ def test_a_long_command_goes_through_the_shells_input(start_server: StartServer)
         device.run(["echo", argument], stdin=b"x")
     with pytest.raises(UnsafeArgumentError, match="131071"):
         device.run(["echo", "x" * 131_072])
+
+
+def test_a_request_has_as_many_bytes_as_adb_takes() -> None:
+    for length in range(65_510, 65_536):
+        assert frame_request("x" * length) == b"%04x" % length + b"x" * length
+    for length in range(65_536, 65_541):
+        with pytest.raises(UnsafeArgumentError, match=str(length)):
+            frame_request("x" * length)
 
 
 @pytest.mark.parametrize("arguments", [[], [""], ["a", "b\0"], ["a", "\ud800"]])

@@ -4,6 +4,7 @@ The faults are those of reference android-runtime, scorecard row 16, made by a s
 real sockets. Each is tried at every point of the protocol where it can happen.
 """
 
+import contextlib
 import io
 import socket
 import threading
@@ -271,7 +272,8 @@ def test_a_device_is_waited_for_until_it_is_ready(start_server: StartServer) -> 
     steps = ["", f"{SERIAL}\toffline\n", f"{SERIAL}\tauthorizing\nB\tdevice\n", f"{SERIAL}\tdevice\n"]
     told = b"OKAY" + b"".join(block(one) for one in steps)
     server = client(start_server(faults={"host:track-devices": stalls_after(told)}))
-    states = [[one.state for one in devices] for devices, _ in zip(server.watch(5), steps, strict=False)]
+    with contextlib.closing(server.watch(5)) as lists:
+        states = [[one.state for one in next(lists)] for _ in steps]
     assert states == [[], ["offline"], ["authorizing", "device"], ["device"]]
     server.wait_for(SERIAL, 5)
     with pytest.raises(DeadlineError):

@@ -133,7 +133,13 @@ class SmallContext:
         self.phone.service(component.package, component.class_name).on_start_command(intent)
         return component
 
-    def bind_service(self, intent: Intent, on_message: Callable[[Message], None]) -> "SmallBinding | None":
+    def bind_service(
+        self,
+        intent: Intent,
+        on_message: Callable[[Message], None],
+        on_disconnected: Callable[[], None] | None = None,
+    ) -> "SmallBinding | None":
+        del on_disconnected
         assert intent.component is not None
         handle = self.phone.service(intent.component.package, intent.component.class_name).on_bind(intent)
         token = self.phone.new_token()
@@ -157,7 +163,10 @@ class SmallContext:
         found = app.RECEIVERS[intent.component.class_name](context).on_receive(intent, before)
         on_result(found if found is not None else before)
 
-    def create_pending_intent(self, on_sent: Callable[[Intent], None]) -> str:
+    def create_pending_intent(
+        self, on_sent: Callable[[Intent], None], base: Intent | None = None, *, mutable: bool = True
+    ) -> str:
+        del base, mutable
         token = self.phone.new_token()
         self.phone.pending[token] = on_sent
         return token
@@ -182,13 +191,14 @@ class SmallContext:
         return self._query(intent, "receiver")
 
     def _query(self, intent: Intent, kind: str) -> list[ComponentName]:
-        found = []
-        for package in self.phone.apps:
-            application = application_of(package) if package in MODULES else None
-            for component in application.components if application is not None else ():
-                if component.kind == kind and component.has_action(intent.action or ""):
-                    found.append(ComponentName(package, application.qualified_name(component)))
-        return found
+        packages = [one for one in self.phone.apps if one in MODULES]
+        applications = [(package, application_of(package)) for package in packages]
+        return [
+            ComponentName(package, application.qualified_name(component))
+            for package, application in applications
+            for component in application.components
+            if component.kind == kind and component.has_action(intent.action or "")
+        ]
 
 
 @dataclass

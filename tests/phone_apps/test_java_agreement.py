@@ -210,8 +210,8 @@ def _tool_value(generator: _Generator) -> Any:
 
 def test_pdf_tool_checks_and_reads_as_its_java_does(tmp_path_factory: pytest.TempPathFactory) -> None:
     names = [
-        "SchemaCheck", "StrictJson", "PdfFile", "PdfText", "PdfFont", "PdfLexer", "PdfFilters", "PdfStream", "PdfRef",
-        "ToolException",
+        "SchemaCheck", "StrictJson", "PdfFile", "PdfText", "PdfFont", "PdfLexer", "PdfFilters", "PdfStream",
+        "PdfRef", "ToolException",
     ]  # fmt: skip
     folder = tmp_path_factory.mktemp("pdf_tool")
     classes = compile_sample("pdf-tool/app", names, "PdfRunner", folder / "classes")

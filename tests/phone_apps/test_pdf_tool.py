@@ -53,8 +53,10 @@ words = st.text(st.sampled_from("abc XYZ().-ÄÖß€éç%"), min_size=1, max_si
 )
 
 
-@given(st.lists(st.lists(words, min_size=1, max_size=4), min_size=1, max_size=4), st.booleans())
-def test_a_file_that_was_just_made_has_its_own_text_read(pages: list[list[str]], compress: bool) -> None:
+@given(
+    pages=st.lists(st.lists(words, min_size=1, max_size=4), min_size=1, max_size=4), compress=st.booleans()
+)
+def test_a_file_that_was_just_made_has_its_own_text_read(*, pages: list[list[str]], compress: bool) -> None:
     phone = phone_with(a=pdf_with(*pages, compress=compress))
     assert result_of(phone, "page_count", {"path": FILE}) == {"page_count": len(pages)}
     found = result_of(phone, "extract_text", {"path": FILE, "separator": "form_feed"})
@@ -140,9 +142,11 @@ def test_files_are_joined_in_the_order_given() -> None:
         ("page_count", {"path": "/sdcard/b.pdf"}, '"/sdcard/b.pdf" is not a file that this app may read'),
         ("page_count", {"path": FILE.replace("a.", "text.")}, "the file is not a PDF"),
         ("extract_text", {"path": FILE, "first_page": 0}, '"first_page" must be at least 1'),
-        ("extract_text", {"path": FILE, "separator": "x"}, '"separator" must be one of ["blank_line","form_feed","page_heading"]'),
+        ("extract_text", {"path": FILE, "separator": "x"},
+         '"separator" must be one of ["blank_line","form_feed","page_heading"]'),
         ("merge", {"paths": [FILE], "output_name": "x"}, '"paths" needs at least 2 entries'),
-        ("merge", {"paths": [FILE, FILE], "output_name": "../x"}, '"output_name" must match ^[A-Za-z0-9_-]{1,60}$'),
+        ("merge", {"paths": [FILE, FILE], "output_name": "../x"},
+         '"output_name" must match ^[A-Za-z0-9_-]{1,60}$'),
     ],
 )  # fmt: skip
 def test_calls_that_cannot_be_served_are_cancelled_with_a_reason(

@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from io import BytesIO
+from typing import Any, Generic, TypeVar
 
 from droidgate.apk.pack import pack_project
 from droidgate.apk.signing_keys import SigningKey, make_key
+from droidgate_shim.phone.apps.behaviour import (
+    Activity,
+    App,
+    AppCrashError,
+    AppFunctionError,
+    AppFunctionService,
+    BroadcastResult,
+    Message,
+    Provider,
+    Receiver,
+    Service,
+)
 from droidgate_shim.phone.commands import SHELL_UID, CommandCall
 from droidgate_shim.phone.commands.registry import find_command
+from droidgate_shim.phone.intents import Bundle, Intent
+from droidgate_shim.phone.screen.views import View
 from droidgate_shim.phone.system import AndroidSystem
+from droidgate_shim.phone.system.clocks import StillClock
+
+Item = TypeVar("Item")
 
 ANDROID = "http://schemas.android.com/apk/res/android"
 
@@ -22,11 +40,13 @@ def key(name: str = "first") -> SigningKey:
     return make_key(common_name=name)
 
 
-def manifest(application: str, *, package: str, before: str = "", attributes: str = "") -> bytes:
+def manifest(
+    application: str, *, package: str, before: str = "", attributes: str = "", of_application: str = ""
+) -> bytes:
     """Return a manifest with the inner XML of its application and what stands before it."""
     return (
         f'<manifest xmlns:android="{ANDROID}" package="{package}" {attributes}>{before}'
-        f"<application>{application}</application></manifest>"
+        f"<application {of_application}>{application}</application></manifest>"
     ).encode()
 
 
@@ -36,6 +56,7 @@ def make_apk(  # noqa: PLR0913 - each is one fact of the manifest
     *,
     before: str = "",
     attributes: str = "",
+    of_application: str = "",
     version: int = 1,
     minimum: int = 26,
     target: int = 36,
@@ -49,13 +70,18 @@ def make_apk(  # noqa: PLR0913 - each is one fact of the manifest
         application: Inner XML of `<application>`.
         before: XML before `<application>`.
         attributes: Attributes of `<manifest>`.
+        of_application: Attributes of `<application>`.
         version: Version code.
         minimum: minSdkVersion.
         target: targetSdkVersion.
         signer: Name of the key.
         files: Further files by their path relative to `src/main`.
     """
-    tree = {"AndroidManifest.xml": manifest(application, package=package, before=before, attributes=attributes)}
+    tree = {
+        "AndroidManifest.xml": manifest(
+            application, package=package, before=before, attributes=attributes, of_application=of_application
+        )
+    }
     tree |= {name: text.encode() for name, text in (files or {}).items()}
     return pack_project(
         tree,
@@ -93,3 +119,191 @@ def run(system: AndroidSystem, *arguments: str, stdin: bytes = b"", uid: int = S
     assert command is not None, name
     status = command(CommandCall(name, tuple(rest), streams, system, uid=uid))
     return Ran(status, streams.output.getvalue().decode(), streams.error.getvalue().decode())
+
+
+TOOL = "com.example.tool"
+AGENT = "com.example.agent"
+ACTION = "com.example.CALL"
+
+
+class Echo(Service):
+    """Answers what it is sent: by a PendingIntent where it was started, by Messenger where it was bound."""
+
+    def on_start_command(self, intent: Intent) -> None:
+        self.context.files.write("started", (intent.extras.get_string("text") or "").encode())
+        callback = intent.extras.values.get("callback")
+        if callback is not None:
+            answer = Bundle.of_strings({"text": intent.extras.get_string("text") or "", "id": "forged"})
+            self.context.send_pending_intent(str(callback.value), Intent(extras=answer))
+
+    def on_bind(self, intent: Intent) -> Callable[[Message], None] | None:
+        return None if intent.action == "com.example.NO_BINDER" else self._handle
+
+    def _handle(self, message: Message) -> None:
+        text = message.data.get_string("text") or ""
+        if text == "crash":
+            raise AppCrashError
+        reply = Bundle.of_strings({"text": text, "uid": str(message.sending_uid)})
+        self.context.send_message(message.reply_to or "", Message(2, reply))
+
+
+class Say(Activity):
+    """Answers at once and shows nothing."""
+
+    def on_create(self, intent: Intent) -> None:
+        if intent.extras.get_string("text") == "crash":
+            raise AppCrashError
+        self.set_result(
+            -1, Intent(extras=Bundle.of_strings({"text": intent.extras.get_string("text") or ""}))
+        )
+        self.finish()
+
+
+class Screen(Activity):
+    """Shows a button that answers."""
+
+    def view(self) -> View:
+        return View("column", children=(View("button", "ok", "OK"),))
+
+    def on_click(self, view_id: str) -> None:
+        self.set_result(-1, Intent(extras=Bundle.of_strings({"text": view_id})))
+        self.finish()
+
+
+class Answer(Receiver):
+    """Adds its class name to the result's data."""
+
+    def on_receive(self, intent: Intent, current: BroadcastResult) -> BroadcastResult:
+        said = intent.extras.get_string("text") or ""
+        return BroadcastResult(
+            current.code + 1, (current.data or "") + said, Bundle.of_strings({"text": said})
+        )
+
+
+class Louder(Answer):
+    """Answers in capitals."""
+
+    def on_receive(self, intent: Intent, current: BroadcastResult) -> BroadcastResult:
+        found = super().on_receive(intent, current)
+        return BroadcastResult(found.code, (found.data or "").upper(), found.extras)
+
+
+class Store(Provider):
+    """Keeps one document, and tells who asks."""
+
+    def call(self, method: str, argument: str | None, extras: Bundle, caller_uid: int) -> Bundle | None:
+        if method == "nothing":
+            return None
+        if method == "crash":
+            raise AppCrashError
+        found = {"method": method, "arg": argument or "", "caller": str(caller_uid)}
+        return Bundle({**Bundle.of_strings(found).values, **extras.values})
+
+    def open_for_reading(self, uri: str, caller_uid: int) -> bytes | None:
+        return self.context.files.read("document")
+
+    def open_for_writing(self, uri: str, content: bytes, caller_uid: int) -> bool:
+        self.context.files.write("document", content)
+        return True
+
+    def query(self, uri: str, caller_uid: int) -> list[Mapping[str, str | int | float | bytes | None]] | None:
+        if uri.endswith("empty"):
+            return []
+        return [{"_id": 1, "title": "Milk", "size": 1.5}, {"_id": 2, "title": None, "size": b"x"}]
+
+
+class Functions(AppFunctionService):
+    """Functions that answer with their parameters."""
+
+    def on_execute(self, function_id: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+        if function_id.endswith("#fail"):
+            raise AppFunctionError(3501, "It is not supported")
+        if function_id.endswith("#crash"):
+            raise AppCrashError
+        if function_id.endswith("#void"):
+            return {}
+        if function_id.endswith("#text"):
+            return {"androidAppfunctionsReturnValue": ["a/b \u00e9"]}
+        return {"androidAppfunctionsReturnValue": [dict(parameters)]}
+
+
+class ToolApp(App):
+    """A tool app of the tests."""
+
+    PACKAGE = TOOL
+    SERVICES = {f"{TOOL}.Echo": Echo}
+    ACTIVITIES = {f"{TOOL}.Say": Say, f"{TOOL}.Screen": Screen}
+    RECEIVERS = {f"{TOOL}.Answer": Answer, f"{TOOL}.Louder": Louder}
+    PROVIDERS = {f"{TOOL}.Store": Store}
+    APP_FUNCTION_SERVICES = {f"{TOOL}.Functions": Functions}
+
+
+class AgentApp(App):
+    """An agent app of the tests: its code is what the test does with its context."""
+
+    PACKAGE = AGENT
+    ACTIVITIES = {f"{AGENT}.Main": Screen}
+    SERVICES = {f"{AGENT}.Keep": Echo}
+
+
+BEHAVIOURS = {TOOL: ToolApp, AGENT: AgentApp}
+QUERIES = f'<queries><intent><action android:name="{ACTION}"/></intent></queries>'
+
+
+def component(kind: str, name: str, *, inside: str = "", **attributes: str) -> str:
+    """Return a component that is exported and has the action, unless it is said otherwise."""
+    written = {"exported": "true", **attributes}
+    shown = " ".join(f'android:{key}="{value}"' for key, value in written.items() if value)
+    body = inside or (
+        f'<intent-filter><action android:name="{ACTION}"/>'
+        '<category android:name="android.intent.category.DEFAULT"/></intent-filter>'
+    )
+    return f'<{kind} android:name=".{name}" {shown}>{body}</{kind}>'
+
+
+def make_tool(application: str, **options: Any) -> bytes:
+    """Return the tool app with these components."""
+    return make_apk(TOOL, application, **options)
+
+
+def make_agent(*, queries: str = QUERIES, more: str = "", **options: Any) -> bytes:
+    """Return the agent app, which sees the tool app by its `<queries>`."""
+    main = (
+        '<activity android:name=".Main" android:label="Agent" android:exported="true"><intent-filter>'
+        '<action android:name="android.intent.action.MAIN"/>'
+        '<category android:name="android.intent.category.LAUNCHER"/></intent-filter></activity>'
+    )
+    return make_apk(AGENT, main + more, before=queries, **options)
+
+
+def make_phone(sdk: str, *apks: bytes, **options: Any) -> AndroidSystem:
+    """Return a phone with these apps whose time stands while anybody works."""
+    system = AndroidSystem(sdk, **{"behaviours": BEHAVIOURS, "clock": StillClock(), "seed": 1, **options})
+    for apk in apks:
+        system.packages.install(apk)
+    return system
+
+
+class Inbox(Generic[Item]):
+    """Takes what comes on another thread."""
+
+    def __init__(self, system: AndroidSystem) -> None:
+        self._system = system
+        self._there = system.clock.signal()
+        self._items: list[Item] = []
+
+    def put(self, item: Item) -> None:
+        """Take an item."""
+        self._items.append(item)
+        self._there.set()
+
+    def take(self, seconds: float = 30.0) -> Item | None:
+        """Return the first item, None where none comes within the phone's seconds."""
+        self._system.clock.wait(self._there, seconds)
+        return self._items[0] if self._items else None
+
+
+def open_agent(system: AndroidSystem) -> None:
+    """Bring the agent's activity to the front, as a user does."""
+    ran = run(system, "am", "start", "-W", "-n", f"{AGENT}/.Main")
+    assert "Status: ok" in ran.stdout, ran

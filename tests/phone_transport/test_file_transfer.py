@@ -178,8 +178,10 @@ def test_the_owner_s_permissions_are_copied_to_the_others(phone: WiredPhone, cli
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("/system/bin/x", "couldn't create file: Permission denied"),
-        ("/system/new/x", "secure_mkdirs() failed: Permission denied"),
+        ("/system/bin/x", "couldn't create file: Read-only file system"),
+        ("/system/new/x", "secure_mkdirs() failed: Read-only file system"),
+        ("/data/app/x", "couldn't create file: Permission denied"),
+        ("/data/app/new/x", "secure_mkdirs() failed: Permission denied"),
         (FOLDER, "couldn't create file: Is a directory"),
     ],
 )

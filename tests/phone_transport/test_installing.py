@@ -14,13 +14,13 @@ from droidgate_shim.phone.phone import VirtualPhone, start_phone
 from droidgate_shim.phone.sample_packages import sample_package, sample_packages, signing_key
 from phone_transport.conftest import StockAdb
 
-NOTES = "dev.droidgate.sample.notes"
+WEATHER = "dev.droidgate.sample.weather"
 
 
 @pytest.fixture
 def apk(tmp_path: Path) -> Path:
-    path = tmp_path / "notes.apk"
-    path.write_bytes(sample_package("notes").apk)
+    path = tmp_path / "weather.apk"
+    path.write_bytes(sample_package("weather").apk)
     return path
 
 
@@ -64,10 +64,10 @@ def test_an_apk_is_installed_and_uninstalled(
 ) -> None:
     installed = stock_adb.on(empty.serial, "install", *way, str(apk))
     assert succeeds(installed), installed
-    assert packages(stock_adb, empty) == {NOTES}
+    assert packages(stock_adb, empty) == {WEATHER}
     again = stock_adb.on(empty.serial, "install", "-r", *way, str(apk))
     assert succeeds(again), again
-    removed = stock_adb.on(empty.serial, "uninstall", NOTES)
+    removed = stock_adb.on(empty.serial, "uninstall", WEATHER)
     assert succeeds(removed), removed
     assert packages(stock_adb, empty) == set()
 
@@ -81,16 +81,15 @@ def test_several_apks_are_one_package(empty: VirtualPhone, stock_adb: StockAdb, 
     assert [line.rpartition("/")[2] for line in told] == ["base.apk", "split_config.de.apk"]
 
 
-def test_several_packages_are_installed_at_once(
+def test_several_packages_stand_beside_each_other(
     empty: VirtualPhone, stock_adb: StockAdb, tmp_path: Path
 ) -> None:
-    paths = []
-    for one in sample_packages()[:3]:
-        paths.append(tmp_path / f"{one.name}.apk")
-        paths[-1].write_bytes(one.apk)
-    for path in paths:
+    apps = [sample_package(name) for name in ("clock-in", "pdf-tool", "weather")]
+    for one in apps:
+        path = tmp_path / f"{one.name}.apk"
+        path.write_bytes(one.apk)
         assert succeeds(stock_adb.on(empty.serial, "install", str(path)))
-    assert packages(stock_adb, empty) == {one.package for one in sample_packages()[:3]}
+    assert packages(stock_adb, empty) == {one.package for one in apps}
 
 
 def test_what_is_no_apk_is_refused_with_android_s_reason(
@@ -115,8 +114,8 @@ def test_adbutils_installs_too(empty: VirtualPhone, stock_adb: StockAdb, apk: Pa
     port = empty.server_port if own else stock_adb.port
     device = adbutils.AdbClient(host="127.0.0.1", port=port).device(serial=empty.serial)
     device.install(str(apk), nolaunch=True, silent=True)
-    assert device.list_packages() == [NOTES]
-    device.uninstall(NOTES)
+    assert device.list_packages() == [WEATHER]
+    device.uninstall(WEATHER)
     assert device.list_packages() == []
 
 
@@ -125,6 +124,14 @@ def test_the_sample_apps_are_there_at_the_start(stock_adb: StockAdb) -> None:
         stock_adb.connect(phone.serial)
         assert packages(stock_adb, phone) == {one.package for one in sample_packages()}
         stock_adb.run("disconnect", phone.serial)
+
+
+def test_sample_apps_that_need_a_newer_android_are_left_out() -> None:
+    with start_phone(sdk="34") as phone:
+        there = {package.name for package in phone.system.packages.all()}
+    left_out = {str(event["package"]) for event in phone.log.of_kind("left-out")}
+    assert left_out == {"dev.droidgate.sample.notes", "dev.droidgate.sample.notes.legacy"}
+    assert there | left_out == {one.package for one in sample_packages()}
 
 
 def test_a_phone_can_have_many_packages() -> None:

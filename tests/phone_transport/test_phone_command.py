@@ -16,6 +16,7 @@ import pytest
 
 from cli.program_runs import Runner
 from droidgate.cli.exit_codes import ExitCode
+from droidgate_shim.phone.sample_packages import sample_packages
 from phone_transport.adb_host import DeviceHost, ServerClient, wait_until
 from phone_transport.conftest import StockAdb, free_port
 
@@ -45,11 +46,13 @@ def check(droidgate: Runner, command: str, document: dict[str, Any]) -> None:
 
 
 def lives(pid: int) -> bool:
+    """Whether a process runs; one that only waits to be fetched by its parent does not."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    return True
+    told = Path(f"/proc/{pid}/stat")
+    return not told.exists() or told.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 def test_a_phone_runs_in_the_background_until_it_is_stopped(droidgate: Runner, tmp_path: Path) -> None:
@@ -186,10 +189,18 @@ def test_a_phone_in_the_foreground_stays_until_ctrl_c(tmp_path: Path) -> None:
     assert list((tmp_path / "state" / "phones").iterdir()) == []
 
 
-def test_nothing_of_the_phone_needs_an_adb_program(droidgate: Runner) -> None:
-    started = start(droidgate)
+def test_apps_are_listed_by_protocol_without_an_adb_program(
+    droidgate: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("droidgate.devices.server.find_adb", lambda: pytest.fail("an adb program was wanted"))
+    assert droidgate("phone", "start").code == 0
     run = droidgate("phone", "apps", "--json")
     assert run.code == 0, run
     document = json.loads(run.out)
     check(droidgate, "apps", document)
-    assert (document["serial"], document["apps"]) == (started["serial"], [])
+    apps = {app["package"]: app["protocols"] for app in document["apps"]}
+    assert set(apps) == {one.package for one in sample_packages()}
+    assert apps["dev.droidgate.sample.clockin"] == ["mobile-mcp+1.0"]
+    assert apps["dev.droidgate.sample.agent"] == []
+    rows = [line.split() for line in droidgate("phone", "apps").out.splitlines()]
+    assert ["mobile-mcp+1.0", "dev.droidgate.sample.clockin", "1"] in rows

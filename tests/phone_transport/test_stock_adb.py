@@ -169,7 +169,7 @@ def test_files_that_cannot_be_moved_end_with_the_reason(
     missing = stock_adb.on(android.serial, "pull", "/data/local/tmp/none", str(tmp_path / "y"))
     assert missing.returncode == 1
     assert b"No such file or directory" in missing.stderr
-    forbidden = stock_adb.on(android.serial, "push", str(tmp_path / "x"), "/system/bin/x")
+    forbidden = stock_adb.on(android.serial, "push", str(tmp_path / "x"), "/data/app/x")
     assert forbidden.returncode == 1
     assert b"couldn't create file: Permission denied" in forbidden.stderr
 

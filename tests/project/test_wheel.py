@@ -17,6 +17,7 @@ PACKAGES = {
     "droidgate_mmcp": "adapters",
     "droidgate_appfunctions": "adapters",
     "droidgate_mcp": "adapters",
+    "droidgate_observed": "adapters",
     "droidgate_mappings": "mappings",
     "droidgate_shim": "device_shim",
 }

@@ -60,6 +60,7 @@ _LINKS: Final = (
     ("/system/bin", "/bin"),
     ("/system/etc", "/etc"),
 )
+_WRITABLE: Final = ("/acct", "/cache", "/data", "/dev", "/mnt", "/proc", "/storage", "/sys")
 
 
 def lay_out(files: VirtualFiles, *, programs: Iterable[str]) -> None:
@@ -74,6 +75,9 @@ def lay_out(files: VirtualFiles, *, programs: Iterable[str]) -> None:
     for name in _SHARED_FOLDERS:
         files.make_directory(f"{SHARED_STORAGE}/{name}", owner=MEDIA_RW)
     _make_devices(files)
+    files.mount("/", read_only=True)
+    for path in _WRITABLE:
+        files.mount(path, read_only=False)
     for name in sorted({"sh", *programs}):
         path = f"{PROGRAMS}/{name}"
         files.write(path, b"", mode=0o755)

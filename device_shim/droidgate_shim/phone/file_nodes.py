@@ -83,7 +83,10 @@ class FileStatus:
 
 @dataclass(slots=True, eq=False)
 class FileNode:
-    """A file, directory, link or device; `mode` has the type bits, `parent` is None where it has no name."""
+    """A file, directory, link or device; `mode` has the type bits, `parent` is None where it has no name.
+
+    `read_only` says whether the file system that is mounted here can be written, None where nothing is mounted.
+    """
 
     mode: int
     uid: int
@@ -95,6 +98,7 @@ class FileNode:
     children: dict[str, FileNode] = field(default_factory=dict)
     content: Content = b""
     charged: int = 0
+    read_only: bool | None = None
     target: str = ""
     device: Callable[[int], bytes] | None = None
 

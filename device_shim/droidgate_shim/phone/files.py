@@ -280,6 +280,11 @@ class VirtualFiles:
         with self.lock:
             self._shared.append(self._existing(path, ROOT_UID))
 
+    def mount(self, path: str, *, read_only: bool) -> None:
+        """Let a directory be where a file system starts; nobody but root writes to one that is read-only."""
+        with self.lock:
+            self._existing(path, ROOT_UID).read_only = read_only
+
     def symlink(self, target: str, path: str, *, uid: int = ROOT_UID) -> None:
         """Make a symbolic link at `path`.
 
@@ -473,6 +478,10 @@ class VirtualFiles:
         return found.node
 
     def _demand(self, node: FileNode, access: int, uid: int, path: str) -> None:
+        if access & WRITE and uid != ROOT_UID and node.device is None:
+            mount = next((one for one in node.ancestors() if one.read_only is not None), None)
+            if mount is not None and mount.read_only:
+                raise VirtualFileError(errno.EROFS, path)
         if not node.permits(access, uid):
             raise VirtualFileError(errno.EACCES, path)
 
@@ -516,6 +525,8 @@ class VirtualFiles:
         node.content = b""
 
     def _charge(self, node: FileNode, size: int, path: str) -> None:
+        if node.parent is None:
+            return  # its name is gone: what is still written to it goes with the last who has it open
         if size > node.charged and self._used + size - node.charged > self.capacity:
             raise VirtualFileError(errno.ENOSPC, path)
         self._used += size - node.charged

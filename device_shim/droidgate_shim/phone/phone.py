@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
@@ -13,12 +12,15 @@ from droidgate_shim.phone.faults import Faults
 from droidgate_shim.phone.shell import SHELL_ENVIRONMENT, run_shell
 from droidgate_shim.phone.streams import CommandStreams
 from droidgate_shim.phone.system.android_system import AndroidSystem
+from droidgate_shim.phone.system.installation import InstallError
+from droidgate_shim.phone.system.releases import load_release
 from droidgate_shim.phone.transport.adb_features import features_of
 from droidgate_shim.phone.transport.phone_wire import PhoneWire
 from droidgate_shim.phone.transport.shell_files import ShellFiles
 from droidgate_shim.phone.transport.userland import Banner, Userland
 
 if TYPE_CHECKING:
+    from droidgate_shim.phone.sample_packages import SamplePackage
     from droidgate_shim.phone.system.package_records import InstalledPackage
     from droidgate_shim.phone.transport.adb_server import AdbServer
 
@@ -26,6 +28,7 @@ DEFAULT_SDK: Final = "36.1"
 """The release that a phone is where nobody asks for another."""
 
 _INTERACTIVE_SHELL: Final = "sh"
+_TOO_OLD: Final = "INSTALL_FAILED_OLDER_SDK"
 
 
 class VirtualPhone:
@@ -74,7 +77,7 @@ class VirtualPhone:
         self.stop()
 
 
-def start_phone(
+def start_phone(  # noqa: PLR0913 - each part of a phone can be chosen
     *,
     sdk: str = DEFAULT_SDK,
     packages: int = 0,
@@ -84,25 +87,27 @@ def start_phone(
     port: int = 0,
     server_port: int | None = None,
     server: AdbServer | None = None,
+    app_function_shell: int | None = None,
 ) -> VirtualPhone:
     """Start a phone.
 
     Args:
         sdk: Its Android release (`system/releases.toml`).
         packages: How many packages it has besides; the first of them speak agent protocols too.
-        apps: Whether the sample apps are installed.
+        apps: Whether the sample apps are installed; those that need a newer Android are left out.
         faults: What shall go wrong.
         log: Where events go; in memory by default.
         port: The port of the device protocol, 0 for a free one.
         server_port: The port of the adb server's protocol, 0 for a free one, None for no server.
         server: The adb server of another phone that shall show this one too; `server_port` is None then.
+        app_function_shell: Generation of `cmd app_function`, where it shall not be the release's own.
 
     Raises:
-        UsageError: there is no such release.
+        UsageError: there is no such release, or no such generation.
         OSError: a port is taken.
     """
     log = log or EventLog()
-    system = AndroidSystem(sdk, faults=faults, log=log)
+    system = AndroidSystem(load_release(sdk, function_shell=app_function_shell), faults=faults, log=log)
     try:
         _install_packages(system, count=packages, apps=apps)
         wire = PhoneWire(
@@ -119,15 +124,6 @@ def start_phone(
     return VirtualPhone(system, wire)
 
 
-def open_log(path: Path | None) -> EventLog:
-    """Return a log that writes to a file, or keeps its events in memory only.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
-    return EventLog(None if path is None else path.open("w", encoding="utf-8"))
-
-
 def _install_packages(system: AndroidSystem, *, count: int, apps: bool) -> None:
     if not (apps or count):
         return
@@ -135,9 +131,19 @@ def _install_packages(system: AndroidSystem, *, count: int, apps: bool) -> None:
 
     if apps:
         for one in sample_packages.sample_packages():
-            system.packages.install(one.apk)
+            _install_where_it_can_run(system, one)
     for number in range(count):
         system.packages.install(sample_packages.filler_package(number))
+
+
+def _install_where_it_can_run(system: AndroidSystem, one: SamplePackage) -> None:
+    """Install a sample app, unless it needs a newer Android."""
+    try:
+        system.packages.install(one.apk)
+    except InstallError as refused:
+        if refused.code != _TOO_OLD:
+            raise
+        system.log.record("left-out", package=one.package, reason=refused.message)
 
 
 def _userland(system: AndroidSystem) -> Userland:
@@ -148,9 +154,7 @@ def _userland(system: AndroidSystem) -> Userland:
     )
 
 
-def _run(
-    system: AndroidSystem, command: str, streams: CommandStreams, environment: Mapping[str, str]
-) -> int:
+def _run(system: AndroidSystem, command: str, streams: CommandStreams, environment: Mapping[str, str]) -> int:
     return run_shell(
         system,
         command or _INTERACTIVE_SHELL,

@@ -150,7 +150,7 @@ class ResourceNames:
 
     def _declare(self, kind: str, name: str, qualifier: str, source: Source, place: str) -> None:
         if _NAME.fullmatch(name) is None:
-            message = f"{name!r} cannot be the name of a resource"
+            message = f"{name[:100]!r} cannot be the name of a resource"
             raise InputError(message, place=place, hint="Letters, digits, _ . and - after a first letter")
         values = self.sources.setdefault((kind, name), {})
         known = values.get(qualifier)

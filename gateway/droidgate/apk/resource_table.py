@@ -37,6 +37,8 @@ _NO_ENTRY_16: Final = 0xFFFF
 _MIN_VALUE: Final = 8
 _MAP_ENTRY: Final = struct.Struct("<I3xBI")
 _MAP_START: Final = 16
+_MAX_TOLD: Final = 8
+"""Of a table in ruins, the first reasons are enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +292,7 @@ class ResourceTable:
         return False
 
     def _tell(self, place: str, reason: str) -> None:
-        if (place, reason) not in self._told:
+        if (place, reason) not in self._told and len(self._told) < _MAX_TOLD:
             self._told.add((place, reason))
             message = f"the resource table is broken: {reason}"
             hint = "References into that part stay unresolved"
@@ -368,7 +370,7 @@ class ResourceTable:
             if not isinstance(found, TypedValue):
                 return None
             value = found
-        return None
+        return None if value.type in REFERENCE_TYPES else value
 
     def items_of(self, identifier: int) -> tuple[TypedValue, ...] | None:
         """Return the items of an array; None where the resource is none."""

@@ -88,7 +88,7 @@ class _Demonstration:
         """Convert each provider into every other format and read the result back."""
         show([Heading("4. Convert what was found into every other format")])
         for position, provider in enumerate(_providers(found)):
-            for target in _targets(provider):
+            for target in _targets(provider) if provider.capabilities else ():
                 place = self.folder / "converted" / f"{position}-{target.id}"
                 try:
                     self.cross(provider, target, place)

@@ -115,7 +115,16 @@ def process_lives(pid: int) -> bool:
         return False
     except OSError:
         return True
-    return True
+    return not _is_defunct(pid)
+
+
+def _is_defunct(pid: int) -> bool:
+    """Return whether a process has ended and waits for a parent to notice; in some containers none does."""
+    try:
+        told = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return False
+    return told.rpartition(b")")[2].split()[:1] == [b"Z"]
 
 
 def _read(path: Path) -> RunningPhone | None:

@@ -85,6 +85,8 @@ def read_devices(text: str) -> tuple[ListedDevice, ...]:
     Raises:
         DeviceOutputError: a line is none of that list, or a serial stands there twice.
     """
+    if text and not text.endswith("\n"):
+        raise DeviceOutputError(_SERVICE, "the output is cut off", text=text[-40:])
     devices: list[ListedDevice] = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
@@ -99,7 +101,8 @@ def read_devices(text: str) -> tuple[ListedDevice, ...]:
 
 
 def _read_line(line: str, number: int) -> ListedDevice:
-    found = _LINE.fullmatch(line.rstrip("\r"))
+    plain = line.removesuffix("\r")
+    found = _LINE.fullmatch(plain) if plain.replace("\t", " ").isprintable() else None
     if found is None:
         raise DeviceOutputError(_SERVICE, "the line is no device", line=number, text=line)
     rest = found["rest"].strip()

@@ -11,7 +11,7 @@ import os
 import re
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Final
 
@@ -166,7 +166,7 @@ class AdbServer:
         """
         return read_devices(self.ask("host:devices-l").decode("utf-8", "backslashreplace"))
 
-    def watch(self, seconds: float) -> Iterator[tuple[ListedDevice, ...]]:
+    def watch(self, seconds: float) -> Generator[tuple[ListedDevice, ...]]:
         """Yield what is attached: now, and at every change until the time is over.
 
         Raises:
@@ -190,9 +190,10 @@ class AdbServer:
             DeviceError: the server cannot be reached, went away, or its answer cannot be read.
         """
         check_serial(serial)
-        for devices in self.watch(seconds):
-            if any(one.serial == serial and one.ready for one in devices):
-                return
+        with contextlib.closing(self.watch(seconds)) as lists:
+            for devices in lists:
+                if any(one.serial == serial and one.ready for one in devices):
+                    return
 
     def features(self, serial: str) -> frozenset[str]:
         """Return the features of a device's adb daemon.

@@ -164,7 +164,7 @@ def _doctype(place: str) -> InputError:
 def _located(error: etree.XMLSyntaxError, path: str) -> InputError:
     line, column = error.position or (0, 0)
     reason = error.msg or "not well-formed"
-    reason = re.sub(r", line \d+, column \d+.*$", "", reason)
+    reason = " ".join(re.sub(r", line \d+, column \d+.*$", "", reason).split())
     if "excessive depth" in reason.lower() or "xml_parse_huge" in reason.lower():
         return BudgetError(f"the XML is nested more than {MAX_DEPTH} levels deep", place=f"{path}:{line}")
     hint = None

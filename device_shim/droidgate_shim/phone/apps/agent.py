@@ -31,6 +31,7 @@ ACTION_MMCP_CALL: Final = "com.example.mMCP.ACTION_TOOL_CALL"
 ACTION_BROADCAST_DISCOVERY: Final = "com.example.ACTION_MMCP_DISCOVERY"
 ACTION_BROADCAST_INVOKE: Final = "com.example.ACTION_MMCP_INVOKE"
 EXTRA_CALLBACK: Final = "mcp_callback"
+EXTRA_REQUEST_ID: Final = "mcp_request_id"
 
 Dialect = Literal["S0", "S1", "MM-5", "MM-6"]
 """Wire forms of Mobile-MCP (reference mobile-mcp-and-mmcp 1): the two editions of the specification, and the
@@ -123,8 +124,8 @@ class Agent:
         """Bind a service, send it a request, and return its response.
 
         Raises:
-            NoAnswerError: it hands out no binder, or did not answer in time.
-            AndroidError: Android refuses, or the service's process died.
+            NoAnswerError: it hands out no binder, died, or did not answer in time.
+            AndroidError: Android refuses.
         """
         request_key, response_key = _names(dialect)
         waiting: _Waiting[str] = _Waiting(self._patience)
@@ -134,7 +135,7 @@ class Agent:
             if message.what == _MSG_RESPONSE and text is not None:
                 waiting.put(text)
 
-        binding = self._context.bind_service(Intent(component=component), receive)
+        binding = self._context.bind_service(Intent(component=component), receive, waiting.give_up)
         if binding is None:
             raise NoAnswerError(f"{component.flatten()} hands out no binder")
         try:
@@ -171,7 +172,8 @@ class Agent:
             if text is not None:
                 waiting.put(text)
 
-        callback = Extra("pending-intent", self._context.create_pending_intent(receive))
+        base = Intent(extras=Bundle.of_strings({EXTRA_REQUEST_ID: _request_id(request_json)}))
+        callback = Extra("pending-intent", self._context.create_pending_intent(receive, base))
         extras = Bundle.of_strings({request_key: request_json}).with_extra(EXTRA_CALLBACK, callback)
         is_foreground = dialect == "MM-5" if foreground is None else foreground
         intent = Intent(component=component, extras=extras)
@@ -238,10 +240,25 @@ class _Waiting(Generic[_Found]):
         self._answers.append(answer)
         self._there.set()
 
+    def give_up(self) -> None:
+        self._there.set()
+
     def wait(self) -> _Found:
         if not self._there.wait(self._patience):
             raise NoAnswerError(f"no answer in {self._patience:g} seconds")
+        if not self._answers:
+            raise NoAnswerError("the app died")
         return self._answers[0]
+
+
+def _request_id(request_json: str) -> str:
+    """Return the id of a request of either form; empty where it has none."""
+    try:
+        request = json.loads(request_json)
+        found = request.get("mobile-mcp-request", {}).get("request", request).get("id", "")
+    except (ValueError, AttributeError):
+        return ""
+    return str(found)
 
 
 def _names(dialect: Dialect) -> tuple[str, str]:

@@ -106,7 +106,9 @@ def _stop_target(call: CommandCall, intent: Intent) -> bool:
     if name is None:
         found = call.system.resolver.query("activity", intent, caller_uid=call.uid)
         if len(found) != 1:
-            problem = "does not match any activities" if not found else "matches multiple activities; can't stop"
+            problem = (
+                "does not match any activities" if not found else "matches multiple activities; can't stop"
+            )
             call.write_error(f"Error: Intent {problem}: {show_intent(intent)}\n")
             return False
         name = found[0].package.name
@@ -123,9 +125,7 @@ _WARNINGS: Final[Mapping[StartOutcome, str]] = {
 }
 
 
-def _print_not_found(
-    call: CommandCall, error: ActivityNotFoundError, intent: Intent, *, wait: bool
-) -> int:
+def _print_not_found(call: CommandCall, error: ActivityNotFoundError, intent: Intent, *, wait: bool) -> int:
     write = call.write if wait else call.write_error
     if error.component is None:
         write(f"Error: Activity not started, unable to resolve {show_intent(intent)}\n")

@@ -330,7 +330,7 @@ def _describe(call: CommandCall, reader: ArgumentReader, generation: int) -> int
 
 def _description_of(text: str) -> str | None:
     try:
-        root = parse_xml(text, path="app_metadata").getroot()
+        root = parse_xml(text, path="app_metadata")
     except InputError:
         return None
     for namespace in _DESCRIPTION_NAMESPACES:

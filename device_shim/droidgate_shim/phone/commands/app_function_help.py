@@ -139,9 +139,13 @@ _PARTS: Final[tuple[HelpPart, ...]] = (
     HelpPart(_since(4, 4), ("  enable-allowlist", "    Enables the allowlist.")),
     HelpPart(_since(4, 4), ("  disable-allowlist", "    Disables the allowlist.")),
     HelpPart(_since(4), ("  purge-allowlist-cache", "    Purges the allowlist cache.")),
-    _access("grant-app-function-access", "Grants an agent package access to an app's functions.", "grant access"),
     _access(
-        "revoke-app-function-access", "Revokes an agent package's access to an app's functions.", "revoke access from"
+        "grant-app-function-access", "Grants an agent package access to an app's functions.", "grant access"
+    ),
+    _access(
+        "revoke-app-function-access",
+        "Revokes an agent package's access to an app's functions.",
+        "revoke access from",
     ),
 )
 

@@ -104,7 +104,9 @@ def _extra(text: str, *, unescape: bool) -> tuple[str, Extra]:
 
 def _split(text: str) -> list[str]:
     """Split at the first two colons that no backslash stands before, and undo the backslashes."""
-    parts, current, position = [], [], 0
+    parts: list[str] = []
+    current: list[str] = []
+    position = 0
     while position < len(text):
         character = text[position]
         if character == "\\" and position + 1 < len(text):
@@ -170,7 +172,7 @@ def run_content(call: CommandCall) -> int:
         return refuse(call, f"content {verb}")
     tokens = _Tokens(call.arguments[1:])
     try:
-        if verb not in _VERBS:
+        if verb is None or verb not in _VERBS:
             raise _UsageError(f"Unsupported operation: {verb or 'null'}")
         run, options = _VERBS[verb]
         read = _read(call, tokens, options)

@@ -19,6 +19,7 @@ _SERVICES: Final[Mapping[str, str]] = {
     "app_function": "app_function_commands:run_app_function",
     "appops": "settings_commands:run_appops_service",
     "content": "",
+    "deviceidle": "dumpsys_commands:run_device_idle",
     "device_config": "settings_commands:run_device_config_service",
     "package": "package_commands:run_package",
     "settings": "settings_commands:run_settings_service",

@@ -126,8 +126,8 @@ class _Parsing:
         name, equals, value = text.partition("=")
         option = self._table.long.get(name)
         if option is None:
-            if name == "help":
-                raise NotModelled(f"{self._name} --help")
+            if name in {"help", "version", "color"}:
+                raise NotModelled(f"{self._name} --{name}")
             raise self._fault(f"Unknown option '{text}'")
         if self._table.takes_argument(option):
             if not equals:

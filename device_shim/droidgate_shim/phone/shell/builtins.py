@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from droidgate_shim.phone.files import SEARCH, VirtualFileError
-from droidgate_shim.phone.shell.conditions import run_test
+from droidgate_shim.phone.shell.conditions import TestFault, run_test
 from droidgate_shim.phone.shell.errors import (
     CommandError,
     FunctionReturn,
@@ -50,8 +50,10 @@ def _test(shell: Interpreter, fields: Sequence[str]) -> int:
         raise CommandError("[: missing ]", 2)
     try:
         return int(not run_test(arguments, shell.state, shell.expansion.evaluate))
-    except CommandError as error:
+    except TestFault as error:
         raise CommandError(f"{fields[0]}: {error}", 2) from None
+    except CommandError as error:
+        raise CommandError(str(error), 2) from None
 
 
 def _number(fields: Sequence[str], default: int) -> int:
@@ -59,6 +61,9 @@ def _number(fields: Sequence[str], default: int) -> int:
     arguments = [one for one in fields[1:] if one != "--"]
     if not arguments:
         return default
+    if len(arguments) > 1:
+        kind = ShellError if fields[0] == "exit" else CommandError
+        raise kind(f"{fields[0]}: too many arguments")
     text = arguments[0]
     if not (text.removeprefix("-").isdecimal() and text.isascii()):
         raise ShellError(f"{fields[0]}: bad number: {text}")
@@ -80,6 +85,9 @@ def _loop_end(shell: Interpreter, fields: Sequence[str]) -> int:
     if shell.state.loops == 0:
         shell.state.error(f"{fields[0]}: can't {fields[0]}")
         return 0
+    if levels > shell.state.loops:
+        levels = shell.state.loops
+        shell.state.error(f"{fields[0]}: can only {fields[0]} {levels} level(s)")
     raise LoopEnd(levels, again=fields[0] == "continue")
 
 
@@ -154,13 +162,13 @@ def _cd(shell: Interpreter, fields: Sequence[str]) -> int:
     files = state.system.files
     try:
         if not files.stat(state.path(target), uid=state.uid).is_directory:
-            raise CommandError(f"cd: {target}: Not a directory", 2)
+            raise CommandError(f"cd: {path}: Not a directory", 2)
         if "-P" in options:
             path = files.real_path(path, uid=state.uid)
     except VirtualFileError as error:
-        raise CommandError(f"cd: {target}: {error.strerror}", 2) from None
+        raise CommandError(f"cd: {path}: {error.strerror}", 2) from None
     if not files.may(path, SEARCH, uid=state.uid):
-        raise CommandError(f"cd: {target}: Permission denied", 2)
+        raise CommandError(f"cd: {path}: Permission denied", 2)
     state.variables.set("OLDPWD", state.directory)
     state.directory = path
     state.variables.set("PWD", path)
@@ -326,7 +334,10 @@ def _type(shell: Interpreter, fields: Sequence[str]) -> int:
 def _let(shell: Interpreter, fields: Sequence[str]) -> int:
     if len(fields) == 1:
         raise CommandError("let: no arguments")
-    values = [shell.expansion.evaluate(one) for one in fields[1:]]
+    try:
+        values = [shell.expansion.evaluate(one) for one in fields[1:]]
+    except CommandError as error:
+        raise CommandError(str(error), 2) from None
     return int(values[-1] == 0)
 
 

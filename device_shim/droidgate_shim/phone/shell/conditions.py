@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from droidgate_shim.phone.files import READ, SEARCH, WRITE, FileStatus, VirtualFileError
-from droidgate_shim.phone.shell.errors import CommandError, ShellSyntaxError
+from droidgate_shim.phone.shell.errors import ShellSyntaxError
 from droidgate_shim.phone.shell.syntax import Text, Word
 
 if TYPE_CHECKING:
@@ -53,6 +53,10 @@ _THREE: Final = 3
 _FOUR: Final = 4
 
 
+class TestFault(Exception):  # noqa: N818
+    """The arguments of `test` are no question."""
+
+
 def run_test(arguments: Sequence[str], state: ShellState, number: Callable[[str], int]) -> bool:
     """Return what `test` answers.
 
@@ -62,7 +66,8 @@ def run_test(arguments: Sequence[str], state: ShellState, number: Callable[[str]
         number: Value of an arithmetic expression.
 
     Raises:
-        CommandError: they are no question; status 2.
+        TestFault: they are no question.
+        CommandError: a number is none.
     """
     asker = _Asker(state, number)
     count = len(arguments)
@@ -141,8 +146,14 @@ class _TestParser:
     def run(self) -> bool:
         value = self._or()
         if self._index < len(self._arguments):
-            raise CommandError(f"{self._arguments[self._index]}: unexpected operator/operand", 2)
+            raise TestFault(self._unexpected())
         return value
+
+    def _unexpected(self) -> str:
+        word = self._arguments[self._index]
+        if word in _BINARY and self._index + 1 == len(self._arguments):
+            return f"{word}: missing second argument"
+        return f"{word}: unexpected operator/operand"
 
     def _peek(self, ahead: int = 0) -> str | None:
         index = self._index + ahead
@@ -172,7 +183,7 @@ class _TestParser:
     def _primary(self) -> bool:
         word = self._peek()
         if word is None:
-            raise CommandError("expression expected", 2)
+            raise TestFault("expression expected")
         if self._peek(1) in _BINARY and self._peek(2) is not None:
             self._index += 3
             return self._asker.binary(*self._arguments[self._index - 3 : self._index])
@@ -180,7 +191,7 @@ class _TestParser:
             self._index += 1
             value = self._or()
             if self._peek() != ")":
-                raise CommandError("missing )", 2)
+                raise TestFault("missing )")
             self._index += 1
             return value
         following = self._peek(1)

@@ -13,20 +13,21 @@ class ShellSyntaxError(Exception):
     """The command line is none; the text is mksh's."""
 
 
-class ShellError(Exception):
-    """Ends the shell that it happens in, with a message and a status, as mksh's `errorf` does."""
+class _Told(Exception):  # noqa: N818
+    """A message and a status; `reported` when the message has been written."""
 
     def __init__(self, message: str, status: int = 1) -> None:
         super().__init__(message)
         self.status = status
+        self.reported = False
 
 
-class CommandError(Exception):
-    """One command failed: a message and a status; the shell goes on."""
+class ShellError(_Told):
+    """Ends the shell that it happens in, as mksh's `errorf` does."""
 
-    def __init__(self, message: str, status: int = 1) -> None:
-        super().__init__(message)
-        self.status = status
+
+class CommandError(_Told):
+    """One command failed; the shell goes on."""
 
 
 class NotModelledError(Exception):

@@ -82,7 +82,7 @@ class Interpreter:
         try:
             state.status = runner(self, command)
         except CommandError as error:
-            state.error(str(error))
+            state.report(error)
             state.status = error.status
         except VirtualFileError as error:
             state.error(f"{error.filename or 'write'}: {error.strerror}")
@@ -192,6 +192,9 @@ class Interpreter:
         self.state.descriptors = descriptors
         try:
             yield
+        except (CommandError, ShellError) as error:
+            self.state.report(error)
+            raise
         finally:
             self.state.descriptors = before
 
@@ -266,7 +269,10 @@ class Interpreter:
         return int(not evaluate_condition(command.words, self.state, self.expansion))
 
     def _arithmetic(self, command: ArithmeticCommand) -> int:
-        return int(self.expansion.number(command.expression) == 0)
+        try:
+            return int(self.expansion.number(command.expression) == 0)
+        except ShellError as error:
+            raise CommandError(str(error), 2) from None
 
     def _simple(self, command: Simple) -> int:
         state = self.state
@@ -340,6 +346,9 @@ class Interpreter:
                 return self.execute(state.functions[fields[0]])
         except FunctionReturn as end:
             return end.status
+        except ShellError as error:
+            state.report(error)
+            return error.status
         finally:
             state.variables.restore(state.variables.hidden.pop())
             state.in_function -= 1
@@ -361,7 +370,8 @@ class Interpreter:
         try:
             raise ShellExit(self.start(fields[1:]))
         except CommandError as error:
-            raise ShellError(str(error), error.status) from None
+            self.state.report(error)
+            raise ShellExit(error.status) from None
 
     _RUNNERS: ClassVar[Mapping[type[Command], Callable[[Interpreter, Any], int]]] = {
         AndOr: _and_or,
@@ -410,7 +420,7 @@ def run_process(state: ShellState, work: Callable[[Interpreter], int]) -> int:
         state.error(str(error))
         return 1
     except (ShellError, CommandError) as error:
-        state.error(str(error))
+        state.report(error)
         return error.status
     except BrokenPipeError:
         return BROKEN_PIPE_STATUS

@@ -61,7 +61,7 @@ RESERVED: Final = frozenset(
 )
 _CLOSING: Final = frozenset(["then", "else", "elif", "fi", "esac", "do", "done", "}"])
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=", re.ASCII)
-_ARRAY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[[^]]*\]?\+?=|[A-Za-z_][A-Za-z0-9_]*=$", re.ASCII)
+_ARRAY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[|=$)", re.ASCII)
 _NOT_WORDS: Final = " \t\n;&|<>()"
 
 
@@ -245,7 +245,7 @@ class Parser(Scanner):
         """Read commands up to a closing word and go over it."""
         body = self._list()
         self._close(start, end)
-        if body == Sequence():
+        if body == Sequence() and start != "{":
             self.position -= len(end)
             self._unexpected()
         return body
@@ -290,6 +290,9 @@ class Parser(Scanner):
             self._unexpected()
         self.position += len(operator)
         self.skip_blanks()
+        if self.peek().isdecimal() and self.peek(1) in {"<", ">"}:
+            shown = self.peek() if self.peek() != str(int(self.peek(1) == ">")) else ""
+            raise ShellSyntaxError(f"syntax error: unexpected '{shown}{self.peek(1)} '")
         word_start = self.position
         word = self.word()
         if word_start == self.position:
@@ -307,7 +310,7 @@ class Parser(Scanner):
             document = HereDocument("", expanded=True, tabs_stripped=False)
             document.word = (*_all_quoted(word), Text("\n", quoted=True))
             return Redirection(descriptor, "<<", (), document)
-        return Redirection(descriptor, ">" if operator == ">|" else operator, word)
+        return Redirection(descriptor, operator, word)
 
     def _simple(self) -> Command:
         assignments: list[Assignment] = []
@@ -347,6 +350,8 @@ class Parser(Scanner):
         self.position += 1
         self.skip_blanks()
         if self.peek() != ")" or assignments or not _may_name_function(text):
+            if not self.peek():
+                self._unexpected()
             self.position = start
             if text.endswith(("@", "?", "*", "+", "!")):
                 raise NotModelledError("the patterns of ksh: @() ?() *() +() !()")
@@ -415,7 +420,7 @@ class Parser(Scanner):
             self.position = start
             if not name:
                 self._unexpected()
-            raise ShellSyntaxError(f"for: {name}: not an identifier")
+            raise ShellSyntaxError("for: bad identifier")
         self._skip_lines()
         words: list[Word] | None = None
         if self._reserved() == "in":

@@ -83,7 +83,10 @@ def start_program(
         command = find_command(path.rpartition("/")[2])
         if command is not None:
             return call_command(state, command, fields, environment)
-    text = _script(state, name, state.path(path))
+    full = state.path(path)
+    if full.rpartition("/")[0] in _PROGRAM_FOLDERS and not state.system.files.stat(full, uid=state.uid).size:
+        raise NotModelledError(f"the program {full}")
+    text = _script(state, name, full)
     return run_script(state, text, (path, *fields[1:]))
 
 

@@ -47,7 +47,7 @@ def _duplicate(descriptors: dict[int, Stream], redirection: Redirection, target:
         raise CommandError(f"{redirection.operator}{target}: illegal file descriptor name")
     stream = descriptors.get(int(target))
     if stream is None or isinstance(stream, ClosedStream):
-        raise CommandError(f"{redirection.operator}{target}: Bad file descriptor")
+        raise CommandError(f"{redirection.operator}{target} : bad file descriptor")
     descriptors[redirection.descriptor] = stream
 
 

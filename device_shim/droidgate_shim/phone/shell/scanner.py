@@ -64,8 +64,8 @@ class Scanner:
             character = self.peek()
             if character in {" ", "\t"}:
                 self.position += 1
-            elif character == "\\" and self.peek(1) == "\n":
-                self.position += 2
+            elif character == "\\" and self.peek(1) in {"\n", ""}:
+                self.position += 1 + len(self.peek(1))
             elif character == "#":
                 end = self.source.find("\n", self.position)
                 self.position = len(self.source) if end < 0 else end
@@ -90,8 +90,8 @@ class Scanner:
         if character == "\\":
             following = self.peek(1)
             self.position += 2 if following else 1
-            if following != "\n":
-                parts.append(Text(following or "\\", quoted=True))
+            if following not in {"\n", ""}:
+                parts.append(Text(following, quoted=True))
         elif character == "'":
             parts.append(Text(self._until_quote(), quoted=True))
         elif character == '"':
@@ -145,7 +145,7 @@ class Scanner:
         return parts
 
     def here_document(self) -> Word:
-        """Read the whole source as the body of a here-document: expansions, but quotes are plain."""
+        """Read the whole source as a here-document or the inside of `$(( ))`: quotes are plain there."""
         parts: list[Part] = []
         while character := self.peek():
             if character == "\\":
@@ -164,7 +164,7 @@ class Scanner:
         return tuple(parts)
 
     def arithmetic(self) -> Word:
-        """Read the whole source as an arithmetic expression: expansions, and quotes that vanish."""
+        """Read the whole source as the inside of `(( ))`: expansions, and quotes that vanish."""
         return self.word("")
 
     def _dollar(self, *, quoted: bool) -> Part:
@@ -214,7 +214,7 @@ class Scanner:
                 if end is not None:
                     inner = self.inner(self.source[self.position + 3 : end])
                     self.position = end + 2
-                    return Arithmetic(inner.arithmetic(), quoted=quoted)
+                    return Arithmetic(inner.here_document(), quoted=quoted)
             self.position += 2
             return Substitution(self.commands(")"), quoted=quoted)
         finally:

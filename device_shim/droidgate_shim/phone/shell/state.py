@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
-from droidgate_shim.phone.shell.errors import ShellError
+from droidgate_shim.phone.shell.errors import CommandError, ShellError
 from droidgate_shim.phone.shell.run import ClosedStream, Run, Stream, Streams
 from droidgate_shim.phone.shell.syntax import Command
 from droidgate_shim.phone.streams import InputStream, OutputStream
@@ -170,6 +170,12 @@ class ShellState:
         """Write a message of the shell."""
         message = f"{self.name}: {text}\n"
         self.output(2).write(message.encode("utf-8", "surrogateescape"))
+
+    def report(self, error: ShellError | CommandError) -> None:
+        """Write the message of an error, unless that has been done."""
+        if not error.reported:
+            self.error(str(error))
+            error.reported = True
 
     def input(self, descriptor: int = 0) -> InputStream:
         """Return a stream to read from; one that fails where the descriptor is closed or for writing."""

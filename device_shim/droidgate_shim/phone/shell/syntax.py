@@ -57,7 +57,7 @@ class Redirection:
 
     Attributes:
         descriptor: Which descriptor is redirected.
-        operator: `<`, `>`, `>>`, `>&`, `<&`, `&>`, `&>>` or `<<` (its text is in `word`).
+        operator: `<`, `>`, `>|`, `>>`, `>&`, `<&`, `&>`, `&>>` or `<<` (its text is in `word`).
         word: Where to.
         body: For `<<`, where the text of the here-document is put when it has been read.
     """

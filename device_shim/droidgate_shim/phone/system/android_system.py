@@ -94,7 +94,7 @@ class AndroidSystem:
         self.broadcasts = BroadcastManager(self)
         self.content = ContentManager(self)
         self.app_functions = AppFunctionManager(self)
-        self.window = Window(self.stack)
+        self.window = Window(self.stack, rotation=self._rotation)
         self.idle_whitelist: set[str] = set()
         self._behaviours = behaviours
         self._app_ops: dict[tuple[str, str], str] = {}
@@ -182,6 +182,12 @@ class AndroidSystem:
     def app_ops(self, package: str) -> dict[str, str]:
         """Return the modes that were set for a package."""
         return {name: mode for (one, name), mode in sorted(self._app_ops.items()) if one == package}
+
+    def _rotation(self) -> int:
+        """Return by how many quarters the phone is turned: what `user_rotation` says while it is not automatic."""
+        turned = self.settings.get("system", "user_rotation") or "0"
+        automatic = self.settings.get("system", "accelerometer_rotation") or "0"
+        return int(turned) % 4 if turned.isdecimal() and automatic == "0" else 0
 
     def _package_changed(self, name: str, package: InstalledPackage | None) -> None:
         if package is None:

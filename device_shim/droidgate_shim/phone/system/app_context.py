@@ -29,7 +29,9 @@ from droidgate_shim.phone.system.services import ServiceRefusedError
 if TYPE_CHECKING:
     from droidgate_shim.phone.system.android_system import AndroidSystem
 
-_SHARED: Final = ("/sdcard/", "/storage/emulated/0/")
+_REAL_SHARED: Final = "/storage/emulated/0/"
+_SHARED: Final = ("/sdcard/", _REAL_SHARED)
+_SCOPED_STORAGE: Final = 29
 
 
 class PrivateFiles:
@@ -116,13 +118,23 @@ class AppContext:
             return None
 
     def read_shared_file(self, path: str) -> bytes | None:
-        """Return a file of shared storage, None where there is none or it is not readable."""
-        if not path.startswith(_SHARED):
-            return None
+        """Return a file of shared storage, None where there is none or it is not readable.
+
+        An app reads what lies in its own folder there; with READ_EXTERNAL_STORAGE up to Android 9 all files.
+        """
+        files = self._system.files
         try:
-            return bytes(self._system.files.read(path, uid=self._package.uid))
+            real = files.real_path(path)
+            return bytes(files.read(real)) if self._may_read_shared(real) else None
         except VirtualFileError:
             return None
+
+    def _may_read_shared(self, path: str) -> bool:
+        if path.startswith(f"{_REAL_SHARED}Android/data/{self.package}/"):
+            return True
+        is_before_scoped_storage = self._system.release.sdk < _SCOPED_STORAGE
+        is_granted = "android.permission.READ_EXTERNAL_STORAGE" in self._package.granted
+        return path.startswith(_REAL_SHARED) and is_before_scoped_storage and is_granted
 
     def write_shared_file(self, path: str, content: bytes) -> None:
         """Write a file of shared storage; folders of the app's own are made.

@@ -22,6 +22,7 @@ BASE_APK: Final = "base.apk"
 _FIRST_TARGET: Final = 1
 _TABLE: Final = "resources.arsc"
 _ALIGNMENT: Final = 4
+_SIGNING_BLOCK: Final = b"APK Sig Block 42"
 
 
 class InstallError(Exception):
@@ -144,13 +145,21 @@ def _older_sdk(root: XmlElement, base: str, minimum: int, release: ReleaseProfil
 
 def _signers(apk: Apk, base: str, target: int, release: ReleaseProfile) -> tuple[str, ...]:
     signers = tuple(apk.signer_digests())
-    if signers:
-        return signers
-    if release.has("signature-scheme-2", target):
-        message = f"Failed to collect certificates from {base}: No signature found in package of version 2 or newer for package {base}"
+    start = f"Failed to collect certificates from {base}: "
+    if release.has("signature-scheme-2", target) and not _has_signing_block(apk):
+        message = f"{start}No signature found in package of version 2 or newer for package {base}"
+    elif not signers:
+        message = f"{start}Package {base} has no certificates at entry AndroidManifest.xml"
     else:
-        message = f"Failed to collect certificates from {base}: Package {base} has no certificates at entry AndroidManifest.xml"
+        return signers
     raise InstallError("INSTALL_PARSE_FAILED_NO_CERTIFICATES", message)
+
+
+def _has_signing_block(apk: Apk) -> bool:
+    """Tell whether the archive has the block of signature schemes 2 and 3."""
+    end = apk.archive.directory_offset
+    start = max(0, end - len(_SIGNING_BLOCK))
+    return apk.archive.source.read(start, end - start) == _SIGNING_BLOCK
 
 
 def _check_exported(manifest: Manifest, base: str) -> None:

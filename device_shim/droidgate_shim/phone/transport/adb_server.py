@@ -421,10 +421,12 @@ class _Client:
             raise _RefusedError("closed")
         # What the phone sends passes its faulty link; what the server says itself does not.
         faults = phone.faults()
+        output = OutputSocket(self._socket, faults)
+        self.output.on_end(output.end)
         self.output.send(b"OKAY")
         endpoint = SocketEndpoint(
             self._socket,
-            OutputSocket(self._socket, faults),
+            output,
             ends_at_write=GARBAGE_EVERY if faults.garbage else 0,
         )
         with contextlib.suppress(BrokenPipeError):

@@ -1,0 +1,70 @@
+"""`wm size` and `wm density` (AOSP's WindowManagerShellCommand)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from droidgate_shim.phone.commands import Command, CommandCall
+from droidgate_shim.phone.commands.refusal import FAILED, refuse
+from droidgate_shim.phone.screen.layout import Display
+
+_DENSITY: Final = "ro.sf.lcd_density"
+_OVERRIDE: Final = "display_density_forced"
+_SIZE: Final = re.compile(r"([1-9]\d{1,4})x([1-9]\d{1,4})")
+_LEAST_DENSITY: Final = 72
+
+
+def run_window(call: CommandCall, arguments: tuple[str, ...]) -> int:
+    """`cmd window ARGUMENTS`."""
+    if arguments[:1] == ("size",) and len(arguments) <= len(("size", "value")):
+        return _size(call, arguments[1] if len(arguments) > 1 else None)
+    if arguments[:1] == ("density",) and len(arguments) <= len(("density", "value")):
+        return _density(call, arguments[1] if len(arguments) > 1 else None)
+    return refuse(call, " ".join(("wm", *arguments)))
+
+
+def _size(call: CommandCall, value: str | None) -> int:
+    window, physical = call.system.window, Display()
+    if value is None:
+        call.write(f"Physical size: {physical.width}x{physical.height}\n")
+        if (window.display.width, window.display.height) != (physical.width, physical.height):
+            call.write(f"Override size: {window.display.width}x{window.display.height}\n")
+        return 0
+    if value == "reset":
+        window.display = physical
+        return 0
+    match = _SIZE.fullmatch(value)
+    if match is None:
+        call.write_error(f"Error: bad size {value}\n")
+        return FAILED
+    window.display = Display(int(match[1]), int(match[2]))
+    return 0
+
+
+def _density(call: CommandCall, value: str | None) -> int:
+    system = call.system
+    if value is None:
+        call.write(f"Physical density: {system.properties.get(_DENSITY)}\n")
+        override = system.settings.get("secure", _OVERRIDE)
+        if override is not None:
+            call.write(f"Override density: {override}\n")
+        return 0
+    if value == "reset":
+        system.settings.delete("secure", _OVERRIDE)
+        return 0
+    if not value.isdecimal() or int(value) < _LEAST_DENSITY:
+        problem = "density must be >= 72" if value.isdecimal() else f"bad number {value}"
+        call.write_error(f"Error: {problem}\n")
+        return FAILED
+    system.settings.put("secure", _OVERRIDE, value)
+    return 0
+
+
+def run_wm(call: CommandCall) -> int:
+    """`wm ARGUMENTS`."""
+    return run_window(call, call.arguments)
+
+
+COMMANDS: Final[Mapping[str, Command]] = {"wm": run_wm}

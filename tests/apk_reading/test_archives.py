@@ -1,0 +1,314 @@
+"""Archives: what is read as Android reads it, what is told as evasive, what is refused."""
+
+import os
+import struct
+import subprocess
+import sys
+import zipfile
+import zlib
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from droidgate.apk.archive import Archive
+from droidgate.apk.budgets import Budget, Limits
+from droidgate.apk.files import FileSource, MemorySource, PartOfSource
+from droidgate.apk.reader import open_apk
+from droidgate.model.errors import BudgetError, InputError
+from hand_made_apks import central_header, end_record, local_header, whole_app, zip_of
+
+
+def archive_of(data: bytes, limits: Limits | None = None) -> Archive:
+    return Archive(MemorySource(data, name="x.apk"), Budget(limits or Limits()))
+
+
+def messages_of(archive: Archive) -> list[str]:
+    assert all(one.code == "evasive-archive" for one in archive.findings)
+    return [one.message for one in archive.findings]
+
+
+def archive_with(entries: list[tuple[bytes, bytes, dict[str, int]]], *, before: bytes = b"") -> bytes:
+    """Return an archive of entries: name, content, and fields of the headers that are to be unusual."""
+    body, directory = before, b""
+    for name, content, fields in entries:
+        local = {key: value for key, value in fields.items() if key in {"method", "flags", "size"}}
+        offset = len(body)
+        body += local_header(name, content, **local)
+        given = {"crc": zlib.crc32(content), "packed": len(content), "size": len(content), **fields}
+        directory += central_header(name, offset, **given)  # type: ignore[arg-type]
+    return body + directory + end_record(len(entries), len(directory), len(body))
+
+
+def test_an_ordinary_archive_is_read_without_a_finding() -> None:
+    files = whole_app()
+    archive = archive_of(zip_of(files))
+    assert archive.entry_names == list(files)
+    assert {name: archive.read_entry(name) for name in files} == files
+    assert list(archive.names_below("assets/", (".json",))) == ["assets/tools.json"]
+    assert "assets/tools.json" in archive
+    assert "assets/none" not in archive
+    assert archive.findings == []
+    assert archive.place_of("res/x.xml") == "x.apk!/res/x.xml"
+
+
+def test_names_that_are_no_utf_8_lead_to_their_entries() -> None:
+    archive = archive_of(archive_with([(b"assets/\xff.json", b"{}", {})]))
+    (name,) = archive.entry_names
+    assert archive.read_entry(name) == b"{}"
+    assert archive.place_of(name) == "x.apk!/assets/\\xff.json"
+    assert "\ud800\U0001f600" not in archive
+
+
+@pytest.mark.parametrize("comment", [b"", b"text", b"PK\x05\x06 and more", bytes(65_535)])
+def test_a_comment_behind_the_archive_is_no_obstacle(comment: bytes) -> None:
+    data = zip_of({"a": b"content"})
+    archive = archive_of(data[:-2] + struct.pack("<H", len(comment)) + comment)
+    assert archive.read_entry("a") == b"content"
+
+
+def test_sizes_and_offsets_of_zip64_are_read() -> None:
+    body = local_header(b"a", b"content")
+    extra = struct.pack("<HHQQQ", 1, 24, 7, 7, 0)
+    unknown = 0xFFFFFFFF
+    directory = central_header(
+        b"a", unknown, crc=zlib.crc32(b"content"), packed=unknown, size=unknown, extra=extra
+    )
+    at = len(body) + len(directory)
+    record = struct.pack("<4sQ2H2I4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, len(directory), len(body))
+    locator = struct.pack("<4sIQI", b"PK\x06\x07", 0, at, 1)
+    archive = archive_of(body + directory + record + locator + end_record(0xFFFF, unknown, unknown))
+    assert archive.read_entry("a") == b"content"
+    assert archive.findings == []
+
+
+def test_what_python_writes_as_zip64_is_read() -> None:
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive, archive.open("a", "w", force_zip64=True) as file:
+        file.write(b"content")
+    assert archive_of(buffer.getvalue()).read_entry("a") == b"content"
+
+
+class TestEvasive:
+    def test_an_unknown_method_is_taken_for_stored(self) -> None:
+        archive = archive_of(archive_with([(b"AndroidManifest.xml", b"content", {"method": 0x2345})]))
+        assert archive.read_entry("AndroidManifest.xml") == b"content"
+        (message,) = messages_of(archive)
+        assert "compression method that Android does not know: 'AndroidManifest.xml'" in message
+
+    def test_the_size_of_the_content_counts_for_an_unknown_method(self) -> None:
+        data = archive_with([(b"a", b"content and more", {"method": 99, "size": 7, "packed": 3})])
+        assert archive_of(data).read_entry("a") == b"content"
+
+    def test_the_encrypted_flag_is_overlooked(self) -> None:
+        archive = archive_of(archive_with([(b"a", b"content", {"flags": 1})]))
+        assert archive.read_entry("a") == b"content"
+        assert "encrypted" in messages_of(archive)[0]
+
+    def test_of_two_entries_of_a_name_the_first_is_read(self) -> None:
+        archive = archive_of(archive_with([(b"a", b"one", {}), (b"a", b"two", {})]))
+        assert archive.read_entry("a") == b"one"
+        assert messages_of(archive) == ["names stand in it twice, of which the first is read: 'a'"]
+
+    def test_of_two_headers_the_central_one_counts(self) -> None:
+        packed = zlib.compress(b"content", wbits=-15)
+        body = local_header(b"b", packed, method=0x1234)
+        directory = central_header(b"a", 0, crc=zlib.crc32(b"content"), packed=len(packed), size=7, method=8)
+        archive = archive_of(body + directory + end_record(1, len(directory), len(body)))
+        assert archive.findings == []
+        assert archive.read_entry("a") == b"content"
+        assert "two headers disagree" in messages_of(archive)[0]
+
+    def test_a_wrong_checksum_is_overlooked(self) -> None:
+        archive = archive_of(archive_with([(b"a", b"content", {"crc": 1})]))
+        assert archive.read_entry("a") == b"content"
+        assert "checksum" in messages_of(archive)[0]
+
+    @pytest.mark.parametrize(
+        "name", [b"../up", b"a/../b", b"/absolute", b"a\\b", b"nul\0l", b"..", b"a/..", b"a\nb"]
+    )
+    def test_names_that_are_no_paths_inside_are_told_and_not_listed(self, name: bytes) -> None:
+        archive = archive_of(archive_with([(b"a.b/..c/d..", b"", {}), (name, b"", {})]))
+        assert archive.entry_names == ["a.b/..c/d.."]
+        assert list(archive.names_below("")) == ["a.b/..c/d.."]
+        assert "names that are no paths" in messages_of(archive)[0]
+
+    def test_data_before_the_archive_shifts_it(self) -> None:
+        archive = archive_of(b"#!/bin/sh\n" + zip_of({"a": b"content"}))
+        assert archive.read_entry("a") == b"content"
+        assert messages_of(archive) == ["something else stands before its first entry"]
+
+    def test_data_before_the_archive_with_offsets_that_count_it(self) -> None:
+        archive = archive_of(archive_with([(b"a", b"content", {})], before=b"dex\n035\0"))
+        assert archive.read_entry("a") == b"content"
+        assert messages_of(archive) == ["something else stands before its first entry"]
+
+    def test_the_findings_of_an_app_name_the_file(self) -> None:
+        files = [(name.encode(), data, {"method": 77}) for name, data in whole_app().items()]
+        with open_apk(archive_with(files)) as apk:
+            assert apk.package == "dev.droidgate.test"
+            assert [(one.code, str(one.source)) for one in apk.findings] == [("evasive-archive", "<bytes>")]
+            assert "and 2 more" in apk.findings[0].message
+
+
+class TestRefused:
+    @pytest.mark.parametrize("size", [0, 1, 21, 22, 100])
+    def test_what_is_no_archive(self, size: int) -> None:
+        with pytest.raises(InputError, match="it is no APK"):
+            archive_of(b"P" * size)
+
+    def test_every_cut_of_an_archive_is_an_error_or_read(self) -> None:
+        data = zip_of(whole_app())
+        for end in range(0, len(data), 7):
+            with pytest.raises(InputError) as caught:
+                archive_of(data[:end])
+            assert (caught.value.place or "").startswith("x.apk")
+
+    def test_an_entry_that_is_not_there(self) -> None:
+        with pytest.raises(InputError, match=r"x\.apk!/b: there is no such entry"):
+            archive_of(zip_of({"a": b""})).read_entry("b")
+
+    @pytest.mark.parametrize(
+        ("fields", "message"),
+        [
+            ({"packed": 1 << 20, "method": 8}, "not inside the archive"),
+            ({"size": 1 << 20, "method": 3}, "not inside the archive"),
+            ({"method": 8}, "cannot be unpacked"),
+        ],
+    )
+    def test_sizes_that_lie(self, fields: dict[str, int], message: str) -> None:
+        data = archive_with([(b"a", b"\xff" * 7, fields)])
+        with pytest.raises(InputError, match=message):
+            archive_of(data).read_entry("a")
+
+    def test_packed_content_that_is_cut_off(self) -> None:
+        packed = zlib.compress(bytes(range(256)) * 4, wbits=-15)[:-20]
+        body = local_header(b"a", packed, method=8)
+        directory = central_header(b"a", 0, packed=len(packed), size=1024, method=8)
+        with pytest.raises(InputError, match="cut off"):
+            archive_of(body + directory + end_record(1, len(directory), len(body))).read_entry("a")
+
+    @pytest.mark.parametrize("count", [2, 60_000])
+    def test_a_count_of_entries_that_lies(self, count: int) -> None:
+        body, directory = local_header(b"a", b""), central_header(b"a", 0)
+        with pytest.raises(InputError, match="directory"):
+            archive_of(body + directory + end_record(count, len(directory), len(body)))
+
+    def test_a_directory_outside_of_the_file(self) -> None:
+        with pytest.raises(InputError, match="not where it says"):
+            archive_of(zip_of({"a": b""})[:-22] + end_record(1, 47, 1 << 20))
+
+    def test_a_local_header_outside_of_the_file(self) -> None:
+        directory = central_header(b"a", 0x7FFFFFF, method=8)
+        with pytest.raises(InputError, match="local header"):
+            archive_of(b"PK\x03\x04" + directory + end_record(1, len(directory), 4)).read_entry("a")
+
+    def test_a_local_header_that_is_none(self) -> None:
+        directory = central_header(b"a", 0, method=8)
+        with pytest.raises(InputError, match="no local header"):
+            archive_of(bytes(40) + directory + end_record(1, len(directory), 40)).read_entry("a")
+
+
+class TestBudgets:
+    def test_a_bomb_is_refused_after_what_is_allowed(self) -> None:
+        data = zip_of({"a": bytes(50 << 20)})
+        budget = Budget()
+        archive = Archive(MemorySource(data, name="x.apk"), budget)
+        with pytest.raises(BudgetError, match="200 times"):
+            archive.read_entry("a")
+        packed = archive.find_entry("a")
+        assert packed is not None
+        assert budget.inflated_bytes <= 200 * packed.compressed_size + 1
+
+    def test_a_bomb_that_lies_about_its_size_is_refused_alike(self) -> None:
+        packed = zlib.compress(bytes(50 << 20), wbits=-15)
+        body = local_header(b"a", packed, method=8, size=10)
+        directory = central_header(b"a", 0, packed=len(packed), size=10, method=8)
+        with pytest.raises(BudgetError):
+            archive_of(body + directory + end_record(1, len(directory), len(body))).read_entry("a")
+
+    def test_up_to_a_mebibyte_any_ratio_is_right(self) -> None:
+        assert len(archive_of(zip_of({"a": bytes(1 << 20)})).read_entry("a")) == 1 << 20
+
+    @pytest.mark.parametrize("method", [0, 8, 55])
+    def test_an_entry_over_the_limit_of_the_caller_is_refused(self, method: int) -> None:
+        content = os.urandom(5000)
+        packed = zlib.compress(content, wbits=-15) if method == 8 else content
+        body = local_header(b"a", packed, method=method, size=5000)
+        directory = central_header(b"a", 0, packed=len(packed), size=5000, method=method)
+        archive = archive_of(body + directory + end_record(1, len(directory), len(body)))
+        with pytest.raises(BudgetError, match="more than 4999 bytes"):
+            archive.read_entry("a", 4999)
+
+    def test_what_all_entries_unpack_to_is_counted(self) -> None:
+        files = {str(number): os.urandom(1000) for number in range(5)}
+        budget = Budget(Limits(inflated_bytes=3500))
+        archive = Archive(MemorySource(zip_of(files, stored=("1", "2")), name="x.apk"), budget)
+        for number in range(3):
+            archive.read_entry(str(number))
+        assert budget.inflated_bytes == 3000
+        with pytest.raises(BudgetError, match="more than 3500 unpacked bytes"):
+            archive.read_entry("3")
+        assert budget.inflated_bytes == 3000
+
+    def test_entries_are_counted_before_they_are_indexed(self) -> None:
+        data = zip_of({str(number): b"" for number in range(11)})
+        with pytest.raises(BudgetError, match="more than 10 entries"):
+            archive_of(data, Limits(entries=10))
+        with pytest.raises(BudgetError, match="directory has more than 100 bytes"):
+            archive_of(data, Limits(directory_bytes=100))
+
+    def test_a_huge_archive_is_within_the_default_limits(self) -> None:
+        names = {f"assets/{number}": b"" for number in range(60_000)}
+        assert len(archive_of(zip_of(names)).entry_names) == 60_000
+
+
+class TestSources:
+    def test_a_file_that_is_shortened_meanwhile_is_an_error(self, tmp_path: Path) -> None:
+        path = tmp_path / "app.apk"
+        path.write_bytes(zip_of({"a": os.urandom(100_000)}))
+        archive = Archive(FileSource(path))
+        os.truncate(path, 50_000)
+        with pytest.raises(InputError, match="ends before its size"):
+            archive.read_entry("a")
+        archive.close()
+
+    def test_a_released_file_is_read_again_unless_it_is_another(self, tmp_path: Path) -> None:
+        path = tmp_path / "app.apk"
+        path.write_bytes(zip_of({"a": b"one"}))
+        source = FileSource(path)
+        archive = Archive(source)
+        source.release()
+        assert archive.read_entry("a") == b"one"
+        path.write_bytes(zip_of({"a": b"other"}))
+        with pytest.raises(InputError, match="has changed while it was read"):
+            archive.read_entry("a")
+
+    def test_no_file_stays_open(self, tmp_path: Path) -> None:
+        path = tmp_path / "app.apk"
+        path.write_bytes(zip_of(whole_app()))
+        program = (
+            "import os, sys; from pathlib import Path; from droidgate.apk.reader import open_apk\n"
+            "apk = open_apk(sys.argv[1]); apk.release(); apk.read_xml('res/xml/descriptor.xml')\n"
+            "links = [one for one in Path('/proc/self/fd').iterdir() if one.exists()]\n"
+            "print(sys.argv[1] in [os.readlink(one) for one in links])"
+        )
+        run = subprocess.run(
+            [sys.executable, "-c", program, path], capture_output=True, text=True, check=True, timeout=60
+        )
+        assert run.stdout == "False\n"
+
+    def test_what_is_no_file_is_an_error(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "pipe")
+        for path in (tmp_path, tmp_path / "pipe", tmp_path / "none", "a\0b"):
+            with pytest.raises(InputError):
+                FileSource(path)
+
+    def test_a_part_ends_where_it_ends(self) -> None:
+        part = PartOfSource(MemorySource(b"0123456789"), 2, 5, name="part")
+        assert part.read(0, 5) == b"23456"
+        for offset, length in ((0, 6), (5, 1), (-1, 2), (1, -1)):
+            with pytest.raises(InputError, match="part: bytes"):
+                part.read(offset, length)
+        with pytest.raises(InputError):
+            PartOfSource(MemorySource(b"0123"), 2, 5, name="part")

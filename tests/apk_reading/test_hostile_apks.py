@@ -1,0 +1,373 @@
+"""Files made to break readers: each is one of our errors, a finding, or read; never more than is counted."""
+
+import struct
+import subprocess
+import sys
+import textwrap
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from droidgate.apk.application import read_application
+from droidgate.apk.binary_xml import parse_binary_xml
+from droidgate.apk.budgets import Budget, Limits
+from droidgate.apk.reader import Apk, open_apk
+from droidgate.apk.xml_rendering import render_xml
+from droidgate.apk.xml_tree import TypedValue
+from droidgate.model.errors import BudgetError, InputError
+from hand_made_apks import (
+    INT_BOOLEAN,
+    MANIFEST,
+    NOTHING,
+    REFERENCE,
+    RESOURCES,
+    STRING,
+    Node,
+    Resource,
+    axml,
+    chunk,
+    element,
+    locale,
+    string_pool,
+    table,
+    whole_app,
+    zip_of,
+)
+
+PLAIN = element("a", {"b": "c"}, element("d", {}, "text"))
+
+
+def start(name: int, attributes: bytes = b"", *, count: int = 0, at: int = 20, size: int = 20) -> bytes:
+    fixed = struct.pack("<IIHHHHHH", NOTHING, name, at, size, count, 0, 0, 0)
+    return chunk(0x0102, struct.pack("<II", 1, NOTHING), fixed + attributes)
+
+
+def end(name: int) -> bytes:
+    return chunk(0x0103, struct.pack("<II", 1, NOTHING), struct.pack("<II", NOTHING, name))
+
+
+def document(*parts: bytes) -> bytes:
+    return chunk(3, b"", b"".join(parts))
+
+
+class TestCompiledXml:
+    def test_every_cut_is_an_error(self) -> None:
+        data = axml(MANIFEST)
+        for length in range(len(data) - 24):  # the last end tag may be missing a byte or two of its padding
+            with pytest.raises(InputError):
+                parse_binary_xml(data[:length], path="x")
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            b"",
+            b"\x03\x00\x08\x00",
+            b"<?xml version='1.0'?><a/>",
+            bytes(100),
+            document(),
+            document(start(0), end(0)),
+            document(string_pool(["a"]), start(1), end(0)),
+            document(string_pool(["a"]), end(0)),
+            document(string_pool(["a"]), start(0)),
+            document(string_pool(["a"]), start(0, count=1), end(0)),
+            document(string_pool(["a"]), start(0, bytes(20), count=1, size=4), end(0)),
+            document(string_pool(["a"]), start(0, bytes(20), count=1, at=0xFFFF), end(0)),
+            document(string_pool(["a"]), start(0, bytes(20), count=0xFFFF), end(0)),
+            document(string_pool(["a"]), struct.pack("<HHI", 0x0102, 16, 16)),
+            document(string_pool(["a"]), struct.pack("<HHI", 0x0102, 8, 8)),
+            document(string_pool(["a"]), struct.pack("<HHI", 0x0102, 16, 0)),
+            document(string_pool(["a"]), struct.pack("<HHI", 0x0102, 16, 0xFFFFFFFF)),
+            document(string_pool(["a"]), struct.pack("<HHI", 0x0180, 0xFFFF, 8)),
+            document(chunk(1, struct.pack("<5I", 0xFFFFFFFF, 0, 0, 28, 0)), start(0), end(0)),
+            document(chunk(1, struct.pack("<5I", 0x0FFFFFFF, 0, 0, 28, 0)), start(0), end(0)),
+            document(chunk(1, struct.pack("<5I", 1, 0, 0, 0xFFFFFFFF, 0), bytes(8)), start(0), end(0)),
+            document(chunk(1, struct.pack("<5I", 1, 0, 0, 32, 0), b"\xff\xff\xff\x7f"), start(0), end(0)),
+            document(chunk(1, struct.pack("<5I", 1, 0, 0, 32, 0), bytes(4) + b"\xff\xff\xff\xff"), start(0)),
+            document(
+                chunk(1, struct.pack("<5I", 1, 0, 0x100, 32, 0), bytes(4) + b"\xff\xff\xff\xff"), start(0)
+            ),
+            document(struct.pack("<HHI", 1, 4, 28) + bytes(20), start(0), end(0)),
+        ],
+    )
+    def test_what_is_broken_is_one_error_with_its_place(self, data: bytes) -> None:
+        with pytest.raises(InputError) as caught:
+            parse_binary_xml(data, path="x.xml")
+        assert caught.value.place == "x.xml"
+
+    def test_what_packers_do_is_overlooked_as_by_android(self) -> None:
+        plain = parse_binary_xml(axml(PLAIN))
+        assert parse_binary_xml(axml(PLAIN, tail=b"rubbish" * 9)) == plain
+        assert parse_binary_xml(b"\0\0" + axml(PLAIN)[2:]) == plain
+        assert parse_binary_xml(axml(PLAIN)[:4] + b"\xff\xff\xff\x7f" + axml(PLAIN)[8:]) == plain
+        inside = axml(PLAIN)[8:]
+        unknown = chunk(0x7777, b"", b"abcd")
+        assert parse_binary_xml(document(unknown, inside)) == plain
+        assert parse_binary_xml(document(inside, start(99))) == plain
+        assert parse_binary_xml(document(inside, string_pool(["other"]), start(0))) == plain
+
+    def test_names_come_from_the_resource_map(self) -> None:
+        attributes = parse_binary_xml(axml(MANIFEST, stripped=True)).attributes
+        assert [one.name for one in attributes] == ["versionCode", "versionName", "package"]
+        lying = axml(element("a", {"android:exported": (INT_BOOLEAN, 0)})).replace(
+            "exported".encode("utf-16-le"), "enabled!".encode("utf-16-le")
+        )
+        assert parse_binary_xml(lying).attributes[0].name == "exported"
+
+    def test_an_attribute_without_an_id_is_not_seen_as_androids(self) -> None:
+        service = element("service", {"android:name": ".S", "android:exported": (INT_BOOLEAN, 1)})
+        root = element("manifest", {"package": "a.b"}, element("application", {}, service))
+        with open_apk(zip_of({"AndroidManifest.xml": axml(root, with_map=False)})) as apk:
+            (component,) = read_application(apk).components[1:]
+        assert (component.name, component.exported) == ("", None)
+
+    def test_nodes_are_counted_before_they_are_made(self) -> None:
+        many = document(string_pool(["a"]), start(0), *[start(0) + end(0)] * 500, end(0))
+        budget = Budget(Limits(nodes=100))
+        with pytest.raises(BudgetError, match="more than 100 elements"):
+            parse_binary_xml(many, budget=budget)
+        assert budget.nodes == 100
+        wide = document(string_pool(["a"]), start(0, bytes(20) * 60_000, count=60_000), end(0))
+        budget = Budget(Limits(nodes=60_000))
+        with pytest.raises(BudgetError):
+            parse_binary_xml(wide, budget=budget)
+        assert budget.nodes == 0
+
+    def test_a_hundred_thousand_levels_are_refused(self) -> None:
+        deep = document(string_pool(["a"]), *[start(0)] * 100_000, *[end(0)] * 100_000)
+        budget = Budget()
+        with pytest.raises(BudgetError, match="200 levels"):
+            parse_binary_xml(deep, budget=budget)
+        assert budget.nodes <= 201
+
+    def test_as_many_levels_as_are_read_can_be_rendered(self) -> None:
+        root = Node("a")
+        for _ in range(199):
+            root = Node("a", {}, (root,))
+        text = render_xml(parse_binary_xml(axml(root)), lambda _: None, path="x")
+        assert text == "<a>" * 199 + "<a/>" + "</a>" * 199
+
+    def test_strings_that_overlap_are_counted_each(self) -> None:
+        # Each of many offsets leads into the same bytes, so that a small file holds very long texts.
+        count = 2_000
+        offsets = struct.pack(f"<{count}I", *range(count))
+        pool = chunk(1, struct.pack("<5I", count, 0, 0x100, 28 + len(offsets), 0), offsets + b"\xff" * 40_000)
+        nodes = b"".join(start(number) + end(number) for number in range(1, count))
+        budget = Budget(Limits(characters=1 << 20))
+        with pytest.raises(BudgetError, match="characters"):
+            parse_binary_xml(document(pool, start(0), nodes, end(0)), budget=budget)
+        assert budget.characters <= 1 << 20
+
+    def test_one_long_text_that_stands_everywhere_is_counted_when_it_is_rendered(self) -> None:
+        root = element("a", {}, *[element("b", {"c": "x" * 10_000})] * 1_000)
+        budget = Budget(Limits(characters=1 << 20))
+        tree = parse_binary_xml(axml(root), budget=budget)
+        assert budget.characters < 20_000
+        with pytest.raises(BudgetError, match="characters"):
+            render_xml(tree, lambda _: None, path="x", budget=budget)
+        assert budget.characters <= 1 << 20
+
+    @pytest.mark.parametrize("line", [0, 1, 65_535, 65_536, 0xFFFFFFFF])
+    def test_lines_are_those_of_the_source_as_far_as_a_parser_counts(self, line: int) -> None:
+        text = render_xml(parse_binary_xml(axml(Node("a", {}, (Node("b", {}, (), line),)))), str, path="x")
+        assert text.count("\n") == (line - 1 if 1 < line <= 65_535 else 0)
+
+    @pytest.mark.parametrize("name", ["", "a b", "a=b", "<", "1", "a\0", "\ufffe", "x='"])
+    def test_names_that_cannot_stand_in_xml_are_an_error(self, name: str) -> None:
+        for root in (Node(name), Node("a", {name: "x"})):
+            with pytest.raises(InputError, match="cannot stand in XML"):
+                render_xml(parse_binary_xml(axml(root)), str, path="x")
+
+
+def opened(resources: bytes | None = None, **others: bytes) -> Apk:
+    files = {**whole_app(), **others}
+    if resources is not None:
+        files["resources.arsc"] = resources
+    return open_apk(zip_of(files))
+
+
+class TestResourceTables:
+    @pytest.mark.parametrize(
+        "data",
+        [
+            b"",
+            b"\x02\x00\x0c\x00",
+            bytes(200),
+            chunk(2, struct.pack("<I", 1)),
+            chunk(2, struct.pack("<I", 1), struct.pack("<HHI", 0x200, 288, 0)),
+            chunk(2, struct.pack("<I", 1), struct.pack("<HHI", 0x200, 288, 0xFFFFFFFF)),
+            chunk(2, struct.pack("<I", 1), chunk(0x200, bytes(20))),
+            chunk(
+                2, struct.pack("<I", 1), chunk(0x200, struct.pack("<I256s5I", 0x7F, b"", 5000, 0, 5000, 0, 0))
+            ),
+            table(RESOURCES)[:-400],
+            table(RESOURCES).replace(struct.pack("<I", 0x7F010003), struct.pack("<I", 0x7F010001)),
+        ],
+    )
+    def test_a_broken_table_leaves_the_app_readable(self, data: bytes) -> None:
+        with opened(data) as apk:
+            application = read_application(apk)
+            (service,) = application.components[1:]
+            assert service.name == ".ToolService"
+            assert service.meta_data[0].value is None
+            assert service.meta_data[1].value == "Keeps \u20ac and \U0001f600"
+            assert application.resources.read_text("@string/tool_name") is None
+            assert application.resources.read_array("@array/none") is None
+            codes = {one.code for one in apk.findings}
+            assert codes <= {"broken-resource-table"}
+            assert codes or len(data) in {12, len(table(RESOURCES))}
+
+    @pytest.mark.parametrize("count", [0xFFFFFFFF, 0x10000000, 100])
+    def test_counts_of_entries_that_lie_are_told(self, count: int) -> None:
+        data = bytearray(table(RESOURCES))
+        at = data.index(struct.pack("<HHI", 0x0201, 84, 84 + 16)[:4])
+        struct.pack_into("<I", data, at + 12, count)
+        with opened(bytes(data)) as apk:
+            read_application(apk)
+            assert [one.code for one in apk.findings] == ["broken-resource-table"]
+
+    @pytest.mark.parametrize("step", range(0, 40, 4))
+    def test_numbers_inside_of_entries_that_lie_are_told_or_overlooked(self, step: int) -> None:
+        data = bytearray(table(RESOURCES))
+        at = data.index(struct.pack("<HHI", 0x0201, 84, 84 + 16)[:4]) + 84
+        struct.pack_into("<I", data, at + step, 0x7FFFFFF0)
+        with opened(bytes(data)) as apk:
+            application = read_application(apk)
+            application.resources.read_array("@array/files")
+            assert {one.code for one in apk.findings} <= {"broken-resource-table"}
+
+    def test_references_in_a_circle_lead_nowhere(self) -> None:
+        circle = [
+            Resource("string", str(number), {b"": (REFERENCE, 0x7F010000 + (number + 1) % 3)})
+            for number in range(3)
+        ]
+        with opened(table(circle)) as apk:
+            application = read_application(apk)
+            assert application.label is None
+            assert application.resources.read_text("@string/0") is None
+            assert application.resources.read_array("@string/0") is None
+            assert apk.budget.lookups < 100
+
+    @pytest.mark.parametrize(("length", "text"), [(19, "end"), (20, None)])
+    def test_references_are_followed_as_far_as_android_does(self, length: int, text: str | None) -> None:
+        chain = [
+            Resource("string", str(number), {b"": (REFERENCE, 0x7F010001 + number)})
+            for number in range(length)
+        ]
+        with opened(table([*chain, Resource("string", "end", {b"": "end"})])) as apk:
+            assert apk.resources is not None
+            value = apk.resources.resolve(TypedValue(REFERENCE, 0x7F010000))
+            assert (value.text if value is not None else None) == text
+
+    def test_lookups_are_counted(self) -> None:
+        configurations = {
+            locale(f"{chr(97 + number // 26)}{chr(97 + number % 26)}"): "x" for number in range(600)
+        }
+        data = table([Resource("string", "a", configurations), Resource("string", "b", {b"": "y"})])
+        budget = Budget(Limits(lookups=1_000))
+        with open_apk(zip_of({**whole_app(), "resources.arsc": data}), budget=budget) as apk:
+            assert apk.resources is not None
+            assert len(apk.resources.values_of(0x7F010000)) == 600
+            assert len(apk.resources.values_of(0x7F010000)) == 600
+            with pytest.raises(BudgetError, match="too many steps"):
+                apk.resources.values_of(0x7F010001)
+        assert budget.lookups <= 1_000
+
+    def test_parts_are_counted(self) -> None:
+        rubbish = chunk(0x7777, b"") * 500
+        budget = Budget(Limits(chunks=100))
+        with open_apk(
+            zip_of({**whole_app(), "resources.arsc": chunk(2, bytes(4), rubbish)}), budget=budget
+        ) as apk:
+            assert apk.resources is not None
+            with pytest.raises(BudgetError, match="more than 100 parts"):
+                apk.resources.values_of(0x7F010000)
+        assert budget.chunks == 100
+
+    def test_two_resources_of_one_name_have_references_of_their_own(self) -> None:
+        twins = [Resource("string", "twin", {b"": text}) for text in ("first", "second")]
+        with opened(table(twins)) as apk:
+            assert apk.resources is not None
+            references = [apk.resources.reference_to(0x7F010000 + number) for number in range(3)]
+            assert references == ["@string/twin", "@string/0x7f010001", None]
+            assert [apk.resources.find(one or "") for one in references] == [0x7F010000, 0x7F010001, None]
+
+
+class TestManifests:
+    @pytest.mark.parametrize(
+        ("root", "message"),
+        [
+            (element("other", {"package": "a.b"}), "not <manifest>"),
+            (element("manifest"), "no package name"),
+            (element("manifest", {"package": ""}), "no package name"),
+            (element("manifest", {"package": (INT_BOOLEAN, 0)}), "no package name"),
+            (element("manifest", {"package": "x" * 256}), "no package name"),
+        ],
+    )
+    def test_what_no_app_can_have_is_refused(self, root: Node, message: str) -> None:
+        with pytest.raises(InputError, match=message):
+            open_apk(zip_of({"AndroidManifest.xml": axml(root)}))
+
+    def test_an_app_of_nothing_is_read(self) -> None:
+        with open_apk(zip_of({"AndroidManifest.xml": axml(element("manifest", {"package": "a.b"}))})) as apk:
+            application = read_application(apk)
+            assert [one.kind for one in application.components] == ["application"]
+            assert (apk.version_code, apk.version_name, apk.minimum_sdk, apk.resources) == (None,) * 4
+            assert application.resources.read_file("@xml/none") is None
+
+    def test_a_text_manifest_is_an_error(self) -> None:
+        with pytest.raises(InputError, match="no compiled XML"):
+            open_apk(zip_of({"AndroidManifest.xml": b"<manifest package='a.b'/>"}))
+
+    @pytest.mark.parametrize(
+        ("given", "number"),
+        [((STRING, 0), None), ("34", 34), ("UpsideDownCake", None), ("9" * 5000, None), ("\u0663", None)],
+    )
+    def test_odd_versions(self, given: str | tuple[int, int], number: int | None) -> None:
+        uses = element("uses-sdk", {"android:minSdkVersion": given if isinstance(given, str) else ""})
+        root = element("manifest", {"package": "a.b"}, uses)
+        with open_apk(zip_of({"AndroidManifest.xml": axml(root)})) as apk:
+            assert (apk.minimum_sdk, apk.target_sdk) == (number, number)
+
+
+def test_hostile_files_take_less_than_256_megabytes(tmp_path: Path) -> None:
+    size = 63 << 20
+    units = size // 8
+    length = struct.pack("<HH", 0x8000 | units >> 16, units & 0xFFFF)
+    header = struct.pack("<5I", 1, 0, 0, 32, 0)
+    long_string = chunk(1, header, bytes(4) + length + bytes(range(256)) * (2 * units // 256))
+    unlike = (struct.pack("<IIIHBBI", NOTHING, 0, NOTHING, 8, 0, 16, number) for number in range(290_000))
+    rows = (start(0, b"".join(islice(unlike, 1000)), count=1000) + end(0) for _ in range(290))
+    files = {
+        "a long string": {"resources.arsc": chunk(2, bytes(4), long_string + table(RESOURCES)[12:])},
+        "attributes": {"AndroidManifest.xml": document(string_pool(["a"]), start(0), *rows, end(0))},
+        "bomb": {"AndroidManifest.xml": bytes(900 << 20)},
+        "chunks": {"resources.arsc": chunk(2, bytes(4), chunk(0x7777, b"") * (size // 8))},
+    }
+    for name, content in files.items():
+        stored = ("resources.arsc", *(["AndroidManifest.xml"] if name != "bomb" else []))
+        (tmp_path / name).write_bytes(zip_of({**whole_app(), **content}, stored=stored))
+    program = textwrap.dedent("""
+        import re, sys
+        from pathlib import Path
+        from droidgate.model.errors import InputError
+        from droidgate.apk.application import read_application
+        from droidgate.apk.reader import open_apk
+        for path in sys.argv[1:]:
+            try:
+                with open_apk(path) as apk:
+                    print(read_application(apk).package)
+            except InputError as error:
+                print(error.message)
+        print(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+    """)
+    command = [sys.executable, "-c", program, *map(str, sorted(tmp_path.iterdir()))]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100)
+    *lines, peak = run.stdout.splitlines()
+    assert lines == [
+        "dev.droidgate.test",
+        "the root element is <a>, not <manifest>",
+        "the entry has more than 16777216 bytes",
+        "its resource table has more than 200000 parts",
+    ]
+    assert int(peak) < 256 * 1024, run.stdout

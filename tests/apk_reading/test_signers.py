@@ -1,0 +1,146 @@
+"""Signing certificates out of signing blocks and of META-INF, held against Android's own signer."""
+
+import datetime as dt
+import hashlib
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, pkcs7, pkcs12
+from cryptography.x509.oid import NameOID
+
+from droidgate.apk.reader import open_apk
+from hand_made_apks import whole_app, zip_of
+from requirements_of_tests import require
+
+V2, V3, V31 = 0x7109871A, 0xF05368C0, 0x1B93AD61
+PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
+
+
+def certificate(
+    name: str, key: PrivateKey, issuer: str | None = None, issuer_key: PrivateKey | None = None
+) -> x509.Certificate:
+    def named(text: str) -> x509.Name:
+        return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
+
+    start = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+    builder = x509.CertificateBuilder().subject_name(named(name)).issuer_name(named(issuer or name))
+    builder = builder.public_key(key.public_key()).serial_number(7)
+    builder = builder.not_valid_before(start).not_valid_after(start + dt.timedelta(days=9999))
+    return builder.sign(issuer_key or key, hashes.SHA256())
+
+
+def prefixed(data: bytes) -> bytes:
+    return struct.pack("<I", len(data)) + data
+
+
+def scheme_value(*certificates: bytes) -> bytes:
+    """Return the value of a scheme: a signer for each certificate, followed by its issuer's."""
+    signers = b"".join(
+        prefixed(
+            prefixed(prefixed(b"digests") + prefixed(prefixed(one) + prefixed(b"issuer")) + prefixed(b""))
+        )
+        for one in certificates
+    )
+    return prefixed(signers)
+
+
+def with_block(archive: bytes, pairs: dict[int, bytes]) -> bytes:
+    body = b"".join(struct.pack("<QI", len(value) + 4, key) + value for key, value in pairs.items())
+    size = len(body) + 24
+    block = struct.pack("<Q", size) + body + struct.pack("<Q16s", size, b"APK Sig Block 42")
+    offset = struct.unpack_from("<I", archive, len(archive) - 6)[0]
+    tail = archive[offset:-6] + struct.pack("<IH", offset + len(block), 0)
+    return archive[:offset] + block + tail
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def signers_of(data: bytes | Path) -> tuple[tuple[str, ...], list[str]]:
+    with open_apk(data) as apk:
+        signers = apk.signer_digests()
+        return signers, [one.code for one in apk.findings]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        ({V2: scheme_value(b"two")}, [b"two"]),
+        ({V2: scheme_value(b"two"), V3: scheme_value(b"three")}, [b"three"]),
+        ({V31: scheme_value(b"new"), V3: scheme_value(b"three")}, [b"new"]),
+        ({0x42726577: bytes(100), V2: scheme_value(b"one", b"other")}, [b"one", b"other"]),
+        ({0x42726577: b""}, []),
+    ],
+)
+def test_the_newest_scheme_names_the_signers(pairs: dict[int, bytes], expected: list[bytes]) -> None:
+    data = with_block(zip_of(whole_app()), pairs)
+    assert signers_of(data) == (tuple(map(digest, expected)), [])
+
+
+@pytest.mark.parametrize(
+    "value", [b"", b"\xff\xff\xff\xff", scheme_value(b"x")[:-20], prefixed(prefixed(b"")), prefixed(b"abcde")]
+)
+def test_a_broken_block_is_a_finding(value: bytes) -> None:
+    assert signers_of(with_block(zip_of(whole_app()), {V3: value})) == ((), ["broken-signature"])
+
+
+@pytest.mark.parametrize("size", [0, 23, 1 << 20, 1 << 62])
+def test_a_block_of_impossible_size_is_a_finding(size: int) -> None:
+    data = with_block(zip_of(whole_app()), {V2: scheme_value(b"two")})
+    at = data.index(b"APK Sig Block 42") - 8
+    broken = data[:at] + struct.pack("<Q", size) + data[at + 8 :]
+    assert signers_of(broken) == ((), ["broken-signature"])
+
+
+def test_an_app_without_a_signature_has_no_signer() -> None:
+    assert signers_of(zip_of(whole_app())) == ((), [])
+
+
+def test_of_a_jar_signature_the_certificate_that_issued_no_other_is_the_signer() -> None:
+    root_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+    root, leaf = certificate("Root", root_key), certificate("Leaf", key, "Root", root_key)
+    block = pkcs7.serialize_certificates([root, leaf], Encoding.DER)
+    data = zip_of(
+        {**whole_app(), "META-INF/CERT.RSA": block, "META-INF/deep/X.RSA": b"", "META-INF/A.SF": b""}
+    )
+    assert signers_of(data) == ((digest(leaf.public_bytes(Encoding.DER)),), [])
+
+
+@pytest.mark.parametrize("content", [b"", b"\x30\x80", bytes(1000), b"\x30\x82\xff\xff" * 20])
+def test_a_broken_jar_signature_is_a_finding(content: bytes) -> None:
+    data = zip_of({**whole_app(), "META-INF/CERT.EC": content})
+    assert signers_of(data) == ((), ["broken-signature"])
+
+
+@pytest.mark.requires("apksigner")
+@pytest.mark.parametrize("scheme", ["v1", "v2", "v3"])
+@pytest.mark.parametrize("kind", ["EC", "RSA"])
+def test_the_signer_is_the_one_that_apksigner_used(scheme: str, kind: str, tmp_path: Path) -> None:
+    key: PrivateKey = (
+        ec.generate_private_key(ec.SECP256R1()) if kind == "EC" else rsa.generate_private_key(65537, 2048)
+    )
+    signer = certificate("Signer", key)
+    store = pkcs12.serialize_key_and_certificates(
+        b"key", key, signer, None, BestAvailableEncryption(b"secret")
+    )
+    (tmp_path / "key.p12").write_bytes(store)
+    (tmp_path / "app.apk").write_bytes(zip_of(whole_app()))
+    wanted = [f"--{one}-signing-enabled={str(one == scheme).lower()}" for one in ("v1", "v2", "v3")]
+    command = [
+        require("apksigner"),
+        "sign",
+        "--ks",
+        "key.p12",
+        "--ks-pass",
+        "pass:secret",
+        "--min-sdk-version=23",
+    ]
+    subprocess.run([*command, *wanted, "app.apk"], cwd=tmp_path, check=True, capture_output=True, timeout=100)
+    expected = digest(signer.public_bytes(Encoding.DER))
+    assert signers_of(tmp_path / "app.apk") == ((expected,), [])

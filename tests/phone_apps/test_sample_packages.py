@@ -1,0 +1,110 @@
+"""The sample apps as APKs, the apps that fill a phone, and the sources of all of them."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from droidgate.apk.application import read_application
+from droidgate.apk.reader import open_apk
+from droidgate_shim.phone import sample_packages as module
+from droidgate_shim.phone.apps.registry import BEHAVIOURS
+from droidgate_shim.phone.sample_packages import (
+    SamplePackage,
+    filler_package,
+    sample_package,
+    sample_packages,
+)
+from droidgate_shim.phone.system import AndroidSystem
+from droidgate_shim.sample_apps import sample_apps_directory
+from handlers.jvm import compile_java
+from requirements_of_tests import require
+
+MODULES = sorted(path.parents[2] for path in sample_apps_directory().glob("*/*/src/main/AndroidManifest.xml"))
+
+
+def test_each_sample_has_a_behaviour_for_each_component_of_its_apk() -> None:
+    assert {one.package for one in sample_packages()} == set(BEHAVIOURS)
+    for one in sample_packages():
+        app = BEHAVIOURS[one.package]
+        with open_apk(one.apk) as apk:
+            application = read_application(apk)
+        assert application.package == one.package
+        modelled = {
+            *app.SERVICES, *app.ACTIVITIES, *app.RECEIVERS, *app.PROVIDERS, *app.APP_FUNCTION_SERVICES,
+        }  # fmt: skip
+        declared = {
+            application.qualified_name(part) for part in application.components if part.kind != "application"
+        }
+        assert declared - modelled <= {"dev.droidgate.sample.agent.AnswerReceiver"}
+        assert modelled <= declared
+
+
+@pytest.mark.parametrize("one", sample_packages(), ids=lambda one: one.name)
+def test_androids_own_tools_take_the_samples(one: SamplePackage, tmp_path: Path) -> None:
+    apksigner, aapt2 = require("apksigner"), require("aapt2")
+    path = tmp_path / "app.apk"
+    path.write_bytes(one.apk)
+    told = subprocess.run(
+        [apksigner, "verify", "--print-certs", path], capture_output=True, text=True, check=True
+    )
+    assert module.signing_key().digest in told.stdout
+    badging = subprocess.run([aapt2, "dump", "packagename", path], capture_output=True, text=True, check=True)
+    assert badging.stdout.strip() == one.package
+
+
+def test_the_same_packages_are_made_each_time() -> None:
+    for one in sample_packages():
+        assert sample_package.__wrapped__(one.name) == one
+    assert module.signing_key.__wrapped__().certificate_der == module.signing_key().certificate_der
+    assert filler_package(7) == filler_package(7)
+
+
+def test_fillers_differ_and_some_speak_each_protocol() -> None:
+    apks = [filler_package(number) for number in range(40)]
+    assert len(set(map(len, apks))) > 30
+    actions: dict[str, int] = {}
+    names = set()
+    for data in apks:
+        with open_apk(data) as apk:
+            application = read_application(apk)
+        names.add(application.package)
+        for component in application.components:
+            for one in component.filters:
+                for action in one.actions:
+                    actions[action] = actions.get(action, 0) + 1
+    assert len(names) == 40
+    assert {name: actions[name] for name in sorted(actions) if name != "android.intent.action.MAIN"} == {
+        "android.app.appfunctions.AppFunctionService": 4,
+        "com.androidmcp.tool.EXECUTE": 1,
+        "com.androidmcp.tool.LIST_TOOLS": 1,
+        "com.example.ACTION_MMCP_DISCOVERY": 1,
+        "com.example.ACTION_MMCP_INVOKE": 1,
+        "com.example.mMCP.ACTION_TOOL_ADVERTISE": 4,
+        "com.example.mMCP.ACTION_TOOL_CALL": 4,
+        "io.rosenpin.mmcp.action.MCP_SERVICE": 1,
+        "mobile.mcp.SERVICE": 4,
+        "zwdroid.mcp.sdk.McpServerService": 1,
+    }
+
+
+def test_fillers_install_and_their_tools_are_declared_as_the_formats_want_them() -> None:
+    with AndroidSystem("36.1", seed=1) as system:
+        for number in range(10):
+            system.packages.install(filler_package(number))
+        assert len(system.packages.all()) >= 10
+
+
+@pytest.mark.parametrize("folder", MODULES, ids=lambda path: "-".join(path.parts[-2:]))
+def test_the_sources_of_each_sample_compile_against_android(folder: Path, tmp_path: Path) -> None:
+    aapt2, framework = require("aapt2"), require("framework-res")
+    main, resources = folder / "src/main", tmp_path / "resources.zip"
+    subprocess.run([aapt2, "compile", "--dir", main / "res", "-o", resources], check=True)
+    command: list[str | Path] = [aapt2, "link", "-o", tmp_path / "app.apk", "-I", framework, "--manifest"]
+    command += [main / "AndroidManifest.xml", "--min-sdk-version", "26", "--target-sdk-version", "36"]
+    command += ["--warn-manifest-validation", "--java", tmp_path / "gen", resources]
+    if (main / "assets").is_dir():
+        command += ["-A", main / "assets"]
+    subprocess.run(command, check=True, capture_output=True)
+    sources = [*(main / "java").rglob("*.java"), *(tmp_path / "gen").rglob("*.java")]
+    compile_java(sources, tmp_path / "classes", warnings=False)

@@ -1,0 +1,288 @@
+"""Installing, updating and removing apps: what Android refuses, each with the installation that works."""
+
+import zipfile
+from io import BytesIO
+
+import pytest
+from droidgate.apk.signing import _sign_archive
+from droidgate.apk.zip_writer import ZipParts
+from droidgate_shim.phone.system import AndroidSystem
+from droidgate_shim.phone.system.installation import InstallError, InstallOptions
+from phone_system.phone_system_apps import TOOL, Ran, component, key, make_apk, make_phone, make_tool, run
+
+FILTERED = (
+    '<service android:name=".Echo"><intent-filter><action android:name="a.B"/></intent-filter></service>'
+)
+PERMISSION = '<permission android:name="com.example.P"/>'
+
+
+def install(system: AndroidSystem, apk: bytes, *options: str) -> Ran:
+    return run(system, "pm", "install", *options, "-S", str(len(apk)), stdin=apk)
+
+
+def failure(sdk: str, *apks: bytes, options: tuple[str, ...] = ()) -> str:
+    """Return what the last installation prints; the ones before have to work."""
+    with make_phone(sdk) as system:
+        for apk in apks[:-1]:
+            assert install(system, apk).stdout == "Success\n"
+        ran = install(system, apks[-1], *options)
+        assert ran.status == (0 if ran.stdout == "Success\n" else 1)
+        return ran.stdout
+
+
+def packed_again(apk: bytes) -> bytes:
+    """Return the archive without the block of signature schemes 2 and 3."""
+    written = BytesIO()
+    with zipfile.ZipFile(BytesIO(apk)) as source, zipfile.ZipFile(written, "w") as target:
+        for info in source.infolist():
+            target.writestr(info.filename, source.read(info.filename))
+    return written.getvalue()
+
+
+def compressed_table(apk: bytes) -> bytes:
+    """Return the app with every entry compressed, its resource table too, signed again."""
+    written = BytesIO()
+    with (
+        zipfile.ZipFile(BytesIO(apk)) as source,
+        zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as target,
+    ):
+        for info in source.infolist():
+            target.writestr(info.filename, source.read(info.filename))
+    archive = written.getvalue()
+    end = archive.rindex(b"PK\x05\x06")
+    start = int.from_bytes(archive[end + 16 : end + 20], "little")
+    return _sign_archive(ZipParts(archive[:start], archive[start:end], archive[end:]), key())
+
+
+@pytest.mark.parametrize("sdk", ["26", "30", "33", "34", "36", "36.1", "37"])
+def test_an_app_is_installed_updated_and_removed(sdk: str) -> None:
+    with make_phone(sdk) as system:
+        apk = make_tool(component("service", "Echo"))
+        assert install(system, apk) == Ran(0, "Success\n", "")
+        path = run(system, "pm", "path", TOOL).stdout.removeprefix("package:").strip()
+        assert system.files.read(path, uid=2000) == apk
+        before = system.packages.find(TOOL)
+        assert before is not None
+        system.clock.wait(system.clock.signal(), 5)
+        assert install(system, make_tool(component("service", "Echo"), version=2)).stdout == "Success\n"
+        after = system.packages.find(TOOL)
+        assert after is not None
+        assert (after.version_code, after.uid, after.first_installed) == (
+            2,
+            before.uid,
+            before.first_installed,
+        )
+        assert after.last_updated == before.last_updated + 5
+        assert after.code_folder != before.code_folder
+        assert not system.files.exists(path)
+        assert run(system, "pm", "uninstall", TOOL) == Ran(0, "Success\n", "")
+        assert system.files.list("/data/app") == []
+        assert run(system, "pm", "uninstall", TOOL).stdout == "Failure [DELETE_FAILED_INTERNAL_ERROR]\n"
+        assert run(system, "pm", "uninstall", "--user", "0", TOOL).stdout == "Failure [not installed for 0]\n"
+
+
+def test_an_update_has_to_be_signed_by_the_same_key() -> None:
+    apk, other = make_tool(""), make_tool("", signer="second", version=2)
+    assert failure("36.1", apk, other) == (
+        f"Failure [INSTALL_FAILED_UPDATE_INCOMPATIBLE: Existing package {TOOL} signatures do not match newer version; "
+        "ignoring!]\n"
+    )
+    assert "do not match previously installed version; ignoring!" in failure("26", apk, other)
+    assert failure("36.1", apk, make_tool("", version=2)) == "Success\n"
+
+
+def test_an_app_without_a_signature_is_refused() -> None:
+    apk = packed_again(make_tool(""))
+    assert failure("36.1", apk).startswith(
+        "Failure [INSTALL_PARSE_FAILED_NO_CERTIFICATES: Failed to collect certificates from /data/app/vmdl"
+    )
+    assert "No signature found in package of version 2 or newer" in failure("36.1", apk)
+    assert "has no certificates at entry AndroidManifest.xml" in failure("26", apk)
+
+
+def test_a_lower_version_does_not_replace_a_higher_one() -> None:
+    higher, lower = make_tool("", version=7), make_tool("", version=6)
+    assert failure("36.1", higher, lower) == (
+        "Failure [INSTALL_FAILED_VERSION_DOWNGRADE: Downgrade detected: Update version code 6 is older than current 7]\n"
+    )
+    assert failure("36.1", higher, lower, options=("-d",)) == "Success\n"
+
+
+def test_an_app_for_a_newer_release_is_refused() -> None:
+    apk = make_tool("", minimum=31)
+    assert "Requires newer sdk version #31 (current version is #30)]" in failure("30", apk)
+    assert failure("30", apk).startswith(
+        "Failure [INSTALL_FAILED_OLDER_SDK: Failed parse during installPackageLI:"
+    )
+    assert failure("33", apk) == "Success\n"
+
+
+def test_a_filter_without_exported_is_refused_for_apps_of_android_12() -> None:
+    told = failure("33", make_tool(FILTERED, target=31))
+    assert told.startswith(
+        "Failure [INSTALL_PARSE_FAILED_MANIFEST_MALFORMED: Failed parse during installPackageLI:"
+    )
+    assert f"{TOOL}.Echo: Targeting S+ (version 31 and above) requires that an explicit value" in told
+    assert failure("30", make_tool(FILTERED, target=31)) == "Success\n"
+    assert failure("33", make_tool(FILTERED, target=30)) == "Success\n"
+
+
+def test_a_compressed_resource_table_is_refused_for_apps_of_android_11() -> None:
+    files = {"res/values/strings.xml": '<resources><string name="a">b</string></resources>'}
+    stored = make_tool("", files=files, target=30)
+    assert failure("30", stored) == "Success\n"
+    told = failure("30", compressed_table(stored))
+    assert told.startswith("Failure [-124: Failed parse during installPackageLI: Targeting R+")
+    assert failure("26", compressed_table(stored)) == "Success\n"
+    assert failure("30", compressed_table(make_tool("", files=files, target=29))) == "Success\n"
+
+
+def test_a_test_app_needs_the_option() -> None:
+    apk = make_tool("", of_application='android:testOnly="true"')
+    assert failure("36.1", apk) == (
+        "Failure [INSTALL_FAILED_TEST_ONLY: Failed to install test-only apk. Did you forget to add -t?]\n"
+    )
+    assert failure("36.1", apk, options=("-t",)) == "Success\n"
+
+
+def test_an_app_with_version_1_of_the_signature_alone_is_refused_for_apps_of_android_11() -> None:
+    for target, expected in ((30, "Failure [INSTALL_PARSE_FAILED_NO_CERTIFICATES"), (29, "Success")):
+        signed_twice = make_tool("", minimum=21, target=target)
+        assert failure("36.1", signed_twice) == "Success\n"
+        assert failure("36.1", packed_again(signed_twice)).startswith(expected)
+
+
+def test_a_permission_has_one_owner() -> None:
+    first = make_apk("com.example.first", before=PERMISSION)
+    second = make_apk("com.example.second", before=PERMISSION, signer="second")
+    assert failure("36.1", first, second) == (
+        "Failure [INSTALL_FAILED_DUPLICATE_PERMISSION: Package com.example.second attempting to redeclare permission "
+        "com.example.P already owned by com.example.first]\n"
+    )
+    assert failure("36.1", first, make_apk("com.example.second", before=PERMISSION)) == "Success\n"
+
+
+def test_an_authority_has_one_owner() -> None:
+    provider = component("provider", "Store", inside=" ", authorities="com.example.store")
+    assert failure(
+        "36.1", make_apk("com.example.first", provider), make_apk("com.example.second", provider)
+    ) == (
+        "Failure [INSTALL_FAILED_CONFLICTING_PROVIDER: Scanning Failed.: Can't install because provider name "
+        "com.example.store (in package com.example.second) is already used by com.example.first]\n"
+    )
+
+
+def test_what_is_no_apk_is_refused() -> None:
+    told = failure("36.1", b"no archive")
+    assert told.startswith("Failure [INSTALL_PARSE_FAILED_NOT_APK: Failed to parse /data/app/vmdl")
+
+
+def test_a_session_takes_base_and_splits() -> None:
+    base = make_tool("")
+    split = make_tool("", attributes='split="config.de"')
+    with make_phone("36.1") as system:
+        created = run(system, "pm", "install-create", "-r", "-S", str(len(base) + len(split))).stdout
+        session = created.partition("[")[2].partition("]")[0]
+        assert created == f"Success: created install session [{session}]\n"
+        for name, apk in (("base", base), ("split", split)):
+            ran = run(system, "pm", "install-write", "-S", str(len(apk)), session, name, "-", stdin=apk)
+            assert ran == Ran(0, f"Success: streamed {len(apk)} bytes\n", "")
+        assert run(system, "pm", "install-commit", session) == Ran(0, "Success\n", "")
+        paths = run(system, "pm", "path", TOOL).stdout.split("\n")
+        assert [one.rpartition("/")[2] for one in paths] == ["base.apk", "split_config.de.apk", ""]
+        ran = run(system, "pm", "install-commit", session)
+        assert ran.status == 255
+        assert f"java.lang.SecurityException: Caller has no access to session {session}" in ran.stderr
+
+
+def test_a_session_without_a_base_is_refused_and_one_can_be_given_up() -> None:
+    split = make_tool("", attributes='split="config.de"')
+    with make_phone("36.1") as system:
+        with pytest.raises(InstallError) as refused:
+            system.packages.install(split)
+        assert str(refused.value) == "INSTALL_FAILED_INVALID_APK: Full install must include a base package"
+        session = system.packages.create_session(InstallOptions())
+        assert run(system, "pm", "install-abandon", str(session.id)).stdout == "Success\n"
+        assert system.packages.sessions == {}
+
+
+def test_an_app_is_installed_from_a_file_of_the_phone() -> None:
+    with make_phone("36.1") as system:
+        system.files.write("/data/local/tmp/a.apk", make_tool(""))
+        assert run(system, "pm", "install", "-r", "-t", "/data/local/tmp/a.apk").stdout == "Success\n"
+        ran = run(system, "pm", "install", "/data/local/tmp/b.apk")
+        assert ran.status == 255
+        assert ran.stderr.startswith("Error: Can't open file: /data/local/tmp/b.apk\n")
+        assert (
+            run(system, "pm", "install").stdout
+            == "Error: must either specify a package size or an APK file\n"
+        )
+
+
+def test_what_the_installer_does_not_model_is_refused_loudly() -> None:
+    with make_phone("36.1") as system:
+        assert run(system, "pm", "install", "--apex", "-S", "1", stdin=b"x").status == 69
+        assert run(system, "pm", "dump", TOOL) == Ran(69, "", "droidgate phone: not modelled: pm dump\n")
+        ran = run(system, "pm", "install", "--frob", "-S", "1")
+        assert ran.status == 255
+        assert "java.lang.IllegalArgumentException: Unknown option --frob" in ran.stderr
+
+
+def test_permissions_are_granted_as_they_are_protected() -> None:
+    names = ("INTERNET", "CAMERA", "DUMP", "EXECUTE_APP_FUNCTIONS")
+    before = "".join(f'<uses-permission android:name="android.permission.{name}"/>' for name in names)
+    with make_phone("36.1", make_tool("", before=before)) as system:
+        package = system.packages.find(TOOL)
+        assert package is not None
+        assert package.granted == {"android.permission.INTERNET"}
+        assert run(system, "pm", "grant", TOOL, "android.permission.CAMERA") == Ran(0, "", "")
+        assert run(system, "pm", "grant", TOOL, "android.permission.DUMP") == Ran(0, "", "")
+        ran = run(system, "pm", "grant", TOOL, "android.permission.EXECUTE_APP_FUNCTIONS")
+        assert ran.stderr.endswith(
+            f"java.lang.SecurityException: Permission android.permission.EXECUTE_APP_FUNCTIONS requested by {TOOL} is "
+            "not a changeable permission type\n"
+        )
+        ran = run(system, "pm", "grant", TOOL, "android.permission.RECORD_AUDIO")
+        assert f"Package {TOOL} has not requested permission android.permission.RECORD_AUDIO" in ran.stderr
+        assert run(system, "pm", "revoke", TOOL, "android.permission.CAMERA") == Ran(0, "", "")
+        assert package.granted == {"android.permission.INTERNET", "android.permission.DUMP"}
+    with make_phone("36.1") as system:
+        install(system, make_tool("", before=before), "-g")
+        package = system.packages.find(TOOL)
+        assert package is not None and "android.permission.CAMERA" in package.granted
+
+
+def test_a_signature_permission_goes_to_apps_of_the_same_key() -> None:
+    owner = make_apk(
+        "com.example.owner", before='<permission android:name="c.P" android:protectionLevel="signature"/>'
+    )
+    wants = '<uses-permission android:name="c.P"/>'
+    for signer, expected in (("first", {"c.P"}), ("second", set())):
+        with make_phone("36.1", owner, make_tool("", before=wants, signer=signer)) as system:
+            package = system.packages.find(TOOL)
+            assert package is not None and package.granted == expected
+
+
+def test_packages_are_listed_by_their_state() -> None:
+    with make_phone("36.1", make_tool(""), make_apk("com.example.other")) as system:
+        run(system, "pm", "disable-user", TOOL)
+        assert run(system, "pm", "list", "packages", "-d").stdout == f"package:{TOOL}\n"
+        assert run(system, "pm", "list", "packages", "-e").stdout == "package:com.example.other\n"
+        assert run(system, "pm", "list", "packages", "-s").stdout == ""
+        assert run(system, "pm", "list", "packages", "-3", "other").stdout == "package:com.example.other\n"
+        assert run(system, "pm", "list", "packages", "--user", "10").stdout == ""
+        assert run(system, "pm", "list", "packages", "--uid", "10001", "-i").stdout == (
+            "package:com.example.other  installer=null uid:10001\n"
+        )
+
+
+def test_the_shell_changes_whole_packages_only() -> None:
+    with make_phone("36.1", make_tool(component("service", "Echo"))) as system:
+        ran = run(system, "pm", "disable", f"{TOOL}/.Echo")
+        assert ran.status == 255
+        assert f"Shell cannot change component state for {TOOL}/{TOOL}.Echo to 2" in ran.stderr
+        ran = run(system, "pm", "disable", f"{TOOL}/.Echo", uid=0)
+        assert ran.stdout == f"Component {{{TOOL}/{TOOL}.Echo}} new state: disabled\n"
+        query = ("cmd", "package", "query-services", "--components", "-a", "com.example.CALL")
+        assert run(system, *query).stdout == "No services found\n"
+        assert run(system, *query, "--query-flags", "512").stdout == f"{TOOL}/.Echo\n"
