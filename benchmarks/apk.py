@@ -1,8 +1,8 @@
 """How fast an APK is read, beside other readers on the same files in the same run.
 
 Run it with `make bench`. Everybody opens the file, and reads the manifest with components, filters and
-meta-data, the label and the descriptors that meta-data point to; whoever cannot do the last is marked and does
-less. Every answer is compared with aapt2's before anything is measured.
+meta-data, the label and the descriptors that meta-data point to; whoever cannot do the last is marked and
+does less. Every answer is compared with aapt2's before anything is measured.
 """
 
 from __future__ import annotations
@@ -116,9 +116,7 @@ def read_aapt2(path: Path) -> Facts:
     badging = _aapt2("dump", "badging", path)
     lines = badging.splitlines()
     package = lines[0].partition("name='")[2].partition("'")[0]
-    label = next(
-        (one[len("application-label:'") : -1] for one in lines if one.startswith("application-label:")), None
-    )
+    label = badging.partition("\napplication: label='")[2].partition("'")[0]
     starts = [one.split()[1] for one in tree.splitlines() if one.lstrip().startswith("E:")]
     return Facts(package, label or None, starts.count("service"), starts.count("activity"))
 
@@ -222,7 +220,7 @@ def measure(files: Mapping[str, Path], readers: Mapping[str, Read], rounds: int)
                 cells.append(f"{type(error).__name__:>20}")
                 continue
             right = right and (reader != "droidgate" or found == expected)
-            taken = median_seconds(lambda: read(path), 3 if found and _is_slow(path) else rounds) * 1000  # noqa: B023
+            taken = median_seconds(lambda: read(path), 3 if path == FRAMEWORK else rounds) * 1000  # noqa: B023
             ours = ours or taken
             mark = "" if found == expected else " WRONG"
             cells.append(f"{taken:.2f} ({taken / ours:.1f}){mark}".rjust(20))
@@ -231,10 +229,6 @@ def measure(files: Mapping[str, Path], readers: Mapping[str, Read], rounds: int)
         if reader in readers:
             print(f"{reader} {what}")
     return right
-
-
-def _is_slow(path: Path) -> bool:
-    return path == FRAMEWORK
 
 
 def main() -> int:

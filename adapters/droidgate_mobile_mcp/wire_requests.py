@@ -80,7 +80,8 @@ class _RequestReader:
     def read(self, given: Extras | str) -> Request:
         try:
             extra_key, text, trace = find_text(given, REQUEST_EXTRAS)
-            self.seen = Request(self.first_guess(extra_key), extra_key=extra_key)
+            guess = self.first_guess(extra_key)
+            self.seen = Request(guess, wrapped=guess.wrapped, extra_key=extra_key)
             document = parse_object(text, "the request")
             if extra_key == NAMES["command_extra"] or (extra_key is None and is_command(document)):
                 return self.read_command(document, extra_key, given, benchmark=trace)

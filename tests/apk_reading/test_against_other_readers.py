@@ -1,5 +1,6 @@
 """Our reader against androguard, apk-info and aapt2, on APKs that others ship and that aapt2 builds."""
 
+import importlib
 import re
 import struct
 import subprocess
@@ -29,6 +30,12 @@ def apk_path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     path = tmp_path / "built.apk"
     path.write_bytes(sample_apk(sample, form or "plain"))
     return path
+
+
+def androguards(name: str) -> Any:
+    """Return a class of androguard, which has no types, and quiet its log."""
+    importlib.import_module("loguru").logger.disable("androguard")
+    return getattr(importlib.import_module("androguard.core.axml"), name)
 
 
 def elements(root: XmlElement) -> Iterator[XmlElement]:
@@ -84,10 +91,7 @@ def is_lost_on_androguard(text: str, value: TypedValue) -> bool:
 
 @pytest.mark.requires("androguard")
 def test_all_compiled_xml_is_what_androguard_reads(apk_path: Path) -> None:
-    from androguard.core.axml import AXMLPrinter  # noqa: PLC0415
-    from loguru import logger  # noqa: PLC0415
-
-    logger.disable("androguard")
+    AXMLPrinter = androguards("AXMLPrinter")  # noqa: N806
     compared = 0
     with open_apk(apk_path) as apk:
         names = compiled_entries(apk)
@@ -114,10 +118,7 @@ def test_all_compiled_xml_is_what_androguard_reads(apk_path: Path) -> None:
 
 @pytest.mark.requires("androguard")
 def test_all_resources_are_what_androguard_reads(apk_path: Path) -> None:
-    from androguard.core.axml import ARSCParser  # noqa: PLC0415
-    from loguru import logger  # noqa: PLC0415
-
-    logger.disable("androguard")
+    ARSCParser = androguards("ARSCParser")  # noqa: N806
     compared = bags = 0
     with open_apk(apk_path) as apk:
         table = apk.resources

@@ -1,4 +1,4 @@
-"""What the tests of the phone's shell share: a phone with files only, and command lines run in real shells."""
+"""What the tests of the phone's shell share: a phone with files only, and real shells beside it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from droidgate_shim.phone.files import VirtualFiles
 from droidgate_shim.phone.shell import Budget, run_shell
 from droidgate_shim.phone.shell.run import BytesInput, Streams
 from droidgate_shim.phone.system import AndroidSystem
+from droidgate_shim.phone.system.clocks import SystemClock
 
 SCRATCH = "/data/local/tmp"
 TEST_BUDGET = Budget(seconds=20, steps=100_000, output=1 << 24)
@@ -49,11 +50,32 @@ class Sink:
         self.data += data
 
 
+@dataclass(frozen=True)
+class Process:
+    """What runs, as `ps` shows it."""
+
+    pid: int
+    uid: int
+    name: str
+
+
+@dataclass
+class Processes:
+    """The processes of apps."""
+
+    running: list[Process] = field(default_factory=list)
+
+    def all(self) -> list[Process]:
+        return self.running
+
+
 @dataclass
 class FilesOnlySystem:
     """As much of the phone as the shell and the commands for files need."""
 
     files: VirtualFiles = field(default_factory=VirtualFiles)
+    clock: SystemClock = field(default_factory=SystemClock)
+    processes: Processes = field(default_factory=Processes)
 
 
 class Phone:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from requirements_of_tests import require
 
 from phone_shell.shell_bench import Phone, run_in_real_shell
+from requirements_of_tests import require
 
 LINES = (Path(__file__).parent / "shell_lines.txt").read_text("utf-8").removesuffix("\n").split("\n----\n")
 # Debian's mksh is newer than the one in Android: it marks messages with E: and W:, and words this one anew.
@@ -18,11 +18,73 @@ NEW_MARK = re.compile(rb"(?m)^[EW]: ")
 NEW_WORDING = re.compile(rb"(?m)^(/system/bin/sh): (.*): (open|create): ")
 
 PIECES = (
-    "echo", " ", " ", " ", "a", "b", "$x", "${x}", '"$x"', "'q r'", '"', "'", "\\", "\n", ";", "&&", "||", "|", "(", ")",
-    "{", "}", "{ ", "; }", "x=1", "x='a b'", "$(", "`", "if", "then", "fi", "true", "false", "!", ">f", "<f", "2>&1",
-    "for i in 1 2; do ", "; done", "$((", "))", "1+2", "#", "*", "?", "~", "case a in ", "a) ", ";;", " esac", "${x:-", "}",
-    "<<E\n", "\nE\n", "exit 3", "cat", "[ ", " ]", " = ", "$?", "$#", '"$@"', "set -- p q", "eval", "x=", ":",
-)  # fmt: skip
+    "echo",
+    " ",
+    " ",
+    " ",
+    "a",
+    "b",
+    "$x",
+    "${x}",
+    '"$x"',
+    "'q r'",
+    '"',
+    "'",
+    "\\",
+    "\n",
+    ";",
+    "&&",
+    "||",
+    "|",
+    "(",
+    ")",
+    "{",
+    "}",
+    "{ ",
+    "; }",
+    "x=1",
+    "x='a b'",
+    "$(",
+    "`",
+    "if",
+    "then",
+    "fi",
+    "true",
+    "false",
+    "!",
+    ">f",
+    "<f",
+    "2>&1",
+    "for i in 1 2; do ",
+    "; done",
+    "$((",
+    "))",
+    "1+2",
+    "#",
+    "*",
+    "?",
+    "~",
+    "case a in ",
+    "a) ",
+    ";;",
+    " esac",
+    "${x:-",
+    "}",
+    "<<E\n",
+    "\nE\n",
+    "exit 3",
+    "cat",
+    "[ ",
+    " ]",
+    " = ",
+    "$?",
+    "$#",
+    '"$@"',
+    "set -- p q",
+    "eval",
+    "x=",
+    ":",
+)
 
 
 def assert_alike(command: str, folder: Path) -> None:
@@ -58,7 +120,9 @@ def test_thrown_together_pieces_end_as_in_mksh(seed: int, tmp_path: Path) -> Non
 
 ARGUMENTS = st.lists(
     st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
-    | st.sampled_from(["$(touch X)", "`id`", "a'b", '"', "\\", "~", "#", "\n", "*", "{a,b}", "-n", "&", "; rm -rf /", "!"]),
+    | st.sampled_from(
+        ["$(touch X)", "`id`", "a'b", '"', "\\", "~", "#", "\n", "*", "{a,b}", "-n", "&", "; rm -rf /", "!"]
+    ),
     min_size=1,
     max_size=6,
 )

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from droidgate_shim.phone.commands.registry import command_names, find_command
+from droidgate_shim.phone.commands import registry
 from droidgate_shim.phone.shell import BUDGET_STATUS, NOT_MODELLED_STATUS, Budget
 from phone_shell.shell_bench import Phone, Sink
 from phone_shell.test_shell_against_mksh import PIECES
@@ -28,8 +28,8 @@ def _watch(event: str, _arguments: tuple[Any, ...]) -> None:
 
 @pytest.fixture(scope="module")
 def audited() -> None:
-    for name in command_names():
-        find_command(name)
+    for name in registry.command_names():
+        registry.find_command(name)
     Phone().run("date; printf '%s' x | sort; [[ a = a ]]; echo $((1)) {a,b}")
     sys.addaudithook(_watch)
 
@@ -37,9 +37,9 @@ def audited() -> None:
 HOSTILE = (
     "cat /etc/passwd /proc/self/environ; ls -lR /; echo x >/tmp/droidgate-canary; echo $(touch /tmp/canary)",
     "sh -c 'rm -rf / ~ *'; dd if=/dev/urandom of=/root/x count=1; find / -name '*'; . /etc/profile",
-    "cat ../../../../../../etc/shadow; cd ..; cd ../..; pwd; ln -s /etc /data/local/tmp/e; cat /data/local/tmp/e/passwd",
-    "python3 -c 'print(1)'; bash -c id; /usr/bin/id; /bin/busybox; exec /bin/bash; env bash; xargs bash </dev/null",
-    "mkdir -p /data/local/tmp/a; cp -r / /data/local/tmp/a; mv /system /x; chmod 777 /; sort -o /tmp/x /dev/null",
+    "cat ../../../../etc/shadow; cd ../..; pwd; ln -s /etc /data/local/tmp/e; cat /data/local/tmp/e/passwd",
+    "python3 -c 1; bash -c id; /usr/bin/id; /bin/busybox; env bash; xargs bash </dev/null; exec bash",
+    "mkdir /data/local/tmp/a; cp -r / /data/local/tmp/a; mv /system /x; chmod 777 /; sort -o /x /dev/null",
     "eval \"$(printf '\\x72\\x6d -rf /')\"; $'\\x2f\\x62in/sh' -c id; `echo id`; ${x:-id}",
 )
 
@@ -81,10 +81,13 @@ def test_garbage_ends_with_a_status_and_never_raises(command: str) -> None:
         ("f() { f; }; f", "nested"),
         ("f() { f | f; }; f", "ended"),
         ("x=a; while :; do x=$x$x; done", "characters"),
-        ("echo {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", "words"),
+        (
+            "echo {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}",
+            "words",
+        ),
         ("yes", "bytes"),
         ("cat /dev/zero", "bytes"),
-        ("eval 'eval \"eval \\\"$x\\\"\"'; e() { eval e; }; e", "nested"),
+        ('eval \'eval "eval \\"$x\\""\'; e() { eval e; }; e', "nested"),
     ],
 )
 def test_what_takes_too_much_is_ended(command: str, what: str) -> None:
@@ -111,12 +114,35 @@ def test_a_deadline_ends_every_command_of_a_pipeline() -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        "sleep 1 &", "a |& b", "trap 'echo x' EXIT", "x=(1 2)", "x[1]=2", "echo ${x[1]}", "select x in a; do :; done",
-        "time true", "case a in @(a|b)) ;; esac", "echo <>f", "umask", "ulimit -a", "alias x=y", "getopts a x",
-        "set -x", "read -t 1 x", "echo $LINENO", "for ((i=0;i<3;i++)); do :; done", "ls --color", "tail -f x",
-        "ln a b", "grep -A1 x", "chown root x", "kill -l", "typeset -i x", "cat --help", "jobs",
+        "sleep 1 &",
+        "a |& b",
+        "trap 'echo x' EXIT",
+        "x=(1 2)",
+        "x[1]=2",
+        "echo ${x[1]}",
+        "select x in a; do :; done",
+        "time true",
+        "case a in @(a|b)) ;; esac",
+        "echo <>f",
+        "umask",
+        "ulimit -a",
+        "alias x=y",
+        "getopts a x",
+        "set -x",
+        "read -t 1 x",
+        "echo $LINENO",
+        "for ((i=0;i<3;i++)); do :; done",
+        "ls --color",
+        "tail -f x",
+        "ln a b",
+        "grep -A1 x",
+        "chown root x",
+        "kill -l",
+        "typeset -i x",
+        "cat --help",
+        "jobs",
     ],
-)  # fmt: skip
+)
 def test_what_is_not_modelled_is_refused_loudly(command: str) -> None:
     outcome = Phone().run(command)
     assert outcome.status == NOT_MODELLED_STATUS
@@ -147,8 +173,6 @@ def test_commands_of_a_pipeline_run_at_the_same_time() -> None:
 
 
 def test_a_module_that_is_missing_or_broken_leaves_other_commands_alone(monkeypatch: Any) -> None:
-    from droidgate_shim.phone.commands import registry
-
     monkeypatch.setattr(registry, "_MODULES", {"no_such_module": ("ghost",), "files_names": ("basename",)})
     assert registry.find_command("ghost") is None
     assert registry.find_command("basename") is not None

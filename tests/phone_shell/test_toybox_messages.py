@@ -2,11 +2,16 @@
 
 import pytest
 
-from phone_shell.shell_bench import Phone
+from phone_shell.shell_bench import Phone, Process
 
 # (command line, status, standard error, where toybox or mksh says so)
 MESSAGES = (
-    ("cat -z", 1, "cat: Unknown option 'z' (see \"cat --help\")\n", "lib/args.c gotflag, lib/help.c help_exit"),
+    (
+        "cat -z",
+        1,
+        "cat: Unknown option 'z' (see \"cat --help\")\n",
+        "lib/args.c gotflag, lib/help.c help_exit",
+    ),
     ("rm -rfq x", 1, "rm: Unknown option 'q' (see \"rm --help\")\n", "lib/args.c: the rest of the argument"),
     ("ls --what", 1, "ls: Unknown option 'what' (see \"ls --help\")\n", "lib/args.c"),
     ("head -n", 1, 'head: Missing argument to -n (see "head --help")\n', "lib/args.c"),
@@ -29,7 +34,12 @@ MESSAGES = (
     ("dd what", 1, "dd: bad arg what\n", "toys/posix/dd.c dd_main"),
     ("dd conv=swab", 1, "dd: bad conv=swab\n", "toys/posix/dd.c parse_flags"),
     ("dd if=nope", 1, "dd: nope: No such file or directory\n", "toys/posix/dd.c xopenro"),
-    ("echo x >/system/y", 1, "/system/bin/sh: can't create /system/y: Read-only file system\n", "mksh exec.c"),
+    (
+        "echo x >/system/y",
+        1,
+        "/system/bin/sh: can't create /system/y: Read-only file system\n",
+        "mksh exec.c",
+    ),
     ("cat /data/system/x", 1, "cat: /data/system/x: No such file or directory\n", "lib/lib.c perror_msg"),
     ("ls /data", 1, "ls: /data: Permission denied\n", "toys/posix/ls.c perror_msg_raw"),
     ("foo", 127, "/system/bin/sh: foo: inaccessible or not found\n", "mksh exec.c"),
@@ -55,7 +65,10 @@ def test_a_long_listing_has_toybox_columns() -> None:
     phone = Phone()
     phone.files.write("/data/local/tmp/f", b"12345", mtime=1_700_000_000, uid=2000)
     phone.files.symlink("f", "/data/local/tmp/l", uid=2000)
-    assert phone.run("ls -l /data/local/tmp/f").text == "-rw-r--r-- 1 shell shell 5 2023-11-14 22:13 /data/local/tmp/f\n"
+    assert (
+        phone.run("ls -l /data/local/tmp/f").text
+        == "-rw-r--r-- 1 shell shell 5 2023-11-14 22:13 /data/local/tmp/f\n"
+    )
     lines = phone.run("ls -l /data/local/tmp").text.splitlines()
     assert lines[0].startswith("total ")
     assert lines[2].startswith("lrwxrwxrwx 1 shell shell ")
@@ -84,6 +97,22 @@ def test_the_shell_is_the_user_that_adb_gives() -> None:
     assert Phone().run("id -u", uid=0).text == "0\n"
 
 
+def test_processes_of_apps_are_shown_and_not_ended_by_the_shell() -> None:
+    phone = Phone()
+    phone.system.processes.running.append(Process(4001, 10123, "dev.example"))
+    assert phone.run("ps -A -o PID,USER,NAME").text == (
+        " PID USER    NAME\n   1 root    init\n4001 u0_a123 dev.example\n"
+    )
+    assert phone.run("pidof dev.example").text == "4001\n"
+    assert (
+        phone.run("ps -A | grep dev.example | tr -s ' ' | cut -d ' ' -f 1,2,9").text
+        == "u0_a123 4001 dev.example\n"
+    )
+    outcome = phone.run("kill 4001; kill 99; pidof nobody")
+    assert outcome.complaint == "kill: 4001: Operation not permitted\nkill: 99: No such process\n"
+    assert outcome.status == 1
+
+
 def test_scripts_run_from_files_and_from_standard_input() -> None:
     phone = Phone()
     phone.files.write("/data/local/tmp/s", b"#!/system/bin/sh\necho $0 $# $1\nexit 4\n", mode=0o755, uid=2000)
@@ -99,5 +128,6 @@ def test_a_program_that_is_no_script_is_refused() -> None:
     phone.files.write("/data/local/tmp/elf", b"\x7fELF\0\0", mode=0o755, uid=2000)
     outcome = phone.run("/data/local/tmp/elf")
     assert (outcome.status, outcome.complaint) == (
-        69, "droidgate phone: the program /data/local/tmp/elf is not modelled\n",
-    )  # fmt: skip
+        69,
+        "droidgate phone: the program /data/local/tmp/elf is not modelled\n",
+    )

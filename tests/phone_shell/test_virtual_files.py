@@ -1,5 +1,6 @@
 """The phone's files: contents, owners, modes, errors."""
 
+import contextlib
 import errno
 import threading
 from collections.abc import Callable
@@ -57,7 +58,12 @@ def test_bytes_are_kept_without_a_copy_and_lazy_content_is_asked_for_once(files:
     files.write("/big", data)
     assert files.read("/big") is data
     asked: list[int] = []
-    files.write("/lazy", lambda: asked.append(1) or b"made")  # type: ignore[func-returns-value]
+
+    def make() -> bytes:
+        asked.append(1)
+        return b"made"
+
+    files.write("/lazy", make)
     assert asked == []
     assert (files.read("/lazy"), files.read("/lazy", 1, 2), files.stat("/lazy").size) == (b"made", b"ad", 4)
     assert asked == [1]
@@ -92,7 +98,8 @@ def test_what_an_app_keeps_is_closed_to_the_shell_and_to_other_apps(files: Virtu
     files.make_directory("/data/data/dev.example", mode=0o700, owner=APP)
     files.write("/data/data/dev.example/secret", b"s", uid=APP, mode=0o600)
     for other in (SHELL, APP + 1):
-        assert error_of(lambda uid=other: files.read("/data/data/dev.example/secret", uid=uid)) == errno.EACCES
+        with pytest.raises(VirtualFileError, match="Permission denied"):
+            files.read("/data/data/dev.example/secret", uid=other)
         assert not files.exists("/data/data/dev.example/secret", uid=other)
         assert not files.may("/data/data/dev.example", READ, uid=other)
     assert files.read("/data/data/dev.example/secret", uid=APP) == b"s"
@@ -170,10 +177,8 @@ def test_any_path_gives_an_answer_or_an_error_of_files(path: str) -> None:
     files.make_directory("/a")
     files.symlink("../a/.", "/b")
     for work in (files.stat, files.list, files.read, files.real_path, files.remove_directory):
-        try:
+        with contextlib.suppress(VirtualFileError):
             work(path)
-        except VirtualFileError as error:
-            assert error.strerror
 
 
 def test_threads_that_append_lose_nothing(files: VirtualFiles) -> None:

@@ -1,4 +1,4 @@
-"""Small apps for the tests of the phone's Android: packed from a few lines of manifest, and commands run on them."""
+"""Small apps for the tests of the phone's Android, packed from a few lines of manifest."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def manifest(
     ).encode()
 
 
-def make_apk(  # noqa: PLR0913 - each is one fact of the manifest
+def make_apk(
     package: str,
     application: str = "",
     *,
@@ -93,13 +93,24 @@ def make_apk(  # noqa: PLR0913 - each is one fact of the manifest
     )
 
 
+class Written:
+    """An output in memory."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+
+    def write(self, data: bytes) -> None:
+        """Take the bytes."""
+        self.data += data
+
+
 @dataclass(slots=True)
 class MemoryStreams:
     """Standard streams in memory."""
 
     input: BytesIO = field(default_factory=BytesIO)
-    output: BytesIO = field(default_factory=BytesIO)
-    error: BytesIO = field(default_factory=BytesIO)
+    output: Written = field(default_factory=Written)
+    error: Written = field(default_factory=Written)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +129,7 @@ def run(system: AndroidSystem, *arguments: str, stdin: bytes = b"", uid: int = S
     command = find_command(name)
     assert command is not None, name
     status = command(CommandCall(name, tuple(rest), streams, system, uid=uid))
-    return Ran(status, streams.output.getvalue().decode(), streams.error.getvalue().decode())
+    return Ran(status, streams.output.data.decode(), streams.error.data.decode())
 
 
 TOOL = "com.example.tool"
@@ -200,13 +211,16 @@ class Store(Provider):
         return Bundle({**Bundle.of_strings(found).values, **extras.values})
 
     def open_for_reading(self, uri: str, caller_uid: int) -> bytes | None:
+        del uri, caller_uid
         return self.context.files.read("document")
 
     def open_for_writing(self, uri: str, content: bytes, caller_uid: int) -> bool:
+        del uri, caller_uid
         self.context.files.write("document", content)
         return True
 
     def query(self, uri: str, caller_uid: int) -> list[Mapping[str, str | int | float | bytes | None]] | None:
+        del caller_uid
         if uri.endswith("empty"):
             return []
         return [{"_id": 1, "title": "Milk", "size": 1.5}, {"_id": 2, "title": None, "size": b"x"}]
@@ -282,6 +296,11 @@ def make_phone(sdk: str, *apks: bytes, **options: Any) -> AndroidSystem:
     for apk in apks:
         system.packages.install(apk)
     return system
+
+
+def ignore(item: object) -> None:
+    """Take what comes and do nothing."""
+    del item
 
 
 class Inbox(Generic[Item]):

@@ -1,6 +1,7 @@
 """Activities: starts, results and the rules for starts from the background, each rule with its pair."""
 
 import pytest
+
 from droidgate_shim.phone.apps.behaviour import ActivityResult, AndroidError
 from droidgate_shim.phone.faults import Faults
 from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
@@ -11,6 +12,7 @@ from phone_system.phone_system_apps import (
     TOOL,
     Inbox,
     component,
+    ignore,
     make_agent,
     make_phone,
     make_tool,
@@ -46,7 +48,8 @@ def test_an_activity_answers_the_one_that_started_it(sdk: str) -> None:
         open_agent(system)
         assert text_of(ask(system, saying("hello"))) == (-1, "hello")
         top = system.stack.top_record()
-        assert top is not None and top.match.package.name == AGENT
+        assert top is not None
+        assert top.match.package.name == AGENT
 
 
 def test_an_activity_answers_what_the_user_does_on_the_screen() -> None:
@@ -56,7 +59,8 @@ def test_an_activity_answers_what_the_user_does_on_the_screen() -> None:
         system.app_context(AGENT).start_activity(Intent(component=SCREEN), inbox.put)
         system.clock.wait(system.clock.signal(), 0.1)
         shown = system.stack.top()
-        assert shown is not None and shown.package == TOOL
+        assert shown is not None
+        assert shown.package == TOOL
         shown.activity.on_click("ok")
         assert text_of(inbox.take()) == (-1, "ok")
 
@@ -155,7 +159,7 @@ def test_a_visible_client_lends_its_right_through_a_binding_before_it_targets_an
         with make_phone("36.1", make_agent(more=keep), seen) as system:
             run(system, "am", "start", "-W", "-n", f"{TOOL}/.Screen")
             bound = Intent(component=ComponentName(AGENT, f"{AGENT}.Keep"))
-            assert system.app_context(TOOL).bind_service(bound, lambda message: None) is not None
+            assert system.app_context(TOOL).bind_service(bound, ignore) is not None
             assert blocked(system) is expected
 
 
@@ -215,7 +219,8 @@ def test_an_activity_that_is_not_there_is_named() -> None:
         with pytest.raises(AndroidError) as refused:
             system.app_context(AGENT).start_activity(Intent(component=SAY))
         assert refused.value.message == (
-            f"Unable to find explicit activity class {{{TOOL}/{TOOL}.Say}}; have you declared this activity in your "
+            f"Unable to find explicit activity class {{{TOOL}/{TOOL}.Say}}; have you declared this "
+            "activity in your "
             "AndroidManifest.xml, or does your intent not match its declared <intent-filter>?"
         )
         with pytest.raises(AndroidError) as refused:
@@ -258,7 +263,8 @@ def test_the_home_screen_starts_apps_and_the_display_shows_them() -> None:
         assert (entry.package, entry.label) == (AGENT, "Agent")
         entry.launch()
         shown = system.stack.top()
-        assert shown is not None and shown.package == AGENT
+        assert shown is not None
+        assert shown.package == AGENT
         assert (
             "mCurrentFocus=Window{0 u0 com.example.agent/com.example.agent.Main}"
             in run(system, "dumpsys", "window").stdout

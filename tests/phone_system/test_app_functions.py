@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+
 from droidgate_shim.phone.apps.behaviour import AppFunctionError
 from droidgate_shim.phone.faults import Faults
 from droidgate_shim.phone.system import AndroidSystem
@@ -187,12 +188,11 @@ def test_a_result_can_be_printed_in_brief() -> None:
 
 
 def test_errors_are_printed_as_each_generation_does() -> None:
-    for shell, expected in (
-        (1, (0, "Error executing app function: 3501 - android.app.appfunctions.AppFunctionException: It is not supported\n")),
-        (2, (255, "Error executing app function: 3501 - android.app.appfunctions.AppFunctionException: It is not supported\n")),
-        (3, (255, "Error executing app function: android.app.appfunctions.AppFunctionException: It is not supported. See logcat for more details. \n")),
-        (5, (255, "Error executing app function: android.app.appfunctions.AppFunctionException: It is not supported. See logcat for more details. \n")),
-    ):  # fmt: skip
+    shown = "android.app.appfunctions.AppFunctionException: It is not supported"
+    with_code = f"Error executing app function: 3501 - {shown}\n"
+    without = f"Error executing app function: {shown}. See logcat for more details. \n"
+    expectations = {1: (0, with_code), 2: (255, with_code), 3: (255, without), 5: (255, without)}
+    for shell, expected in expectations.items():
         with phone(shell=shell) as system:
             ran = execute(system, "fail")
             assert (ran.status, ran.stdout, ran.stderr) == (*expected, "")

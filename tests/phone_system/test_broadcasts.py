@@ -1,6 +1,7 @@
 """Broadcasts to receivers, as the shell and an agent send them."""
 
 import pytest
+
 from droidgate_shim.phone.apps.behaviour import BroadcastResult
 from droidgate_shim.phone.faults import Faults
 from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
@@ -123,6 +124,7 @@ def test_what_only_the_system_may_send_is_refused() -> None:
         ran = run(system, "am", "broadcast", "-a", "android.intent.action.BOOT_COMPLETED")
         assert ran.status == 255
         assert ran.stderr == (
-            "\nException occurred while executing 'broadcast':\njava.lang.SecurityException: Permission Denial: not "
+            "\nException occurred while executing 'broadcast':\njava.lang.SecurityException: Permission "
+            "Denial: not "
             "allowed to send broadcast android.intent.action.BOOT_COMPLETED from pid=4711, uid=2000\n"
         )

@@ -1,6 +1,7 @@
 """`content` and the providers behind it."""
 
 import pytest
+
 from phone_system.phone_system_apps import TOOL, Ran, component, make_phone, make_tool, run
 
 URI = f"content://{TOOL}.store"
@@ -18,7 +19,8 @@ def call(apk: bytes, *arguments: str, sdk: str = "36.1", stdin: bytes = b"", uid
 def test_a_call_prints_the_bundle() -> None:
     ran = call(
         provider(), "call", "--uri", URI, "--method", "status", "--arg", "a=b",
-        "--extra", "n:i:5", "--extra", "t:s:x:y", "--extra", "z:b:true", "--extra", "d:d:5", "--extra", "e:n:-",
+        "--extra", "n:i:5", "--extra", "t:s:x:y", "--extra", "z:b:true",
+        "--extra", "d:d:5", "--extra", "e:n:-",
     )  # fmt: skip
     expected = "Result: Bundle[{method=status, arg=a=b, caller=2000, n=5, t=x:y, z=true, d=5.0, e=null}]\n"
     assert (ran.status, ran.stdout, ran.stderr) == (0, expected, "")
@@ -70,7 +72,8 @@ def test_a_provider_that_is_guarded_is_not_opened(attributes: dict[str, str], er
     ran = call(provider(**attributes), "call", "--uri", URI, "--method", "status")
     assert (ran.status, ran.stdout) == (0, "")
     assert ran.stderr == (
-        f"Error while accessing provider:{TOOL}.store\njava.lang.SecurityException: Permission Denial: opening "
+        f"Error while accessing provider:{TOOL}.store\njava.lang.SecurityException: Permission Denial: "
+        "opening "
         f"provider {TOOL}.Store from (null) (pid=4711, uid=2000) {error}\n"
     )
     assert call(provider(**attributes), "call", "--uri", URI, "--method", "status", uid=0).stdout

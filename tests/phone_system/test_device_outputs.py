@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from droidgate_shim.phone.system import AndroidSystem
 from phone_system.phone_system_apps import make_apk, run
 

@@ -4,6 +4,7 @@ import zipfile
 from io import BytesIO
 
 import pytest
+
 from droidgate.apk.signing import _sign_archive
 from droidgate.apk.zip_writer import ZipParts
 from droidgate_shim.phone.system import AndroidSystem
@@ -84,7 +85,8 @@ def test_an_app_is_installed_updated_and_removed(sdk: str) -> None:
 def test_an_update_has_to_be_signed_by_the_same_key() -> None:
     apk, other = make_tool(""), make_tool("", signer="second", version=2)
     assert failure("36.1", apk, other) == (
-        f"Failure [INSTALL_FAILED_UPDATE_INCOMPATIBLE: Existing package {TOOL} signatures do not match newer version; "
+        f"Failure [INSTALL_FAILED_UPDATE_INCOMPATIBLE: Existing package {TOOL} signatures do not match "
+        "newer version; "
         "ignoring!]\n"
     )
     assert "do not match previously installed version; ignoring!" in failure("26", apk, other)
@@ -103,7 +105,8 @@ def test_an_app_without_a_signature_is_refused() -> None:
 def test_a_lower_version_does_not_replace_a_higher_one() -> None:
     higher, lower = make_tool("", version=7), make_tool("", version=6)
     assert failure("36.1", higher, lower) == (
-        "Failure [INSTALL_FAILED_VERSION_DOWNGRADE: Downgrade detected: Update version code 6 is older than current 7]\n"
+        "Failure [INSTALL_FAILED_VERSION_DOWNGRADE: Downgrade detected: Update version code 6 is older "
+        "than current 7]\n"
     )
     assert failure("36.1", higher, lower, options=("-d",)) == "Success\n"
 
@@ -156,7 +159,8 @@ def test_a_permission_has_one_owner() -> None:
     first = make_apk("com.example.first", before=PERMISSION)
     second = make_apk("com.example.second", before=PERMISSION, signer="second")
     assert failure("36.1", first, second) == (
-        "Failure [INSTALL_FAILED_DUPLICATE_PERMISSION: Package com.example.second attempting to redeclare permission "
+        "Failure [INSTALL_FAILED_DUPLICATE_PERMISSION: Package com.example.second attempting to "
+        "redeclare permission "
         "com.example.P already owned by com.example.first]\n"
     )
     assert failure("36.1", first, make_apk("com.example.second", before=PERMISSION)) == "Success\n"
@@ -239,7 +243,8 @@ def test_permissions_are_granted_as_they_are_protected() -> None:
         assert run(system, "pm", "grant", TOOL, "android.permission.DUMP") == Ran(0, "", "")
         ran = run(system, "pm", "grant", TOOL, "android.permission.EXECUTE_APP_FUNCTIONS")
         assert ran.stderr.endswith(
-            f"java.lang.SecurityException: Permission android.permission.EXECUTE_APP_FUNCTIONS requested by {TOOL} is "
+            "java.lang.SecurityException: Permission android.permission.EXECUTE_APP_FUNCTIONS requested "
+            f"by {TOOL} is "
             "not a changeable permission type\n"
         )
         ran = run(system, "pm", "grant", TOOL, "android.permission.RECORD_AUDIO")
@@ -249,7 +254,8 @@ def test_permissions_are_granted_as_they_are_protected() -> None:
     with make_phone("36.1") as system:
         install(system, make_tool("", before=before), "-g")
         package = system.packages.find(TOOL)
-        assert package is not None and "android.permission.CAMERA" in package.granted
+        assert package is not None
+        assert "android.permission.CAMERA" in package.granted
 
 
 def test_a_signature_permission_goes_to_apps_of_the_same_key() -> None:
@@ -260,7 +266,8 @@ def test_a_signature_permission_goes_to_apps_of_the_same_key() -> None:
     for signer, expected in (("first", {"c.P"}), ("second", set())):
         with make_phone("36.1", owner, make_tool("", before=wants, signer=signer)) as system:
             package = system.packages.find(TOOL)
-            assert package is not None and package.granted == expected
+            assert package is not None
+            assert package.granted == expected
 
 
 def test_packages_are_listed_by_their_state() -> None:

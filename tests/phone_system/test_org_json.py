@@ -1,13 +1,14 @@
-"""Android's `org.json` on the phone: what it takes, what it writes (reference android-runtime 3.5, measured there)."""
+"""Android's `org.json` on the phone: what it takes, what it writes (reference android-runtime 3.5)."""
 
 import json
 from typing import Any
 
 import pytest
-from droidgate_shim.phone.system.generic_documents import properties_from_json, write_yaml
-from droidgate_shim.phone.system.org_json import NULL, JsonError, parse_object, write_json
 from hypothesis import given
 from hypothesis import strategies as st
+
+from droidgate_shim.phone.system.generic_documents import properties_from_json, write_yaml
+from droidgate_shim.phone.system.org_json import NULL, JsonError, parse_object, write_json
 
 
 @pytest.mark.parametrize(
@@ -58,23 +59,23 @@ def test_the_lenient_parser_refuses_with_javas_message(text: str, message: str) 
 def test_the_writer_indents_and_escapes_as_android_does() -> None:
     value = {"a/b": ['"\n\x01', 5.0, 0.1, -0.0, True], "e": [], "o": {}}
     assert write_json(value, 2) == (
-        '{\n  "a\\/b": [\n    "\\"\\n\\u0001",\n    5,\n    0.1,\n    -0,\n    true\n  ],\n  "e": [],\n  "o": {}\n}'
+        '{\n  "a\\/b": [\n    "\\"\\n\\u0001",\n    5,\n    0.1,\n    -0,\n    true\n  ],\n'
+        '  "e": [],\n  "o": {}\n}'
     )
     assert write_json(value) == '{"a\\/b":["\\"\\n\\u0001",5,0.1,-0,true],"e":[],"o":{}}'
     with pytest.raises(JsonError):
         write_json([float("nan")])
 
 
+CHARACTERS = st.characters(codec="utf-8")
 SCALARS = st.one_of(
-    st.text(st.characters(exclude_categories=("Cs",))),
+    st.text(CHARACTERS),
     st.integers(-(2**63), 2**63 - 1),
     st.booleans(),
     st.floats(allow_nan=False, allow_infinity=False),
 )
 DOCUMENTS = st.recursive(
-    st.dictionaries(
-        st.text(st.characters(exclude_categories=("Cs",)), min_size=1), st.lists(SCALARS, max_size=3)
-    ),
+    st.dictionaries(st.text(CHARACTERS, min_size=1), st.lists(SCALARS, max_size=3)),
     lambda inner: st.dictionaries(st.text(min_size=1, max_size=3), st.lists(inner, max_size=3)),
     max_leaves=8,
 )
@@ -86,7 +87,7 @@ def test_what_the_writer_writes_is_json_with_the_same_values(document: dict[str,
     assert json.loads(write_json(document)) == document
 
 
-@given(st.dictionaries(st.text(st.characters(exclude_categories=("Cs",)), min_size=1), SCALARS))
+@given(st.dictionaries(st.text(CHARACTERS, min_size=1), SCALARS))
 def test_scalars_keep_their_type_on_the_way_in(values: dict[str, Any]) -> None:
     read = properties_from_json(parse_object(json.dumps(values)))
     assert read == {key: [value] for key, value in values.items()}
@@ -95,7 +96,9 @@ def test_scalars_keep_their_type_on_the_way_in(values: dict[str, Any]) -> None:
 
 
 def test_arrays_take_the_type_of_their_first_value() -> None:
-    text = '{"a": [1, 2.7], "b": ["a", 1, true], "c": [1.5, 2], "d": [[1]], "e": [null, 1], "f": [true, "FALSE"]}'
+    text = (
+        '{"a": [1, 2.7], "b": ["a", 1, true], "c": [1.5, 2], "d": [[1]], "e": [null], "f": [true, "FALSE"]}'
+    )
     assert properties_from_json(parse_object(text)) == {
         "a": [1, 2],
         "b": ["a", "1", "true"],
@@ -113,7 +116,13 @@ def test_identity_keys_are_properties_too() -> None:
 
 
 def test_brief_yaml_leaves_empty_values_out_and_quotes_little() -> None:
-    document = {"a": ["123"], "b": [""], "c": [], "d": ["x # y", "it's"], "e": [{"f": [True]}, {"g": [1, 2]}]}
+    document: dict[str, list[Any]] = {
+        "a": ["123"],
+        "b": [""],
+        "c": [],
+        "d": ["x # y", "it's"],
+        "e": [{"f": [True]}, {"g": [1, 2]}],
+    }
     assert write_yaml(document) == (
         "a: 123\nd:\n  - 'x # y'\n  - it's\ne:\n  - f: true\n  - g:\n      - 1\n      - 2"
     )

@@ -1,6 +1,9 @@
 """What crosses between processes crosses as bytes, and comes out the same."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from droidgate_shim.phone.apps.behaviour import AndroidError, Message
 from droidgate_shim.phone.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_shim.phone.system.intent_text import java_double, java_float, show_bundle, show_intent
@@ -15,8 +18,6 @@ from droidgate_shim.phone.system.parcels import (
     write_bundle,
     write_intent,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 TEXT = st.text(max_size=20)
 INTS = st.integers(-(2**31), 2**31 - 1)
@@ -109,11 +110,13 @@ def test_only_the_system_says_who_sends_a_message() -> None:
 
 def test_intents_are_shown_as_android_shows_them() -> None:
     intent = Intent(
-        "a.B", ComponentName("com.x", "com.x.Y"), "com.x", ("c",), "https://u@host:1/path?q", "text/plain", 0x10000000,
+        "a.B", ComponentName("com.x", "com.x.Y"), "com.x", ("c",), "https://u@host:1/path?q", "text/plain",
+        0x10000000,
         Bundle.of_strings({"k": "v"}),
     )  # fmt: skip
     assert show_intent(intent) == (
-        "Intent { act=a.B cat=[c] dat=https://host:1/... typ=text/plain flg=0x10000000 pkg=com.x cmp=com.x/.Y "
+        "Intent "
+        "{ act=a.B cat=[c] dat=https://host:1/... typ=text/plain flg=0x10000000 pkg=com.x cmp=com.x/.Y "
         "(has extras) }"
     )
     assert show_intent(Intent()) == "Intent { }"
@@ -137,8 +140,8 @@ def test_bundles_are_shown_as_android_shows_them() -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(5.0, "5.0"), (0.001, "0.001"), (1e-4, "1.0E-4"), (1e7, "1.0E7"), (123456.75, "123456.75"), (-0.0, "-0.0"),
-     (1.5e300, "1.5E300"), (float("inf"), "Infinity"), (100.0, "100.0")],
+    [(5.0, "5.0"), (0.001, "0.001"), (1e-4, "1.0E-4"), (1e7, "1.0E7"), (123456.75, "123456.75"),
+     (-0.0, "-0.0"), (1.5e300, "1.5E300"), (float("inf"), "Infinity"), (100.0, "100.0")],
 )  # fmt: skip
 def test_numbers_are_written_as_java_writes_them(value: float, text: str) -> None:
     assert java_double(value) == text

@@ -1,6 +1,7 @@
-"""Services: each of Android's rules is shown by a call that works and one that fails when only the rule is turned."""
+"""Services: each rule is shown by a call that works and one that fails when only the rule is turned."""
 
 import pytest
+
 from droidgate_shim.phone.apps.behaviour import AndroidError, Message
 from droidgate_shim.phone.faults import Faults
 from droidgate_shim.phone.intents import Bundle, ComponentName, Extra, Intent
@@ -12,6 +13,7 @@ from phone_system.phone_system_apps import (
     TOOL,
     Inbox,
     component,
+    ignore,
     make_agent,
     make_phone,
     make_tool,
@@ -151,7 +153,8 @@ def test_an_agent_in_the_background_starts_no_foreground_service_from_android_12
             system.app_context(AGENT).start_service(intent, foreground=True)
         assert refused.value.exception == "android.app.ForegroundServiceStartNotAllowedException"
         assert refused.value.message == (
-            "startForegroundService() not allowed due to mAllowStartForeground false: service com.example.tool/.Echo"
+            "startForegroundService() not allowed due to mAllowStartForeground false: service "
+            "com.example.tool/.Echo"
         )
         open_agent(system)
         assert system.app_context(AGENT).start_service(intent, foreground=True) == ECHO
@@ -201,7 +204,7 @@ def test_an_immutable_pending_intent_takes_nothing_from_its_sender() -> None:
 
 def test_a_pending_intent_of_an_app_that_was_force_stopped_is_cancelled() -> None:
     with make_phone("36.1", make_agent(), make_tool(SERVICE)) as system:
-        token = system.app_context(AGENT).create_pending_intent(lambda sent: None)
+        token = system.app_context(AGENT).create_pending_intent(ignore)
         system.app_context(TOOL).send_pending_intent(token, Intent())
         run(system, "am", "force-stop", AGENT)
         with pytest.raises(AndroidError) as refused:
@@ -217,10 +220,11 @@ def test_a_bound_service_answers_and_knows_who_sends() -> None:
         binding.send(Message(1, saying("hello")))
         answer = inbox.take()
         agent = system.packages.find(AGENT)
-        assert answer is not None and agent is not None
+        assert answer is not None
+        assert agent is not None
         assert (answer.what, answer.data.get_string("text")) == (2, "hello")
         assert answer.data.get_string("uid") == str(agent.uid)
-        assert answer.sending_uid == system.app_context(TOOL)._package.uid  # noqa: SLF001
+        assert answer.sending_uid == system.app_context(TOOL)._package.uid
 
 
 def test_a_service_that_is_not_exported_cannot_be_bound_by_others() -> None:
@@ -230,7 +234,7 @@ def test_a_service_that_is_not_exported_cannot_be_bound_by_others() -> None:
         queries = make_agent(queries=f'<queries><package android:name="{TOOL}"/></queries>', version=2)
         system.packages.install(queries)
         with pytest.raises(AndroidError) as refused:
-            system.app_context(AGENT).bind_service(Intent(component=ECHO), lambda message: None)
+            system.app_context(AGENT).bind_service(Intent(component=ECHO), ignore)
         assert refused.value.message == f"Not allowed to bind to service Intent {{ cmp={TOOL}/.Echo }}"
 
 
@@ -241,14 +245,14 @@ def test_a_service_without_a_binder_is_none() -> None:
         "36.1", make_agent(queries=f'<queries><package android:name="{TOOL}"/></queries>'), tool
     ) as system:
         intent = Intent("com.example.NO_BINDER", ECHO)
-        assert system.app_context(AGENT).bind_service(intent, lambda message: None) is None
+        assert system.app_context(AGENT).bind_service(intent, ignore) is None
 
 
 def test_a_package_that_the_agent_may_not_see_cannot_be_bound_on_android_11() -> None:
     intent = Intent(component=ECHO)
     blind = make_agent(queries="")
     with make_phone("36.1", blind, make_tool(SERVICE)) as system:
-        assert system.app_context(AGENT).bind_service(intent, lambda message: None) is None
+        assert system.app_context(AGENT).bind_service(intent, ignore) is None
         assert system.app_context(AGENT).query_services(Intent(ACTION)) == []
     with make_phone("26", blind, make_tool(SERVICE)) as system:
         assert system.app_context(AGENT).query_services(Intent(ACTION)) == [ECHO]
@@ -266,9 +270,10 @@ def test_a_package_that_the_agent_may_not_see_cannot_be_bound_on_android_11() ->
 def test_whoever_binds_becomes_visible_to_the_app_it_binds() -> None:
     with make_phone("36.1", make_agent(), make_tool(SERVICE)) as system:
         agent, tool = system.packages.find(AGENT), system.packages.find(TOOL)
-        assert agent is not None and tool is not None
+        assert agent is not None
+        assert tool is not None
         assert not system.resolver.can_see(tool.uid, agent)
-        system.app_context(AGENT).bind_service(Intent(component=ECHO), lambda message: None)
+        system.app_context(AGENT).bind_service(Intent(component=ECHO), ignore)
         assert system.resolver.can_see(tool.uid, agent)
 
 
@@ -276,29 +281,29 @@ def test_an_explicit_intent_with_an_action_has_to_match_a_filter_from_android_13
     wrong = Intent("com.example.OTHER", ECHO)
     with make_phone("33", make_agent(), make_tool(SERVICE)) as system:
         context = system.app_context(AGENT)
-        assert context.bind_service(wrong, lambda message: None) is None
-        assert context.bind_service(Intent(ACTION, ECHO), lambda message: None) is not None
-        assert context.bind_service(Intent(component=ECHO), lambda message: None) is not None
+        assert context.bind_service(wrong, ignore) is None
+        assert context.bind_service(Intent(ACTION, ECHO), ignore) is not None
+        assert context.bind_service(Intent(component=ECHO), ignore) is not None
     with make_phone("30", make_agent(), make_tool(SERVICE)) as system:
-        assert system.app_context(AGENT).bind_service(wrong, lambda message: None) is not None
+        assert system.app_context(AGENT).bind_service(wrong, ignore) is not None
     with make_phone("33", make_agent(), make_tool(SERVICE, target=32)) as system:
-        assert system.app_context(AGENT).bind_service(wrong, lambda message: None) is not None
+        assert system.app_context(AGENT).bind_service(wrong, ignore) is not None
 
 
 def test_an_implicit_service_intent_is_refused() -> None:
     with make_phone("36.1", make_agent(), make_tool(SERVICE)) as system:
         with pytest.raises(AndroidError) as refused:
-            system.app_context(AGENT).bind_service(Intent(ACTION), lambda message: None)
+            system.app_context(AGENT).bind_service(Intent(ACTION), ignore)
         assert refused.value.message == f"Service Intent must be explicit: Intent {{ act={ACTION} }}"
         explicit = Intent(ACTION, package=TOOL)
-        assert system.app_context(AGENT).bind_service(explicit, lambda message: None) is not None
+        assert system.app_context(AGENT).bind_service(explicit, ignore) is not None
 
 
 def test_the_crash_of_a_bound_service_is_told_once_and_sending_fails() -> None:
     with make_phone("36.1", make_agent(), make_tool(SERVICE)) as system:
         lost: Inbox[str] = Inbox(system)
         binding = system.app_context(AGENT).bind_service(
-            Intent(component=ECHO), lambda message: None, lambda: lost.put("lost")
+            Intent(component=ECHO), ignore, lambda: lost.put("lost")
         )
         assert binding is not None
         binding.send(Message(1, saying("crash")))
@@ -311,14 +316,12 @@ def test_the_crash_of_a_bound_service_is_told_once_and_sending_fails() -> None:
 def test_a_silent_app_never_answers_and_a_crashing_app_dies() -> None:
     with make_phone("36.1", make_agent(), make_tool(SERVICE)) as system:
         system.faults = Faults(silent=frozenset({TOOL}))
-        assert system.app_context(AGENT).bind_service(Intent(component=ECHO), lambda message: None) is None
+        assert system.app_context(AGENT).bind_service(Intent(component=ECHO), ignore) is None
         system.faults = Faults(crashing=frozenset({TOOL}))
-        assert system.app_context(AGENT).bind_service(Intent(component=ECHO), lambda message: None) is None
+        assert system.app_context(AGENT).bind_service(Intent(component=ECHO), ignore) is None
         assert system.log.of_kind("app-crash")
         system.faults = Faults()
-        assert (
-            system.app_context(AGENT).bind_service(Intent(component=ECHO), lambda message: None) is not None
-        )
+        assert system.app_context(AGENT).bind_service(Intent(component=ECHO), ignore) is not None
 
 
 def test_what_does_not_fit_the_binder_is_not_sent() -> None:
@@ -332,7 +335,8 @@ def test_what_does_not_fit_the_binder_is_not_sent() -> None:
         assert refused.value.message.startswith("data parcel size 540")
         binding.send(Message(1, saying("x" * 250_000)))
         answer = inbox.take()
-        assert answer is not None and len(answer.data.get_string("text") or "") == 250_000
+        assert answer is not None
+        assert len(answer.data.get_string("text") or "") == 250_000
 
 
 def test_code_that_the_phone_does_not_model_is_refused_loudly() -> None:
@@ -344,7 +348,8 @@ def test_code_that_the_phone_does_not_model_is_refused_loudly() -> None:
 def test_an_app_that_was_installed_is_stopped_until_somebody_starts_it() -> None:
     with make_phone("36.1", make_tool(TYPED, before=FOREGROUND)) as system:
         package = system.packages.find(TOOL)
-        assert package is not None and package.stopped
+        assert package is not None
+        assert package.stopped
         start(system, "start-foreground-service")
         assert not package.stopped
         run(system, "am", "force-stop", TOOL)

@@ -83,9 +83,9 @@ class FileStatus:
 
 @dataclass(slots=True, eq=False)
 class FileNode:
-    """A file, directory, link or device; `mode` has the type bits, `parent` is None where it has no name.
+    """A file, directory, link or device; `mode` has the type bits; without `parent` it has no name.
 
-    `read_only` says whether the file system that is mounted here can be written, None where nothing is mounted.
+    `read_only` says whether the file system that is mounted here can be written; None: nothing is mounted.
     """
 
     mode: int

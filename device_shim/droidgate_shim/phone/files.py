@@ -334,7 +334,7 @@ class VirtualFiles:
         """Move a file or directory; a file that has the new name is replaced.
 
         Raises:
-            VirtualFileError: it is not there, the new place is a directory or below the old one, or one of the
+            VirtualFileError: it is not there, the new place is taken or below the old one, or one of the
                 two directories may not be written.
         """
         with self.lock:

@@ -43,8 +43,8 @@ _DEFLATED: Final = 8
 _NOT_STORED_NOR_DEFLATED: Final = 0xFFFF & ~_DEFLATED
 _ENCRYPTED: Final = 1
 
-_UNSAFE_NAME: Final = re.compile(rb"(?:^|/)\.\.(?:/|$)|^/|[\\\0\n]", re.MULTILINE)
-_UNSAFE_IN_ONE: Final = re.compile(rb"(?:\A|/)\.\.(?:/|\Z)|\A/|[\\\0\n]")
+_UNSAFE_IN_LINES: Final = re.compile(rb"(?:^|/)\.\.(?:/|$)|^/|[\\\0]", re.MULTILINE)
+_UNSAFE_NAME: Final = re.compile(rb"(?:\A|/)\.\.(?:/|\Z)|\A/|[\\\0\n]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,24 +97,35 @@ class Archive:
         self.findings: list[Finding] = []
         self._budget = Budget() if budget is None else budget
         self._told: set[str] = set()
+        self._tail_at = max(0, source.size - _MAX_COMMENT - _END.size)
+        self._tail = source.read(self._tail_at, source.size - self._tail_at)
         directory = self._find_directory()
         self._shift = directory.shift
         self.directory_offset = directory.offset
-        self._directory = source.read(directory.offset, directory.size)
+        self._directory = self.read_bytes(directory.offset, directory.size)
         self._positions = self._index(directory.count)
         self._unsafe = self._find_unsafe_names()
-        if source.size < len(LOCAL_SIGNATURE) or source.read(0, 4) != LOCAL_SIGNATURE:
+        if self.read_bytes(0, len(LOCAL_SIGNATURE)) != LOCAL_SIGNATURE:
             self._mark("something else stands before its first entry")
 
+    def read_bytes(self, offset: int, length: int) -> bytes:
+        """Return a range of the file; its last part, which is all of a small one, is in memory.
+
+        Raises:
+            InputError: the range is not inside, or cannot be read.
+        """
+        start = offset - self._tail_at
+        if start >= 0 and start + length <= len(self._tail):
+            return self._tail[start : start + length]
+        return self.source.read(offset, length)
+
     def _find_directory(self) -> _Directory:
-        size = self.source.size
-        tail_at = max(0, size - _MAX_COMMENT - _END.size)
-        tail = self.source.read(tail_at, size - tail_at)
+        tail = self._tail
         found = tail.rfind(_END_SIGNATURE, 0, max(0, len(tail) - _END.size + len(_END_SIGNATURE)))
         if found < 0:
             raise InputError("it is no APK: it has no ZIP directory, or is cut off", place=self.name)
         _, _, _, _, count, length, offset, _ = _END.unpack_from(tail, found)
-        end = tail_at + found
+        end = self._tail_at + found
         if offset == _UNKNOWN_32 or count == _UNKNOWN_16 or length == _UNKNOWN_32:
             end, count, length, offset = self._read_end_64(end, count, length, offset)
         if length > self._budget.limits.directory_bytes:
@@ -132,16 +143,16 @@ class Archive:
         at = end - _END_64_LOCATOR.size
         if at < 0:
             return end, count, length, offset
-        signature, _, record, _ = _END_64_LOCATOR.unpack(self.source.read(at, _END_64_LOCATOR.size))
+        signature, _, record, _ = _END_64_LOCATOR.unpack(self.read_bytes(at, _END_64_LOCATOR.size))
         if signature != _END_64_LOCATOR_SIGNATURE or record + _END_64.size > at:
             return end, count, length, offset
-        values = _END_64.unpack(self.source.read(record, _END_64.size))
+        values = _END_64.unpack(self.read_bytes(record, _END_64.size))
         if values[0] != _END_64_SIGNATURE:
             return end, count, length, offset
         return record, values[7], values[8], values[9]
 
     def _is_at(self, offset: int) -> bool:
-        return 0 <= offset <= self.source.size - 4 and self.source.read(offset, 4) == _CENTRAL_SIGNATURE
+        return 0 <= offset <= self.source.size - 4 and self.read_bytes(offset, 4) == _CENTRAL_SIGNATURE
 
     def _index(self, count: int) -> dict[bytes, int]:
         """Return the position of each name's record in the central directory."""
@@ -192,9 +203,10 @@ class Archive:
             self._mark(f"entries have a compression method that Android does not know: {_shown(packed)}")
 
     def _find_unsafe_names(self) -> frozenset[bytes]:
-        if _UNSAFE_NAME.search(b"\n".join(self._positions)) is None:
+        lines = b"\n".join(self._positions)
+        if _UNSAFE_IN_LINES.search(lines) is None and lines.count(b"\n") < max(1, len(self._positions)):
             return frozenset()
-        unsafe = [name for name in self._positions if _UNSAFE_IN_ONE.search(name)]
+        unsafe = [name for name in self._positions if _UNSAFE_NAME.search(name)]
         if unsafe:
             self._mark(f"entries have names that are no paths inside it: {_shown(unsafe)}")
         return frozenset(unsafe)
@@ -344,7 +356,7 @@ class Archive:
     def _read_range(self, start: int, length: int, place: str) -> bytes:
         if start + length > self.source.size:
             raise InputError("the entry's content is not inside the archive", place=place)
-        return self.source.read(start, length)
+        return self.read_bytes(start, length)
 
     def _content_offset(self, entry: Entry) -> int:
         place = self.place_of(entry.name)
@@ -352,7 +364,7 @@ class Archive:
         offset = entry.local_offset
         if offset + _LOCAL.size > self.source.size:
             raise InputError("the entry's local header is not inside the archive", place=place)
-        header = self.source.read(offset, min(_LOCAL.size + len(name), self.source.size - offset))
+        header = self.read_bytes(offset, min(_LOCAL.size + len(name), self.source.size - offset))
         signature, _, flags, method, _, _, _, _, _, name_length, extra_length = _LOCAL.unpack_from(header)
         if signature != LOCAL_SIGNATURE:
             raise InputError("the entry has no local header", place=place)

@@ -46,12 +46,12 @@ def _from_signing_block(archive: Archive) -> list[bytes]:
     end = archive.directory_offset
     if end < _FOOTER.size + 8:
         return []
-    size, magic = _FOOTER.unpack(archive.source.read(end - _FOOTER.size, _FOOTER.size))
+    size, magic = _FOOTER.unpack(archive.read_bytes(end - _FOOTER.size, _FOOTER.size))
     if magic != _MAGIC:
         return []
     if not _FOOTER.size <= size <= min(_MAX_BLOCK, end - 8):
         raise _broken(archive, "has an impossible size")
-    block = archive.source.read(end - size, size - _FOOTER.size)
+    block = archive.read_bytes(end - size, size - _FOOTER.size)
     try:
         pairs = dict(_pairs(block))
         for scheme in _SCHEMES:

@@ -31,12 +31,13 @@ class StringPool:
 
     Attributes:
         count: How many strings it has.
+        decoded: The strings that were asked for, by index.
 
     Raises:
         InputError: there is no pool, or it does not fit into what holds it.
     """
 
-    __slots__ = ("_budget", "_cache", "_data", "_end", "_offsets", "_place", "_strings", "_utf8", "count")
+    __slots__ = ("_budget", "_data", "_end", "_offsets", "_place", "_strings", "_utf8", "count", "decoded")
 
     def __init__(self, data: bytes, start: int, end: int, place: str, budget: Budget) -> None:
         self._place = place
@@ -55,7 +56,7 @@ class StringPool:
         self._strings = start + strings
         self._end = start + size
         self._utf8 = bool(flags & _UTF8)
-        self._cache: dict[int, str] = {}
+        self.decoded: dict[int, str] = {}
         self.count: int = count
 
     def _broken(self, reason: str) -> InputError:
@@ -68,13 +69,13 @@ class StringPool:
             InputError: the pool has no such string, or it does not fit into the pool.
             BudgetError: too many characters have been decoded.
         """
-        text = self._cache.get(index)
+        text = self.decoded.get(index)
         if text is None:
             if not 0 <= index < self.count:
                 raise self._broken(f"has no string {index}")
             position = self._strings + _OFFSET.unpack_from(self._data, self._offsets + 4 * index)[0]
             text = self._decode_utf8(position) if self._utf8 else self._decode_utf16(position)
-            self._cache[index] = text
+            self.decoded[index] = text
         return text
 
     def _decode_utf8(self, position: int) -> str:

@@ -132,7 +132,7 @@ def _print_not_found(call: CommandCall, error: ActivityNotFoundError, intent: In
     else:
         shown = _full_short(error.component)
         write(f"Error type 3\nError: Activity class {shown} does not exist.\n")
-    return 1 if call.system.release.sdk >= _FIRST_WITH_STATUS else 0
+    return 1 if call.system.release.at_least(_FIRST_WITH_STATUS) else 0
 
 
 def _full_short(name: ComponentName) -> str:
@@ -208,10 +208,15 @@ def _run_broadcast(call: CommandCall, reader: ArgumentReader) -> int:
         return 0
     caller = caller_of_uid(call.uid)
     if start.asynchronous:
-        call.system.broadcasts.send_ordered(caller, intent, lambda result: None)
+        call.system.broadcasts.send_ordered(caller, intent, _forget)
         return 0
     _print_broadcast(call, call.system.broadcasts.send_and_wait(caller, intent))
     return 0
+
+
+def _forget(result: BroadcastResult) -> None:
+    """Nobody waits for the result."""
+    del result
 
 
 def _print_broadcast(call: CommandCall, result: BroadcastResult) -> None:

@@ -66,10 +66,9 @@ class _Arguments:
 def run_app_function(call: CommandCall, arguments: tuple[str, ...]) -> int:
     """`cmd app_function ARGUMENTS`."""
     generation = call.system.release.function_shell
-    if generation == 0:
+    if not generation:
         call.write_error("No shell command implementation.\n")
         return 0
-    assert generation is not None
     if not arguments or arguments[0] in ("help", "-h"):
         call.write(help_text(generation))
         return FAILED

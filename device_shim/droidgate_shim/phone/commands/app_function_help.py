@@ -37,7 +37,10 @@ def _user(what: str) -> str:
 
 
 def _execute(generations: frozenset[int], usage: str, title: str, *more: str) -> HelpPart:
-    head = "  execute-app-function --package <PACKAGE_NAME> --function <FUNCTION_ID> --parameters <PARAMETERS_JSON>"
+    head = (
+        "  execute-app-function --package <PACKAGE_NAME> --function <FUNCTION_ID> --parameters "
+        "<PARAMETERS_JSON>"
+    )
     return HelpPart(
         generations,
         (
@@ -53,16 +56,19 @@ def _execute(generations: frozenset[int], usage: str, title: str, *more: str) ->
 
 
 _JSON_TITLE: Final = (
-    "Executes an app function for the given package with the provided parameters  and returns the result as a "
+    "Executes an app function for the given package with the provided parameters  and returns the result "
+    "as a "
     "JSON string"
 )
 _TIMEOUT: Final = (
-    "    --timeout-duration <SECONDS> (optional): The timeout for the function execution in seconds. Defaults to 30 "
+    "    --timeout-duration <SECONDS> (optional): The timeout for the function execution in seconds. "
+    "Defaults to 30 "
     "seconds."
 )
 _YAML: Final = "    --brief-yaml (optional): Prints a concise yaml output."
 _PENDING: Final = (
-    "    --pending-intent-path <PATH> (optional): The key in the response extras to extract and send a PendingIntent "
+    "    --pending-intent-path <PATH> (optional): The key in the response extras to extract and send a "
+    "PendingIntent "
     "from. Can be nested using '.' as separator."
 )
 
@@ -71,8 +77,10 @@ def _access(verb: str, title: str, agent: str) -> HelpPart:
     return HelpPart(
         _since(2),
         (
-            f"  {verb} --agent-package <AGENT_PACKAGE_NAME> --target-package <TARGET_PACKAGE_NAME> "
-            "[--agent-user <USER_ID>] [--target-user <USER_ID>]",
+            (
+                f"  {verb} --agent-package <AGENT_PACKAGE_NAME> --target-package <TARGET_PACKAGE_NAME> "
+                "[--agent-user <USER_ID>] [--target-user <USER_ID>]"
+            ),
             f"    {title}",
             f"    --agent-package <AGENT_PACKAGE_NAME>: The agent package to {agent}.",
             "    --target-package <TARGET_PACKAGE_NAME>: The target package.",
@@ -99,7 +107,10 @@ _PARTS: Final[tuple[HelpPart, ...]] = (
             "  list-app-functions [--user <USER_ID>]",
             "    Lists all app functions for a specified user in JSON.",
             _user("to list functions for"),
-            "    --package <PACKAGE_NAME> (optional): Package name to list functions for. Defaults to all packages.",
+            (
+                "    --package <PACKAGE_NAME> (optional): Package name to list functions for. Defaults to "
+                "all packages."
+            ),
         ),
     ),
     _execute(
@@ -118,7 +129,10 @@ _PARTS: Final[tuple[HelpPart, ...]] = (
     HelpPart(
         _since(1),
         (
-            "  set-enabled --package <PACKAGE_NAME> --function <FUNCTION_ID> --state <enable|disable> [--user <USER_ID>]",
+            (
+                "  set-enabled --package <PACKAGE_NAME> --function <FUNCTION_ID> --state <enable|disable> "
+                "[--user <USER_ID>]"
+            ),
             "    Enables or disables an app function for the specified package.",
             _PACKAGE,
             f"{_FUNCTION}.",
@@ -151,7 +165,7 @@ _PARTS: Final[tuple[HelpPart, ...]] = (
 
 
 def help_text(generation: int) -> str:
-    """Return the help of a generation; the access commands are shown where no flag guards them (generation 2)."""
+    """Return the help of a generation; only generation 2 has the access commands without a flag."""
     parts = [
         one
         for one in _PARTS

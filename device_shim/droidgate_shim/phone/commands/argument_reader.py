@@ -40,7 +40,7 @@ class ArgumentReader:
         self._position += 1
         if found == "--":
             return None
-        if len(found) > 2 and found[1] != "-":
+        if len(found) > len("-x") and found[1] != "-":
             self._rest_of_option = found[2:]
             found = found[:2]
         self._option = found

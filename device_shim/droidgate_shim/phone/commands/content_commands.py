@@ -66,7 +66,7 @@ def _read(call: CommandCall, tokens: _Tokens, options: frozenset[str]) -> _Argum
         elif option == "--user":
             read.user = _OWNER if value in ("current", "cur") else _number(value)
         elif option == "--extra":
-            key, extra = _extra(value, unescape=call.system.release.sdk >= _FIRST_UNESCAPING)
+            key, extra = _extra(value, unescape=call.system.release.at_least(_FIRST_UNESCAPING))
             read.extras[key] = extra
     if read.uri is None:
         raise _UsageError("Content provider URI not specified. Did you specify --uri argument?")
@@ -171,25 +171,30 @@ def run_content(call: CommandCall) -> int:
     if verb in _OTHERS:
         return refuse(call, f"content {verb}")
     tokens = _Tokens(call.arguments[1:])
+    if verb is None or verb not in _VERBS:
+        return _tell_usage(call, f"Unsupported operation: {verb or 'null'}")
+    run, options = _VERBS[verb]
     try:
-        if verb is None or verb not in _VERBS:
-            raise _UsageError(f"Unsupported operation: {verb or 'null'}")
-        run, options = _VERBS[verb]
         read = _read(call, tokens, options)
-        if verb == "call" and read.method is None:
-            raise _UsageError("Content provider method not specified. Did you specify --method argument?")
     except _UsageError as error:
-        call.write(f"usage: adb shell content [subcommand] [options]\n\n[ERROR] {error}\n")
-        return 0
+        return _tell_usage(call, str(error))
+    if verb == "call" and read.method is None:
+        return _tell_usage(call, "Content provider method not specified. Did you specify --method argument?")
     return _execute(call, read, run)
+
+
+def _tell_usage(call: CommandCall, problem: str) -> int:
+    call.write(f"usage: adb shell content [subcommand] [options]\n\n[ERROR] {problem}\n")
+    return 0
 
 
 def _execute(call: CommandCall, read: _Arguments, run: Callable[[CommandCall, _Arguments], None]) -> int:
     authority = urlsplit(read.uri or "").netloc.rpartition("@")[2]
+    if read.user != _OWNER:
+        message = f"java.lang.IllegalStateException: Could not find provider: {authority}"
+        call.write_error(f"Error while accessing provider:{authority}\n{message}\n")
+        return 0
     try:
-        if read.user != _OWNER:
-            message = f"Could not find provider: {authority}"
-            raise AndroidError("java.lang.IllegalStateException", message)
         run(call, read)
     except NotModelledError as error:
         return refuse(call, error.message)

@@ -27,7 +27,7 @@ def _dump_package(call: CommandCall, arguments: tuple[str, ...]) -> int:
     lines = [
         "Packages:",
         f"  Package [{package.name}] (0):",
-        f"    userId={package.uid}" if call.system.release.sdk < 33 else f"    appId={package.uid}",
+        f"    {'appId' if call.system.release.at_least(33) else 'userId'}={package.uid}",
         f"    codePath={package.code_folder}",
         f"    versionCode={package.version_code} minSdk={package.minimum_sdk} targetSdk={package.target_sdk}",
         f"    versionName={package.version_name or 'null'}",
@@ -37,8 +37,10 @@ def _dump_package(call: CommandCall, arguments: tuple[str, ...]) -> int:
         f"    installerPackageName={package.installer or 'null'}",
         "    requested permissions:",
         *(f"      {one}" for one in package.manifest.requested_permissions),
-        f"    User 0: installed=true hidden=false suspended=false stopped={java_text(package.stopped)} "
-        f"enabled={_ENABLED[package.enabled]}",
+        (
+            "    User 0: installed=true hidden=false suspended=false "
+            f"stopped={java_text(package.stopped)} enabled={_ENABLED[package.enabled]}"
+        ),
         "      granted permissions:",
         *(f"        {one}: granted=true" for one in sorted(package.granted)),
     ]
@@ -134,7 +136,7 @@ def _dump_activity(call: CommandCall, arguments: tuple[str, ...]) -> int:
     top = stack.top_record()
     if top is not None:
         number = next((one.id for one in stack.tasks() if top in one.activities), 0)
-        name = "topResumedActivity" if call.system.release.sdk >= 30 else "mResumedActivity"
+        name = "topResumedActivity" if call.system.release.at_least(30) else "mResumedActivity"
         call.write(f"  {name}={_shown(top, number)}\n")
     return 0
 

@@ -134,9 +134,9 @@ def _changed_mode(mode: int, who: str, operator: str, letters: str, *, directory
     bits = sum({"r": 4, "w": 2, "x": 1}.get(letter, 0) for letter in set(letters))
     if "X" in letters and (directory or mode & 0o111):
         bits |= 1
-    special = (0o4000 if "s" in letters and 6 in shifts else 0) | (
-        0o2000 if "s" in letters and 3 in shifts else 0
-    )
+    special = 0
+    if "s" in letters:
+        special = (0o4000 if "u" in everybody else 0) | (0o2000 if "g" in everybody else 0)
     special |= 0o1000 if "t" in letters else 0
     wanted = special
     for shift in shifts:
@@ -350,9 +350,8 @@ def _mktemp(call: CommandCall, options: Options) -> int:
             call.system.files.write(path, b"", mode=0o600, uid=call.uid)
     except VirtualFileError as error:
         if "q" not in options:
-            call.write_error(
-                f"mktemp: Failed to create {'directory' if 'd' in options else 'file'} {name}: {error.strerror}\n"
-            )
+            kind = "directory" if "d" in options else "file"
+            call.write_error(f"mktemp: Failed to create {kind} {name}: {error.strerror}\n")
         return 1
     call.write(name + "\n")
     return 0

@@ -57,7 +57,7 @@ def _with_old_counts(call: CommandCall) -> CommandCall:
     return call
 
 
-def _headers(call: CommandCall, options: Options) -> bool:
+def _headers(options: Options) -> bool:
     return "q" not in options and ("v" in options or len(options.operands) > 1)
 
 
@@ -76,7 +76,7 @@ def _head_with_options(call: CommandCall, options: Options) -> int:
 
     def head(path: str, stream: InputStream) -> None:
         nonlocal first
-        if _headers(call, options):
+        if _headers(options):
             _header(call, path, first=first)
         first = False
         if size is not None:
@@ -110,7 +110,7 @@ def _tail_with_options(call: CommandCall, options: Options) -> int:
 
     def tail(path: str, stream: InputStream) -> None:
         nonlocal first
-        if _headers(call, options):
+        if _headers(options):
             _header(call, path, first=first)
         first = False
         if from_start:

@@ -18,10 +18,11 @@ from droidgate_shim.phone.system.packages import InstallSession
 _STDIN: Final = "-"
 _BLOCK: Final = 1 << 16
 
-# Options that change nothing which the phone models; True: a value follows.
+# Options that change nothing that the phone models; True: a value follows.
 _NO_EFFECT: Final = {
     "-f": False, "--full": False, "--dont-kill": False, "--force-uuid": True, "--install-location": True,
-    "--install-reason": True, "--originating-uri": True, "--referrer": True, "--abi": True, "--force-sdk": False,
+    "--install-reason": True, "--originating-uri": True, "--referrer": True, "--abi": True,
+    "--force-sdk": False,
     "--bypass-low-target-sdk-block": False, "--skip-verification": False, "--skip-enable": False,
     "--update-ownership": False, "--package-source": True, "--restrict-permissions": False,
     "--no-incremental": False, "--streaming": False, "--fastdeploy": False, "-l": False, "-q": False,

@@ -11,6 +11,7 @@ from droidgate_shim.phone.commands.argument_reader import ArgumentError, Argumen
 from droidgate_shim.phone.intents import Bundle, ComponentName, Extra, ExtraKind, Intent
 from droidgate_shim.phone.system.resolver import FLAG_EXCLUDE_STOPPED_PACKAGES, FLAG_INCLUDE_STOPPED_PACKAGES
 
+_INT_BITS: Final = 32
 _LAUNCHER: Final = "android.intent.category.LAUNCHER"
 _MAIN: Final = "android.intent.action.MAIN"
 
@@ -46,7 +47,7 @@ def _split(text: str) -> list[str]:
 
 
 def _whole(text: str, bits: int) -> int:
-    number = parse_number(text) if bits == 32 else _long(text)
+    number = parse_number(text) if bits == _INT_BITS else _long(text)
     if not -(1 << bits - 1) <= number < 1 << bits - 1:
         raise ArgumentError(f'For input string: "{text}"', "java.lang.NumberFormatException")
     return number

@@ -26,7 +26,7 @@ def run_getprop(call: CommandCall) -> int:
 
 def run_setprop(call: CommandCall) -> int:
     """`setprop NAME VALUE`."""
-    if len(call.arguments) != 2:
+    if len(call.arguments) != len(("name", "value")):
         call.write_error("setprop: Need 2 arguments\n")
         return 1
     try:

@@ -7,7 +7,7 @@ from typing import Final
 from droidgate_shim.phone.commands import CommandCall
 
 NOT_MODELLED: Final = 69
-"""Exit status of whatever the phone does not model (EX_UNAVAILABLE of sysexits.h); Android's own tools never use it."""
+"""Exit status of whatever the phone does not model (EX_UNAVAILABLE of sysexits.h)."""
 
 FAILED: Final = 255
 """Exit status of a command of Android that returns -1."""

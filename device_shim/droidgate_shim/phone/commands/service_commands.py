@@ -13,7 +13,7 @@ _NO_SERVICE: Final = 20
 
 ServiceCommand = Callable[[CommandCall, tuple[str, ...]], int]
 
-# Service -> module and function that runs its shell commands; "" for services that the phone has for others only.
+# Service -> module and function that runs its shell commands; "" where other commands alone use it.
 _SERVICES: Final[Mapping[str, str]] = {
     "activity": "activity_commands:run_activity",
     "app_function": "app_function_commands:run_app_function",
@@ -58,7 +58,7 @@ def run_cmd(call: CommandCall) -> int:
 
 def run_service(call: CommandCall) -> int:
     """`service check NAME`."""
-    if len(call.arguments) == 2 and call.arguments[0] == "check":
+    if call.arguments[:1] == ("check",) and len(call.arguments) == len(("check", "name")):
         name = call.arguments[1]
         call.write(f"Service {name}: {'found' if _has_service(call, name) else 'not found'}\n")
         return 0

@@ -1,4 +1,4 @@
-"""What Android's shell commands have in common (AOSP's `BasicShellCommandHandler`): exceptions, users, statuses."""
+"""What Android's shell commands have in common (AOSP's `BasicShellCommandHandler`): exceptions and users."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def run_guarded(call: CommandCall, verb: str, run: Callable[[], int]) -> int:
 
 
 def print_exception(call: CommandCall, verb: str, exception: str, message: str) -> None:
-    """Print what a shell command prints when it throws; the wording changed with Android 10 and 11."""
-    sdk = call.system.release.sdk
-    if sdk < 30 and exception == _SECURITY:
+    """Print what a shell command prints when it throws; the wording is another before Android 11."""
+    release = call.system.release
+    if not release.at_least(30) and exception == _SECURITY:
         call.write_error(f"Security exception: {message}\n\n{exception}: {message}\n")
         return
-    doing = f"executing '{verb}'" if sdk >= 30 else "executing" if sdk == 29 else "dumping"
+    doing = f"executing '{verb}'" if release.at_least(30) else "dumping"
     call.write_error(f"\nException occurred while {doing}:\n{exception}: {message}\n")
 
 

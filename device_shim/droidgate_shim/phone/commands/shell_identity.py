@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from droidgate_shim.phone.commands import ROOT_UID, SHELL_UID, Command, CommandCall
 from droidgate_shim.phone.commands.toybox_options import (
@@ -20,14 +20,6 @@ from droidgate_shim.phone.file_accounts import groups_of, name_of, number_of
 _CONTEXTS: Final = {ROOT_UID: "u:r:su:s0", SHELL_UID: "u:r:shell:s0"}
 _KERNEL: Final = "6.1.99-android14-11-droidgate"
 _MACHINE: Final = "aarch64"
-
-
-class RunningProcess(Protocol):
-    """What `ps` shows of a process; the system's processes have these."""
-
-    pid: int
-    uid: int
-    name: str
 
 
 @toybox_command(OptionTable("GZgnru", most=1))
@@ -68,15 +60,9 @@ def _whoami(call: CommandCall, _options: Options) -> int:
     return 0
 
 
-def _now(call: CommandCall) -> float:
-    clock = getattr(call.system, "clock", None)
-    value = clock() if callable(clock) else time.time()
-    return float(value)
-
-
 @toybox_command(OptionTable("ud:", refused="DIrs"))
 def _date(call: CommandCall, options: Options) -> int:
-    seconds = _now(call)
+    seconds = call.system.clock.now()
     if "d" in options:
         text = options.get("d")
         if not text.startswith("@") or not text[1:].isdecimal():
@@ -131,11 +117,9 @@ class _Row:
 
 
 def _processes(call: CommandCall) -> list[_Row]:
-    """Return what runs: the processes that the system models, besides init and the shell."""
-    activities = getattr(call.system, "activities", None)
-    listed = getattr(activities, "running_processes", None)
-    running = listed() if callable(listed) else ()
-    rows = [_Row(1, ROOT_UID, "init"), *(_Row(one.pid, one.uid, one.name) for one in running)]
+    """Return what runs: init and the processes of apps."""
+    rows = [_Row(1, ROOT_UID, "init")]
+    rows += [_Row(one.pid, one.uid, one.name) for one in call.system.processes.all()]
     return sorted(rows, key=lambda row: row.pid)
 
 
@@ -143,14 +127,10 @@ def _processes(call: CommandCall) -> list[_Row]:
 def _ps(call: CommandCall, options: Options) -> int:
     if "o" in options:
         return _ps_columns(call, options)
-    call.write(
-        f"{'USER':<14} {'PID':>5} {'PPID':>5} {'VSZ':>10} {'RSS':>6} {'WCHAN':<15} {'ADDR':>5} S NAME\n"
-    )
+    line = "{:<14} {:>5} {:>5} {:>10} {:>6} {:<15} {:>5} S {}\n"
+    call.write(line.format("USER", "PID", "PPID", "VSZ", "RSS", "WCHAN", "ADDR", "NAME"))
     for row in _chosen(call, options):
-        name = row.name
-        call.write(
-            f"{name_of(row.uid):<14} {row.pid:>5} {int(row.pid > 1):>5} {0:>10} {0:>6} {'0':<15} {0:>5} S {name}\n"
-        )
+        call.write(line.format(name_of(row.uid), row.pid, int(row.pid > 1), 0, 0, "0", 0, row.name))
     return 0
 
 
@@ -165,7 +145,7 @@ def _chosen(call: CommandCall, options: Options) -> list[_Row]:
 
 
 def _ps_columns(call: CommandCall, options: Options) -> int:
-    values = {
+    values: dict[str, Callable[[_Row], str]] = {
         "PID": lambda row: str(row.pid),
         "NAME": lambda row: row.name,
         "ARGS": lambda row: row.name,
@@ -209,7 +189,7 @@ def _kill(call: CommandCall, options: Options) -> int:
         row = running.get(int(text))
         if row is None:
             call.write_error(f"kill: {text}: No such process\n")
-        elif row.uid != call.uid and call.uid != ROOT_UID:
+        elif call.uid not in {row.uid, ROOT_UID}:
             call.write_error(f"kill: {text}: Operation not permitted\n")
         else:
             raise NotModelled("kill of an own process")

@@ -16,7 +16,7 @@ from droidgate_shim.phone.commands.toybox_options import (
     number,
     toybox_command,
 )
-from droidgate_shim.phone.file_layout import SEARCH_PATH, SHELL_PROGRAM
+from droidgate_shim.phone.file_layout import SHELL_PROGRAM
 from droidgate_shim.phone.files import VirtualFileError
 from droidgate_shim.phone.shell.errors import NOT_MODELLED_STATUS, CommandError
 
@@ -99,7 +99,7 @@ def _env(call: CommandCall, options: Options) -> int:
         name, _, value = words.pop(0).partition("=")
         environment[name] = value
     if words:
-        return _start(call, words, {"PATH": SEARCH_PATH, **environment})
+        return _start(call, words, environment)
     end = "\0" if "0" in options else "\n"
     for name, value in environment.items():
         call.write(f"{name}={value}{end}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from droidgate_shim.phone.commands import Command, CommandCall
@@ -18,6 +18,15 @@ from droidgate_shim.phone.shell.printing import PrintfError, printf_bytes, unesc
 
 MAXIMUM_OUTPUT: Final = 1 << 24
 _TWO: Final = 2
+_COMPARISONS: Final[Mapping[str, Callable[[int], bool]]] = {
+    "=": lambda order: order == 0,
+    "==": lambda order: order == 0,
+    "!=": lambda order: order != 0,
+    "<": lambda order: order < 0,
+    "<=": lambda order: order <= 0,
+    ">": lambda order: order > 0,
+    ">=": lambda order: order >= 0,
+}
 
 
 def _echo(call: CommandCall) -> int:
@@ -67,7 +76,7 @@ def _decimals(text: str) -> int:
     return len(text.partition(".")[2])
 
 
-@toybox_command(OptionTable("f:s:w", least=1, most=3))
+@toybox_command(OptionTable("f:s:w", least=1, most=3, lenient=True))
 def _seq(call: CommandCall, options: Options) -> int:
     if "f" in options:
         raise NotModelled("seq -f")
@@ -157,13 +166,8 @@ class _Expression:
             raise NotModelled("expr with :")
         numbers = _is_integer(left) and _is_integer(right)
         if operator in self._LEVELS[2]:
-            pair = (int(left), int(right)) if numbers else (left, right)
-            below, above = pair < pair[::-1], pair > pair[::-1]
-            answers = {
-                "=": pair[0] == pair[1], "==": pair[0] == pair[1], "!=": pair[0] != pair[1],
-                "<": below, "<=": not above, ">": above, ">=": not below,
-            }  # fmt: skip
-            return str(int(answers[operator]))
+            order = int(left) - int(right) if numbers else (left > right) - (left < right)
+            return str(int(_COMPARISONS[operator](order)))
         if not numbers:
             raise UsageFault("non-integer argument", _TWO)
         return str(_calculated(operator, int(left), int(right)))

@@ -1,4 +1,4 @@
-"""Options of toybox's commands, and what toybox says when they are wrong (toybox `lib/args.c`, `lib/lib.c`)."""
+"""Options of toybox's commands, and what toybox says of wrong ones (toybox `lib/args.c`, `lib/lib.c`)."""
 
 from __future__ import annotations
 
@@ -60,6 +60,7 @@ class OptionTable:
         least: How many operands there have to be.
         most: How many there may be, None for any number.
         stops: Whether options end at the first operand.
+        lenient: Whether an unknown option is an operand, as a negative number is.
     """
 
     letters: str = ""
@@ -68,6 +69,7 @@ class OptionTable:
     least: int = 0
     most: int | None = None
     stops: bool = False
+    lenient: bool = False
 
     def parse(self, call: CommandCall) -> Options:
         """Return the options of a call.
@@ -100,7 +102,7 @@ class _Parsing:
                 break
             if argument.startswith("--"):
                 self._long(argument[2:])
-            elif argument.startswith("-") and len(argument) > 1:
+            elif argument.startswith("-") and len(argument) > 1 and not self._is_operand(argument):
                 self._letters(argument[1:])
             else:
                 self._operands.append(argument)
@@ -112,12 +114,15 @@ class _Parsing:
             self._values, {name: tuple(all_) for name, all_ in self._all.items()}, tuple(self._operands)
         )
 
+    def _is_operand(self, argument: str) -> bool:
+        return self._table.lenient and argument[1] not in self._table.letters + self._table.refused
+
     def _check_count(self) -> None:
         table, count = self._table, len(self._operands)
         if count < table.least:
             raise self._fault("Needs 1 argument" if table.least == 1 else f"Need {table.least} arguments")
         if table.most is not None and count > table.most:
-            raise self._fault(f"Max {table.most} argument{'s' if table.most > 1 else ''}")
+            raise self._fault(f"Max {table.most} argument{'' if table.most == 1 else 's'}")
 
     def _fault(self, text: str) -> UsageFault:
         return UsageFault(f'{text} (see "{self._name} --help")')
@@ -178,12 +183,19 @@ def toybox_command(table: OptionTable) -> Callable[[ToyboxBody], Command]:
                 call.write_error(f"droidgate phone: {refused} is not modelled\n")
                 return NOT_MODELLED_STATUS
             except VirtualFileError as error:
-                call.write_error(f"{call.name}: {error.filename}: {error.strerror}\n")
+                call.write_error(f"{call.name}: {_as_typed(call, error.filename)}: {error.strerror}\n")
                 return 1
 
         return command
 
     return decorate
+
+
+def _as_typed(call: CommandCall, path: str) -> str:
+    """Return a path as the arguments have it, without the working directory."""
+    short = path.removeprefix(call.directory.rstrip("/") + "/")
+    given = any(path in one for one in call.arguments)
+    return path if given or not any(short in one for one in call.arguments) else short
 
 
 def absolute(call: CommandCall, path: str) -> str:
@@ -255,7 +267,8 @@ def number(text: str, option: str = "") -> int:
     except ValueError:
         raise UsageFault(f"not integer: {text}" if not option else f"bad {option} '{text}'") from None
     if suffix.endswith("d") and len(suffix) > 1:
-        return value * 1000 ** (" kmgt".index(suffix[0]))
+        thousands: int = 1000 ** " kmgt".index(suffix[0])
+        return value * thousands
     if suffix not in suffixes:
         raise UsageFault(f"not integer: {text}")
     return value * suffixes[suffix]

@@ -1,4 +1,4 @@
-"""Brace expansion: `a{b,c}` is `ab ac`. As in mksh it comes after the other expansions, and sees what they made."""
+"""Brace expansion: `a{b,c}` is `ab ac`. As in mksh it comes last, and sees what other expansions made."""
 
 from __future__ import annotations
 

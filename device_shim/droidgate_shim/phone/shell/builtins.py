@@ -144,9 +144,10 @@ def _cd_target(shell: Interpreter, targets: Sequence[str]) -> str:
     if target is None:
         raise CommandError("cd: no home directory (HOME not set)", 2)
     if target == "-":
-        target = shell.state.variables.get("OLDPWD")
-        if target is None:
+        before = shell.state.variables.get("OLDPWD")
+        if before is None:
             raise CommandError("cd: no OLDPWD", 2)
+        return before
     return target or "."
 
 
@@ -263,12 +264,12 @@ def _set(shell: Interpreter, fields: Sequence[str]) -> int:
             shell.state.positional = tuple(arguments)
             return 0
         for letter in option[1:]:
-            name = _LETTERS.get(letter)
+            name = _LETTERS.get(letter, f"-{letter}")
             if letter == "o":
                 if not arguments:
                     raise NotModelledError("set -o without a name")
                 name = arguments.pop(0)
-            _set_option(shell.state.options, name or f"-{letter}", on=option[0] == "-")
+            _set_option(shell.state.options, name, on=option[0] == "-")
     if arguments:
         shell.state.positional = tuple(arguments[1:] if arguments[0] == "-" else arguments)
     return 0
@@ -379,8 +380,8 @@ BUILTINS: Final[Mapping[str, Builtin]] = {
     "wait": _wait,
     **dict.fromkeys(
         (
-            "alias", "bg", "bind", "builtin", "fc", "fg", "getopts", "global", "jobs", "mknod", "print", "rename",
-            "suspend", "times", "trap", "ulimit", "umask", "unalias", "whence",
+            "alias", "bg", "bind", "builtin", "fc", "fg", "getopts", "global", "jobs", "mknod", "print",
+            "rename", "suspend", "times", "trap", "ulimit", "umask", "unalias", "whence",
         ),
         _refused,
     ),
@@ -388,7 +389,7 @@ BUILTINS: Final[Mapping[str, Builtin]] = {
 """Every builtin by name; `exec` is part of the interpreter."""
 
 SPECIAL: Final = frozenset({
-    ".", ":", "break", "continue", "eval", "exec", "exit", "export", "readonly", "return", "set", "shift", "times",
-    "trap", "unset",
+    ".", ":", "break", "continue", "eval", "exec", "exit", "export", "readonly", "return", "set", "shift",
+    "times", "trap", "unset",
 })  # fmt: skip
 """Builtins whose assignments stay and whose errors end the shell (POSIX 2.14)."""

@@ -389,7 +389,6 @@ class Interpreter:
     }
 
 
-
 def _is_checked(command: Command) -> bool:
     """Return whether `set -e` ends the shell where this fails."""
     if isinstance(command, Pipeline):

@@ -28,8 +28,8 @@ def is_pattern(parts: Iterable[PatternPart]) -> bool:
 class Pattern:
     """One pattern.
 
-    Matching takes time in proportion to the text's length times the pattern's: a star gives way only as far as
-    the part up to the next star demands, so no text makes it slow.
+    Matching takes time in proportion to the text's length times the pattern's: a star gives way only as
+    far as the part up to the next star demands, so no text makes it slow.
     """
 
     def __init__(self, parts: Iterable[PatternPart]) -> None:

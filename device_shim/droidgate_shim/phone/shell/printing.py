@@ -65,7 +65,7 @@ def unescape(
 
 
 def echo_bytes(arguments: Sequence[str]) -> bytes:
-    """Return what mksh's `echo` writes: escapes are expanded unless -E is given, -n leaves out the newline."""
+    """Return what mksh's `echo` writes: escapes are expanded but for -E, -n leaves out the newline."""
     expand, newline = True, True
     index = 0
     while index < len(arguments) and re.fullmatch("-[neE]+", arguments[index]):

@@ -120,7 +120,7 @@ class ActivityStack:
             return self._tasks[-1].activities[-1]
 
     def visible(self) -> list[ActivityRecord]:
-        """Return the activities that the user sees: the top one, and those under translucent ones of its task."""
+        """Return the activities that the user sees: the top one, and those under translucent ones."""
         with self._lock:
             if self._at_home or not self._tasks:
                 return []

@@ -104,7 +104,8 @@ class AndroidSystem:
     def behaviours(self) -> Mapping[str, type[App]]:
         """What the apps' code does, by package."""
         if self._behaviours is None:
-            from droidgate_shim.phone.apps.registry import BEHAVIOURS
+            # The sample apps import much, and a phone may have others only.
+            from droidgate_shim.phone.apps.registry import BEHAVIOURS  # noqa: PLC0415
 
             self._behaviours = BEHAVIOURS
         return self._behaviours
@@ -137,7 +138,7 @@ class AndroidSystem:
         return AppContext(self, package, process, activity=activity)
 
     def app_context(self, package: str) -> AppContext:
-        """Return a context of an installed app, as its own code has it: that of its top activity if it has one.
+        """Return a context of an installed app as its own code has it: its top activity's if it has one.
 
         The app's process is started where it does not run.
 
@@ -153,9 +154,7 @@ class AndroidSystem:
         return self.context_for(found, self.start_process(found, package))
 
     def is_uid_active(self, uid: int) -> bool:
-        """Tell whether a uid is in use as Android sees it: visible, in the foreground, bound by such a one, or
-        active a moment ago.
-        """
+        """Tell whether a uid is in use: seen, in the foreground, bound by such a one, or so a moment ago."""
         return self._is_active(uid, frozenset()) or self.processes.was_just_active(uid)
 
     def _is_active(self, uid: int, asked: frozenset[int]) -> bool:
@@ -184,7 +183,7 @@ class AndroidSystem:
         return {name: mode for (one, name), mode in sorted(self._app_ops.items()) if one == package}
 
     def _rotation(self) -> int:
-        """Return by how many quarters the phone is turned: what `user_rotation` says while it is not automatic."""
+        """Return by how many quarters the phone is turned: `user_rotation` while it is not automatic."""
         turned = self.settings.get("system", "user_rotation") or "0"
         automatic = self.settings.get("system", "accelerometer_rotation") or "0"
         return int(turned) % 4 if turned.isdecimal() and automatic == "0" else 0

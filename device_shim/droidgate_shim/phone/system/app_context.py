@@ -123,6 +123,8 @@ class AppContext:
         An app reads what lies in its own folder there; with READ_EXTERNAL_STORAGE up to Android 9 all files.
         """
         files = self._system.files
+        if not path.startswith(_SHARED):
+            raise AndroidError("java.io.IOException", f"{path}: open failed: EACCES (Permission denied)")
         try:
             real = files.real_path(path)
             return bytes(files.read(real)) if self._may_read_shared(real) else None
@@ -143,9 +145,9 @@ class AppContext:
             AndroidError: java.io.IOException.
         """
         files = self._system.files
+        if not path.startswith(_SHARED):
+            raise AndroidError("java.io.IOException", f"{path}: open failed: EACCES (Permission denied)")
         try:
-            if not path.startswith(_SHARED):
-                raise VirtualFileError(13, path)
             if f"/Android/data/{self.package}/" in path:
                 files.make_directory(posixpath.dirname(path), parents=True, owner=self._package.uid)
                 files.write(path, bytes(content), owner=self._package.uid)
@@ -200,7 +202,8 @@ class AppContext:
         """
         if self._caller.activity is None and not intent.flags & FLAG_NEW_TASK:
             message = (
-                "Calling startActivity() from outside of an Activity context requires the FLAG_ACTIVITY_NEW_TASK "
+                "Calling startActivity() from outside of an Activity context requires the "
+                "FLAG_ACTIVITY_NEW_TASK "
                 "flag. Is this really what you want?"
             )
             raise AndroidError("android.util.AndroidRuntimeException", message)
@@ -269,10 +272,11 @@ class AppContext:
         name = intent.component
         end = (
             ", or does your intent not match its declared <intent-filter>?"
-            if self._system.release.sdk >= 33
+            if self._system.release.at_least(33)
             else "?"
         )
         return (
-            f"Unable to find explicit activity class {{{name.flatten()}}}; have you declared this activity in your "
+            f"Unable to find explicit activity class {{{name.flatten()}}}; have you declared this "
+            "activity in your "
             f"AndroidManifest.xml{end}"
         )

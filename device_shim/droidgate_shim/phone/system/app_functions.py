@@ -1,7 +1,7 @@
 """AppFunctions: what is indexed, what is enabled, and executing (reference appfunctions 3, 5, 7).
 
-What a package's functions are is decided by `droidgate.app_search`, the model of the release's indexer, whenever a
-package comes, changes or goes.
+What a package's functions are is decided by `droidgate.app_search`, the model of the release's indexer,
+whenever a package comes, changes or goes.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ class AppFunctionManager:
         made = service(self._system.context_for(package, process))
 
         def run() -> Properties | AppFunctionError:
-            return _execute(made, function_id, parameters)
+            return _execute(made, function_id, in_map_order(parameters))
 
         try:
             answer = self._system.processes.call_code(process, run, seconds)

@@ -95,7 +95,10 @@ class BroadcastManager:
 
     def _checked(self, caller: Caller, intent: Intent) -> Intent:
         if intent.action in _PROTECTED and caller.uid not in (0, 1000):
-            message = f"Permission Denial: not allowed to send broadcast {intent.action} from pid=4711, uid={caller.uid}"
+            message = (
+                f"Permission Denial: not allowed to send broadcast {intent.action} from pid=4711, "
+                f"uid={caller.uid}"
+            )
             raise AndroidError("java.lang.SecurityException", message)
         return cross_intent(
             replace(intent, flags=intent.flags | FLAG_EXCLUDE_STOPPED_PACKAGES), ONE_WAY_LIMIT

@@ -1,7 +1,8 @@
 """The phone's time, and waiting on it.
 
-The phone's threads wait on a clock only, so that a test can put a `StillClock` in: its time stands while anybody
-works and jumps to the next deadline when everybody waits. Timeouts then need no waiting and are exact.
+The phone's threads wait on a clock only, so that a test can put a `StillClock` in: its time stands while
+anybody works and jumps to the next deadline when everybody waits. Timeouts then need no waiting and are
+exact.
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ class SystemClock:
 
     def wait(self, signal: Signal, seconds: float) -> bool:
         """Wait really."""
-        assert isinstance(signal, threading.Event)
+        if not isinstance(signal, threading.Event):
+            message = "the signal is of another clock"
+            raise TypeError(message)
         return signal.wait(seconds)
 
     def work_added(self) -> None:

@@ -88,9 +88,12 @@ class ContentManager:
         authority = urlsplit(uri).netloc.rpartition("@")[2]
         for package in self._system.packages.all():
             for component in package.components("provider"):
-                if authority in component.authorities and package.is_component_enabled(component):
-                    if self._system.resolver.can_see(caller.uid, package):
-                        return package, component
+                if (
+                    authority in component.authorities
+                    and package.is_component_enabled(component)
+                    and self._system.resolver.can_see(caller.uid, package)
+                ):
+                    return package, component
         raise AndroidError("java.lang.IllegalStateException", f"Could not find provider: {authority}")
 
     def _check_open(self, caller: Caller, package: InstalledPackage, component: InstalledComponent) -> None:
@@ -120,7 +123,8 @@ class ContentManager:
         ):
             return
         message = (
-            f"Permission Denial: {'writing' if writing else 'reading'} {component.name} uri {uri} from pid=4711, "
+            f"Permission Denial: {'writing' if writing else 'reading'} {component.name} uri {uri} from "
+            "pid=4711, "
             f"uid={caller.uid} requires {needed}, or grantUriPermission()"
         )
         raise AndroidError("java.lang.SecurityException", message)

@@ -5,6 +5,7 @@ A document's properties are a dict of lists, nested documents such dicts again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -87,7 +88,7 @@ def _long(value: Any, index: int) -> int:
 
 def _narrow(number: float) -> int:
     """Return Java's cast of a double to a long."""
-    if number != number:
+    if math.isnan(number):
         return 0
     return max(
         -(1 << 63),
@@ -113,7 +114,7 @@ def _document(value: Any, index: int) -> Properties:
 
 
 def in_map_order(properties: Mapping[str, list[Json]]) -> Properties:
-    """Return a document in the order in which Android's ArrayMap holds its properties: by the names' hashes."""
+    """Return a document in the order in which Android's ArrayMap holds it: by the names' hashes."""
     return {
         name: [in_map_order(one) if isinstance(one, Mapping) else one for one in properties[name]]
         for name in sorted(properties, key=java_hash)
@@ -189,7 +190,7 @@ def _document_lines(properties: Mapping[str, list[Json]], created: int) -> list[
     ]
     blocks = [_property_lines(name, properties[name], created) for name in sorted(properties)]
     for number, block in enumerate(blocks):
-        lines += block[:-1] + [block[-1] + ("," if number < len(blocks) - 1 else "")]
+        lines += [*block[:-1], block[-1] + ("," if number < len(blocks) - 1 else "")]
     return [*lines, "  }", "}"]
 
 
@@ -198,7 +199,7 @@ def _property_lines(name: str, values: list[Json], created: int) -> list[str]:
         lines = [f'    "{name}": [']
         for number, one in enumerate(values):
             inner = ["      " + line for line in _document_lines(one, created)]
-            lines += inner[:-1] + [inner[-1] + ("," if number < len(values) - 1 else "")]
+            lines += [*inner[:-1], inner[-1] + ("," if number < len(values) - 1 else "")]
         return [*lines, "    ]"]
     return [f'    "{name}": [{", ".join(map(_document_value, values))}]']
 
@@ -207,5 +208,5 @@ def _document_value(value: Json) -> str:
     if isinstance(value, str):
         return f'"{value}"'
     if isinstance(value, bytes):
-        return "[" + ", ".join(str(one - 256 if one > 127 else one) for one in value) + "]"
+        return "[" + ", ".join(str(one) for one in memoryview(value).cast("b")) + "]"
     return java_double(value) if isinstance(value, float) else java_text(value)

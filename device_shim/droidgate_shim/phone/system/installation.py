@@ -138,7 +138,8 @@ def _check(apk: Apk, named: Mapping[str, bytes], stage: str, release: ReleasePro
 def _older_sdk(root: XmlElement, base: str, minimum: int, release: ReleaseProfile) -> str:
     uses = next(root.child_elements("uses-sdk"), root)
     return (
-        f"Failed parse during installPackageLI: {base} (at Binary XML file line #{uses.line}): Requires newer sdk "
+        f"Failed parse during installPackageLI: {base} (at Binary XML file line #{uses.line}): Requires "
+        "newer sdk "
         f"version #{minimum} (current version is #{release.sdk})"
     )
 
@@ -166,7 +167,8 @@ def _check_exported(manifest: Manifest, base: str) -> None:
     for one in manifest.components:
         if one.filters and not one.exported_stated:
             message = (
-                f"Failed parse during installPackageLI: {base} (at Binary XML file line #{one.line}): {one.name}: "
+                f"Failed parse during installPackageLI: {base} (at Binary XML file line #{one.line}): "
+                f"{one.name}: "
                 "Targeting S+ (version 31 and above) requires that an explicit value for android:exported be "
                 "defined when intent filters are present"
             )
@@ -180,7 +182,8 @@ def _check_resources(apk: Apk) -> None:
     if stored is not None and stored[0] % _ALIGNMENT == 0:
         return
     message = (
-        "Failed parse during installPackageLI: Targeting R+ (version 30 and above) requires the resources.arsc of "
+        "Failed parse during installPackageLI: Targeting R+ (version 30 and above) requires the "
+        "resources.arsc of "
         "installed APKs to be stored uncompressed and aligned on a 4-byte boundary"
     )
     # Android has a number for this failure and no name (PackageManager.installStatusToString).

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import struct
+from decimal import Decimal
 from typing import Final
 from urllib.parse import urlsplit
 
 from droidgate_shim.phone.intents import Bundle, Extra, Intent
+from droidgate_shim.phone.system.parcels import bundle_size
 
 _HOST_SCHEMES: Final = frozenset({"http", "https", "ftp", "rtsp"})
 _MASKED_SCHEMES: Final = frozenset({"tel", "sip", "sms", "smsto", "mailto", "nfc"})
@@ -53,8 +57,6 @@ def show_bundle(bundle: Bundle, *, parcelled: bool = False) -> str:
         parcelled: It came from another process and nobody has looked into it yet, so only its size is known.
     """
     if parcelled:
-        from droidgate_shim.phone.system.parcels import bundle_size
-
         return f"Bundle[mParcelledData.dataSize={bundle_size(bundle)}]"
     return "Bundle[{" + ", ".join(f"{key}={_show_value(one)}" for key, one in bundle.values.items()) + "}]"
 
@@ -82,29 +84,25 @@ _ARRAY_NAMES: Final = {"string[]": "[Ljava.lang.String;@0", "int[]": "[I@0", "lo
 
 def java_double(value: float) -> str:
     """Return `Double.toString`."""
-    if value != value:
+    if math.isnan(value):
         return "NaN"
-    if value in (float("inf"), float("-inf")):
+    if math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
-    return _java_number(repr(value), value)
+    return _java_number(repr(value))
 
 
 def java_float(value: float) -> str:
     """Return `Float.toString` of the nearest float."""
-    import struct
-
     rounded = struct.unpack("f", struct.pack("f", value))[0]
     for digits in range(1, 18):
         text = f"{rounded:.{digits}g}"
         if struct.unpack("f", struct.pack("f", float(text)))[0] == rounded:
-            return _java_number(repr(float(text)), rounded)
-    return _java_number(repr(rounded), rounded)
+            return _java_number(repr(float(text)))
+    return _java_number(repr(rounded))
 
 
-def _java_number(shortest: str, value: float) -> str:
+def _java_number(shortest: str) -> str:
     """Write Python's shortest digits in Java's form: plain from 1e-3 to 1e7, else with an exponent."""
-    from decimal import Decimal
-
     number = Decimal(shortest)
     if number == 0:
         return "-0.0" if shortest.startswith("-") else "0.0"
@@ -112,8 +110,7 @@ def _java_number(shortest: str, value: float) -> str:
     if Decimal("0.001") <= size < Decimal(10_000_000):
         text = format(number.normalize(), "f")
         return text if "." in text else text + ".0"
-    sign, digits, exponent = number.normalize().as_tuple()
-    assert isinstance(exponent, int)
-    power = exponent + len(digits) - 1
+    sign, digits, _ = number.normalize().as_tuple()
+    power = number.adjusted()
     rest = "".join(map(str, digits[1:])) or "0"
     return f"{'-' if sign else ''}{digits[0]}.{rest}E{power}"

@@ -1,7 +1,7 @@
 """What PackageManager keeps of an installed app's manifest: components, filters, permissions, queries.
 
-Read from the compiled manifest inside the installed bytes (`droidgate.apk`), so nothing that a build tool says
-about an app is believed.
+Read from the compiled manifest inside the installed bytes (`droidgate.apk`), so nothing that a build tool
+says about an app is believed.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def read_manifest(apk: Apk) -> Manifest:
 
 
 class _Attributes:
-    """Android's attributes of elements, as its package parser sees them: by resource id, references resolved."""
+    """Android's attributes as its package parser sees them: by resource id, references resolved."""
 
     def __init__(self, apk: Apk) -> None:
         self._apk = apk
@@ -285,7 +285,8 @@ def _word(number: int | None, words: tuple[str, ...]) -> str:
 
 # android.R.attr#foregroundServiceType, API 34.
 _SERVICE_TYPES: Final = {
-    0x001: "dataSync", 0x002: "mediaPlayback", 0x004: "phoneCall", 0x008: "location", 0x010: "connectedDevice",
+    0x001: "dataSync", 0x002: "mediaPlayback", 0x004: "phoneCall", 0x008: "location",
+    0x010: "connectedDevice",
     0x020: "mediaProjection", 0x040: "camera", 0x080: "microphone", 0x100: "health", 0x200: "remoteMessaging",
     0x400: "systemExempted", 0x800: "shortService", 0x2000: "mediaProcessing", 0x40000000: "specialUse",
 }  # fmt: skip

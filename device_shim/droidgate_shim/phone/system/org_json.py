@@ -1,13 +1,15 @@
 """Android's `org.json`: its lenient parser and its writer (reference android-runtime 3.5; AOSP libcore/json).
 
-Values are dict, list, str, bool, int (Java's Integer or Long), float (Double), and `NULL` for `JSONObject.NULL`;
-None stands for Java's null, which only arrays with missing values hold.
+Values are dict, list, str, bool, int (Java's Integer or Long), float (Double), and `NULL` for
+`JSONObject.NULL`; None stands for Java's null, which only arrays with missing values hold.
 """
 
 from __future__ import annotations
 
 import math
 from typing import Any, Final
+
+from droidgate_shim.phone.system.intent_text import java_double
 
 
 class JsonError(Exception):
@@ -28,6 +30,8 @@ _LITERAL_END: Final = frozenset("{}[]/\\:,=;# \t\f")
 _BLANKS: Final = frozenset("\t \n\r")
 _ESCAPES: Final = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _MAXIMUM_DEPTH: Final = 200
+_HIGH_SURROGATES: Final = range(0xD800, 0xDC00)
+_LOW_SURROGATES: Final = range(0xDC00, 0xE000)
 
 
 def parse_object(text: str) -> dict[str, Any]:
@@ -62,8 +66,6 @@ def java_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        from droidgate_shim.phone.system.intent_text import java_double
-
         return java_double(value)
     if isinstance(value, dict | list):
         return write_json(value)
@@ -208,12 +210,12 @@ class _Parser:
     def _join_surrogates(self, unit: int) -> str:
         """Join an escaped high surrogate with an escaped low one behind it, as Java's UTF-16 strings do."""
         following = self._text[self._position : self._position + 6]
-        if 0xD800 <= unit < 0xDC00 and following.startswith("\\u"):
+        if unit in _HIGH_SURROGATES and following.startswith("\\u"):
             try:
-                low = int(following[2:], 16)
+                low = int(following.removeprefix("\\u"), base=16)
             except ValueError:
                 return chr(unit)
-            if 0xDC00 <= low < 0xE000:
+            if low in _LOW_SURROGATES:
                 self._position += 6
                 return chr(0x10000 + (unit - 0xD800 << 10) + low - 0xDC00)
         return chr(unit)

@@ -209,7 +209,10 @@ class PackageManager:
         for name in manifest.declared_permissions:
             owner = self.permissions.owner_of(name)
             if owner is not None and owner.name != manifest.package and owner.signers != parsed.signers:
-                text = f"Package {manifest.package} attempting to redeclare permission {name} already owned by {owner.name}"
+                text = (
+                    f"Package {manifest.package} attempting to redeclare permission {name} already "
+                    f"owned by {owner.name}"
+                )
                 raise InstallError("INSTALL_FAILED_DUPLICATE_PERMISSION", text)
         self._check_authorities(parsed)
 
@@ -220,7 +223,7 @@ class PackageManager:
             text = f"Attempt to re-install {earlier.name} without first uninstalling."
             raise InstallError("INSTALL_FAILED_ALREADY_EXISTS", text)
         if set(parsed.signers) != set(earlier.signers):
-            if self._release.sdk >= 33:
+            if self._release.at_least(33):
                 text = f"Existing package {earlier.name} signatures do not match newer version; ignoring!"
             else:
                 text = (
@@ -229,7 +232,10 @@ class PackageManager:
             raise InstallError("INSTALL_FAILED_UPDATE_INCOMPATIBLE", text)
         version = parsed.apk.version_code or 0
         if version < earlier.version_code and not options.downgrade:
-            text = f"Downgrade detected: Update version code {version} is older than current {earlier.version_code}"
+            text = (
+                f"Downgrade detected: Update version code {version} is older than current "
+                f"{earlier.version_code}"
+            )
             raise InstallError("INSTALL_FAILED_VERSION_DOWNGRADE", text)
 
     def _check_authorities(self, parsed: ParsedPackage) -> None:
@@ -284,7 +290,10 @@ class PackageManager:
         for one in self._packages.values():
             if shared is not None and one.manifest.shared_user == shared:
                 if one.signers != parsed.signers:
-                    text = f"Package {parsed.manifest.package} has no signatures that match those in shared user {shared}; ignoring!"
+                    text = (
+                        f"Package {parsed.manifest.package} has no signatures that match those in "
+                        f"shared user {shared}; ignoring!"
+                    )
                     raise InstallError("INSTALL_FAILED_SHARED_USER_INCOMPATIBLE", text)
                 return one.uid
         self._next_uid += 1

@@ -1,7 +1,7 @@
 """Intents, bundles and messages as bytes: nothing crosses from one app to another in any other form.
 
-The layout is the phone's own, sized as Android's Parcel is (strings are UTF-16 with a length and an end, padded
-to four bytes), so that the Binder's limit falls where it falls on a device.
+The layout is the phone's own, sized as Android's Parcel is (strings are UTF-16 with a length and an end,
+padded to four bytes), so that the Binder's limit falls where it falls on a device.
 """
 
 from __future__ import annotations

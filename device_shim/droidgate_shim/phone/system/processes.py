@@ -19,7 +19,7 @@ Value = TypeVar("Value")
 
 FIRST_PID: Final = 4000
 SETTLE_SECONDS: Final = 60.0
-"""How long an app in the background is still taken as active (ActivityManagerConstants.BACKGROUND_SETTLE_TIME)."""
+"""How long an app in the background still counts as active (ActivityManager's BACKGROUND_SETTLE_TIME)."""
 _JOIN_SECONDS: Final = 5.0
 
 

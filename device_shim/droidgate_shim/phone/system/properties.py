@@ -87,7 +87,7 @@ def _initial(release: ReleaseProfile, serial: str) -> dict[str, str]:
     }
     if release.sdk_full is not None:
         found["ro.build.version.sdk_full"] = release.sdk_full
-    if release.sdk >= 30:
+    if release.at_least(30):
         found["ro.build.version.release_or_codename"] = release.version
     return found
 

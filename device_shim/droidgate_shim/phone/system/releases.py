@@ -15,11 +15,20 @@ from typing import Final, Literal
 from droidgate.model.errors import UsageError
 
 Rule = Literal[
-    "background-services", "background-activities", "package-visibility", "random-code-paths",
-    "uncompressed-resources", "signature-scheme-2", "exported-stated", "background-foreground-services", "pending-intent-mutability",
-    "filter-match", "implicit-exported-only", "foreground-service-types", "bind-lends-no-activity-start",
+    "background-activities",
+    "background-foreground-services",
+    "background-services",
+    "bind-lends-no-activity-start",
+    "exported-stated",
+    "filter-match",
+    "foreground-service-types",
     "function-caller-allowlist",
-]  # fmt: skip
+    "implicit-exported-only",
+    "package-visibility",
+    "random-code-paths",
+    "signature-scheme-2",
+    "uncompressed-resources",
+]
 
 SHELL_GENERATIONS: Final = (0, 1, 2, 3, 4, 5)
 
@@ -70,6 +79,10 @@ class ReleaseProfile:
         """Tell whether a rule is in force, for an app of that targetSdkVersion where one is given."""
         setting = (self.rules or {})[rule]
         return self.sdk >= setting.since and (target_sdk is None or target_sdk >= setting.target)
+
+    def at_least(self, sdk: int) -> bool:
+        """Tell whether the phone has that SDK or a later one."""
+        return self.sdk >= sdk
 
     @property
     def fingerprint(self) -> str:

@@ -154,10 +154,12 @@ class ServiceManager:
             "service-started", component=match.name.flatten_short(), intent=show_intent(crossed),
             caller_uid=caller.uid, foreground=foreground,
         )  # fmt: skip
-        self._system.processes.run_code(record.process, lambda: self._run_start(record, crossed, foreground))
+        self._system.processes.run_code(
+            record.process, lambda: self._run_start(record, crossed, foreground=foreground)
+        )
         return match.name
 
-    def _run_start(self, record: ServiceRecord, intent: Intent, foreground: bool) -> None:
+    def _run_start(self, record: ServiceRecord, intent: Intent, *, foreground: bool) -> None:
         if foreground:
             self._check_foreground(record)
         self._instance(record).on_start_command(intent)
@@ -293,7 +295,7 @@ class ServiceManager:
         text = f"app is in background uid {shown if self._system.processes.of_uid(uid) else 'null'}"
         exception = (
             "android.app.BackgroundServiceStartNotAllowedException"
-            if release.sdk >= 31
+            if release.at_least(31)
             else "java.lang.IllegalStateException"
         )
         raise ServiceRefusedError(text, exception, text)
@@ -313,14 +315,14 @@ class ServiceManager:
         raise ServiceRefusedError(text, "android.app.ForegroundServiceStartNotAllowedException", text)
 
     def _check_foreground(self, record: ServiceRecord) -> None:
-        """What `startForeground` throws at the service itself: its code calls it first, as the phone takes it."""
+        """Raise what `startForeground` throws; the phone takes it that each service calls it first."""
         package, component = record.match.package, record.match.component
         release = self._system.release
         holds = self._system.packages.permissions.holds
         who = (
             f"ProcessRecord{{0 {record.process.pid}:{record.process.name}/u0a{package.uid - FIRST_APP_UID}}}"
         )
-        if release.sdk >= _FIRST_PERMISSION_TARGET and package.target_sdk >= _FIRST_PERMISSION_TARGET:
+        if release.at_least(_FIRST_PERMISSION_TARGET) and package.target_sdk >= _FIRST_PERMISSION_TARGET:
             needed = "android.permission.FOREGROUND_SERVICE"
             if not holds(package.uid, needed):
                 message = (
