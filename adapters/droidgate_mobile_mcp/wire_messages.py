@@ -10,7 +10,7 @@ from typing import ClassVar, Final, Literal
 
 from droidgate.model.errors import DroidgateError, InputError, UsageError
 from droidgate.model.json_values import Json, canonical_json
-from droidgate.parsing.json_text import parse_json
+from droidgate.parsing.json_text import JsonParser
 from droidgate_mappings.failure_tokens import write_failure
 from droidgate_mobile_mcp.constants import NAMES
 from droidgate_mobile_mcp.wire_dialects import WireDialect
@@ -154,11 +154,11 @@ def find_text(given: Extras | str, names: tuple[str, ...]) -> tuple[str | None, 
     return None, None, trace
 
 
-def parse_object(text: str | None, what: str) -> dict[str, Json]:
+def parse_object(text: str | None, what: str, parse: JsonParser) -> dict[str, Json]:
     """Return the JSON object of a text; raise InputError where it is none."""
     if text is None:
         raise InputError(f"no extra holds {what}")
-    document = parse_json(text, path=what)
+    document = parse(text, path=what)
     if not isinstance(document, dict):
         raise InputError(f"{what} is no JSON object")
     return document

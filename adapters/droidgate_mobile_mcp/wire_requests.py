@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from droidgate.leniency import ReadingContext
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json, canonical_json, json_equal
-from droidgate.parsing.json_text import parse_json
 from droidgate_mobile_mcp.constants import NAMES
 from droidgate_mobile_mcp.wire_dialects import (
     MM_0,
@@ -82,7 +82,7 @@ class _RequestReader:
             extra_key, text, trace = find_text(given, REQUEST_EXTRAS)
             guess = self.first_guess(extra_key)
             self.seen = Request(guess, wrapped=guess.wrapped, extra_key=extra_key)
-            document = parse_object(text, "the request")
+            document = parse_object(text, "the request", self.context.parse)
             if extra_key == NAMES["command_extra"] or (extra_key is None and is_command(document)):
                 return self.read_command(document, extra_key, given, benchmark=trace)
             return self.read_document(document, extra_key)
@@ -108,11 +108,11 @@ class _RequestReader:
         capability = request.get("capability")
         key = self.argument_key(capability if isinstance(capability, dict) else {}, request)
         dialect = self.dialect_of(key, wrapped=wrapped)
-        read = Request(dialect, wrapped=wrapped, extra_key=extra_key, version=version)
-        self.seen = read
+        read = partial(Request, dialect, wrapped=wrapped, extra_key=extra_key, version=version)
+        self.seen = read()
         self.note_form(extra_key, wrapped=wrapped, named=wrapper in document)
         request_id, id_value = self.read_id(request)
-        self.seen = read = replace(read, request_id=request_id, id_value=id_value)
+        self.seen = read(request_id=request_id, id_value=id_value)
         if wrapped:
             self.check_version(version)
         if not isinstance(capability, dict):
@@ -120,8 +120,11 @@ class _RequestReader:
         capability_id = capability.get("id")
         if not isinstance(capability_id, str) or not capability_id:
             raise self.malformed("the request's capability has no id")
-        self.seen = read = replace(read, capability_id=capability_id)
-        return replace(read, arguments=self.read_arguments(capability, request, dialect))
+        self.seen = read(request_id=request_id, id_value=id_value, capability_id=capability_id)
+        arguments = self.read_arguments(capability, request, dialect)
+        return read(
+            request_id=request_id, id_value=id_value, capability_id=capability_id, arguments=arguments
+        )
 
     def dialect_of(self, key: str | None, *, wrapped: bool) -> WireDialect:
         if wrapped:
@@ -186,7 +189,7 @@ class _RequestReader:
                 self.context.allow("M03", "the arguments are JSON text inside the JSON")
             if not value.strip():
                 return {}
-            value = parse_json(value, path="arguments")
+            value = self.context.parse(value, path="arguments")
         elif dialect.arguments_as_text and value is not None:
             self.context.allow("M03", "the arguments are an object, where this dialect has JSON text")
         if value is None:

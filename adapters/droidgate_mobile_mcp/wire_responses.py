@@ -84,7 +84,7 @@ def read_response(
             context.allow("M28", "a callback with timings only is passed over")
             return None
         extra_key, text, _ = find_text(given, RESPONSE_EXTRAS)
-        document = parse_object(text, "the response")
+        document = parse_object(text, "the response", context.parse)
         return _ResponseReader(context, carrier, extra_key, given).read(document)
     except InputError as error:
         raise MalformedResponseError(error.message, text or "") from None

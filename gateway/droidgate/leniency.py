@@ -14,6 +14,7 @@ from typing import Final
 from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding, Level, finding_code
+from droidgate.parsing.json_text import JsonParser, parse_json
 from droidgate_mappings.tables import load_divergences
 
 LENIENT_READ: Final = finding_code(
@@ -37,11 +38,14 @@ class ReadingContext:
     Attributes:
         strict: Every leniency is an error.
         findings: What was bent, in order.
+        rows_off: Ids of the rows that are switched off.
+        parse: Reads the JSON texts inside what is read; another one has other limits.
     """
 
     strict: bool = False
     findings: list[Finding] = field(default_factory=list)
     rows_off: frozenset[str] = field(default_factory=_rows_off)
+    parse: JsonParser = parse_json
 
     def allow(
         self,

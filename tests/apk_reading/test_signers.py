@@ -132,15 +132,8 @@ def test_the_signer_is_the_one_that_apksigner_used(scheme: str, kind: str, tmp_p
     (tmp_path / "key.p12").write_bytes(store)
     (tmp_path / "app.apk").write_bytes(zip_of(whole_app()))
     wanted = [f"--{one}-signing-enabled={str(one == scheme).lower()}" for one in ("v1", "v2", "v3")]
-    command = [
-        require("apksigner"),
-        "sign",
-        "--ks",
-        "key.p12",
-        "--ks-pass",
-        "pass:secret",
-        "--min-sdk-version=23",
-    ]
-    subprocess.run([*command, *wanted, "app.apk"], cwd=tmp_path, check=True, capture_output=True, timeout=100)
+    command = [str(require("apksigner")), "sign", "--ks", "key.p12", "--ks-pass", "pass:secret"]
+    command += ["--min-sdk-version=23", *wanted, "app.apk"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=100)
     expected = digest(signer.public_bytes(Encoding.DER))
     assert signers_of(tmp_path / "app.apk") == ((expected,), [])

@@ -34,7 +34,7 @@ def _framework_attribute(name: str, value: TypedValue) -> XmlAttribute:
 
 ATTRIBUTES = (
     st.builds(_framework_attribute, FRAMEWORK_ATTRIBUTES, VALUES)
-    | st.builds(XmlAttribute, st.none() | st.sampled_from(["urn:a", "urn:b"]), NAMES, VALUES)
+    | st.builds(XmlAttribute, st.none() | st.sampled_from(["urn:a", "urn:b"]), NAMES, VALUES, st.just(0))
     | st.builds(XmlAttribute, st.just("urn:a"), NAMES, VALUES, st.integers(0x7F010000, 0x7F010003))
 )
 

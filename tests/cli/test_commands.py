@@ -1,6 +1,10 @@
 """What each command prints, writes and ends with, on small descriptors of our own."""
 
 import json
+import re
+import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -344,11 +348,35 @@ def test_the_demo_works_and_keeps_what_it_made(droidgate: Runner) -> None:
     run = droidgate("demo", "--keep", "kept")
     assert (run.code, run.err) == (0, "")
     assert "NOT THE SAME" not in run.out
-    for app in ("clock-in", "notes", "pdf-tool", "weather"):
-        assert f"1. Inspect: {app}\n" in run.out
+    for app in ("clock-in", "notes", "notes-legacy", "pdf-tool", "weather", "agent"):
+        assert re.search(rf"install(?: -r)? {app}\.apk: Success", run.out)
+    assert "5 apps, 5 providers, 17 capabilities" in run.out
     assert run.out.count("read back: the same") >= 12
-    assert "3. Migrate: pdf-tool to mobile-mcp" in run.out
-    assert droidgate("inspect", "kept/clock-in/0-mmcp").code == 0
+    assert "5. Migrate pdf-tool to mobile-mcp" in run.out
+    assert "dev.droidgate.sample.weather/.MobileMcpToolService  mobile-mcp+1.0" in run.out
+    assert droidgate("inspect", "kept/converted/0-mmcp").code == 0
+    assert droidgate("inspect", "kept/apks/pdf-tool-in-weather.apk").code == 0
+
+
+def test_the_demo_touches_neither_home_nor_the_users_adb_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    for variable in ("HOME", "USERPROFILE", "DROIDGATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(variable, str(home))
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        listening.setblocking(False)
+        monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(listening.getsockname()[1]))
+        run = subprocess.run(
+            [sys.executable, "-m", "droidgate", "demo"], capture_output=True, check=False, timeout=110
+        )
+        assert run.returncode == 0, run.stdout[-2000:]
+        with pytest.raises(BlockingIOError):
+            listening.accept()
+    assert list(home.iterdir()) == []
 
 
 # hostile and damaged input

@@ -98,6 +98,37 @@ def test_what_takes_too_much_is_ended(command: str, what: str) -> None:
     assert "droidgate phone: the command line was ended" in outcome.complaint
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sort /dev/zero",
+        "tail -n 1 /dev/zero",
+        "wc -c </dev/zero",
+        "md5sum /dev/zero",
+        "tac /dev/zero",
+        "grep x /dev/zero",
+        "yes | sort",
+        "yes | tail -n 1",
+        "yes >/dev/null",
+        "dd if=/dev/zero of=/dev/null",
+        "read x </dev/zero",
+        "base64 </dev/zero",
+        "cat /dev/zero | xargs",
+        "x=$(cat /dev/zero)",
+        "cp /dev/zero /data/local/tmp/x",
+        "seq 999999999999 >/dev/null",
+    ],
+)
+def test_input_without_end_is_ended(command: str) -> None:
+    budget = Budget(seconds=1, input=1 << 22, memory=1 << 20, text=1 << 20)
+    assert Phone().run(command, budget=budget).status == BUDGET_STATUS
+
+
+@pytest.mark.parametrize("pattern", ["(a*)*b", "(a|aa)+$", "((a+))+", "a*a*a*a*a*b"])
+def test_a_pattern_that_takes_time_without_bound_is_refused(pattern: str) -> None:
+    assert Phone().run(f"echo {'a' * 60} | grep -E '{pattern}'").status == NOT_MODELLED_STATUS
+
+
 def test_a_run_ends_at_its_deadline() -> None:
     outcome = Phone().run("sleep 3600; echo no", budget=Budget(seconds=0.05))
     assert (outcome.status, outcome.output) == (BUDGET_STATUS, b"")

@@ -10,6 +10,7 @@ from droidgate.calls.values import Bend, Definitions, UnfitValueError, ValueFitt
 from droidgate.model.capability import Capability
 from droidgate.model.json_values import Json, pointer_token
 from droidgate.model.types import ObjectType, RefType, ScalarType, Type
+from droidgate.parsing.json_text import JsonParser, parse_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,12 @@ class FittedResult:
 
 
 def fit_arguments(
-    arguments: Mapping[str, Json], capability: Capability, definitions: Definitions, *, exact: bool = False
+    arguments: Mapping[str, Json],
+    capability: Capability,
+    definitions: Definitions,
+    *,
+    exact: bool = False,
+    parse: JsonParser = parse_json,
 ) -> FittedArguments:
     """Validate a call's arguments and bring them into the declared types.
 
@@ -52,12 +58,13 @@ def fit_arguments(
         capability: What is called.
         definitions: Its provider's definitions.
         exact: Nothing is bent.
+        parse: Reads the JSON that a text spells.
 
     Raises:
         CallError: with the token `invalid_argument`, and the pointer of the argument.
     """
-    fitter = ValueFitter(definitions, exact=exact)
-    declared = _object_behind(capability.input, definitions)
+    fitter = ValueFitter(definitions, exact=exact, parse=parse)
+    declared = type_behind(capability.input, definitions)
     given = dict(arguments)
     left_out: list[Bend] = []
     if isinstance(declared, ObjectType):
@@ -82,7 +89,12 @@ def fit_arguments(
 
 
 def fit_result(
-    value: Json, capability: Capability, definitions: Definitions, *, exact: bool = False
+    value: Json,
+    capability: Capability,
+    definitions: Definitions,
+    *,
+    exact: bool = False,
+    parse: JsonParser = parse_json,
 ) -> FittedResult:
     """Bring a result into the type that the capability declares.
 
@@ -91,6 +103,7 @@ def fit_result(
         capability: What was called; one without a declared output takes any value.
         definitions: Its provider's definitions.
         exact: Nothing is bent.
+        parse: Reads the JSON that a text spells.
 
     Raises:
         CallError: with the token `malformed_response`, and the pointer of the value.
@@ -103,14 +116,15 @@ def fit_result(
         if dropped and exact:
             raise _malformed("", dropped[0].message)
         return FittedResult(None, dropped)
-    fitter = ValueFitter(definitions, exact=exact)
+    fitter = ValueFitter(definitions, exact=exact, parse=parse)
     try:
         return FittedResult(fitter.fit(value, declared), tuple(fitter.bends))
     except UnfitValueError as error:
         raise _malformed(error.pointer, error.reason) from None
 
 
-def _object_behind(declared: Type, definitions: Definitions) -> Type:
+def type_behind(declared: Type, definitions: Definitions) -> Type:
+    """Return the type behind references; the last one itself where it leads nowhere or in a circle."""
     seen: set[str] = set()
     while isinstance(declared, RefType) and declared.name in definitions and declared.name not in seen:
         seen.add(declared.name)

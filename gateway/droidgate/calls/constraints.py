@@ -22,7 +22,7 @@ def find_violation(value: Json, declared: TypeFacts) -> str | None:
 
     Null is let through: whether it may stand there is `nullable`'s to say.
     """
-    if value is None:
+    if value is None or not (declared.keywords or declared.enum is not None or declared.pattern is not None):
         return None
     return next(_violations(value, declared), None)
 
@@ -36,11 +36,11 @@ def _violations(value: Json, declared: TypeFacts) -> Iterator[str]:
                 yield "the text does not match the declared pattern"
         except UnsupportedPatternError:
             pass
-    for keyword, check in ENFORCED_KEYWORDS.items():
-        if keyword in declared.keywords:
-            violation = check(value, declared.keywords[keyword])
-            if violation is not None:
-                yield violation
+    for keyword, limit in declared.keywords.items():
+        check = ENFORCED_KEYWORDS.get(keyword)
+        violation = None if check is None else check(value, limit)
+        if violation is not None:
+            yield violation
 
 
 def _shown(value: Json) -> str:
@@ -74,8 +74,13 @@ def _is_multiple(number: Decimal, step: Decimal) -> bool:
     scale = max(0, -_exponent(number), -_exponent(step))
     if scale > _MAX_SCALE or max(number.adjusted(), step.adjusted()) > _MAX_SCALE:
         return True
-    left, right = (int(one.scaleb(scale)) for one in (number, step))
-    return left % right == 0
+    return _scaled(number, scale) % _scaled(step, scale) == 0
+
+
+def _scaled(number: Decimal, scale: int) -> int:
+    """Return a number times a power of ten that makes it whole; Decimal's own would round to 28 digits."""
+    digits = int("".join(map(str, number.as_tuple().digits)))
+    return digits * int(10 ** (scale + _exponent(number)))
 
 
 _MAX_SCALE: Final = 400
@@ -137,7 +142,12 @@ def _normal(value: Json) -> Json:
     number = _number(value)
     if number is None:
         return value
-    return str(number.normalize()) if number else "0"
+    if not number:
+        return "0"
+    digits = "".join(map(str, number.as_tuple().digits))
+    kept = digits.rstrip("0")
+    sign = "-" if number < 0 else ""
+    return f"{sign}{kept}e{_exponent(number) + len(digits) - len(kept)}"
 
 
 _is_at_least: Final = _compared(lambda number, bound: number >= bound, "at least")

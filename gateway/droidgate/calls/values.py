@@ -34,13 +34,16 @@ from droidgate.model.types import (
     ScalarType,
     Type,
 )
-from droidgate.parsing.json_text import parse_json
+from droidgate.parsing.json_text import JsonParser, parse_json
 
 MAX_DEPTH: Final = 64
 """Levels of a value; the same as a request's JSON may have."""
 
 MAX_STEPS: Final = 200_000
 """Values and alternatives looked at for one call: alternatives in alternatives could go on for ever."""
+
+SCHEMA_TYPE_KEY: Final = "schemaType"
+"""Key that says which alternative of a one-of an object is (reference appfunctions 2.c, oneOf)."""
 
 Definitions: TypeAlias = Mapping[str, Type]
 
@@ -82,12 +85,14 @@ class ValueFitter:
         exact: Nothing is bent; what is not of the declared kind is refused.
         bends: What was bent so far.
         steps: What is left of the budget.
+        parse: Reads the JSON that a text spells.
     """
 
     definitions: Definitions
     exact: bool = False
     bends: list[Bend] = field(default_factory=list)
     steps: int = MAX_STEPS
+    parse: JsonParser = parse_json
 
     def fit(self, value: Json, declared: Type, pointer: str = "", depth: int = 0) -> Json:
         """Return the value as its declaration has it.
@@ -182,7 +187,7 @@ class ValueFitter:
     def _fit_real(self, value: Json, *, single: bool, pointer: str) -> Json:
         if isinstance(value, str) and len(value) <= _MAX_NUMBER_TEXT and _NUMBER_TEXT.fullmatch(value):
             self._bend(pointer, "a text is given for a number")
-            value = parse_json(value)
+            value = self._parse_number(value, pointer)
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
             raise UnfitValueError(pointer, f"a number is declared and {_kind_of(value)} is given")
         try:
@@ -193,12 +198,18 @@ class ValueFitter:
             raise UnfitValueError(pointer, f"the number does not fit {32 if single else 64} bits")
         return value
 
+    def _parse_number(self, text: str, pointer: str) -> Json:
+        try:
+            return self.parse(text)
+        except InputError:
+            raise UnfitValueError(pointer, "the number has too many digits") from None
+
     def _parsed(self, value: Json, kind: type, words: str, pointer: str) -> Json:
         """Return what a text spells where it spells a value of the kind, the value itself otherwise."""
         if not isinstance(value, str):
             return value
         try:
-            parsed = parse_json(value)
+            parsed = self.parse(value)
         except InputError:
             return value
         if isinstance(parsed, kind):
@@ -242,6 +253,10 @@ class ValueFitter:
         return value
 
     def _fit_one(self, value: Json, one: OneOfType, pointer: str, depth: int) -> Json:
+        named = self._named_alternative(value, one, pointer)
+        if named is not None:
+            held = {name: item for name, item in value.items() if name != SCHEMA_TYPE_KEY}
+            return {SCHEMA_TYPE_KEY: value[SCHEMA_TYPE_KEY], **self.fit(held, named, pointer, depth + 1)}
         found = self._fitting(value, one, pointer, depth, exact=True)
         if not found and not self.exact:
             found = self._fitting(value, one, pointer, depth, exact=False)
@@ -253,12 +268,26 @@ class ValueFitter:
         self.bends.extend(bends)
         return fitted
 
+    def _named_alternative(self, value: Json, one: OneOfType, pointer: str) -> ObjectType | None:
+        """Return the alternative that the value's `schemaType` names."""
+        told = value.get(SCHEMA_TYPE_KEY) if isinstance(value, dict) else None
+        if not isinstance(told, str):
+            return None
+        for alternative in one.alternatives:
+            held = self._resolve(alternative, pointer)
+            if not isinstance(held, ObjectType) or SCHEMA_TYPE_KEY in held.properties:
+                continue
+            referred = alternative.name if isinstance(alternative, RefType) else None
+            if told == (held.qualified_name or referred):
+                return held
+        return None
+
     def _fitting(
         self, value: Json, one: OneOfType, pointer: str, depth: int, *, exact: bool
     ) -> list[tuple[Json, list[Bend]]]:
         found: list[tuple[Json, list[Bend]]] = []
         for alternative in one.alternatives:
-            trial = ValueFitter(self.definitions, exact=exact, steps=self.steps)
+            trial = ValueFitter(self.definitions, exact=exact, steps=self.steps, parse=self.parse)
             with suppress(UnfitValueError):
                 found.append((trial.fit(value, alternative, pointer, depth + 1), trial.bends))
             self.steps = trial.steps

@@ -10,7 +10,7 @@ import json
 import re
 import sys
 from decimal import Decimal, InvalidOperation
-from typing import Final, Never
+from typing import Final, Never, Protocol
 
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.model.json_values import Json
@@ -26,8 +26,16 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 _ESCAPE_OR_SURROGATE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|.)|[\ud800-\udfff]", re.DOTALL)
 
 
-class _DuplicateKeyError(ValueError):
-    """Raised inside the parser; the position is not known there."""
+class JsonParser(Protocol):
+    """A parser of one JSON document, such as `parse_json`; it raises InputError and nothing else."""
+
+    def __call__(self, text: str, *, path: str = ...) -> Json:
+        """Return the value; `path` is how errors name the document."""
+        ...
+
+
+class DuplicateKeyError(ValueError):
+    """Raised inside a parser by `read_members`; the position is not known there."""
 
 
 def parse_json(
@@ -52,8 +60,7 @@ def parse_json(
     if len(text) > MAX_CHARACTERS:
         message = f"the JSON has more than {MAX_CHARACTERS} characters"
         raise BudgetError(message, place=path)
-    if _SURROGATE.search(text) is not None:
-        _refuse_lone_surrogates(text, path, line)
+    refuse_lone_surrogates(text, path=path, line=line)
     decoder = _lenient_decoder if lenient_controls else _strict_decoder
     try:
         value = decoder.decode(text)
@@ -63,15 +70,21 @@ def parse_json(
         raise _too_deep(path) from None
     except InputError as error:
         raise type(error)(error.message, place=path, hint=error.hint) from None
-    except _DuplicateKeyError as error:
+    except DuplicateKeyError as error:
         raise _duplicate(str(error), text, path, line) from None
-    if text.count("[") + text.count("{") > MAX_DEPTH:
-        _check_depth(value, path)
+    if text.count("[") + text.count("{") > MAX_DEPTH and not is_within_depth(value, MAX_DEPTH):
+        raise _too_deep(path)
     return value
 
 
-def _refuse_lone_surrogates(text: str, path: str, line: int) -> None:
-    """Raise where half of a surrogate pair stands in a document, as an escape or as a character."""
+def refuse_lone_surrogates(text: str, *, path: str, line: int = 1) -> None:
+    """Refuse a document in which half of a surrogate pair stands, as an escape or as a character.
+
+    Raises:
+        InputError: one does, with its line.
+    """
+    if (text.isascii() and "\\u" not in text) or _SURROGATE.search(text) is None:
+        return
     high_ends_at = -1
     high: re.Match[str] | None = None
     for found in _ESCAPE_OR_SURROGATE.finditer(text):
@@ -132,23 +145,29 @@ def _too_deep(path: str) -> BudgetError:
     return BudgetError(f"the JSON is nested more than {MAX_DEPTH} levels deep", place=path)
 
 
-def _check_depth(value: Json, path: str) -> None:
+def is_within_depth(value: Json, most: int) -> bool:
+    """Tell whether a value has no more levels of objects and lists."""
     level: list[Json] = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(most + 1):
         containers = [one for one in level if isinstance(one, dict | list)]
         if not containers:
-            return
+            return True
         level = [inner for one in containers for inner in (one.values() if isinstance(one, dict) else one)]
-    raise _too_deep(path)
+    return False
 
 
-def _read_object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+def read_members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    """Return an object's members; for `object_pairs_hook`.
+
+    Raises:
+        DuplicateKeyError: a key stands twice.
+    """
     read = dict(pairs)
     if len(read) != len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise _DuplicateKeyError(key)
+                raise DuplicateKeyError(key)
             seen.add(key)
     return read
 
@@ -186,7 +205,7 @@ def _refuse_constant(word: str) -> Never:
 def _decoder(*, strict: bool) -> json.JSONDecoder:
     return json.JSONDecoder(
         strict=strict,
-        object_pairs_hook=_read_object,
+        object_pairs_hook=read_members,
         parse_int=_read_integer,
         parse_float=_read_fraction,
         parse_constant=_refuse_constant,

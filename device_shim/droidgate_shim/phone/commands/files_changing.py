@@ -18,6 +18,7 @@ from droidgate_shim.phone.commands.toybox_options import (
     UsageFault,
     absolute,
     complain,
+    counted,
     number,
     toybox_command,
 )
@@ -266,7 +267,8 @@ class _Copy:
                 new, mode=modes.S_IMODE(status.mode) & ~0o077 | modes.S_IMODE(status.mode) & 0o055, uid=uid
             ) as writer,
         ):
-            while piece := reader.read(BLOCK):
+            incoming = counted(reader)
+            while piece := incoming.read(BLOCK):
                 writer.write(piece)
         if self._keeps_times:
             files.set_time(new, status.modified, uid=uid)

@@ -13,6 +13,7 @@ from droidgate_shim.phone.commands import Command, CommandCall
 from droidgate_shim.phone.commands.files_copying import dd
 from droidgate_shim.phone.commands.toybox_options import (
     BLOCK,
+    LINE_COST,
     NotModelled,
     Options,
     OptionTable,
@@ -20,6 +21,7 @@ from droidgate_shim.phone.commands.toybox_options import (
     absolute,
     blocks,
     complain,
+    demand_memory,
     each_input,
     lines,
     number,
@@ -135,12 +137,17 @@ def _from(stream: InputStream, output: OutputStream, start: int, *, by_bytes: bo
 
 def _last(stream: InputStream, output: OutputStream, count: int, *, by_bytes: bool) -> None:
     if not by_bytes:
-        for line in deque(lines(stream), maxlen=count):
+        last: deque[bytes] = deque(maxlen=count)
+        for line in lines(stream):
+            last.append(line)
+            demand_memory(len(last) * LINE_COST)
+        for line in last:
             output.write(line)
         return
     kept = bytearray()
     for piece in blocks(stream):
         kept += piece
+        demand_memory(len(kept) - len(piece))
         del kept[: max(len(kept) - count, 0)]
     output.write(bytes(kept))
 

@@ -14,8 +14,8 @@ from droidgate_shim.phone.commands.toybox_options import (
     OptionTable,
     UsageFault,
     absolute,
+    counted,
     number,
-    open_input,
     toybox_command,
 )
 from droidgate_shim.phone.file_handles import FileReader
@@ -52,7 +52,7 @@ def dd(call: CommandCall, options: Options) -> int:
     started = time.monotonic()
     source: InputStream = call.streams.input
     if job.source:
-        source = open_input(call, job.source if job.source != "-" else "./-")
+        source = call.system.files.open_reader(absolute(call, job.source), uid=call.uid)
     try:
         _copy(call, job, source, _open_output(call, job))
     finally:
@@ -123,6 +123,7 @@ def _open_output(call: CommandCall, job: _Job) -> OutputStream:
 def _copy(call: CommandCall, job: _Job, source: InputStream, output: OutputStream) -> None:
     size = job.numbers["ibs"]
     _skip(call, job, source)
+    source = counted(source)
     left = job.numbers["count"]
     if left >= 0 and "count_bytes" not in job.flags["iflag"]:
         left *= size

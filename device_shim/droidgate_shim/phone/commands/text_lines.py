@@ -16,6 +16,7 @@ from droidgate_shim.phone.commands.toybox_options import (
     OptionTable,
     UsageFault,
     absolute,
+    all_lines,
     blocks,
     each_input,
     lines,
@@ -183,23 +184,23 @@ def _sort_key(options: Options) -> Callable[[bytes], tuple[object, ...]]:
 @toybox_command(OptionTable("bfno:rst:uk:z", refused="CMSTVXcdghimx"))
 def _sort(call: CommandCall, options: Options) -> int:
     end = b"\0" if "z" in options else b"\n"
-    all_lines: list[bytes] = []
+    kept_lines: list[bytes] = []
 
     def collect(_path: str, stream: InputStream) -> None:
-        all_lines.extend(line.removesuffix(end) for line in lines(stream, end))
+        kept_lines.extend(line.removesuffix(end) for line in all_lines(stream, end))
 
     status = each_input(call, options.operands, collect)
     key = _sort_key(options)
     if "s" not in options and "u" not in options:
-        all_lines.sort(reverse="r" in options)
-    all_lines.sort(key=key, reverse="r" in options)
+        kept_lines.sort(reverse="r" in options)
+    kept_lines.sort(key=key, reverse="r" in options)
     if "u" in options:
         kept: list[bytes] = []
-        for line in all_lines:
+        for line in kept_lines:
             if not kept or key(kept[-1]) != key(line):
                 kept.append(line)
-        all_lines = kept
-    data = b"".join(line + end for line in all_lines)
+        kept_lines = kept
+    data = b"".join(line + end for line in kept_lines)
     if "o" in options:
         call.system.files.write(absolute(call, options.get("o")), data, uid=call.uid)
     else:
@@ -322,7 +323,7 @@ def _rev(call: CommandCall, options: Options) -> int:
 @toybox_command(OptionTable())
 def _tac(call: CommandCall, options: Options) -> int:
     def reverse(_path: str, stream: InputStream) -> None:
-        for line in reversed(list(lines(stream))):
+        for line in reversed(all_lines(stream)):
             call.streams.output.write(line)
 
     return each_input(call, options.operands, reverse)

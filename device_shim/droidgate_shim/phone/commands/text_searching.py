@@ -22,6 +22,8 @@ from droidgate_shim.phone.files import VirtualFileError
 from droidgate_shim.phone.streams import InputStream
 
 MAXIMUM_PATTERN: Final = 2000
+MAXIMUM_REPETITIONS: Final = 4
+LONGEST_LINE: Final = 1 << 16
 _CLASSES: Final = {
     "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "blank": " \\t", "cntrl": "\\x00-\\x1f\\x7f", "digit": "0-9",
     "graph": "!-~", "lower": "a-z", "print": " -~", "punct": "!-/:-@\\[-`{-~", "space": "\\s",
@@ -115,8 +117,8 @@ def _compile(options: Options, patterns: list[str], *, extended: bool, fixed: bo
         if len(text) > MAXIMUM_PATTERN:
             raise NotModelled(f"grep with a pattern longer than {MAXIMUM_PATTERN}")
         one = re.escape(text) if fixed else python_pattern(text, extended=extended)
-        if re.search(r"[*+}]\)[*+{]", one):
-            raise NotModelled("grep with a repetition of repetitions")
+        if not fixed:
+            _demand_bearable(one)
         if "x" in options:
             one = rf"\A(?:{one})\Z"
         elif "w" in options:
@@ -129,6 +131,21 @@ def _compile(options: Options, patterns: list[str], *, extended: bool, fixed: bo
         raise UsageFault(f"bad regex: {error}") from None
 
 
+def _demand_bearable(expression: str) -> None:
+    """Refuse what makes matching slow beyond bounds: repeated groups with choices, many repetitions."""
+    plain = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", "x", expression, flags=re.DOTALL)
+    if len(re.findall(r"[*+]|\{\d*,", plain)) > MAXIMUM_REPETITIONS:
+        raise NotModelled(f"grep with more than {MAXIMUM_REPETITIONS} repetitions")
+    starts: list[int] = []
+    for index, letter in enumerate(plain):
+        if letter == "(":
+            starts.append(index)
+        elif letter == ")" and starts:
+            inside = plain[starts.pop() : index]
+            if plain[index + 1 : index + 2] in set("*+{") and re.search(r"[*+?|{]", inside):
+                raise NotModelled("grep with a repetition of choices or repetitions")
+
+
 class _Grep:
     """One run."""
 
@@ -136,6 +153,7 @@ class _Grep:
         self._call = call
         self._options = options
         self._pattern = pattern
+        self._repeats = any(letter in pattern.pattern for letter in b"*+{") and "F" not in options
         self._named = False
         self.found = False
         self.failed = False
@@ -171,6 +189,8 @@ class _Grep:
         count = 0
         for index, raw in enumerate(lines(stream)):
             line = raw.removesuffix(b"\n")
+            if len(line) > LONGEST_LINE and self._repeats:
+                raise NotModelled(f"grep with repetitions in lines longer than {LONGEST_LINE}")
             matches = self._pattern.search(line) is not None
             if matches == ("v" in options) or count >= limit:
                 continue

@@ -10,9 +10,13 @@ from typing import Final
 from droidgate_shim.phone.commands import Command, CommandCall
 from droidgate_shim.phone.files import VirtualFileError
 from droidgate_shim.phone.shell.errors import NOT_MODELLED_STATUS
+from droidgate_shim.phone.shell.here import HERE
+from droidgate_shim.phone.shell.run import CountedInput
 from droidgate_shim.phone.streams import InputStream
 
 BLOCK: Final = 1 << 16
+LINE_COST: Final = 32
+"""Bytes that a line which is kept takes besides its own."""
 
 
 class UsageFault(Exception):  # noqa: N818
@@ -219,7 +223,23 @@ def open_input(call: CommandCall, path: str) -> InputStream:
     """
     if path == "-":
         return call.streams.input
-    return call.system.files.open_reader(absolute(call, path), uid=call.uid)
+    reader = call.system.files.open_reader(absolute(call, path), uid=call.uid)
+    return counted(reader)
+
+
+def counted(source: InputStream) -> InputStream:
+    """Return a stream whose bytes count for the run that this thread works for."""
+    return CountedInput(source, HERE.run) if HERE.run else source
+
+
+def demand_memory(size: int) -> None:
+    """Raise where a command holds too much of what it reads.
+
+    Raises:
+        BudgetExceededError: it does.
+    """
+    if HERE.run:
+        HERE.run.demand_memory(size)
 
 
 def blocks(stream: InputStream) -> Iterator[bytes]:
@@ -230,13 +250,36 @@ def blocks(stream: InputStream) -> Iterator[bytes]:
 
 def lines(stream: InputStream, end: bytes = b"\n") -> Iterator[bytes]:
     """Give the lines of a stream, each with its end; the last one may have none."""
-    rest = b""
+    started: list[bytes] = []
+    size = 0
     for piece in blocks(stream):
-        *complete, rest = (rest + piece).split(end)
+        *complete, rest = piece.split(end)
+        if complete:
+            complete[0] = b"".join([*started, complete[0]])
+            started, size = [], 0
         for line in complete:
             yield line + end
-    if rest:
-        yield rest
+        if rest:
+            started.append(rest)
+            size += len(rest)
+            demand_memory(size)
+    if started:
+        yield b"".join(started)
+
+
+def all_lines(stream: InputStream, end: bytes = b"\n") -> list[bytes]:
+    """Return all lines at once.
+
+    Raises:
+        BudgetExceededError: they are too much to hold.
+    """
+    found: list[bytes] = []
+    size = 0
+    for line in lines(stream, end):
+        found.append(line)
+        size += len(line) + LINE_COST
+        demand_memory(size)
+    return found
 
 
 def each_input(call: CommandCall, paths: tuple[str, ...], use: Callable[[str, InputStream], None]) -> int:

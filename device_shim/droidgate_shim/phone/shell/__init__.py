@@ -15,8 +15,9 @@ from droidgate_shim.phone.shell.errors import (
     BudgetExceededError,
     NotModelledError,
 )
+from droidgate_shim.phone.shell.here import HERE
 from droidgate_shim.phone.shell.interpreter import Interpreter, run_process
-from droidgate_shim.phone.shell.programs import HERE, INTERNAL_STATUS
+from droidgate_shim.phone.shell.programs import INTERNAL_STATUS
 from droidgate_shim.phone.shell.run import Budget, CountedOutput, Run
 from droidgate_shim.phone.shell.state import ShellState, exported_variables
 from droidgate_shim.phone.streams import CommandStreams, HangingUp

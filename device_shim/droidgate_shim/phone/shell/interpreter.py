@@ -21,8 +21,9 @@ from droidgate_shim.phone.shell.errors import (
     ShellSyntaxError,
 )
 from droidgate_shim.phone.shell.expansion import Expansion
+from droidgate_shim.phone.shell.here import HERE
 from droidgate_shim.phone.shell.parser import Parser
-from droidgate_shim.phone.shell.programs import HERE, start_program
+from droidgate_shim.phone.shell.programs import start_program
 from droidgate_shim.phone.shell.redirecting import redirect
 from droidgate_shim.phone.shell.run import Collector, Pipe, Stream
 from droidgate_shim.phone.shell.state import Options, ShellState, exported_variables

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -16,7 +15,8 @@ from droidgate_shim.phone.shell.errors import (
     CommandError,
     NotModelledError,
 )
-from droidgate_shim.phone.shell.run import Run
+from droidgate_shim.phone.shell.here import HERE
+from droidgate_shim.phone.shell.run import CheckedOutput, CountedInput, Streams
 from droidgate_shim.phone.shell.state import ShellState
 
 NOT_FOUND_STATUS: Final = 127
@@ -27,16 +27,6 @@ _SHELLS: Final = frozenset({"/system/bin/sh", "/bin/sh"})
 
 Script = Callable[[ShellState, str, Sequence[str]], int]
 """Runs a script: the state of its shell, its text, its name and arguments."""
-
-
-class RunningHere(threading.local):
-    """The run that this thread works for, so that `sh`, started as a command, goes on with it."""
-
-    run: Run | None = None
-    depth: int = 0
-
-
-HERE: Final = RunningHere()
 
 
 def find_program(state: ShellState, name: str) -> str | None:
@@ -112,7 +102,11 @@ def call_command(
     state: ShellState, command: Command, fields: Sequence[str], environment: Mapping[str, str]
 ) -> int:
     """Run a command of the device; whatever goes wrong in it ends as a status."""
-    streams = state.streams()
+    streams = Streams(
+        CountedInput(state.input(), state.run),
+        CheckedOutput(state.output(), state.run),
+        CheckedOutput(state.output(2), state.run),
+    )
     call = CommandCall(
         name=fields[0].rpartition("/")[2],
         arguments=tuple(fields[1:]),

@@ -42,6 +42,7 @@ def _line(shell: Interpreter, *, raw: bool) -> tuple[list[tuple[str, bool]], boo
     stream = shell.state.input()
     data = bytearray()
     escaped: set[int] = set()
+    read = 0
     while True:
         byte = stream.read(1)
         if not byte or byte == b"\n":
@@ -55,9 +56,10 @@ def _line(shell: Interpreter, *, raw: bool) -> tuple[list[tuple[str, bool]], boo
                 complete = False
                 break
             escaped.add(len(data))
+        read += 1
+        shell.state.run.demand_text(read)
         if byte != b"\0":
             data += byte
-            shell.state.run.demand_text(len(data))
     return _characters(bytes(data), escaped), complete
 
 

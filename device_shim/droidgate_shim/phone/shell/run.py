@@ -26,6 +26,8 @@ class Budget:
         seconds: From its start to its end.
         steps: Commands and rounds of loops.
         output: Bytes written to the streams it was given.
+        input: Bytes that its commands read, from files and from each other.
+        memory: Bytes that one command reads before it does anything with them.
         text: Characters of one expanded word, and bytes of one command substitution.
         fields: Words that one command line expands to.
         threads: Commands of pipelines at one time.
@@ -35,6 +37,8 @@ class Budget:
     seconds: float = 600.0
     steps: int = 1_000_000
     output: int = 1 << 30
+    input: int = 1 << 32
+    memory: int = 1 << 26
     text: int = 1 << 24
     fields: int = 100_000
     threads: int = 64
@@ -55,6 +59,7 @@ class Run:
         self._lock = threading.Lock()
         self._steps = 0
         self._written = 0
+        self._read = 0
         self._threads = 0
 
     def stop(self, why: Exception) -> None:
@@ -83,6 +88,18 @@ class Run:
         if self._written > self.budget.output:
             raise BudgetExceededError(f"it wrote more than {self.budget.output} bytes")
         self.check()
+
+    def count_input(self, size: int) -> None:
+        """Count bytes that a command reads."""
+        self._read += size
+        if self._read > self.budget.input:
+            raise BudgetExceededError(f"its commands read more than {self.budget.input} bytes")
+        self.check()
+
+    def demand_memory(self, size: int) -> None:
+        """Raise where a command holds too much of what it reads."""
+        if size > self.budget.memory:
+            raise BudgetExceededError(f"a command read more than {self.budget.memory} bytes at one time")
 
     def demand_text(self, size: int) -> None:
         """Raise where a text is too long."""
@@ -131,6 +148,40 @@ class CountedOutput:
         """Write, and count."""
         self._run.count_output(len(data))
         self.uncounted.write(data)
+
+
+class CheckedOutput:
+    """What a command writes to; ends the command with the run, also where nobody counts what it writes."""
+
+    def __init__(self, output: OutputStream, run: Run) -> None:
+        self._output = output
+        self._run = run
+
+    def write(self, data: bytes) -> None:
+        """Write, while the run goes on."""
+        self._run.check()
+        self._output.write(data)
+
+
+class CountedInput:
+    """What a command reads from, with that counted."""
+
+    def __init__(self, source: InputStream, run: Run) -> None:
+        self._source = source
+        self._run = run
+
+    def read(self, limit: int = -1) -> bytes:
+        """Read, and count; all there is comes in pieces, so that a source without end is noticed."""
+        if limit < 0:
+            pieces = bytearray()
+            while piece := self.read(PIPE_CAPACITY):
+                pieces += piece
+                self._run.demand_memory(len(pieces))
+            return bytes(pieces)
+        self._run.check()
+        data = self._source.read(min(limit, self._run.budget.memory))
+        self._run.count_input(len(data))
+        return data
 
 
 class Collector:

@@ -87,7 +87,7 @@ class ReleaseProfile:
     @property
     def fingerprint(self) -> str:
         """ro.build.fingerprint: the phone names no real device."""
-        return f"droidgate/virtual/virtual:{self.version}/{self.build}/1:userdebug/test-keys"
+        return f"droidgate/virtual/virtual:{self.version}/{self.build}/1:user/release-keys"
 
 
 @cache

@@ -1,0 +1,17 @@
+package dev.droidgate.shim.core;
+
+/** The edge that reaches other apps. */
+public interface Backend {
+    /** Returns what is installed of a route's package, null where nothing is. */
+    Target installed(Route route);
+
+    /** Returns a new id for a request that goes out. */
+    String newRequestId();
+
+    /**
+     * Sends a call; its answer goes to {@link Engine#answered}.
+     *
+     * @throws CallFailure it cannot be sent, such as {@code needs_user}
+     */
+    void call(CallKey key, Route route, Outgoing outgoing) throws CallFailure;
+}

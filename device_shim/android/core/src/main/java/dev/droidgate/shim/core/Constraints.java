@@ -1,0 +1,175 @@
+package dev.droidgate.shim.core;
+
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What a type states beyond its kind: enum, pattern and JSON Schema's limits, the same ones that {@code
+ * droidgate.calls.constraints} enforces. A pattern outside the subset lets everything pass.
+ */
+final class Constraints {
+    private static final int MAX_SCALE = 400;
+    private static final int MAX_SHOWN = 80;
+
+    private Constraints() {}
+
+    /** Returns why a value of the right kind does not fit, null where it does; null is let through. */
+    static String findViolation(Object value, Type declared) {
+        if (value == null) {
+            return null;
+        }
+        if (declared.values != null && !holds(declared.values, value)) {
+            return shown(value) + " is none of the allowed values";
+        }
+        if (declared.pattern != null && value instanceof String && !matches((String) value, declared)) {
+            return "the text does not match the declared pattern";
+        }
+        for (Map.Entry<String, Object> keyword : declared.keywords.entrySet()) {
+            if (!keeps(value, keyword.getKey(), keyword.getValue())) {
+                return shown(value) + " is against " + keyword.getKey();
+            }
+        }
+        return null;
+    }
+
+    private static String shown(Object value) {
+        String text = JsonWriter.write(value);
+        return text.length() <= MAX_SHOWN ? text : text.substring(0, MAX_SHOWN) + "...";
+    }
+
+    private static boolean holds(List<?> values, Object value) {
+        for (Object one : values) {
+            if (Json.equal(value, one)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean matches(String text, Type declared) {
+        try {
+            return declared.compiledPattern().matches(text);
+        } catch (UnsupportedPatternException unsupported) {
+            return true;
+        }
+    }
+
+    private static boolean keeps(Object value, String keyword, Object limit) {
+        switch (keyword) {
+            case "const":
+                return Json.equal(value, limit);
+            case "minimum":
+                return compared(value, limit, 1) >= 0;
+            case "maximum":
+                return compared(value, limit, -1) <= 0;
+            case "exclusiveMinimum":
+                return compared(value, limit, 1) > 0;
+            case "exclusiveMaximum":
+                return compared(value, limit, -1) < 0;
+            case "multipleOf":
+                return isMultiple(Json.decimal(value), Json.decimal(limit));
+            case "minLength":
+                return compared(lengthOf(value), limit, 1) >= 0;
+            case "maxLength":
+                return compared(lengthOf(value), limit, -1) <= 0;
+            case "minItems":
+                return compared(sizeOf(Json.list(value)), limit, 1) >= 0;
+            case "maxItems":
+                return compared(sizeOf(Json.list(value)), limit, -1) <= 0;
+            case "minProperties":
+                return compared(sizeOf(Json.object(value)), limit, 1) >= 0;
+            case "maxProperties":
+                return compared(sizeOf(Json.object(value)), limit, -1) <= 0;
+            case "uniqueItems":
+                return !Boolean.TRUE.equals(limit) || isUnique(Json.list(value));
+            case "required":
+                return hasAll(Json.object(value), Json.list(limit));
+            default:
+                return true;
+        }
+    }
+
+    /** Compares two numbers; what cannot be compared passes. */
+    private static int compared(Object value, Object limit, int passing) {
+        BigDecimal number = Json.decimal(value);
+        BigDecimal bound = Json.decimal(limit);
+        return number == null || bound == null ? passing : number.compareTo(bound);
+    }
+
+    private static Long lengthOf(Object value) {
+        if (!(value instanceof String)) {
+            return null;
+        }
+        String text = (String) value;
+        return (long) text.codePointCount(0, text.length());
+    }
+
+    private static Long sizeOf(List<?> items) {
+        return items == null ? null : (Long) (long) items.size();
+    }
+
+    private static Long sizeOf(Map<?, ?> members) {
+        return members == null ? null : (Long) (long) members.size();
+    }
+
+    private static boolean isMultiple(BigDecimal number, BigDecimal step) {
+        if (number == null || step == null || step.signum() <= 0) {
+            return true;
+        }
+        boolean wide =
+                Math.max(number.scale(), step.scale()) > MAX_SCALE
+                        || Math.max(Numbers.adjusted(number), Numbers.adjusted(step)) > MAX_SCALE;
+        return wide || number.remainder(step).signum() == 0;
+    }
+
+    private static boolean isUnique(List<?> items) {
+        if (items != null) {
+            Set<String> seen = new HashSet<>();
+            for (Object item : items) {
+                if (!seen.add(JsonWriter.write(normal(item)))) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    /** Returns a value whose JSON text is that of every equal value. */
+    private static Object normal(Object value) {
+        if (value instanceof List) {
+            List<Object> items = new ArrayList<>();
+            for (Object item : (List<?>) value) {
+                items.add(normal(item));
+            }
+            return items;
+        }
+        if (value instanceof Map) {
+            Map<String, Object> members = new LinkedHashMap<>();
+            for (Map.Entry<String, Object> one : Json.object(value).entrySet()) {
+                members.put(one.getKey(), normal(one.getValue()));
+            }
+            return members;
+        }
+        if (!Json.isNumber(value)) {
+            return value;
+        }
+        BigDecimal number = Json.decimal(value);
+        return number.signum() == 0 ? BigDecimal.ZERO : number.stripTrailingZeros();
+    }
+
+    private static boolean hasAll(Map<String, Object> members, List<?> names) {
+        if (members != null && names != null) {
+            for (Object name : names) {
+                if (!(name instanceof String) || !members.containsKey(name)) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+}

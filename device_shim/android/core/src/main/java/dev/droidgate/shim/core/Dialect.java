@@ -1,0 +1,56 @@
+package dev.droidgate.shim.core;
+
+/** A wire dialect of Mobile-MCP that is served ({@code droidgate_mobile_mcp.wire_dialects}). */
+final class Dialect {
+    static final String REQUEST_EXTRA = "mobile-mcp-request";
+    static final String RESPONSE_EXTRA = "mobile-mcp-response";
+    static final String PROTOTYPE_REQUEST_EXTRA = "request";
+    static final String PROTOTYPE_RESPONSE_EXTRA = "response";
+    static final String COMMAND_EXTRA = "mcp_command_json";
+    static final String RESULT_EXTRA = "result_json";
+    static final String REQUEST_ID_EXTRA = "mcp_request_id";
+    static final String VERSION = "1.0";
+
+    static final Dialect S0 = new Dialect("S0", true, "args");
+    static final Dialect S1 = new Dialect("S1", true, "input");
+    static final Dialect MM_4 = new Dialect("MM-4", false, "args");
+    static final Dialect MM_5 = new Dialect("MM-5", false, "input");
+    static final Dialect MM_6 = new Dialect("MM-6", false, "input");
+    static final Dialect MM_6_ARGS = new Dialect("MM-6-args", false, "args");
+
+    private static final Dialect[] ALL = {S0, S1, MM_4, MM_5, MM_6, MM_6_ARGS};
+
+    final String id;
+
+    /** Requests and responses stand in a document that names their version. */
+    final boolean wrapped;
+
+    /** The capability's key that holds the arguments. */
+    final String argumentsKey;
+
+    private Dialect(String id, boolean wrapped, String argumentsKey) {
+        this.id = id;
+        this.wrapped = wrapped;
+        this.argumentsKey = argumentsKey;
+    }
+
+    /** Returns the dialect of an id, null where it is none that is served. */
+    static Dialect of(String id) {
+        for (Dialect one : ALL) {
+            if (one.id.equals(id)) {
+                return one;
+            }
+        }
+        return null;
+    }
+
+    /** Tells whether outputs are a list of name, type and value, else an object. */
+    boolean listsOutputs() {
+        return "args".equals(argumentsKey);
+    }
+
+    /** Returns the extra that holds its requests. */
+    String requestExtra() {
+        return wrapped ? REQUEST_EXTRA : PROTOTYPE_REQUEST_EXTRA;
+    }
+}

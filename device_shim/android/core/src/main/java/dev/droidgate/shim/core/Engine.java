@@ -1,0 +1,156 @@
+package dev.droidgate.shim.core;
+
+import java.util.Map;
+
+/**
+ * What happens to a call between a Mobile-MCP agent and the app behind the shim (docs/shim-engine.md).
+ *
+ * <p>The edges hand in requests, answers and the end of time; each request that is handed in is answered exactly
+ * once. Safe to use from several threads; no lock is held while an edge is called.
+ */
+public final class Engine {
+    private final RouteTable routes;
+    private final Policy policy;
+    private final Clock clock;
+    private final Backend backend;
+    private final Answers answers;
+    private final OpenCalls<Held> calls;
+
+    /** What is held for a request while it is open. */
+    private static final class Held {
+        final Request request;
+        final Object replyTo;
+        volatile Route route;
+
+        Held(Request request, Object replyTo) {
+            this.request = request;
+            this.replyTo = replyTo;
+        }
+    }
+
+    /** Makes an engine with nothing open. */
+    public Engine(
+            RouteTable routes, Policy policy, Clock clock, Backend backend, Answers answers) {
+        this.routes = routes;
+        this.policy = policy;
+        this.clock = clock;
+        this.backend = backend;
+        this.answers = answers;
+        calls = new OpenCalls<>(policy.limits);
+    }
+
+    /**
+     * Takes a request.
+     *
+     * @param bound whether it came in a bound service's message, else by starting the service
+     * @param extras name -> value of the message or intent
+     * @param caller the uid that sent the message, or that made the callback of a start
+     * @param replyTo given back with the answer
+     */
+    public void receive(boolean bound, Map<String, ?> extras, long caller, Object replyTo) {
+        expire();
+        RequestReader reader = new RequestReader(bound);
+        try {
+            Request request = reader.read(extras);
+            begin(new CallKey(caller, request.id), new Held(request, replyTo), bound);
+        } catch (CallFailure failure) {
+            Request seen = reader.seen;
+            answers.answer(
+                    replyTo,
+                    seen == null ? null : ResponseWriter.failure(seen, failure),
+                    failure.token);
+        }
+    }
+
+    private void begin(CallKey key, Held held, boolean bound) throws CallFailure {
+        long now = clock.now();
+        Route known = routes.find(held.request.capability);
+        long allowed = known == null ? Route.USUAL_DEADLINE : known.deadline;
+        calls.open(key, held, now, now + allowed);
+        try {
+            call(key, held, bound);
+        } catch (CallFailure failure) {
+            fail(key, failure);
+        } catch (RuntimeException unexpected) {
+            fail(key, unexpected(unexpected));
+        }
+    }
+
+    private void call(CallKey key, Held held, boolean bound) throws CallFailure {
+        Request request = held.request;
+        Route route = policy.authorised(routes, request.capability, key.caller, bound);
+        held.route = route;
+        Map<String, Object> arguments =
+                Arguments.fit(request.arguments, route.input, routes.definitions);
+        if (route.target != null) {
+            route.target.check(backend.installed(route));
+        }
+        backend.call(
+                key,
+                route,
+                route.outgoing(arguments, routes.definitions, backend.newRequestId()));
+    }
+
+    /** Takes a backend's answer; what is late or the second is dropped. */
+    public void answered(CallKey key, BackendAnswer answer) {
+        expire();
+        Held held = answer.isTrace ? null : calls.close(key);
+        if (held == null) {
+            return;
+        }
+        Map<String, String> extras;
+        try {
+            Object value = held.route.value(answer, routes.definitions);
+            Outputs outputs = Outputs.of(value, held.route, routes.definitions);
+            extras = ResponseWriter.success(held.request, outputs);
+        } catch (CallFailure failure) {
+            tell(held, failure);
+            return;
+        } catch (RuntimeException unexpected) {
+            tell(held, unexpected(unexpected));
+            return;
+        }
+        answers.answer(held.replyTo, extras, null);
+    }
+
+    private static CallFailure unexpected(RuntimeException unexpected) {
+        return new CallFailure(FailureTokens.BACKEND_FAILURE, unexpected.toString());
+    }
+
+    /** Ends a call because its caller wants so. */
+    public void cancel(CallKey key) {
+        expire();
+        fail(key, new CallFailure(FailureTokens.CANCELED, "the caller ended the call"));
+    }
+
+    /** Ends the calls to a package whose process died. */
+    public void died(String packageName) {
+        expire();
+        for (OpenCalls.Call<Held> one : calls.open()) {
+            Route route = one.held.route;
+            if (route != null && packageName.equals(route.packageName)) {
+                fail(one.key, new CallFailure(FailureTokens.INTERRUPTED, packageName + " died"));
+            }
+        }
+    }
+
+    /** Answers what has waited too long; returns the time of the next deadline, -1 where nothing is open. */
+    public long expire() {
+        for (OpenCalls.Call<Held> one : calls.expire(clock.now())) {
+            tell(one.held, new CallFailure(FailureTokens.TIMEOUT, "no answer came in time"));
+        }
+        return calls.nextDeadline();
+    }
+
+    private void fail(CallKey key, CallFailure failure) {
+        Held held = calls.close(key);
+        if (held != null) {
+            tell(held, failure);
+        }
+    }
+
+    private void tell(Held held, CallFailure failure) {
+        answers.answer(
+                held.replyTo, ResponseWriter.failure(held.request, failure), failure.token);
+    }
+}

@@ -1,0 +1,115 @@
+package dev.droidgate.shim.core;
+
+/** The failure tokens and the AppFunctions error codes that mean them (mappings/failure_tokens.toml). */
+public final class FailureTokens {
+    public static final String UNSUPPORTED_VERSION = "unsupported_version";
+    public static final String UNKNOWN_CAPABILITY = "unknown_capability";
+    public static final String INVALID_ARGUMENT = "invalid_argument";
+    public static final String DENIED = "denied";
+    public static final String NEEDS_APPROVAL = "needs_approval";
+    public static final String NEEDS_USER = "needs_user";
+    public static final String DISABLED = "disabled";
+    public static final String UNAVAILABLE = "unavailable";
+    public static final String TIMEOUT = "timeout";
+    public static final String BUSY = "busy";
+    public static final String CANCELED = "canceled";
+    public static final String INTERRUPTED = "interrupted";
+    public static final String BACKEND_FAILURE = "backend_failure";
+    public static final String MALFORMED_RESPONSE = "malformed_response";
+
+    private static final String[] TOKENS = {
+        UNSUPPORTED_VERSION, UNKNOWN_CAPABILITY, INVALID_ARGUMENT, DENIED, NEEDS_APPROVAL,
+        NEEDS_USER, DISABLED, UNAVAILABLE, TIMEOUT, BUSY, CANCELED, INTERRUPTED, BACKEND_FAILURE,
+        MALFORMED_RESPONSE
+    };
+
+    /** The code that carries each token. */
+    private static final int[] CODES = {
+        1001, 1003, 1001, 1000, 1000, 3500, 1002, 2000, 2001, 2000, 2001, 2000, 3000, 3000
+    };
+
+    private FailureTokens() {}
+
+    /** Returns the tokens in the order of the table. */
+    static String[] all() {
+        return TOKENS.clone();
+    }
+
+    /** Returns the AppFunctions error code that carries a token. */
+    public static int codeOf(String token) {
+        for (int index = 0; index < TOKENS.length; index++) {
+            if (TOKENS[index].equals(token)) {
+                return CODES[index];
+            }
+        }
+        throw new IllegalArgumentException(token);
+    }
+
+    /** Returns the token of an AppFunctions error code: its own, its category's, or that of any failure. */
+    public static String ofCode(long code) {
+        if (code == 1003) {
+            return UNKNOWN_CAPABILITY;
+        }
+        if (code == 1000 || code == 2002) {
+            return DENIED;
+        }
+        if (code == 1002) {
+            return DISABLED;
+        }
+        if (code == 2001) {
+            return CANCELED;
+        }
+        if (code == 3500) {
+            return NEEDS_USER;
+        }
+        return code >= 1000 && code <= 1999 ? INVALID_ARGUMENT : BACKEND_FAILURE;
+    }
+
+    /** Returns the failure that a message tells: the token at its head, else another. */
+    static CallFailure read(String message, String otherwise) {
+        int begin = skipBlanks(message, 0);
+        int end = begin;
+        while (end < message.length() && isTokenLetter(message.charAt(end), end > begin)) {
+            end++;
+        }
+        int behind = skipBlanks(message, end);
+        boolean ends = behind == message.length();
+        if (end > begin && (ends || message.charAt(behind) == ':')) {
+            String word = message.substring(begin, end);
+            for (String token : TOKENS) {
+                if (token.equals(word)) {
+                    int text = ends ? behind : skipBlanks(message, behind + 1);
+                    return new CallFailure(token, message.substring(text));
+                }
+            }
+        }
+        return new CallFailure(otherwise, message);
+    }
+
+    private static boolean isTokenLetter(char one, boolean later) {
+        return one >= 'a' && one <= 'z' || later && one == '_';
+    }
+
+    private static int skipBlanks(String text, int from) {
+        int at = from;
+        while (at < text.length() && isBlank(text.charAt(at))) {
+            at++;
+        }
+        return at;
+    }
+
+    /** Tells whether a character is white space in Unicode, as Python's {@code str.strip} has it. */
+    static boolean isBlank(char one) {
+        return Character.isWhitespace(one) || Character.isSpaceChar(one) || one == '\u0085';
+    }
+
+    /** Returns a text without the blanks around it. */
+    static String stripped(String text) {
+        int begin = skipBlanks(text, 0);
+        int end = text.length();
+        while (end > begin && isBlank(text.charAt(end - 1))) {
+            end--;
+        }
+        return text.substring(begin, end);
+    }
+}

@@ -1,0 +1,160 @@
+package dev.droidgate.shim.core;
+
+import java.math.BigDecimal;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+
+/** What JSON values have in common: equality, names of kinds, pointers, and members of objects. */
+final class Json {
+    private Json() {}
+
+    static boolean isNumber(Object value) {
+        return value instanceof Long || value instanceof BigDecimal;
+    }
+
+    /** Returns a number as a decimal, null for what is none. */
+    static BigDecimal decimal(Object value) {
+        if (value instanceof Long) {
+            return BigDecimal.valueOf((Long) value);
+        }
+        return value instanceof BigDecimal ? (BigDecimal) value : null;
+    }
+
+    /** Tells whether two values are the same value: 1 and 1.0 are, 1 and true are not. */
+    static boolean equal(Object left, Object right) {
+        if (left == null || right == null) {
+            return left == right;
+        }
+        if (isNumber(left) && isNumber(right)) {
+            return decimal(left).compareTo(decimal(right)) == 0;
+        }
+        if (left instanceof List && right instanceof List) {
+            return equalItems((List<?>) left, (List<?>) right);
+        }
+        if (left instanceof Map && right instanceof Map) {
+            return equalMembers((Map<?, ?>) left, (Map<?, ?>) right);
+        }
+        return left.equals(right);
+    }
+
+    private static boolean equalItems(List<?> left, List<?> right) {
+        Iterator<?> others = right.iterator();
+        for (Object item : left) {
+            if (!others.hasNext() || !equal(item, others.next())) {
+                return false;
+            }
+        }
+        return !others.hasNext();
+    }
+
+    private static boolean equalMembers(Map<?, ?> left, Map<?, ?> right) {
+        if (left.size() != right.size()) {
+            return false;
+        }
+        for (Map.Entry<?, ?> member : left.entrySet()) {
+            if (!right.containsKey(member.getKey())
+                    || !equal(member.getValue(), right.get(member.getKey()))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Names a value's kind for a message. */
+    static String kindOf(Object value) {
+        if (value == null) {
+            return "null";
+        }
+        if (value instanceof Boolean) {
+            return "a boolean";
+        }
+        if (value instanceof String) {
+            return "a text";
+        }
+        if (value instanceof List) {
+            return "a list";
+        }
+        return value instanceof Map ? "an object" : "a number";
+    }
+
+    /** Returns the JSON Pointer of a member (RFC 6901). */
+    static String point(String pointer, String name) {
+        if (name.indexOf('~') >= 0 || name.indexOf('/') >= 0) {
+            return pointer + '/' + name.replace("~", "~0").replace("/", "~1");
+        }
+        return pointer + '/' + name;
+    }
+
+    /** Returns an object's members, null for what is no object. */
+    @SuppressWarnings("unchecked")
+    static Map<String, Object> object(Object value) {
+        return value instanceof Map ? (Map<String, Object>) value : null;
+    }
+
+    @SuppressWarnings("unchecked")
+    static List<Object> list(Object value) {
+        return value instanceof List ? (List<Object>) value : null;
+    }
+
+    static String text(Object value) {
+        return value instanceof String ? (String) value : null;
+    }
+
+    /** Returns the object under a key, an empty one where the key is missing. */
+    static Map<String, Object> objectAt(Map<String, Object> holder, String key)
+            throws MalformedJsonException {
+        Object held = holder.get(key);
+        if (held == null) {
+            return Collections.emptyMap();
+        }
+        if (!(held instanceof Map)) {
+            throw new MalformedJsonException(key + " is no object");
+        }
+        return object(held);
+    }
+
+    /** Returns the list under a key, an empty one where the key is missing. */
+    static List<Object> listAt(Map<String, Object> holder, String key)
+            throws MalformedJsonException {
+        Object held = holder.get(key);
+        if (held == null) {
+            return Collections.emptyList();
+        }
+        if (!(held instanceof List)) {
+            throw new MalformedJsonException(key + " is no list");
+        }
+        return list(held);
+    }
+
+    /** Returns the text under a key. */
+    static String textAt(Map<String, Object> holder, String key) throws MalformedJsonException {
+        Object held = holder.get(key);
+        if (!(held instanceof String)) {
+            throw new MalformedJsonException(key + " is no text");
+        }
+        return (String) held;
+    }
+
+    /** Returns the integer under a key, another where the key is missing. */
+    static long integerAt(Map<String, Object> holder, String key, long otherwise)
+            throws MalformedJsonException {
+        Object held = holder.get(key);
+        if (held == null) {
+            return otherwise;
+        }
+        if (!(held instanceof Long)) {
+            throw new MalformedJsonException(key + " is no integer");
+        }
+        return (Long) held;
+    }
+
+    /** Returns a value as an object. */
+    static Map<String, Object> objectOf(Object value, String what) throws MalformedJsonException {
+        if (!(value instanceof Map)) {
+            throw new MalformedJsonException(what + " is no object");
+        }
+        return object(value);
+    }
+}

@@ -1,0 +1,147 @@
+package dev.droidgate.shim.core;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The requests that wait for their answer (docs/shim-engine.md 3 and 7): one answer each, not too many, not too
+ * often. Whoever gets a call from here has to answer it; nobody else gets it again. Safe to use from several
+ * threads; times are milliseconds of one clock that does not go back.
+ *
+ * @param <H> what is held for a request
+ */
+final class OpenCalls<H> {
+    private static final long MINUTE = 60_000;
+    private static final int MANY_BUCKETS = 256;
+
+    private final Limits limits;
+    private final Map<CallKey, Call<H>> calls = new LinkedHashMap<>();
+    private final Map<Long, Bucket> buckets = new HashMap<>();
+
+    /** A call that is open, or was until now. */
+    static final class Call<H> {
+        final CallKey key;
+        final H held;
+        final long deadline;
+
+        Call(CallKey key, H held, long deadline) {
+            this.key = key;
+            this.held = held;
+            this.deadline = deadline;
+        }
+    }
+
+    /** What is left of a caller's rate: a request costs {@link #MINUTE}. */
+    private static final class Bucket {
+        long level;
+        long at;
+    }
+
+    OpenCalls(Limits limits) {
+        this.limits = limits;
+    }
+
+    /**
+     * Takes a request.
+     *
+     * @throws CallFailure {@code busy}; nothing is held then
+     */
+    synchronized void open(CallKey key, H held, long now, long deadline) throws CallFailure {
+        if (calls.containsKey(key)) {
+            throw busy("a request with this id is open already");
+        }
+        int mine = 0;
+        for (CallKey one : calls.keySet()) {
+            mine += one.caller == key.caller ? 1 : 0;
+        }
+        if (mine >= limits.openPerCaller || calls.size() >= limits.open) {
+            throw busy("too many requests are open");
+        }
+        Bucket bucket = bucketOf(key.caller, now);
+        if (bucket.level < MINUTE) {
+            throw busy("too many requests came in a minute");
+        }
+        bucket.level -= MINUTE;
+        calls.put(key, new Call<>(key, held, deadline));
+    }
+
+    private static CallFailure busy(String why) {
+        return new CallFailure(FailureTokens.BUSY, why);
+    }
+
+    private Bucket bucketOf(long caller, long now) {
+        Bucket bucket = buckets.get(caller);
+        if (bucket == null) {
+            forgetFull(now);
+            bucket = new Bucket();
+            bucket.level = limits.burst * MINUTE;
+            buckets.put(caller, bucket);
+        } else {
+            fill(bucket, now);
+        }
+        bucket.at = now;
+        return bucket;
+    }
+
+    private void fill(Bucket bucket, long now) {
+        long missing = limits.burst * MINUTE - bucket.level;
+        long elapsed = Math.min(Math.max(0, now - bucket.at), missing);
+        bucket.level += Math.min(missing, elapsed * limits.perMinute);
+        bucket.at = now;
+    }
+
+    /** Forgets buckets that are as good as new, so that they do not grow with the number of callers. */
+    private void forgetFull(long now) {
+        if (buckets.size() < MANY_BUCKETS) {
+            return;
+        }
+        for (Iterator<Bucket> all = buckets.values().iterator(); all.hasNext(); ) {
+            Bucket one = all.next();
+            fill(one, now);
+            if (one.level == limits.burst * MINUTE) {
+                all.remove();
+            }
+        }
+    }
+
+    /** Returns what was held for a request and forgets it; null where it is not open (any more). */
+    synchronized H close(CallKey key) {
+        Call<H> call = calls.remove(key);
+        return call == null ? null : call.held;
+    }
+
+    /** Returns and forgets what has waited too long, by deadline and in the order of their requests. */
+    synchronized List<Call<H>> expire(long now) {
+        List<Call<H>> expired = new ArrayList<>();
+        for (Iterator<Call<H>> all = calls.values().iterator(); all.hasNext(); ) {
+            Call<H> one = all.next();
+            if (one.deadline <= now) {
+                all.remove();
+                int place = expired.size();
+                while (place > 0 && expired.get(place - 1).deadline > one.deadline) {
+                    place--;
+                }
+                expired.add(place, one);
+            }
+        }
+        return expired;
+    }
+
+    /** Returns everything that is open, in the order of the requests, and leaves it open. */
+    synchronized List<Call<H>> open() {
+        return new ArrayList<>(calls.values());
+    }
+
+    /** Returns the next deadline, -1 where nothing is open. */
+    synchronized long nextDeadline() {
+        long next = -1;
+        for (Call<H> one : calls.values()) {
+            next = next < 0 ? one.deadline : Math.min(next, one.deadline);
+        }
+        return next;
+    }
+}

@@ -1,0 +1,21 @@
+package dev.droidgate.shim.core;
+
+import java.util.Map;
+
+/** What goes to a backend: string extras, or a function's id with its parameters. */
+public final class Outgoing {
+    /** The extras of an intent or message; null for a function. */
+    public final Map<String, String> extras;
+
+    /** The function's id; null where extras go. */
+    public final String function;
+
+    /** The function's parameters as a document (docs/shim-engine.md 5). */
+    public final Map<String, Object> document;
+
+    Outgoing(Map<String, String> extras, String function, Map<String, Object> document) {
+        this.extras = extras;
+        this.function = function;
+        this.document = document;
+    }
+}

@@ -1,0 +1,119 @@
+package dev.droidgate.shim.core;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The outputs of a call: values by name in declared order, and their type words (docs/shim-engine.md 4, 6). */
+final class Outputs {
+    final Map<String, Object> values = new LinkedHashMap<>();
+    private final Map<String, String> words = new LinkedHashMap<>();
+
+    private Outputs() {}
+
+    /**
+     * Returns the outputs of a backend's value; null where nothing is declared.
+     *
+     * @throws CallFailure {@code malformed_response}: the value does not fit what is declared
+     */
+    static Outputs of(Object value, Route route, Map<String, Type> definitions) throws CallFailure {
+        if (route.outputs == null) {
+            return null;
+        }
+        Outputs outputs = new Outputs();
+        if ("text".equals(route.outputs)) {
+            outputs.put(
+                    route.outputName,
+                    value instanceof String ? value : JsonWriter.write(value),
+                    "string");
+            return outputs;
+        }
+        Object fitted = fitted(value, route.output, definitions);
+        Type declared = route.output == null ? null : route.output.behind(definitions);
+        if ("value".equals(route.outputs)) {
+            outputs.put(route.outputName, fitted, wordOf(route.output, fitted, definitions));
+        } else {
+            outputs.putFields(fitted, declared, definitions);
+        }
+        return outputs;
+    }
+
+    private static Object fitted(Object value, Type declared, Map<String, Type> definitions)
+            throws CallFailure {
+        try {
+            return declared == null ? value : new ValueFitter(definitions, false).fit(value, declared);
+        } catch (UnfitValueException unfit) {
+            throw new CallFailure(FailureTokens.MALFORMED_RESPONSE, unfit.told());
+        }
+    }
+
+    private void put(String name, Object value, String word) {
+        values.put(name, value);
+        words.put(name, word);
+    }
+
+    private void putFields(Object value, Type declared, Map<String, Type> definitions)
+            throws CallFailure {
+        Map<String, Object> members = Json.object(value);
+        if (members == null) {
+            throw new CallFailure(
+                    FailureTokens.MALFORMED_RESPONSE, "the result is " + Json.kindOf(value));
+        }
+        if (declared == null || declared.properties.isEmpty()) {
+            for (Map.Entry<String, Object> one : members.entrySet()) {
+                put(one.getKey(), one.getValue(), wordOf(null, one.getValue(), definitions));
+            }
+            return;
+        }
+        for (Map.Entry<String, Type.Property> one : declared.properties.entrySet()) {
+            if (members.containsKey(one.getKey())) {
+                Object held = members.get(one.getKey());
+                put(one.getKey(), held, wordOf(one.getValue().type, held, definitions));
+            }
+        }
+    }
+
+    /** Returns the type word of an output. */
+    String wordOf(String name) {
+        return words.get(name);
+    }
+
+    private static String wordOf(Type declared, Object value, Map<String, Type> definitions) {
+        if (declared == null) {
+            return wordOfValue(value);
+        }
+        if (declared.word != null) {
+            return declared.word;
+        }
+        Type one = declared.behind(definitions);
+        switch (one.kind) {
+            case "boolean":
+            case "array":
+            case "object":
+                return one.kind;
+            case "all-of":
+                return "object";
+            case "int32":
+            case "int64":
+                return "integer";
+            case "float":
+            case "double":
+                return "number";
+            default:
+                return "string";
+        }
+    }
+
+    private static String wordOfValue(Object value) {
+        if (value instanceof Boolean) {
+            return "boolean";
+        }
+        if (value instanceof Map) {
+            return "object";
+        }
+        if (Json.isNumber(value)) {
+            return value instanceof Long ? "integer" : "number";
+        }
+        return value instanceof List ? "array" : "string";
+    }
+}

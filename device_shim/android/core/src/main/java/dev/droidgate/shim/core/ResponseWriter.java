@@ -1,0 +1,79 @@
+package dev.droidgate.shim.core;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Writes answers in the dialect of their requests ({@code droidgate_mobile_mcp.wire_responses}). */
+final class ResponseWriter {
+    private ResponseWriter() {}
+
+    /** Returns the extras that tell a failure. */
+    static Map<String, String> failure(Request request, CallFailure failure) {
+        return write(request, null, false, failure.written());
+    }
+
+    /** Returns the extras that tell a success; no outputs where none are declared. */
+    static Map<String, String> success(Request request, Outputs outputs) {
+        Object written = null;
+        if (outputs != null) {
+            written = request.dialect.listsOutputs() ? listed(outputs) : outputs.values;
+        }
+        return write(request, written, true, null);
+    }
+
+    private static Map<String, String> write(
+            Request request, Object output, boolean succeeded, String message) {
+        Map<String, Object> inner = new LinkedHashMap<>();
+        inner.put("id", request.writtenId);
+        inner.put("status", succeeded ? "success" : "failure");
+        if (!request.capability.isEmpty()) {
+            Map<String, Object> capability = new LinkedHashMap<>();
+            capability.put("id", request.capability);
+            if (output != null) {
+                capability.put("output", output);
+            }
+            inner.put("capability", capability);
+        }
+        if (message != null) {
+            inner.put("message", message);
+        }
+        Map<String, String> extras = new LinkedHashMap<>();
+        extras.put(
+                extraOf(request), JsonWriter.write(request.wrapped ? wrapped(inner) : inner));
+        if (!request.dialect.wrapped) {
+            extras.put(Dialect.REQUEST_ID_EXTRA, request.id);
+        }
+        return extras;
+    }
+
+    private static Map<String, Object> wrapped(Map<String, Object> inner) {
+        Map<String, Object> versioned = new LinkedHashMap<>();
+        versioned.put("version", Dialect.VERSION);
+        versioned.put("response", inner);
+        Map<String, Object> document = new LinkedHashMap<>();
+        document.put(Dialect.RESPONSE_EXTRA, versioned);
+        return document;
+    }
+
+    private static String extraOf(Request request) {
+        if (Dialect.COMMAND_EXTRA.equals(request.extra)) {
+            return Dialect.RESULT_EXTRA;
+        }
+        boolean specified = Dialect.REQUEST_EXTRA.equals(request.extra);
+        return specified ? Dialect.RESPONSE_EXTRA : Dialect.PROTOTYPE_RESPONSE_EXTRA;
+    }
+
+    private static List<Object> listed(Outputs outputs) {
+        List<Object> entries = new ArrayList<>();
+        for (Map.Entry<String, Object> output : outputs.values.entrySet()) {
+            Map<String, Object> entry = new LinkedHashMap<>();
+            entry.put("name", output.getKey());
+            entry.put("type", outputs.wordOf(output.getKey()));
+            entry.put("value", output.getValue());
+            entries.add(entry);
+        }
+        return entries;
+    }
+}

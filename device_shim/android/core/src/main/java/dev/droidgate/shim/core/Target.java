@@ -1,0 +1,44 @@
+package dev.droidgate.shim.core;
+
+import java.util.Map;
+
+/** An app behind the shim, as it was approved or as it is installed. */
+public final class Target {
+    final String packageName;
+    final String signer;
+    final String digest;
+
+    /** Makes a target: its package, the digest of its signing certificate, and that of its descriptor. */
+    public Target(String packageName, String signer, String digest) {
+        this.packageName = packageName;
+        this.signer = signer;
+        this.digest = digest;
+    }
+
+    static Target of(Map<String, Object> json) throws MalformedJsonException {
+        return new Target(
+                Json.text(json.get("package")),
+                Json.textAt(json, "signer"),
+                Json.textAt(json, "digest"));
+    }
+
+    /**
+     * Compares what is installed with what was approved; another version with the same descriptor is it still.
+     *
+     * @param installed null where nothing is
+     * @throws CallFailure {@code unavailable} or {@code needs_approval}
+     */
+    void check(Target installed) throws CallFailure {
+        if (installed == null) {
+            throw new CallFailure(FailureTokens.UNAVAILABLE, packageName + " is not installed");
+        }
+        if (!signer.equals(installed.signer)) {
+            throw new CallFailure(
+                    FailureTokens.UNAVAILABLE, packageName + " is by somebody else than approved");
+        }
+        if (!digest.equals(installed.digest)) {
+            throw new CallFailure(
+                    FailureTokens.NEEDS_APPROVAL, packageName + " has changed what it offers");
+        }
+    }
+}

@@ -1,0 +1,325 @@
+package dev.droidgate.shim.core;
+
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * Fits values to declared types: what is of the declared kind is taken, what spells it is bent and told, all
+ * else is refused, as {@code droidgate.calls.values} does.
+ */
+final class ValueFitter {
+    private static final int MAX_DEPTH = 64;
+    private static final int MAX_STEPS = 200_000;
+    private static final int MAX_NUMBER_TEXT = 64;
+
+    /** The JSON Pointers of what was bent so far, in order. */
+    final List<String> bends = new ArrayList<>();
+
+    private final Map<String, Type> definitions;
+    private final boolean exact;
+    private int steps;
+
+    ValueFitter(Map<String, Type> definitions, boolean exact) {
+        this(definitions, exact, MAX_STEPS);
+    }
+
+    private ValueFitter(Map<String, Type> definitions, boolean exact, int steps) {
+        this.definitions = definitions;
+        this.exact = exact;
+        this.steps = steps;
+    }
+
+    /**
+     * Returns a value as its declaration has it.
+     *
+     * @throws UnfitValueException it does not fit
+     */
+    Object fit(Object value, Type declared) throws UnfitValueException {
+        return fit(value, declared, "", 0);
+    }
+
+    private Object fit(Object value, Type declared, String pointer, int depth)
+            throws UnfitValueException {
+        spend(pointer, depth);
+        Type one = resolve(declared, pointer);
+        if (value == null && (one.nullable || declared.nullable)) {
+            return null;
+        }
+        Object fitted = fitKind(value, one, pointer, depth);
+        String violation = Constraints.findViolation(fitted, one);
+        if (violation != null) {
+            throw new UnfitValueException(pointer, violation);
+        }
+        return fitted;
+    }
+
+    private void spend(String pointer, int depth) throws UnfitValueException {
+        steps--;
+        if (steps < 0) {
+            throw new UnfitValueException(pointer, "there are too many alternatives to look at");
+        }
+        if (depth > MAX_DEPTH) {
+            throw new UnfitValueException(pointer, "it is nested too deep");
+        }
+    }
+
+    private Type resolve(Type declared, String pointer) throws UnfitValueException {
+        Type found = declared.behind(definitions);
+        if (found.is("ref")) {
+            throw new UnfitValueException(pointer, "its type " + found.name + " is not defined");
+        }
+        return found;
+    }
+
+    private Object fitKind(Object value, Type one, String pointer, int depth)
+            throws UnfitValueException {
+        switch (one.kind) {
+            case "string":
+                return expectText(value, "a text", pointer);
+            case "boolean":
+                return fitBoolean(value, pointer);
+            case "int32":
+                return fitInteger(value, 32, pointer);
+            case "int64":
+                return fitInteger(value, 64, pointer);
+            case "float":
+                return fitReal(value, true, pointer);
+            case "double":
+                return fitReal(value, false, pointer);
+            case "bytes":
+                return fitBytes(value, pointer);
+            case "null":
+                if (value != null) {
+                    throw unexpected("null", value, pointer);
+                }
+                return null;
+            case "array":
+                return fitList(value, one, pointer, depth);
+            case "object":
+                return fitObject(value, one, pointer, depth);
+            case "all-of":
+                Object fitted = value;
+                for (Type member : one.members) {
+                    fitted = fit(fitted, member, pointer, depth + 1);
+                }
+                return fitted;
+            case "one-of":
+                return fitOne(value, one, pointer, depth);
+            case "opaque":
+                throw new UnfitValueException(pointer, "a platform object has no JSON value");
+            default:
+                if (!one.possible) {
+                    throw new UnfitValueException(pointer, "no value is allowed");
+                }
+                return value;
+        }
+    }
+
+    private static UnfitValueException unexpected(String wanted, Object value, String pointer) {
+        String given = Json.kindOf(value);
+        return new UnfitValueException(pointer, wanted + " is declared and " + given + " is given");
+    }
+
+    private void bend(String pointer, String message) throws UnfitValueException {
+        if (exact) {
+            throw new UnfitValueException(pointer, message);
+        }
+        bends.add(pointer);
+    }
+
+    private static String expectText(Object value, String words, String pointer)
+            throws UnfitValueException {
+        if (value instanceof String) {
+            return (String) value;
+        }
+        throw unexpected(words, value, pointer);
+    }
+
+    private Object fitBoolean(Object value, String pointer) throws UnfitValueException {
+        if (value instanceof Boolean) {
+            return value;
+        }
+        String word = value instanceof String ? ((String) value).toLowerCase(Locale.ROOT) : "";
+        if (!"true".equals(word) && !"false".equals(word)) {
+            throw unexpected("a boolean", value, pointer);
+        }
+        bend(pointer, "a text is given for a boolean");
+        return Boolean.valueOf(word);
+    }
+
+    private Object fitInteger(Object given, int bits, String pointer) throws UnfitValueException {
+        Object value = given;
+        if (value instanceof String && Numbers.isInteger((String) value)) {
+            bend(pointer, "a text is given for an integer");
+            value = new BigDecimal((String) value);
+        }
+        if (!Json.isNumber(value)) {
+            throw unexpected("an integer", value, pointer);
+        }
+        if (value instanceof BigDecimal && !Numbers.isWhole((BigDecimal) value)) {
+            throw new UnfitValueException(pointer, "an integer is declared, this is a fraction");
+        }
+        Long whole = Numbers.whole(value, bits);
+        if (whole == null) {
+            throw new UnfitValueException(pointer, "the number does not fit " + bits + " bits");
+        }
+        return whole;
+    }
+
+    private Object fitReal(Object given, boolean single, String pointer)
+            throws UnfitValueException {
+        Object value = given;
+        if (value instanceof String) {
+            String text = (String) value;
+            if (text.length() <= MAX_NUMBER_TEXT && Numbers.isReal(text)) {
+                Object parsed = parsed(text);
+                if (parsed != null) {
+                    bend(pointer, "a text is given for a number");
+                    value = parsed;
+                }
+            }
+        }
+        if (!Json.isNumber(value)) {
+            throw unexpected("a number", value, pointer);
+        }
+        double size = Math.abs(Json.decimal(value).doubleValue());
+        if (size > (single ? Float.MAX_VALUE : Double.MAX_VALUE)) {
+            throw new UnfitValueException(pointer, "the number is too large");
+        }
+        return value;
+    }
+
+    private static Object parsed(String text) {
+        try {
+            return JsonReader.parse(text);
+        } catch (MalformedJsonException noJson) {
+            return null;
+        }
+    }
+
+    private static Object fitBytes(Object value, String pointer) throws UnfitValueException {
+        String text = expectText(value, "a text in base64", pointer);
+        if (!isBase64(text)) {
+            throw new UnfitValueException(pointer, "the text is no base64");
+        }
+        return text;
+    }
+
+    /** Tells whether a text is base64 with its padding (RFC 4648 section 4). */
+    static boolean isBase64(String text) {
+        int length = text.length();
+        if (length % 4 != 0) {
+            return false;
+        }
+        int end = text.endsWith("==") ? length - 2 : text.endsWith("=") ? length - 1 : length;
+        for (int index = 0; index < end; index++) {
+            char one = text.charAt(index);
+            boolean letter = one >= 'a' && one <= 'z' || one >= 'A' && one <= 'Z';
+            if (!letter && !(one >= '0' && one <= '9') && one != '+' && one != '/') {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private Object fitList(Object given, Type one, String pointer, int depth)
+            throws UnfitValueException {
+        List<Object> list = Json.list(given);
+        if (list == null && given instanceof String) {
+            list = Json.list(parsed((String) given));
+            if (list != null) {
+                bend(pointer, "a text is given for a list");
+            }
+        }
+        if (list == null) {
+            throw unexpected("a list", given, pointer);
+        }
+        if (one.items == null) {
+            return list;
+        }
+        List<Object> fitted = new ArrayList<>(list.size());
+        for (Object item : list) {
+            fitted.add(fit(item, one.items, pointer + '/' + fitted.size(), depth + 1));
+        }
+        return fitted;
+    }
+
+    private Object fitObject(Object given, Type one, String pointer, int depth)
+            throws UnfitValueException {
+        Map<String, Object> held = Json.object(given);
+        if (held == null && given instanceof String) {
+            held = Json.object(parsed((String) given));
+            if (held != null) {
+                bend(pointer, "a text is given for an object");
+            }
+        }
+        if (held == null) {
+            throw unexpected("an object", given, pointer);
+        }
+        Map<String, Object> fitted = new LinkedHashMap<>();
+        for (Map.Entry<String, Object> member : held.entrySet()) {
+            String name = member.getKey();
+            Object value = member.getValue();
+            Type.Property known = one.properties.get(name);
+            if (known != null) {
+                value = fit(value, known.type, Json.point(pointer, name), depth + 1);
+            } else if (Boolean.FALSE.equals(one.keywords.get("additionalProperties"))) {
+                String here = Json.point(pointer, name);
+                throw new UnfitValueException(here, "nothing of this name is declared");
+            }
+            fitted.put(name, value);
+        }
+        for (Map.Entry<String, Type.Property> property : one.properties.entrySet()) {
+            if (property.getValue().required && !held.containsKey(property.getKey())) {
+                miss(property.getKey(), property.getValue().type, pointer);
+            }
+        }
+        return fitted;
+    }
+
+    private void miss(String name, Type declared, String pointer) throws UnfitValueException {
+        if (!declared.nullable && !resolve(declared, pointer).nullable) {
+            throw new UnfitValueException(pointer, name + " is required and missing");
+        }
+        bend(Json.point(pointer, name), "it is required and missing, which stands for null");
+    }
+
+    private Object fitOne(Object value, Type one, String pointer, int depth)
+            throws UnfitValueException {
+        List<ValueFitter> trials = new ArrayList<>();
+        List<Object> found = fitting(value, one, pointer, depth, true, trials);
+        if (found.isEmpty() && !exact) {
+            found = fitting(value, one, pointer, depth, false, trials);
+        }
+        if (found.isEmpty()) {
+            throw new UnfitValueException(pointer, "it is none of the declared alternatives");
+        }
+        if (one.exclusive && found.size() > 1) {
+            throw new UnfitValueException(pointer, "it is several of the declared alternatives");
+        }
+        bends.addAll(trials.get(0).bends);
+        return found.get(0);
+    }
+
+    private List<Object> fitting(
+            Object value, Type one, String pointer, int depth, boolean exactly, List<ValueFitter> trials)
+            throws UnfitValueException {
+        List<Object> found = new ArrayList<>();
+        for (Type alternative : one.members) {
+            ValueFitter trial = new ValueFitter(definitions, exactly, steps);
+            try {
+                found.add(trial.fit(value, alternative, pointer, depth + 1));
+                trials.add(trial);
+            } catch (UnfitValueException unfit) {
+                // Another alternative may fit.
+            }
+            steps = trial.steps;
+            spend(pointer, depth);
+        }
+        return found;
+    }
+}

@@ -1,0 +1,136 @@
+package dev.droidgate.shim.core;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** One vector of the op {@code call}: a request, a shim, and what the backend does. */
+final class CallVector implements Clock, Backend, Answers {
+    private final Map<String, Object> vector;
+    private final Map<String, Object> behaviour;
+    private final RouteTable routes;
+    private final Policy policy;
+    private CallKey key;
+    private Route route;
+    private Outgoing outgoing;
+    private Map<String, Object> outcome;
+    private long now;
+
+    CallVector(Map<String, Object> vector) throws MalformedJsonException {
+        this.vector = vector;
+        behaviour = Json.objectAt(vector, "backend");
+        routes = table(vector);
+        policy = Policy.of(Json.objectAt(vector, "policy"));
+    }
+
+    private static RouteTable table(Map<String, Object> vector) {
+        try {
+            return RouteTable.of(vector.get("routes"));
+        } catch (MalformedJsonException malformed) {
+            return null;
+        }
+    }
+
+    Map<String, Object> outcome() throws MalformedJsonException {
+        if (routes == null) {
+            return VectorRunner.one("error", "malformed");
+        }
+        now = 0;
+        key = null;
+        route = null;
+        outgoing = null;
+        outcome = null;
+        Engine engine = new Engine(routes, policy, this, this, this);
+        boolean bound = "bind".equals(vector.get("carrier"));
+        long caller = Json.integerAt(vector, "caller", -1);
+        engine.receive(bound, Json.objectAt(vector, "extras"), caller, null);
+        if (outcome == null) {
+            behave(engine);
+        }
+        if (outcome == null) {
+            now += route.deadline;
+            engine.expire();
+        }
+        return outcome;
+    }
+
+    private void behave(Engine engine) throws MalformedJsonException {
+        if (Boolean.TRUE.equals(behaviour.get("died"))) {
+            engine.died(route.packageName);
+        } else if (behaviour.containsKey("error")) {
+            Map<String, Object> error = Json.objectAt(behaviour, "error");
+            long code = Json.integerAt(error, "code", 0);
+            engine.answered(key, BackendAnswer.ofError(code, Json.text(error.get("message"))));
+        } else if (!behaviour.isEmpty() && !Boolean.TRUE.equals(behaviour.get("silent"))) {
+            engine.answered(key, answer());
+        }
+    }
+
+    private BackendAnswer answer() throws MalformedJsonException {
+        long code = Json.integerAt(behaviour, "code", 0);
+        switch (route.backend) {
+            case Route.ACTIVITY:
+                return BackendAnswer.ofActivity(code, Json.objectAt(behaviour, "extras"));
+            case Route.BROADCAST:
+                return BackendAnswer.ofBroadcast(code, Json.text(behaviour.get("data")));
+            case Route.APP_FUNCTION:
+                return BackendAnswer.ofDocument(Json.object(behaviour.get("document")));
+            default:
+                return BackendAnswer.ofTool(Json.objectAt(behaviour, "extras"));
+        }
+    }
+
+    @Override
+    public long now() {
+        return now;
+    }
+
+    @Override
+    public Target installed(Route called) {
+        if (!vector.containsKey("targets")) {
+            return called.target;
+        }
+        Map<String, Object> targets = Json.object(vector.get("targets"));
+        Map<String, Object> found = Json.object(targets.get(called.target.packageName));
+        return found == null
+                ? null
+                : new Target(
+                        called.target.packageName,
+                        Json.text(found.get("signer")),
+                        Json.text(found.get("digest")));
+    }
+
+    @Override
+    public String newRequestId() {
+        return "*";
+    }
+
+    @Override
+    public void call(CallKey called, Route by, Outgoing sent) {
+        key = called;
+        route = by;
+        outgoing = sent;
+    }
+
+    @Override
+    public void answer(Object replyTo, Map<String, String> extras, String token) {
+        if (outcome != null) {
+            throw new IllegalStateException("a request is answered twice");
+        }
+        outcome = new LinkedHashMap<>();
+        outcome.put("outgoing", sent());
+        outcome.put("extras", extras);
+        outcome.put("token", token);
+    }
+
+    private Map<String, Object> sent() {
+        if (outgoing == null) {
+            return null;
+        }
+        if (outgoing.extras != null) {
+            return VectorRunner.one("extras", outgoing.extras);
+        }
+        Map<String, Object> sent = VectorRunner.one("function", outgoing.function);
+        sent.put("document", outgoing.document);
+        return sent;
+    }
+}

@@ -1,0 +1,74 @@
+package dev.droidgate.shim.core;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** One vector of the op {@code life}: requests that come, and how each of them ends. */
+final class LifeVector {
+    private final List<Object> events;
+    private final OpenCalls<CallKey> calls;
+    private final List<Object> effects = new ArrayList<>();
+
+    LifeVector(Map<String, Object> vector) throws MalformedJsonException {
+        events = Json.listAt(vector, "events");
+        calls = new OpenCalls<>(new Limits(Json.objectAt(vector, "limits")));
+    }
+
+    Map<String, Object> outcome() throws MalformedJsonException {
+        for (Object one : events) {
+            Map<String, Object> event = Json.objectOf(one, "an event");
+            long now = Json.integerAt(event, "at", 0);
+            for (OpenCalls.Call<CallKey> call : calls.expire(now)) {
+                answer(call.deadline, call.key, FailureTokens.TIMEOUT);
+            }
+            take(event, now);
+        }
+        return VectorRunner.one("effects", effects);
+    }
+
+    private void take(Map<String, Object> event, long now) throws MalformedJsonException {
+        String kind = Json.textAt(event, "event");
+        if ("died".equals(kind)) {
+            for (OpenCalls.Call<CallKey> call : calls.open()) {
+                end(call.key, now, FailureTokens.INTERRUPTED);
+            }
+        } else if (!"time".equals(kind)) {
+            CallKey key =
+                    new CallKey(Json.integerAt(event, "caller", 0), Json.textAt(event, "id"));
+            if ("request".equals(kind)) {
+                begin(key, now, Json.integerAt(event, "deadline_ms", Route.USUAL_DEADLINE));
+            } else {
+                end(key, now, "cancel".equals(kind) ? FailureTokens.CANCELED : null);
+            }
+        }
+    }
+
+    private void begin(CallKey key, long now, long allowed) {
+        try {
+            calls.open(key, key, now, now + allowed);
+            effect("start", now, key);
+        } catch (CallFailure busy) {
+            answer(now, key, busy.token);
+        }
+    }
+
+    private void end(CallKey key, long now, String token) {
+        if (calls.close(key) != null) {
+            answer(now, key, token);
+        }
+    }
+
+    private Map<String, Object> effect(String kind, long now, CallKey key) {
+        Map<String, Object> effect = VectorRunner.one("effect", kind);
+        effect.put("at", now);
+        effect.put("caller", key.caller);
+        effect.put("id", key.id);
+        effects.add(effect);
+        return effect;
+    }
+
+    private void answer(long now, CallKey key, String token) {
+        effect("answer", now, key).put("token", token);
+    }
+}

@@ -1,0 +1,151 @@
+package dev.droidgate.shim.core;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStreamWriter;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Runs vectors: one JSON object a line on standard input, its outcome on standard output (docs/shim-engine.md
+ * 9). Each line is answered; what is no vector with {@code {"error": "internal"}}.
+ */
+public final class VectorRunner {
+    private VectorRunner() {}
+
+    /** Answers lines until there are no more. */
+    public static void main(String[] arguments) throws IOException {
+        BufferedReader lines =
+                new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        Writer out = new OutputStreamWriter(System.out, StandardCharsets.UTF_8);
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            out.write(JsonWriter.write(outcome(line)));
+            out.write('\n');
+            out.flush();
+        }
+    }
+
+    private static Map<String, Object> outcome(String line) {
+        try {
+            return evaluate(Json.objectOf(JsonReader.parseOwn(line), "a vector"));
+        } catch (MalformedJsonException | RuntimeException | StackOverflowError unexpected) {
+            Map<String, Object> outcome = one("error", "internal");
+            outcome.put("message", String.valueOf(unexpected));
+            return outcome;
+        }
+    }
+
+    /** Returns the outcome of a vector. */
+    static Map<String, Object> evaluate(Map<String, Object> vector) throws MalformedJsonException {
+        switch (Json.textAt(vector, "op")) {
+            case "parse":
+                return parse(Json.textAt(vector, "text"));
+            case "pattern":
+                return pattern(Json.textAt(vector, "pattern"), Json.textAt(vector, "text"));
+            case "fit":
+                return fit(vector);
+            case "write-document":
+            case "read-document":
+                return document(vector);
+            case "call":
+                return new CallVector(vector).outcome();
+            case "life":
+                return new LifeVector(vector).outcome();
+            case "tokens":
+                return tokens();
+            case "bench":
+                return bench(vector);
+            default:
+                throw new MalformedJsonException("no such op");
+        }
+    }
+
+    static Map<String, Object> one(String key, Object value) {
+        Map<String, Object> outcome = new LinkedHashMap<>();
+        outcome.put(key, value);
+        return outcome;
+    }
+
+    private static Map<String, Object> parse(String text) {
+        try {
+            return one("canonical", JsonWriter.write(JsonReader.parse(text)));
+        } catch (MalformedJsonException malformed) {
+            return one("error", "malformed");
+        }
+    }
+
+    private static Map<String, Object> pattern(String pattern, String text) {
+        try {
+            return one("matches", Pattern.compile(pattern).matches(text));
+        } catch (UnsupportedPatternException unsupported) {
+            return one("error", "unsupported");
+        }
+    }
+
+    private static Map<String, Type> definitions(Map<String, Object> vector)
+            throws MalformedJsonException {
+        return Type.mapOf(Json.objectAt(vector, "definitions"));
+    }
+
+    private static Map<String, Object> fit(Map<String, Object> vector)
+            throws MalformedJsonException {
+        boolean exact = Boolean.TRUE.equals(vector.get("exact"));
+        ValueFitter fitter = new ValueFitter(definitions(vector), exact);
+        try {
+            Object value = fitter.fit(vector.get("value"), Type.of(vector.get("type")));
+            Map<String, Object> outcome = one("value", value);
+            outcome.put("bends", fitter.bends);
+            return outcome;
+        } catch (UnfitValueException unfit) {
+            Map<String, Object> outcome = one("error", "unfit");
+            outcome.put("pointer", unfit.pointer);
+            return outcome;
+        }
+    }
+
+    private static Map<String, Object> document(Map<String, Object> vector)
+            throws MalformedJsonException {
+        Type type = vector.get("type") == null ? null : Type.of(vector.get("type"));
+        Map<String, Type> definitions = definitions(vector);
+        try {
+            if ("read-document".equals(vector.get("op"))) {
+                return one("value", DocumentReader.read(vector.get("document"), type, definitions));
+            }
+            return one("document", DocumentWriter.write(vector.get("value"), type, definitions));
+        } catch (CallFailure failure) {
+            return one("error", failure.token);
+        }
+    }
+
+    /** Tells the table of tokens, for the test that compares it with the mappings. */
+    private static Map<String, Object> tokens() {
+        Map<String, Object> written = new LinkedHashMap<>();
+        for (String token : FailureTokens.all()) {
+            written.put(token, (long) FailureTokens.codeOf(token));
+        }
+        List<Object> read = new ArrayList<>();
+        for (long code = 0; code < 5_000; code++) {
+            read.add(FailureTokens.ofCode(code));
+        }
+        Map<String, Object> outcome = one("written", written);
+        outcome.put("read", read);
+        return outcome;
+    }
+
+    /** Answers one vector many times and tells the nanoseconds of one, JSON of the table not counted. */
+    private static Map<String, Object> bench(Map<String, Object> vector)
+            throws MalformedJsonException {
+        CallVector call = new CallVector(Json.objectAt(vector, "vector"));
+        long times = Json.integerAt(vector, "times", 1_000);
+        long begin = System.nanoTime();
+        for (long count = 0; count < times; count++) {
+            call.outcome();
+        }
+        return one("nanoseconds", (System.nanoTime() - begin) / times);
+    }
+}

@@ -1,0 +1,116 @@
+"""Who may call what: grants, denied by default (docs/shim-engine.md 3.3, 8).
+
+Only a bound caller is known, by the uid that sent the message. Whoever starts a service is unknown: the
+callback's creator says where the answer goes, and nothing about who asks (reference android-runtime 0.3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, StrictInt, StrictStr, ValidationError
+
+from droidgate.model.errors import InputError
+from droidgate.model.json_values import Json
+from droidgate.model.types import Frozen
+from droidgate_shim.engine.routes import unreadable
+from droidgate_shim.engine.strict_json import BUILT, parse_strict
+
+Carrier = Literal["start", "bind"]
+
+ANY_APP: Final = "any-app"
+EVERYTHING: Final = "*"
+
+_Count = Annotated[StrictInt, Field(ge=0)]
+
+
+class Grant(Frozen):
+    """A caller's uid, or `any-app`, and a capability's id, or `*`; any other text is nobody."""
+
+    caller: StrictInt | StrictStr
+    capability: StrictStr
+
+
+class Limits(Frozen):
+    """How much callers may ask for.
+
+    Attributes:
+        open: Calls that may be open at once.
+        open_per_caller: Of these, one caller's.
+        burst: Requests that one caller may send at once.
+        per_minute: Requests that one caller may send each minute from then on.
+    """
+
+    open: _Count = 32
+    open_per_caller: _Count = 8
+    burst: _Count = 10
+    per_minute: _Count = 30
+
+
+class _PolicyFile(Frozen):
+    grants: tuple[Grant, ...] = ()
+    switched_off: tuple[StrictStr, ...] = ()
+    limits: Limits = Field(default_factory=Limits)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the user allows.
+
+    Attributes:
+        grants: Caller's uid or `any-app` -> ids of capabilities, or `*`.
+        switched_off: Ids of capabilities that are switched off.
+        limits: How much callers may ask for.
+    """
+
+    grants: dict[int | str, frozenset[str]] = field(default_factory=dict)
+    switched_off: frozenset[str] = frozenset()
+    limits: Limits = field(default_factory=Limits)
+
+    def granted(self, carrier: Carrier, caller: int) -> frozenset[str]:
+        """Return what a request may use: ids of capabilities, or `*`; nothing without a grant."""
+        everyone = self.grants.get(ANY_APP, frozenset())
+        if carrier != "bind":
+            return everyone
+        return everyone | self.grants.get(caller, frozenset())
+
+    def refusal(
+        self, carrier: Carrier, caller: int, capability: str, *, known: bool
+    ) -> Literal["denied", "unknown_capability"] | None:
+        """Return the token by which a request is refused, None where it may go on.
+
+        To a caller without any grant, a capability that exists and one that does not are refused alike.
+        """
+        granted = self.granted(carrier, caller)
+        if EVERYTHING in granted or capability in granted:
+            return None
+        return "unknown_capability" if granted and not known else "denied"
+
+
+def parse_policy(text: str) -> Policy:
+    """Return the policy of `assets/policy.json`.
+
+    Raises:
+        InputError: it is no JSON, or no policy, with the place of what is wrong.
+    """
+    return read_policy(parse_strict(text, path="policy.json", limits=BUILT))
+
+
+def read_policy(document: Json) -> Policy:
+    """Return the policy of a parsed document.
+
+    Raises:
+        InputError: it is no policy, with the place of what is wrong.
+    """
+    if not isinstance(document, dict):
+        raise InputError("it is no JSON object", place="policy.json")
+    try:
+        read = _PolicyFile.model_validate(document)
+    except (ValidationError, RecursionError) as error:
+        raise unreadable(error, "policy.json") from None
+    grants: dict[int | str, set[str]] = {}
+    for one in read.grants:
+        grants.setdefault(one.caller, set()).add(one.capability)
+    frozen = {caller: frozenset(held) for caller, held in grants.items()}
+    return Policy(frozen, frozenset(read.switched_off), read.limits)
