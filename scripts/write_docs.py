@@ -29,6 +29,7 @@ from droidgate.cli.program import build_app
 from droidgate.formats import load_formats
 from droidgate.model.findings import FINDING_CODES, FindingCode
 from droidgate_mappings.tables import DivergenceRow, load_divergences
+from droidgate_shim.conformance.page import vectors_page
 from droidgate_shim.phone.phone import start_phone
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -92,6 +93,7 @@ def pages() -> dict[str, str]:
         "divergences.md": divergences_page,
         "exit-codes.md": exit_codes_page,
         "findings.md": findings_page,
+        "shim-vectors.md": shim_vectors_page,
         "support-matrix.md": support_matrix_page,
     }
     written = {name: page() for name, page in made.items()}
@@ -190,6 +192,11 @@ def default_matrix_part() -> str:
 def _matrix(matrix: Matrix) -> str:
     rows = [(f"{row.group}: {row.feature}", *(cell_text(cell) for cell in row.cells)) for row in matrix.rows]
     return _table(("feature", *(f"`{column}`" for column in matrix.columns)), rows)
+
+
+def shim_vectors_page() -> str:
+    """Return the page about the conformance vectors of the shim's engines."""
+    return f"{NOTE}\n{vectors_page()}"
 
 
 def exit_codes_page() -> str:

@@ -46,13 +46,16 @@ class AppMetadata:
     place: Place | None = None
 
 
-def read_metadata(root: Element, source: Source, resources: Resources | None = None) -> AppMetadata:
+def read_metadata(
+    root: Element, source: Source, resources: Resources | None = None, *, compiled: bool = False
+) -> AppMetadata:
     """Read an `<AppFunctionAppMetadata>` element.
 
     Args:
         root: The root element.
         source: Its path, and how lenient to be.
         resources: Resolve `@string/` references, where there are any.
+        compiled: It came out of compiled XML, whose texts hold no escapes any more.
 
     Raises:
         InputError: another root element.
@@ -62,6 +65,8 @@ def read_metadata(root: Element, source: Source, resources: Resources | None = N
         raise source.error(message, root, "Point at the app_metadata file")
     facts: dict[str, Json] = {}
     found = _read_attributes(root, source, facts)
+    if compiled:
+        found = {name: _source_text(value) for name, value in found.items()}
     texts: dict[str, str | None] = {}
     for name in (_INSTRUCTIONS, _DESCRIPTION, _DISPLAY):
         texts[name] = _text(found.get(name), resources)
@@ -103,6 +108,10 @@ def _read_attributes(root: Element, source: Source, facts: dict[str, Json]) -> d
             message += ", and what both say is taken from res-auto"
         source.allow("A33", message, root, "Write all of them in one namespace")
     return {**new, **old}
+
+
+def _source_text(text: str) -> str:
+    return text if reference_in(text) is not None else escape_xml_attribute(text)
 
 
 def _text(raw: str | None, resources: Resources | None) -> str | None:

@@ -197,7 +197,12 @@ class _ApplicationReader:
         if not files:
             return AppMetadata(place=stated.place)
         root = parse_document(files[0].text, files[0].place.path, self.context)
-        return read_metadata(root, Source(files[0].place.path, self.context), self.application.resources)
+        return read_metadata(
+            root,
+            Source(files[0].place.path, self.context),
+            self.application.resources,
+            compiled=files[0].compiled,
+        )
 
     def read_service(self, service: Component, element: Component | None) -> Provider | None:
         stated = next((one for name in _FUNCTION_PROPERTIES if (one := service.find_property(name))), None)

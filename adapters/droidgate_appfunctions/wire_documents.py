@@ -11,9 +11,8 @@ Whatever they are given, these functions raise `WireError` and nothing else.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -56,6 +55,9 @@ _DOCUMENT: Final = "document"
 _REAL_KINDS: Final = frozenset({"long", "double"})
 _MAX_WHOLE_DIGITS: Final = 18
 _MAX_DIGITS: Final = 64
+_BASE64_TEXT: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_MAX_STEPS: Final = 50_000
+"""Choices in one document; alternatives in alternatives could go on for ever."""
 _Item: TypeAlias = tuple[str, Json]
 """Kind and value."""
 
@@ -72,7 +74,7 @@ def write_document(values: Json, input_type: Type, definitions: Definitions) -> 
         WireError: a value that a document cannot hold, or that is none of the declared type; its token is
             `invalid_argument`.
     """
-    walk = Walk(definitions, "invalid_argument")
+    walk = Walk(definitions, "invalid_argument", iter(range(_MAX_STEPS)))
     kind, written = _DocumentWriter(walk).write_item(values, input_type, "", 0)
     if kind != _DOCUMENT:
         raise walk.error("not-an-object", "the parameters are no object", "")
@@ -93,7 +95,8 @@ def read_document(document: Json, output_type: Type | None, definitions: Definit
     Raises:
         WireError: it is no document, or not of the declared kinds; its token is `malformed_response`.
     """
-    return _DocumentReader(Walk(definitions, "malformed_response")).read_answer(document, output_type)
+    walk = Walk(definitions, "malformed_response", iter(range(_MAX_STEPS)))
+    return _DocumentReader(walk).read_answer(document, output_type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +150,7 @@ class _DocumentWriter:
             written.append(self.write_item(held, items, here, depth + 1))
         kinds = {kind for kind, _ in written}
         if not kinds:
-            empty = self._kind_of_items(items, pointer)
+            empty = self._kind_of_items(items, pointer, depth)
             return None if empty is None else {"kind": empty, "values": []}
         if kinds == _REAL_KINDS:
             return {"kind": "double", "values": [_double_of(held) for _, held in written]}
@@ -158,15 +161,15 @@ class _DocumentWriter:
             raise self.walk.error("wrong-kind", message, pointer)
         return {"kind": kinds.pop(), "values": [held for _, held in written]}
 
-    def _kind_of_items(self, items: Type | None, pointer: str) -> str | None:
+    def _kind_of_items(self, items: Type | None, pointer: str, depth: int) -> str | None:
         """Return the kind of a list's values as far as it is declared."""
+        self.walk.check_depth(pointer, depth)
         resolved = None if items is None else self.walk.resolve(items, pointer)
         if isinstance(resolved, ScalarType):
             return KIND_OF_SCALAR.get(resolved.kind)
         if isinstance(resolved, OneOfType):
-            found = {
-                self._kind_of_items(one, pointer) for _, one in self.walk.alternatives(resolved, pointer)
-            }
+            alternatives = self.walk.alternatives(resolved, pointer)
+            found = {self._kind_of_items(one, pointer, depth + 1) for _, one in alternatives}
             return found.pop() if len(found) == 1 else None
         return _DOCUMENT if isinstance(resolved, ObjectType) else None
 
@@ -269,7 +272,7 @@ class _DocumentWriter:
         for name, one in alternatives:
             try:
                 if not isinstance(one, ObjectType):
-                    fitting.append(self.write_item(value, one, pointer, depth))
+                    fitting.append(self.write_item(value, one, pointer, depth + 1))
                     continue
                 written = self._write_object(value, one, name or "", pointer, depth)
             except WireError as error:
@@ -377,7 +380,7 @@ class _DocumentReader:
                     return _named(self._read_object(value, one, pointer, depth), name, one)
         for name, one in alternatives:
             try:
-                read = self._read_item(kind, value, one, pointer, depth)
+                read = self._read_item(kind, value, one, pointer, depth + 1)
             except WireError as error:
                 _raise_if_too_much(error)
                 continue
@@ -444,10 +447,4 @@ def _double_of(number: Json) -> Decimal:
 
 def is_base64(value: Json) -> bool:
     """Tell whether a value is a text in base64 (RFC 4648 section 4, padded)."""
-    if not isinstance(value, str):
-        return False
-    try:
-        base64.b64decode(value, validate=True)
-    except (binascii.Error, ValueError):
-        return False
-    return True
+    return isinstance(value, str) and _BASE64_TEXT.fullmatch(value) is not None

@@ -189,10 +189,10 @@ def _read_details(
     folder = component.find_meta_data(protocol.details.folder_meta_data)
     if folder is None or not isinstance(folder.value, str):
         return {}
-    file = application.resources.read_asset(f"{folder.value.strip('/')}/{protocol.details.file}")
-    if file is None:
-        return {}
     try:
+        file = application.resources.read_asset(f"{folder.value.strip('/')}/{protocol.details.file}")
+        if file is None:
+            return {}
         read = parse_json(file.text, path=file.place.path)
     except InputError:
         return {}
@@ -208,13 +208,13 @@ def _read_declaration(
     if protocol.tools is None:
         return Declared(), None
     meta = None if protocol.tools.meta_data is None else component.find_meta_data(protocol.tools.meta_data)
-    file = _declaration_text(application, protocol, meta, place)
-    if file is None:
-        return Declared(), None
     try:
+        file = _declaration_text(application, protocol, meta, place)
+        if file is None:
+            return Declared(), None
         return read_tools(protocol.tools.form, file.text, _start_of(file)), None
     except InputError as error:
-        return Declared(), f"{error.place or file.place}: {error.message}"
+        return Declared(), str(InputError(error.message, place=error.place))
 
 
 def _start_of(file: TextFile) -> Place:

@@ -119,6 +119,14 @@ class TestEvasive:
         assert archive.read_entry("a") == b"content"
         assert "two headers disagree" in messages_of(archive)[0]
 
+    @pytest.mark.parametrize("fields", [{"method": 12}, {"flags": 1}])
+    def test_headers_may_disagree_in_method_or_encryption_alone(self, fields: dict[str, int]) -> None:
+        body = local_header(b"a", b"content", **fields)
+        directory = central_header(b"a", 0, crc=zlib.crc32(b"content"), packed=7, size=7)
+        archive = archive_of(body + directory + end_record(1, len(directory), len(body)))
+        assert archive.read_entry("a") == b"content"
+        assert "two headers disagree" in messages_of(archive)[0]
+
     def test_a_wrong_checksum_is_overlooked(self) -> None:
         archive = archive_of(archive_with([(b"a", b"content", {"crc": 1})]))
         assert archive.read_entry("a") == b"content"

@@ -95,6 +95,20 @@ class TestCompiledXml:
             parse_binary_xml(data, path="x.xml")
         assert caught.value.place == "x.xml"
 
+    @pytest.mark.parametrize(
+        ("flags", "string"),
+        [(0, struct.pack("<H", 9) + b"abcd"), (0x100, b"\x04\x09abcd"), (0x100, b"\x84\x00\x89\x00ab")],
+    )
+    def test_a_string_that_is_longer_than_its_pool_is_an_error(self, flags: int, string: bytes) -> None:
+        pool = chunk(1, struct.pack("<5I", 1, 0, flags, 32, 0), bytes(4) + string)
+        with pytest.raises(InputError, match="has a string outside of it"):
+            parse_binary_xml(document(pool, start(0), end(0)), path="x.xml")
+
+    def test_a_count_of_strings_that_is_not_true_is_seen_at_once(self) -> None:
+        pool = chunk(1, struct.pack("<5I", 3, 0, 0, 36, 0), bytes(8))
+        with pytest.raises(InputError, match="count of strings"):
+            parse_binary_xml(document(pool, start(0), end(0)), path="x.xml")
+
     def test_what_packers_do_is_overlooked_as_by_android(self) -> None:
         plain = parse_binary_xml(axml(PLAIN))
         assert parse_binary_xml(axml(PLAIN, tail=b"rubbish" * 9)) == plain
@@ -225,6 +239,23 @@ class TestResourceTables:
         with opened(bytes(data)) as apk:
             read_application(apk)
             assert [one.code for one in apk.findings] == ["broken-resource-table"]
+
+    def test_an_array_that_is_longer_than_its_type_is_told(self) -> None:
+        data = table([RESOURCES[-1], *RESOURCES[:-1]])
+        header = struct.pack("<HHI", 16, 1, 0) + bytes(4)
+        at = data.index(header) + len(header)
+        with opened(data[:at] + struct.pack("<I", 4) + data[at + 4 :]) as apk:
+            application = read_application(apk)
+            assert application.resources.read_array("@array/files") is None
+            assert [one.code for one in apk.findings] == ["broken-resource-table"]
+
+    def test_the_default_configuration_counts_wherever_it_stands(self) -> None:
+        values = {locale("de"): "Deutsch", locale("fr"): "Fran\u00e7ais", b"": "Default"}
+        only = {locale("de"): "Deutsch", b"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x15": "Since 21"}
+        with opened(table([Resource("string", "a", values)])) as apk:
+            assert read_application(apk).label == "Default"
+        with opened(table([Resource("string", "a", only)])) as apk:
+            assert read_application(apk).label == "Since 21"
 
     @pytest.mark.parametrize("step", range(0, 40, 4))
     def test_numbers_inside_of_entries_that_lie_are_told_or_overlooked(self, step: int) -> None:

@@ -53,7 +53,8 @@ VALUES = """<resources xmlns:x="urn:x">
 </resources>"""
 
 XML = """<one a="&lt;&quot;&amp;&#10;&#9;' ]]&gt;" b=" 7 " c="1.0" d="TRUE"
-  e="@string/real" f="10dp" g="50%" h="#fff" i="0x1F" j="\\u0041\\@" k="-3">text &amp; <![CDATA[<more>]]>
+  e="@string/real" f="10dp" g="50%" h="#fff" i="0x1F" l="-10.5dp" m="-50%p" n="-1.5"
+  j="\\u0041\\@" k="-3">text &amp; <![CDATA[<more>]]>
   <two>\U0001f600</two>
 </one>"""
 
@@ -62,6 +63,10 @@ FILES = {
     "res/values/values.xml": VALUES,
     "res/values-de/values.xml": '<resources><string name="real">Echter Text</string></resources>',
     "res/xml/one.xml": XML,
+    "res/values-b+csb/values.xml": '<resources><string name="real">Kasz\u00ebbi</string></resources>',
+    "res/values-b+sr+Latn/values.xml": '<resources><string name="real">Latinica</string></resources>',
+    "res/values-b+es+419/values.xml": '<resources><string name="real">Latino</string></resources>',
+    "res/values-zh-rTW/values.xml": '<resources><string name="real">\u6587\u672c</string></resources>',
     "res/raw/notes.txt": "a\nb \u20ac",
     "assets/deep/er.json": '{"a": 1}',
 }
@@ -212,4 +217,8 @@ def test_what_only_an_apk_knows() -> None:
         assert {key: one.text for key, one in values.items()} == {
             "": "Real \U0001f600 text",
             "de": "Echter Text",
+            "csb": "Kasz\u00ebbi",
+            "sr-Latn": "Latinica",
+            "es-419": "Latino",
+            "zh-TW": "\u6587\u672c",
         }

@@ -65,6 +65,8 @@ FEATURE = split_apk(
     files={"resources.arsc": table([Resource("string", "feature", {b"": "More"})], package_id=0x80)},
 )
 
+NEWER = axml(element("manifest", {"package": "dev.droidgate.test", "android:versionCode": (INT_DEC, 8)}))
+
 
 def container(files: Mapping[str, bytes], *, packed: bool = False) -> bytes:
     return zip_of(files, stored=() if packed else tuple(files))
@@ -178,6 +180,9 @@ def test_apks_beside_each_other_are_joined(tmp_path: Path) -> None:
         "older/other name.apk": BASE,
         "older/split.apk": split_apk("config.de", version=6),
         "both/a.apk": BASE,
+        "versions/1.apk": BASE,
+        "versions/2.apk": zip_of({**whole_app(), "AndroidManifest.xml": NEWER}),
+        "versions/split.apk": split_apk("config.de", version=8),
         "both/b.APK": BASE,
         "both/x.apks": container({"base.apk": BASE, "config.de.apk": GERMAN}),
     }
@@ -186,6 +191,7 @@ def test_apks_beside_each_other_are_joined(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(data)
     assert apps_of(tmp_path / "pulled") == {"base.apk": [None, "config.de"]}
     assert apps_of(tmp_path / "older") == {"other name.apk": [None, "config.de"]}
+    assert apps_of(tmp_path / "versions") == {"1.apk": [None], "2.apk": [None, "config.de"]}
     assert apps_of(tmp_path / "both") == {"a.apk": [None], "b.APK": [None], "base.apk": [None, "config.de"]}
 
 

@@ -136,13 +136,13 @@ def test_the_longest_argument_of_linux_is_taken() -> None:
     assert shlex.split(quote_argument("x" * 131_071)) == ["x" * 131_071]
 
 
-@pytest.mark.parametrize("package", ["com.example.a", "a.b_c.D9", "android"])
+@pytest.mark.parametrize("package", ["com.example.a", "a.b_c.D9", "android", "androidhwext"])
 def test_package_names_are_taken(package: str) -> None:
     assert check_package(package) == package
 
 
 @pytest.mark.parametrize(
-    "package", ["", "a", "-a.b", "a..b", "a.b ", "a.b;c", "a.9", "a.b\n", "../a.b", "é.b", "a.b/c", "a.b$c"]
+    "package", ["", "-a", "-a.b", "a..b", "a.b ", "a.b;c", "a.9", "a.b\n", "../a.b", "é.b", "a.b/c", "a.b$c"]
 )
 def test_what_is_no_package_name_is_refused(package: str) -> None:
     with pytest.raises(UnsafeArgumentError, match="package"):

@@ -103,7 +103,9 @@ def _types(case: Outcome) -> tuple[Type, dict[str, Type]]:
 
 def _call(case: Outcome) -> Outcome:
     table = read_route_table(case["routes"])
-    engine = Engine(table, read_policy(case.get("policy", {})), _targets(case.get("targets")), new_id=lambda: _ANY_ID)
+    engine = Engine(
+        table, read_policy(case.get("policy", {})), _targets(case.get("targets")), new_id=lambda: _ANY_ID
+    )
     effects = engine.request(0, case["carrier"], case["caller"], case["extras"], None)
     sent = next((one for one in effects if isinstance(one, Send)), None)
     if sent is None:

@@ -168,7 +168,7 @@ class _Parser:
             named = self.peek() == "<" and self.text[self.position + 1 : self.position + 2] not in {"=", "!"}
             if named:
                 name, closing, _ = self.text[self.position + 1 :].partition(">")
-                if not closing or not name.isidentifier():
+                if not closing or not name.isascii() or not name.isidentifier():
                     raise UnsupportedPatternError("a group's name that is none")
                 self.position += len(name) + 2
             elif not self.skip(":"):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -40,20 +40,26 @@ class PrivateAdb:
         """Run it and return what it printed.
 
         Raises:
-            DeviceError: it failed.
+            DeviceError: it cannot be run, does not end in time, or fails.
         """
-        ended = subprocess.run(  # noqa: S603
-            [self.program, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=self._environment(),
-            timeout=_SECONDS,
-            check=False,
-        )
+        command = f"{self.program} {' '.join(arguments)}"
+        try:
+            ended = subprocess.run(  # noqa: S603
+                [self.program, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=self._environment(),
+                timeout=_SECONDS,
+                check=False,
+            )
+        except OSError as error:
+            raise DeviceError(f"{command}: {error.strerror or error}") from None
+        except subprocess.TimeoutExpired:
+            raise DeviceError(f"{command} did not end within {_SECONDS} s") from None
         said = ended.stdout.decode("utf-8", "replace").strip()
         if ended.returncode != 0:
-            raise DeviceError(f"adb {' '.join(arguments)}: {said}")
+            raise DeviceError(f"{command} ended with status {ended.returncode}: {said or 'without a word'}")
         return said
 
     def _environment(self) -> Mapping[str, str]:
@@ -66,7 +72,13 @@ class PrivateAdb:
             "HOME": home,
             "USERPROFILE": home,
             "ANDROID_USER_HOME": home,
+            # Its log stands in the folder for temporary files.
+            "TMPDIR": home,
             "ANDROID_ADB_SERVER_PORT": str(self.port),
+            # A second server would take real phones from the first, and ask their owner for leave.
+            "ADB_USB": "0",
+            "ADB_EMU": "0",
+            "ADB_MDNS": "0",
         }
 
 
@@ -105,7 +117,7 @@ class DemonstrationPhone:
         uninstall(self.device, package)
 
 
-@contextmanager
+@contextlib.contextmanager
 def demonstration_phone(folder: Path) -> Iterator[DemonstrationPhone]:
     """Start a phone without apps, and what is needed to reach it; end both.
 
@@ -120,12 +132,13 @@ def demonstration_phone(folder: Path) -> Iterator[DemonstrationPhone]:
             return
         folder.mkdir(parents=True, exist_ok=True)
         adb = PrivateAdb(program, _free_port(), folder)
-        adb.run("connect", phone.serial)
         try:
+            adb.run("connect", phone.serial)
             server = AdbServer(ServerAddress(_LOOPBACK, adb.port))
             yield DemonstrationPhone(phone, open_device(phone.serial, server=server), adb)
         finally:
-            adb.run("kill-server")
+            with contextlib.suppress(DeviceError):
+                adb.run("kill-server")
 
 
 def _find_program() -> str | None:

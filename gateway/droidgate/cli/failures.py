@@ -11,7 +11,7 @@ import typer
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.safe_text import one_line
-from droidgate.model.errors import DroidgateError
+from droidgate.model.errors import DeviceError, DroidgateError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,7 @@ def _tell_failure(error: Exception) -> int:
     if os.environ.get(TRACEBACK_VARIABLE) == "1":
         traceback.print_exception(error)
     if isinstance(error, DroidgateError):
-        _tell(error.message, place=error.place, hint=error.hint)
+        _tell(error.message, place=error.place, hint=_hint_of(error))
         return error.exit_code
     if isinstance(error, typer.Abort):
         _tell("stopped")
@@ -71,6 +71,15 @@ def _tell_failure(error: Exception) -> int:
         hint=f"Set {TRACEBACK_VARIABLE}=1 to see where it happened, and report it",
     )
     return ExitCode.INTERNAL
+
+
+def _hint_of(error: DroidgateError) -> str | None:
+    """Return the way out; where a virtual phone runs that the adb server does not know, the way to that one."""
+    if not isinstance(error, DeviceError):
+        return error.hint
+    from droidgate.cli.running_phones import way_to_running_phone
+
+    return way_to_running_phone(error) or error.hint
 
 
 def _tell_usage(error: Exception) -> int:

@@ -10,6 +10,7 @@ from droidgate.cli.documents import DeviceRecord, DevicesDocument
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.json_output import print_json
 from droidgate.cli.pages import Block, Line, Table, show
+from droidgate.cli.running_phones import running_phones, way_to
 from droidgate.devices.device import device_of
 from droidgate.devices.listing import ListedDevice
 from droidgate.devices.properties import build_of, get_properties
@@ -20,9 +21,8 @@ from droidgate.model.errors import DeviceError
 _COLUMNS: Final = ("SERIAL", "STATE", "MODEL", "ANDROID", "SDK", "FEATURES", "TO DO")
 _SHOWN_FEATURES: Final = ("shell_v2", "stat_v2", "ls_v2", "abb_exec")
 _AT_ONCE: Final = 8
-_NOTHING: Final = (
-    "No device is attached. Attach one with USB debugging on, or start one: droidgate phone start"
-)
+_NOTHING: Final = "No device is attached"
+_WAY_OUT: Final = "Attach one with USB debugging on, or start one: droidgate phone start"
 
 
 def list_devices(*, as_json: bool) -> int:
@@ -81,7 +81,9 @@ def devices_page(records: Iterable[DeviceRecord]) -> list[Block]:
     """Return what `devices` shows."""
     rows = [_row(one) for one in records]
     if not rows:
-        return [Line(_NOTHING)]
+        running = running_phones()
+        way_out = f"A virtual phone runs: {way_to(running[0])}" if running else _WAY_OUT
+        return [Line(f"{_NOTHING}. {way_out}")]
     return [Table(_COLUMNS, rows, is_told=True)]
 
 

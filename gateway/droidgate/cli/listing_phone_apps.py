@@ -8,11 +8,11 @@ from droidgate.cli.documents import PhoneApp, PhoneAppsDocument
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.json_output import print_json
 from droidgate.cli.pages import Line, Table, show
+from droidgate.cli.reading import tell_problem
 from droidgate.cli.running_phones import find_phone
 from droidgate.cli.safe_text import one_line
 from droidgate.cli.summaries import dialect_name
 from droidgate.devices.device import open_device
-from droidgate.devices.packages import list_packages
 from droidgate.formats import load_formats
 from droidgate.sources.device import PhoneRequest, read_phone
 
@@ -27,16 +27,15 @@ def list_phone_apps(port: int | None, *, as_json: bool) -> int:
     device = open_device(running.serial, server=running.server)
     formats = tuple(load_formats().values())
     reading = read_phone(device, PhoneRequest(formats, every_app=True, keep=False))
-    spoken: dict[str, set[str]] = {}
-    for app in reading.apps:
-        spoken.setdefault(app.package, set()).update(map(dialect_name, app.providers))
+    for problem in (*reading.problems, *(problem for app in reading.apps for problem in app.problems)):
+        tell_problem(problem)
     apps = tuple(
         PhoneApp(
-            package=one.name,
-            version_code=one.version_code,
-            protocols=tuple(sorted(spoken.get(one.name, ()))),
+            package=app.package,
+            version_code=app.version_code,
+            protocols=tuple(sorted(set(map(dialect_name, app.providers)))),
         )
-        for one in sorted(list_packages(device), key=lambda package: package.name)
+        for app in reading.apps
     )
     if as_json:
         print_json(PhoneAppsDocument(serial=running.serial, sdk=running.sdk, apps=apps))

@@ -11,6 +11,7 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from droidgate.devices.errors import NoDeviceError, ServerUnreachableError
 from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate.model.errors import DeviceError
 from droidgate.user_folders import state_folder
@@ -92,6 +93,24 @@ def find_phone(port: int | None) -> RunningPhone:
     if len(chosen) > 1:
         raise DeviceError("several virtual phones run", hint=f"Choose one with --port: {ports}")
     return chosen[0]
+
+
+def way_to_running_phone(error: DeviceError) -> str | None:
+    """Return how to reach the virtual phone that runs; None where none was meant, or none runs.
+
+    Args:
+        error: Why a device was not reached.
+    """
+    if not isinstance(error, NoDeviceError | ServerUnreachableError):
+        return None
+    is_any = isinstance(error, ServerUnreachableError) or error.place is None
+    meant = [phone for phone in running_phones() if is_any or error.place == phone.serial]
+    return f"A virtual phone runs: {way_to(meant[0])}" if meant else None
+
+
+def way_to(phone: RunningPhone) -> str:
+    """Return what to type to reach a phone, without and with an adb server of one's own."""
+    return f"set ANDROID_ADB_SERVER_PORT={phone.server_port}, or run: adb connect {phone.serial}"
 
 
 def is_running(phone: RunningPhone) -> bool:

@@ -22,9 +22,9 @@ from droidgate_mappings.app_functions import load_shell_texts
 
 STATIC_TYPE: Final = "AppFunctionStaticMetadata"
 RUNTIME_TYPE: Final = "AppFunctionRuntimeMetadata"
+LIST_COMMAND: Final = "cmd app_function list-app-functions"
 
 _HELP: Final = "cmd app_function help"
-_LIST: Final = "cmd app_function list-app-functions"
 _ENABLED: Final = "cmd app_function is-enabled"
 _TITLE: Final = "AppFunctionManagerService commands:"
 _OPTION_NAME: Final = re.compile(r"--[a-z][a-z0-9-]*", re.ASCII)
@@ -186,31 +186,31 @@ def read_listing(text: str, exit_status: int = 0, error_text: str = "") -> list[
     """
     plain = without_notices(text)
     if exit_status != 0 or not plain.startswith("{"):
-        _refuse_failure(_LIST, plain, exit_status, error_text)
+        _refuse_failure(LIST_COMMAND, plain, exit_status, error_text)
     try:
-        listing = parse_json(plain, path=_LIST)
+        listing = parse_json(plain, path=LIST_COMMAND)
     except InputError as error:
-        raise DeviceOutputError(_LIST, f"{error.message} ({error.place})") from None
+        raise DeviceOutputError(LIST_COMMAND, f"{error.message} ({error.place})") from None
     if not isinstance(listing, dict):
-        raise DeviceOutputError(_LIST, "it is no object", text=plain)
+        raise DeviceOutputError(LIST_COMMAND, "it is no object", text=plain)
     documents = [
         _read_element(package, element)
         for package, elements in listing.items()
         for element in _array(elements)
     ]
     if len(documents) > _MAX_FUNCTIONS:
-        raise DeviceOutputError(_LIST, f"there are more than {_MAX_FUNCTIONS} documents")
+        raise DeviceOutputError(LIST_COMMAND, f"there are more than {_MAX_FUNCTIONS} documents")
     return documents
 
 
 def _read_element(package: str, element: Json) -> ListedDocument:
     if not is_package(package) or not isinstance(element, dict) or not element:
-        raise DeviceOutputError(_LIST, "an element is no document", text=package)
+        raise DeviceOutputError(LIST_COMMAND, "an element is no document", text=package)
     suffix = f"-{package}"
     documents = {name.removesuffix(suffix): value for name, value in element.items() if name.endswith(suffix)}
     runtime = documents.pop(RUNTIME_TYPE, None)
     if len(documents) + (runtime is not None) != len(element) or len(documents) != 1:
-        raise DeviceOutputError(_LIST, "an element is not one document", text=", ".join(element))
+        raise DeviceOutputError(LIST_COMMAND, "an element is not one document", text=", ".join(element))
     kind, document = next(iter(documents.items()))
     return ListedDocument(package, kind, _document(document), _runtime(runtime, RUNTIME_TYPE + suffix))
 
@@ -224,7 +224,7 @@ def _runtime(runtime: Json, name: str) -> dict[str, Json] | None:
 
 def _document_of(value: Json) -> dict[str, Json]:
     if not isinstance(value, dict):
-        raise DeviceOutputError(_LIST, "a document is no object", text=str(value))
+        raise DeviceOutputError(LIST_COMMAND, "a document is no object", text=str(value))
     return value
 
 
@@ -232,13 +232,13 @@ def _document(value: Json) -> dict[str, Json]:
     document = _document_of(value)
     for name, held in document.items():
         if not isinstance(held, list):
-            raise DeviceOutputError(_LIST, "a value is no array", text=name)
+            raise DeviceOutputError(LIST_COMMAND, "a value is no array", text=name)
     return document
 
 
 def _array(value: Json) -> list[Json]:
     if not isinstance(value, list):
-        raise DeviceOutputError(_LIST, "a package holds no array", text=str(value))
+        raise DeviceOutputError(LIST_COMMAND, "a package holds no array", text=str(value))
     return value
 
 

@@ -134,6 +134,7 @@ class Connection:
         reason = "" if error is None else f" ({error.strerror or error})"
         return DeviceGoneError(
             f"the connection ended while {self.deadline.doing} was going on{reason}",
+            place=self.deadline.place,
             hint="Look whether the device is still attached: droidgate devices",
         )
 

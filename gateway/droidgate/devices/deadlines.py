@@ -15,11 +15,13 @@ class Deadline:
     Attributes:
         seconds: How much time was given.
         doing: What has to be complete, for the error.
+        place: On which device, for the error; None for the server itself.
         end: The moment, on the monotonic clock.
     """
 
     seconds: float
     doing: str
+    place: str | None = None
     end: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -40,5 +42,6 @@ class Deadline:
         """Return the error that says that it has passed."""
         return DeadlineError(
             f"{self.doing} did not end within {self.seconds:g} s",
+            place=self.place,
             hint="Look whether the device is awake and its connection good, then try again",
         )

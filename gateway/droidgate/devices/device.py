@@ -100,7 +100,7 @@ class Device:
         """
         with self._lock:
             if self._identity is None:
-                self._open(Deadline(DEFAULT_SECONDS, "the first connection")).close()
+                self._open(self._deadline(DEFAULT_SECONDS, "the first connection")).close()
             if self._identity is None:
                 raise ProtocolError("the device tells no identity", place=self.serial)
             return self._identity
@@ -114,7 +114,7 @@ class Device:
         """
         with self._lock:
             if self._transport is None:
-                self._open(Deadline(DEFAULT_SECONDS, "the first connection")).close()
+                self._open(self._deadline(DEFAULT_SECONDS, "the first connection")).close()
             return self._features
 
     def run(
@@ -148,7 +148,7 @@ class Device:
                 quote = f"the command has more than {LONG_COMMAND_BYTES} bytes and an input of its own"
                 raise UnsupportedDeviceError(quote, hint="Send the data as a file")
             stdin, command = f"{command} </dev/null\n".encode(), "sh"
-        waiting = Deadline(deadline, _short(arguments))
+        waiting = self._deadline(deadline, _short(arguments))
         collector = Collector(limit, _short(arguments), sink)
         with self._service(_SHELL + command, waiting) as connection:
             status = exchange(connection, stdin, collector)
@@ -192,7 +192,7 @@ class Device:
         Raises:
             DeviceError: the device cannot be reached.
         """
-        waiting = Deadline(deadline, "the file transfer")
+        waiting = self._deadline(deadline, "the file transfer")
         with self._service("sync:", waiting) as connection:
             session = SyncSession(connection, self._features, self.serial)
             yield session
@@ -232,6 +232,9 @@ class Device:
         with self.files(deadline=deadline) as session:
             return session.receive(path, sink.write, limit=limit)
 
+    def _deadline(self, seconds: float, doing: str) -> Deadline:
+        return Deadline(seconds, doing, self.serial)
+
     @contextlib.contextmanager
     def _service(self, service: str, deadline: Deadline) -> Iterator[Connection]:
         """Open a connection to a service of the device."""
@@ -263,7 +266,7 @@ class Device:
 
     def _look_again(self, deadline: Deadline) -> None:
         """See which device answers now, and what it can do."""
-        features = self.server.features(self.serial)
+        features = self.server.features(self.serial, deadline)
         if "shell_v2" not in features:
             raise UnsupportedDeviceError(
                 "its adb daemon tells no exit status (no shell_v2)",

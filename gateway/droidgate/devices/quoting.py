@@ -20,7 +20,6 @@ MAX_ARGUMENT_BYTES: Final = 131_071
 SERIAL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:\[\]%-]{0,127}")
 
 _NAME: Final = re.compile(r"[A-Za-z]\w*(?:\.[A-Za-z]\w*)*", re.ASCII)
-_PACKAGE: Final = re.compile(r"[A-Za-z]\w*(?:\.[A-Za-z]\w*)+|android", re.ASCII)
 _CLASS: Final = re.compile(r"\.?[^\W\d][\w$]*(?:\.[\w$]+)*")
 _ACTION: Final = re.compile(r"[A-Za-z_][\w.$:/-]*", re.ASCII)
 _USER: Final = re.compile(r"\d{1,9}|current|all")
@@ -73,7 +72,7 @@ def check_package(package: str) -> str:
     Raises:
         UnsafeArgumentError: it is none.
     """
-    return _check(_PACKAGE, package, "package name")
+    return _check(_NAME, package, "package name")
 
 
 def check_component(component: str) -> str:
@@ -82,8 +81,7 @@ def check_component(component: str) -> str:
     Raises:
         UnsafeArgumentError: it is none.
     """
-    package, slash, name = component.partition("/")
-    if not slash or _PACKAGE.fullmatch(package) is None or _CLASS.fullmatch(name) is None:
+    if not is_component(component):
         raise _refusal("component", component)
     return component
 
@@ -116,7 +114,10 @@ def check_property(name: str) -> str:
 
 
 def is_package(text: str) -> bool:
-    """Tell whether a text is the name of an installed package; `android` is one without a dot."""
+    """Tell whether a text is the name of an installed package.
+
+    Android's own and those of some makers (`androidhwext`) have no dot, which Android asks of apps only.
+    """
     return _NAME.fullmatch(text) is not None
 
 

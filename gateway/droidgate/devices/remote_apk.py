@@ -245,17 +245,20 @@ def _runs(blocks: Sequence[int]) -> Iterable[range]:
 
 
 def file_statuses(device: Device, paths: Iterable[str]) -> dict[str, FileStatus]:
-    """Return what the device says about files, all over one connection; what is not there is left out.
+    """Return what the device says about files, all over one connection.
+
+    What is not there, or must not be looked at, is left out.
 
     Raises:
-        DeviceError: the device cannot be reached, or may not look there.
+        DeviceError: the device cannot be reached.
     """
     statuses: dict[str, FileStatus] = {}
     with device.files() as session:
         for path in paths:
-            status = session.status(path)
-            if status is not None:
-                statuses[path] = status
+            with contextlib.suppress(TransferError):
+                status = session.status(path)
+                if status is not None:
+                    statuses[path] = status
     return statuses
 
 

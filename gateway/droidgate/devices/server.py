@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import socket
 import subprocess
 from collections.abc import Generator
@@ -38,6 +39,7 @@ _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1", "ip6-localhost"})
 _VERSION: Final = re.compile(rb"[0-9a-fA-F]{1,8}")
 _SECONDS: Final = 10.0
 _SECONDS_TO_START: Final = 20.0
+_INSTALL_HINT: Final = "Install Android's platform tools, or use the virtual phone: droidgate phone start"
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,23 +197,29 @@ class AdbServer:
                 if any(one.serial == serial and one.ready for one in devices):
                     return
 
-    def features(self, serial: str) -> frozenset[str]:
+    def features(self, serial: str, deadline: Deadline | None = None) -> frozenset[str]:
         """Return the features of a device's adb daemon.
 
         Raises:
             DeviceError: the device cannot be reached.
         """
-        said = self.ask(f"host-serial:{check_serial(serial)}:features", serial=serial)
+        service = f"host-serial:{check_serial(serial)}:features"
+        said = self.ask(service, serial=serial, deadline=deadline)
         return frozenset(one for one in said.decode("utf-8", "backslashreplace").split(",") if one)
 
-    def ask(self, service: str, *, serial: str | None = None) -> bytes:
+    def ask(self, service: str, *, serial: str | None = None, deadline: Deadline | None = None) -> bytes:
         """Return the answer of a service of the server itself.
+
+        Args:
+            service: The service.
+            serial: The device that it is about, for errors.
+            deadline: The one of what this is a part of; one of its own where it is None.
 
         Raises:
             DeviceError: the server cannot be reached or refuses.
         """
         self.ensure()
-        with self._connect(Deadline(_SECONDS, service)) as connection:
+        with self._connect(deadline or Deadline(_SECONDS, service, serial)) as connection:
             try:
                 connection.request(service)
                 return connection.read_block()
@@ -308,7 +316,11 @@ def start_server(address: ServerAddress) -> None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ServerUnreachableError(f"{program} start-server: {error}", place=str(address)) from None
+        raise ServerUnreachableError(
+            f"no adb server answers, and {program} start-server fails: {error}",
+            place=str(address),
+            hint=_INSTALL_HINT,
+        ) from None
     if ended.returncode != 0:
         raise ServerUnreachableError(
             f"{program} start-server ended with status {ended.returncode}",
@@ -326,14 +338,14 @@ def find_adb() -> str:
     """Return the path of an adb program: what adbutils finds, on PATH or in its own wheel.
 
     Raises:
-        ServerUnreachableError: there is none.
+        ServerUnreachableError: there is none, or `ADBUTILS_ADB_PATH` names what is no program.
     """
     import adbutils  # type: ignore[import-untyped]  # noqa: PLC0415
 
     try:
-        return str(adbutils.adb_path())
+        program = str(adbutils.adb_path())
     except adbutils.AdbError:
-        raise ServerUnreachableError(
-            "there is no adb program",
-            hint="Install Android's platform tools, or use the virtual phone: droidgate phone start",
-        ) from None
+        raise ServerUnreachableError("there is no adb program", hint=_INSTALL_HINT) from None
+    if shutil.which(program) is None:
+        raise ServerUnreachableError(f"{program} is no adb program", hint=_INSTALL_HINT)
+    return program

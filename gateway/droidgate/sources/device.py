@@ -18,6 +18,7 @@ from droidgate.apk.reader import Apk, open_apk
 from droidgate.apk.xml_tree import XmlElement
 from droidgate.application import Application
 from droidgate.devices.app_functions import (
+    LIST_COMMAND,
     STATIC_TYPE,
     ListedDocument,
     app_function_shell,
@@ -25,7 +26,13 @@ from droidgate.devices.app_functions import (
 )
 from droidgate.devices.components import ComponentKind, query_components
 from droidgate.devices.device import Device, open_device
-from droidgate.devices.errors import CommandFailedError, DeviceOutputError, TransferError
+from droidgate.devices.errors import (
+    CommandFailedError,
+    DeviceOutputError,
+    OutputLimitError,
+    TransferError,
+    UnsafeArgumentError,
+)
 from droidgate.devices.packages import InstalledPackage, list_packages, package_paths
 from droidgate.devices.properties import build_of, current_user, get_properties
 from droidgate.devices.remote_apk import RemoteApk, file_statuses, open_remote_apk
@@ -58,7 +65,9 @@ _SHELL_KINDS: Final[Mapping[str, ComponentKind]] = {
 _FULL_SDK: Final = re.compile(r"(\d{1,3})\.(\d{1,3})")
 _SPELLED: Final = re.compile(r"adb:(?P<serial>[^/]*)(?:/(?P<package>[^!/]+))?/?")
 _QUERIES_AT_ONCE: Final = 4
-_OF_ONE_APP: Final = (InputError, TransferError, CommandFailedError, DeviceOutputError)
+_OF_ONE_ANSWER: Final = (CommandFailedError, DeviceOutputError, OutputLimitError)
+"""Errors of one command, which an app may have brought about; the phone answers other ones."""
+_OF_ONE_APP: Final = (*_OF_ONE_ANSWER, InputError, TransferError, UnsafeArgumentError)
 """Errors that are one app's; any other of a device ends the run."""
 
 
@@ -97,7 +106,8 @@ class PhoneReading:
         installed: How many packages it has.
         bytes_read: Bytes of APKs that came over adb.
         requests: Reads of APKs.
-        not_asked: What Android's shell cannot be asked for; only reading every app finds it.
+        not_asked: What Android's shell cannot be asked for; only reading every app finds it. Nothing where the
+            apps were not chosen by the shell's answers.
     """
 
     serial: str
@@ -174,6 +184,7 @@ class _PhoneReader:
     problems: list[InputError] = field(default_factory=list)
     bytes_read: int = 0
     requests: int = 0
+    chosen_by_the_shell: bool = False
 
     def read(self) -> PhoneReading:
         device, request = self.device, self.request
@@ -194,7 +205,7 @@ class _PhoneReader:
             installed=len(packages),
             bytes_read=self.bytes_read,
             requests=self.requests,
-            not_asked=() if request.every_app else tuple(dict.fromkeys(unasked)),
+            not_asked=tuple(dict.fromkeys(unasked)) if self.chosen_by_the_shell else (),
         )
 
     def read_facts(self) -> DeviceFacts:
@@ -212,21 +223,22 @@ class _PhoneReader:
 
     def read_functions(self, user: int) -> frozenset[str]:
         """Keep what the system lists of app functions, or why it does not; return the shell's commands."""
+        commands: frozenset[str] = frozenset()
+        functions: dict[str, list[ListedFunction]] = {}
         try:
             shell = app_function_shell(self.device)
             commands = frozenset(shell.commands)
             if not shell.lists:
                 self.not_listed_because = shell.reason or "the phone's shell has no command that lists them"
                 return commands
-            documents = list_app_functions(self.device, shell, user=user)
-        except (CommandFailedError, DeviceOutputError) as error:
+            for one in list_app_functions(self.device, shell, user=user):
+                if one.type == STATIC_TYPE:
+                    functions.setdefault(one.package, []).append(_listed_function(one))
+        except _OF_ONE_ANSWER as error:
             self.not_listed_because = f"the listing cannot be read ({error.message})"
             self.problems.append(_as_problem(error, f"{SCHEME}{self.device.serial}"))
-            return frozenset()
-        self.functions = {}
-        for one in documents:
-            if one.type == STATIC_TYPE:
-                self.functions.setdefault(one.package, []).append(_listed_function(one))
+            return commands
+        self.functions = functions
         return commands
 
     def choose(self, packages: Mapping[str, InstalledPackage]) -> list[InstalledPackage]:
@@ -237,20 +249,42 @@ class _PhoneReader:
                 place = f"{SCHEME}{self.device.serial}/{request.package}"
                 raise DeviceError("the app is not installed for the user in front", place=place)
             return [packages[request.package]]
-        if request.every_app:
+        names = None if request.every_app else self.ask_for_names()
+        if names is None:
             return list(packages.values())
-        wanted = {query for one in request.formats for query in one.looks_for if query.can_be_asked}
-        answers = self.ask(sorted(wanted, key=str))
-        names = {component.partition("/")[0] for answer in answers for component in answer}
+        self.chosen_by_the_shell = True
         names |= (self.functions or {}).keys()
         return [packages[name] for name in sorted(names) if name in packages]
 
-    def ask(self, queries: Sequence[ComponentQuery]) -> list[list[str]]:
+    def ask_for_names(self) -> set[str] | None:
+        """Ask the phone's package manager which packages have components of the formats.
+
+        Returns:
+            The packages; None where an answer cannot be read, which is a problem of the reading. One app may
+            have brought that about by the name of a class, and hides nothing when every app is read instead.
+        """
+        wanted = {query for one in self.request.formats for query in one.looks_for if query.can_be_asked}
+        answers = self.ask(sorted(wanted, key=str))
+        failures = {str(one): one for one in answers if isinstance(one, DeviceError)}
+        place = f"{SCHEME}{self.device.serial}"
+        for failure in failures.values():
+            problem = _as_problem(failure, place)
+            self.problems.append(
+                InputError(problem.message, place=place, hint="Every app's manifest is read instead")
+            )
+        if failures:
+            return None
+        return {component.partition("/")[0] for answer in answers for component in answer}
+
+    def ask(self, queries: Sequence[ComponentQuery]) -> list[list[str] | DeviceError]:
         """Ask the phone's package manager for components, some queries at once."""
 
-        def ask_one(query: ComponentQuery) -> list[str]:
+        def ask_one(query: ComponentQuery) -> list[str] | DeviceError:
             kind = _SHELL_KINDS[query.kind]
-            return query_components(self.device, kind, query.action or "", self.facts.user)
+            try:
+                return query_components(self.device, kind, query.action or "", self.facts.user)
+            except _OF_ONE_ANSWER as error:
+                return error
 
         with ThreadPoolExecutor(_QUERIES_AT_ONCE) as pool:
             return list(pool.map(ask_one, queries))
@@ -420,7 +454,10 @@ def _texts_of(root: XmlElement) -> Iterator[str]:
 
 def _listed_function(one: ListedDocument) -> ListedFunction:
     document, runtime = one.document, one.runtime or {}
-    service = _first(document, "serviceName")
+    service = _first_text(document, "serviceName")
+    function = _first_text(document, "functionId")
+    if function is None:
+        raise DeviceOutputError(LIST_COMMAND, "a function has no id", text=one.package)
     enabled = _first(runtime, "enabled")
     if not isinstance(enabled, bool):
         enabled = {0: None, 1: True, 2: False}.get(enabled) if isinstance(enabled, int) else None
@@ -428,10 +465,10 @@ def _listed_function(one: ListedDocument) -> ListedFunction:
         by_default = _first(document, "enabledByDefault")
         enabled = by_default if isinstance(by_default, bool) else None
     return ListedFunction(
-        id=str(_first(document, "functionId")),
+        id=function,
         enabled=enabled,
-        service=service if isinstance(service, str) and service != "@null" else None,
-        scope=_first(document, "scope"),
+        service=service if service != "@null" else None,
+        scope=_first_text(document, "scope"),
         document=document,
     )
 
@@ -439,6 +476,11 @@ def _listed_function(one: ListedDocument) -> ListedFunction:
 def _first(document: Mapping[str, Json], name: str) -> Json:
     held = document.get(name)
     return held[0] if isinstance(held, list) and held else None
+
+
+def _first_text(document: Mapping[str, Json], name: str) -> str | None:
+    held = _first(document, name)
+    return held if isinstance(held, str) else None
 
 
 def _as_problem(error: DroidgateError, place: str) -> InputError:

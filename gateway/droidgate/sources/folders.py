@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from droidgate.model.errors import BudgetError, InputError
-from droidgate.sources.android_project import MAIN, Module
 from droidgate.parsing.gradle_text import GradleFile, read_gradle
+from droidgate.sources.android_project import MAIN, Module
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.spelling import join_spelled, printable
 

@@ -170,9 +170,13 @@ class ApplicationStore:
         with contextlib.suppress(OSError):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-            with os.fdopen(descriptor, "w", encoding="ascii") as file:
-                file.write(data)
-            Path(temporary).replace(path)
+            try:
+                with os.fdopen(descriptor, "w", encoding="ascii") as file:
+                    file.write(data)
+                Path(temporary).replace(path)
+            except BaseException:
+                Path(temporary).unlink(missing_ok=True)
+                raise
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{hashlib.sha256(name.encode()).hexdigest()}.json"

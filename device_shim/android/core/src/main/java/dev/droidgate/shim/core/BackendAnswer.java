@@ -5,58 +5,69 @@ import java.util.Map;
 
 /** What a backend answered, before it is read. */
 public final class BackendAnswer {
+    /** The kind of backend that answers so, null where any may. */
+    private final String form;
+
     final long code;
     final Map<String, Object> extras;
     final String data;
     final Map<String, Object> document;
     final CallFailure failure;
 
-    /** It only carries timings and is no answer. */
-    final boolean isTrace;
-
     private BackendAnswer(
+            String form,
             long code,
             Map<String, Object> extras,
             String data,
             Map<String, Object> document,
-            CallFailure failure,
-            boolean isTrace) {
+            CallFailure failure) {
+        this.form = form;
         this.code = code;
         this.extras = extras == null ? Collections.<String, Object>emptyMap() : extras;
         this.data = data;
         this.document = document;
         this.failure = failure;
-        this.isTrace = isTrace;
+    }
+
+    /** Tells whether a kind of backend answers so. */
+    boolean isFrom(String backend) {
+        return form == null || form.equals(backend);
+    }
+
+    /** Tells whether it only carries timings and is no answer. */
+    boolean isTrace() {
+        return Route.TOOL.equals(form) && ToolWire.isTrace(extras);
     }
 
     /** An activity's result code and extras; null for no extras. */
     public static BackendAnswer ofActivity(long code, Map<String, Object> extras) {
-        return new BackendAnswer(code, extras, null, null, null, false);
+        return new BackendAnswer(Route.ACTIVITY, code, extras, null, null, null);
     }
 
     /** A broadcast's result code and data; null for no data. */
     public static BackendAnswer ofBroadcast(long code, String data) {
-        return new BackendAnswer(code, null, data, null, null, false);
+        return new BackendAnswer(Route.BROADCAST, code, null, data, null, null);
     }
 
     /** A function's response as a document. */
     public static BackendAnswer ofDocument(Map<String, Object> document) {
-        return new BackendAnswer(0, null, null, document, null, false);
+        return new BackendAnswer(Route.APP_FUNCTION, 0, null, null, document, null);
     }
 
     /** A function's error code and message; the number stays in the message. */
     public static BackendAnswer ofError(long code, String message) {
         String text = message == null || message.isEmpty() ? "" + code : code + " " + message;
-        return ofFailure(new CallFailure(FailureTokens.ofCode(code), text));
+        CallFailure failure = new CallFailure(FailureTokens.ofCode(code), text);
+        return new BackendAnswer(Route.APP_FUNCTION, 0, null, null, null, failure);
     }
 
     /** The extras of another tool's response. */
     public static BackendAnswer ofTool(Map<String, Object> extras) {
-        return new BackendAnswer(0, extras, null, null, null, ToolWire.isTrace(extras));
+        return new BackendAnswer(Route.TOOL, 0, extras, null, null, null);
     }
 
     /** A failure to call the backend at all. */
     public static BackendAnswer ofFailure(CallFailure failure) {
-        return new BackendAnswer(0, null, null, null, failure, false);
+        return new BackendAnswer(null, 0, null, null, null, failure);
     }
 }

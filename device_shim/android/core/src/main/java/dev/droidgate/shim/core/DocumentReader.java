@@ -10,6 +10,8 @@ import java.util.Map;
 final class DocumentReader {
     private static final String RETURN_VALUE = "androidAppfunctionsReturnValue";
 
+    private static final Map<String, Object> NOTHING = Collections.emptyMap();
+
     private final DocumentTypes types;
 
     private DocumentReader(Map<String, Type> definitions) {
@@ -29,31 +31,29 @@ final class DocumentReader {
 
     private Object document(Object document, Type declared) throws CallFailure {
         Map<String, Object> properties = propertiesOf(document);
-        Type one = types.resolve(declared);
-        if (properties.isEmpty() || one != null && isVoid(one)) {
+        if (properties.isEmpty()) {
             return null;
         }
         if (properties.containsKey(RETURN_VALUE)) {
-            return property(properties.get(RETURN_VALUE), one, 0);
+            return property(properties.get(RETURN_VALUE), declared, 0);
         }
-        if (one != null && !one.is("object") && !one.is("one-of") && !one.is("any")) {
-            throw types.wrong("the response has no " + RETURN_VALUE);
-        }
-        return item(DocumentTypes.DOCUMENT, document, one, 0);
-    }
-
-    private static boolean isVoid(Type one) {
-        return one.is("opaque") || one.is("null");
+        return item(DocumentTypes.DOCUMENT, document, declared, 0);
     }
 
     private Map<String, Object> propertiesOf(Object document) throws CallFailure {
         Map<String, Object> held = Json.object(document);
-        Map<String, Object> properties =
-                held == null ? null : Json.object(held.get(DocumentTypes.PROPERTIES));
-        if (properties == null) {
+        boolean whole =
+                held != null
+                        && Json.object(fieldOf(held, DocumentTypes.PROPERTIES, NOTHING)) != null
+                        && fieldOf(held, DocumentTypes.SCHEMA_TYPE, "") instanceof String;
+        if (!whole) {
             throw types.wrong("this is no document");
         }
-        return properties;
+        return Json.object(fieldOf(held, DocumentTypes.PROPERTIES, NOTHING));
+    }
+
+    private static Object fieldOf(Map<String, Object> held, String key, Object otherwise) {
+        return held.containsKey(key) ? held.get(key) : otherwise;
     }
 
     private Object property(Object property, Type declared, int depth) throws CallFailure {
@@ -65,16 +65,16 @@ final class DocumentReader {
             throw types.wrong("a property has no kind or no values");
         }
         Type one = types.resolve(declared);
-        boolean open = one == null || one.is("any");
-        if (open ? values.size() != 1 : one.is("array")) {
+        if (one != null && one.is("one-of") && values.size() != 1) {
+            one = listAlternative(one);
+        }
+        if (DocumentTypes.isOpen(one) ? values.size() != 1 : one.is("array")) {
+            Type items = one == null ? null : one.items;
             List<Object> read = new ArrayList<>(values.size());
             for (Object value : values) {
-                read.add(item(kind, value, open ? null : one.items, depth + 1));
+                read.add(item(kind, value, items, depth + 1));
             }
             return read;
-        }
-        if (!open && one.is("one-of")) {
-            return alternative(kind, values, one, depth);
         }
         if (values.isEmpty()) {
             return null;
@@ -85,26 +85,31 @@ final class DocumentReader {
         return item(kind, values.get(0), one, depth + 1);
     }
 
+    /** Returns the first alternative that takes lists, the declaration itself where none does. */
+    private Type listAlternative(Type one) throws CallFailure {
+        for (Type alternative : one.members) {
+            types.spend(0);
+            Type behind = types.resolve(alternative);
+            if (behind.is("array") || DocumentTypes.isOpen(behind)) {
+                return behind;
+            }
+        }
+        return one;
+    }
+
     private Object item(String kind, Object value, Type declared, int depth) throws CallFailure {
         types.spend(depth);
         Type one = types.resolve(declared);
-        if (one == null || one.is("any")) {
-            boolean document = DocumentTypes.DOCUMENT.equals(kind);
-            return document ? object(value, null, depth) : scalar(kind, value, kind);
+        boolean document = DocumentTypes.DOCUMENT.equals(kind);
+        if (one != null && one.is("one-of")) {
+            return alternative(kind, value, one, depth);
         }
-        switch (one.kind) {
-            case "opaque":
-                return null;
-            case "one-of":
-                return alternative(kind, Collections.singletonList(value), one, depth);
-            case "object":
-                expect(DocumentTypes.DOCUMENT.equals(kind));
-                return object(value, one, depth);
-            default:
-                String wanted = types.kindOf(one);
-                expect(kind.equals(wanted));
-                return scalar(kind, value, one.kind);
+        if (one != null && one.is("array")) {
+            throw types.wrong("a document holds no list of lists");
         }
+        String wanted = types.kindOf(one);
+        expect(wanted == null || wanted.equals(kind));
+        return document ? object(value, one, depth) : scalar(kind, value, one);
     }
 
     private void expect(boolean fits) throws CallFailure {
@@ -113,7 +118,7 @@ final class DocumentReader {
         }
     }
 
-    private Object scalar(String kind, Object value, String declared) throws CallFailure {
+    private Object scalar(String kind, Object value, Type declared) throws CallFailure {
         Object read = value;
         switch (kind) {
             case "string":
@@ -126,12 +131,13 @@ final class DocumentReader {
                 expect(value instanceof String && ValueFitter.isBase64((String) value));
                 break;
             case DocumentTypes.LONG:
-                read = Numbers.whole(value, "int32".equals(declared) ? 32 : 64);
-                expect(read != null);
+                boolean isShort = declared != null && declared.is("int32");
+                expect(value instanceof Long && Numbers.whole(value, isShort ? 32 : 64) != null);
                 break;
             case DocumentTypes.DOUBLE:
                 expect(Json.isNumber(value));
-                read = Numbers.nearest(Json.decimal(value), "float".equals(declared));
+                boolean single = declared != null && declared.is("float");
+                read = Numbers.nearest(Json.decimal(value), single);
                 expect(read != null);
                 break;
             default:
@@ -151,55 +157,51 @@ final class DocumentReader {
         return read;
     }
 
-    private Object alternative(String kind, List<Object> values, Type one, int depth)
-            throws CallFailure {
-        Object first = values.size() == 1 ? values.get(0) : null;
-        Map<String, Object> document = Json.object(first);
-        String told = document == null ? null : Json.text(document.get(DocumentTypes.SCHEMA_TYPE));
+    private Object alternative(String kind, Object value, Type one, int depth) throws CallFailure {
+        boolean document = DocumentTypes.DOCUMENT.equals(kind) && value instanceof Map;
+        Object told = document ? Json.object(value).get(DocumentTypes.SCHEMA_TYPE) : "";
         for (Type alternative : one.members) {
-            types.spend(depth);
-            if (told != null && !told.isEmpty() && told.equals(types.nameOf(alternative))) {
-                return named(kind, values, alternative, depth);
+            Type behind = types.resolve(alternative);
+            boolean named = behind.is("object") && !"".equals(told);
+            if (named && told != null && told.equals(behind.nameOr(alternative.name))) {
+                return named(object(value, behind, depth), behind, alternative.name);
             }
         }
         for (Type alternative : one.members) {
             types.spend(depth);
+            Type behind = types.resolve(alternative);
             try {
-                if (mayBe(document, types.resolve(alternative))) {
-                    return named(kind, values, alternative, depth);
+                Object read = item(kind, value, behind, depth);
+                if (!behind.is("object")) {
+                    return read;
+                }
+                Map<String, Object> members = Json.object(read);
+                if (isKnown(members, behind) && DocumentTypes.hasRequired(members, behind)) {
+                    return named(members, behind, alternative.name);
                 }
             } catch (CallFailure unfit) {
                 // Another alternative may fit.
             }
         }
+        types.spend(depth);
         throw types.wrong("it is none of the declared alternatives");
     }
 
-    private boolean mayBe(Map<String, Object> document, Type one) throws CallFailure {
-        if (document == null || !one.is("object")) {
-            return true;
-        }
-        Map<String, Object> properties = propertiesOf(document);
-        boolean known =
-                one.properties.isEmpty() || one.properties.keySet().containsAll(properties.keySet());
-        return known && DocumentTypes.hasRequired(properties, one);
+    private static boolean isKnown(Map<String, Object> members, Type one) {
+        return one.properties.isEmpty() || one.properties.keySet().containsAll(members.keySet());
     }
 
-    /** Reads an alternative; an object tells its name, unless it declares a property of that name. */
-    private Object named(String kind, List<Object> values, Type alternative, int depth)
-            throws CallFailure {
-        Type one = types.resolve(alternative);
-        Map<String, Object> property = new LinkedHashMap<>();
-        property.put(DocumentTypes.KIND, kind);
-        property.put(DocumentTypes.VALUES, values);
-        Object read = property(property, one, depth + 1);
-        Map<String, Object> members = one.is("object") ? Json.object(read) : null;
-        String name = types.nameOf(alternative);
-        if (members != null && name != null) {
-            if (!one.properties.containsKey(DocumentTypes.SCHEMA_TYPE)) {
-                members.put(DocumentTypes.SCHEMA_TYPE, name);
-            }
+    /** Returns an alternative's value that tells which one it is, where a name does. */
+    private static Map<String, Object> named(
+            Map<String, Object> members, Type one, String referred) {
+        String name = one.schemaName(referred);
+        if (name == null || name.isEmpty()) {
+            return members;
         }
-        return read;
+        Map<String, Object> named = new LinkedHashMap<>();
+        named.put(DocumentTypes.SCHEMA_TYPE, name);
+        members.remove(DocumentTypes.SCHEMA_TYPE);
+        named.putAll(members);
+        return named;
     }
 }

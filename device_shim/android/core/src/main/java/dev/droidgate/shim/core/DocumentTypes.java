@@ -67,10 +67,9 @@ final class DocumentTypes {
         return new Type(merged, one.qualifiedName);
     }
 
-    /** Returns the schema type that names an alternative, null where nothing does. */
-    String nameOf(Type alternative) throws CallFailure {
-        Type one = resolve(alternative);
-        return one.is("object") && one.qualifiedName != null ? one.qualifiedName : alternative.name;
+    /** Tells whether nothing is declared. */
+    static boolean isOpen(Type declared) {
+        return declared == null || declared.is("any");
     }
 
     /** Tells whether an object has every key that its type demands. */

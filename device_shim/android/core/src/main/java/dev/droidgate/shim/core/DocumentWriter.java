@@ -47,20 +47,46 @@ final class DocumentWriter {
     /** Writes a property; null where there is none. */
     private Held property(Object value, Type declared, int depth) throws CallFailure {
         Type one = types.resolve(declared);
-        boolean open = one == null || one.is("any");
         if (value == null) {
             return null;
         }
-        if (one != null && one.is("one-of")) {
-            return alternative(value, one, depth, true);
+        List<Object> items = Json.list(value);
+        if (items != null && one != null && one.is("one-of")) {
+            return listAlternative(value, one, depth);
         }
-        if (!open && !one.is("array") || open && !(value instanceof List)) {
-            return item(value, one, depth);
+        boolean open = DocumentTypes.isOpen(one);
+        if (!open && one.is("array")) {
+            if (items == null) {
+                throw types.wrong("a list is declared and " + Json.kindOf(value) + " is given");
+            }
+            return list(items, one.items, depth + 1);
         }
-        if (!(value instanceof List)) {
-            throw types.wrong("a list is declared and " + Json.kindOf(value) + " is given");
+        return open && items != null ? list(items, null, depth + 1) : item(value, one, depth);
+    }
+
+    /** Writes a list as the only alternative that takes it. */
+    private Held listAlternative(Object value, Type one, int depth) throws CallFailure {
+        List<Held> found = new ArrayList<>();
+        for (Type alternative : one.members) {
+            types.spend(depth);
+            Type behind = types.resolve(alternative);
+            if (behind.is("array") || DocumentTypes.isOpen(behind)) {
+                try {
+                    // An empty list of an unknown kind is no property, and fits.
+                    found.add(property(value, behind, depth));
+                } catch (CallFailure unfit) {
+                    // Another alternative may fit.
+                }
+            }
         }
-        return list(Json.list(value), open ? null : one.items, depth + 1);
+        return only(found);
+    }
+
+    private Held only(List<Held> found) throws CallFailure {
+        if (found.size() != 1) {
+            throw types.wrong("it is " + found.size() + " of the declared alternatives");
+        }
+        return found.get(0);
     }
 
     private Held list(List<Object> items, Type declared, int depth) throws CallFailure {
@@ -102,12 +128,12 @@ final class DocumentWriter {
             throw types.wrong("a list holds no null in a document");
         }
         if (one != null && one.is("one-of")) {
-            return alternative(value, one, depth, false);
+            return alternative(value, one, depth);
         }
         if (value instanceof List) {
             throw types.wrong("a list stands where one value is declared, or in a list");
         }
-        if (one == null || one.is("any")) {
+        if (DocumentTypes.isOpen(one)) {
             return untyped(value, depth);
         }
         if (one.is("object")) {
@@ -157,45 +183,38 @@ final class DocumentWriter {
         return new Held(DocumentTypes.DOCUMENT, DocumentTypes.document(schemaType, properties));
     }
 
-    private Held alternative(Object value, Type one, int depth, boolean alone) throws CallFailure {
+    private Held alternative(Object value, Type one, int depth) throws CallFailure {
         Map<String, Object> members = Json.object(value);
-        String named = members == null ? null : Json.text(members.get(DocumentTypes.SCHEMA_TYPE));
-        Held found = null;
+        String told = members == null ? null : Json.text(members.get(DocumentTypes.SCHEMA_TYPE));
+        if (told != null) {
+            for (Type alternative : one.members) {
+                Type behind = types.resolve(alternative);
+                if (told.equals(behind.schemaName(alternative.name))) {
+                    Map<String, Object> held = new LinkedHashMap<>(members);
+                    held.remove(DocumentTypes.SCHEMA_TYPE);
+                    return object(held, behind, told, depth);
+                }
+            }
+        }
+        List<Held> found = new ArrayList<>();
         for (Type alternative : one.members) {
             types.spend(depth);
-            String name = types.nameOf(alternative);
-            if (named == null || named.equals(name)) {
-                Held held = attempt(value, alternative, name, depth, alone);
-                if (held != null && found != null) {
-                    throw types.wrong("it is several of the declared alternatives");
+            Type behind = types.resolve(alternative);
+            try {
+                if (!behind.is("object")) {
+                    found.add(item(value, behind, depth));
+                    continue;
                 }
-                found = held == null ? found : held;
+                Held written = object(value, behind, behind.nameOr(alternative.name), depth);
+                if (DocumentTypes.hasRequired(members, behind)) {
+                    found.add(written);
+                }
+            } catch (CallFailure unfit) {
+                // Another alternative may fit.
             }
         }
-        if (found == null) {
-            throw types.wrong("it is none of the declared alternatives");
-        }
-        return found;
-    }
-
-    private Held attempt(Object value, Type alternative, String name, int depth, boolean alone)
-            throws CallFailure {
-        Type one = types.resolve(alternative);
-        try {
-            if (!one.is("object")) {
-                return alone ? property(value, one, depth + 1) : item(value, one, depth + 1);
-            }
-            Object held = value;
-            if (value instanceof Map && !one.properties.containsKey(DocumentTypes.SCHEMA_TYPE)) {
-                Map<String, Object> members = new LinkedHashMap<>(Json.object(value));
-                members.remove(DocumentTypes.SCHEMA_TYPE);
-                held = members;
-            }
-            Held written = object(held, one, name, depth);
-            return DocumentTypes.hasRequired(Json.object(held), one) ? written : null;
-        } catch (CallFailure unfit) {
-            return null;
-        }
+        types.spend(depth);
+        return only(found);
     }
 
     private Held scalar(Object value, Type one) throws CallFailure {

@@ -10,7 +10,7 @@ import java.util.Map;
  */
 public final class Engine {
     private final RouteTable routes;
-    private final Policy policy;
+    private volatile Policy policy;
     private final Clock clock;
     private final Backend backend;
     private final Answers answers;
@@ -37,6 +37,11 @@ public final class Engine {
         this.backend = backend;
         this.answers = answers;
         calls = new OpenCalls<>(policy.limits);
+    }
+
+    /** Uses other grants and switches from the next request on; the limits stay. */
+    public void use(Policy changed) {
+        policy = changed;
     }
 
     /**
@@ -66,35 +71,37 @@ public final class Engine {
         long now = clock.now();
         Route known = routes.find(held.request.capability);
         long allowed = known == null ? Route.USUAL_DEADLINE : known.deadline;
-        calls.open(key, held, now, now + allowed);
+        long call = calls.open(key, held, now, now + allowed);
         try {
-            call(key, held, bound);
+            call(call, key.caller, held, bound);
         } catch (CallFailure failure) {
-            fail(key, failure);
+            fail(call, failure);
         } catch (RuntimeException unexpected) {
-            fail(key, unexpected(unexpected));
+            fail(call, unexpected(unexpected));
         }
     }
 
-    private void call(CallKey key, Held held, boolean bound) throws CallFailure {
+    private void call(long call, long caller, Held held, boolean bound) throws CallFailure {
         Request request = held.request;
-        Route route = policy.authorised(routes, request.capability, key.caller, bound);
+        Route route = policy.authorised(routes, request.capability, caller, bound);
         held.route = route;
         Map<String, Object> arguments =
                 Arguments.fit(request.arguments, route.input, routes.definitions);
-        if (route.target != null) {
-            route.target.check(backend.installed(route));
-        }
+        route.target.check(backend.installed(route));
         backend.call(
-                key,
+                call,
                 route,
                 route.outgoing(arguments, routes.definitions, backend.newRequestId()));
     }
 
-    /** Takes a backend's answer; what is late or the second is dropped. */
-    public void answered(CallKey key, BackendAnswer answer) {
+    /**
+     * Takes a backend's answer; what is late or the second is dropped.
+     *
+     * @param call the number that came with the call
+     */
+    public void answered(long call, BackendAnswer answer) {
         expire();
-        Held held = answer.isTrace ? null : calls.close(key);
+        Held held = answer.isTrace() ? null : calls.close(call);
         if (held == null) {
             return;
         }
@@ -120,7 +127,10 @@ public final class Engine {
     /** Ends a call because its caller wants so. */
     public void cancel(CallKey key) {
         expire();
-        fail(key, new CallFailure(FailureTokens.CANCELED, "the caller ended the call"));
+        Held held = calls.close(key);
+        if (held != null) {
+            tell(held, new CallFailure(FailureTokens.CANCELED, "the caller ended the call"));
+        }
     }
 
     /** Ends the calls to a package whose process died. */
@@ -128,8 +138,8 @@ public final class Engine {
         expire();
         for (OpenCalls.Call<Held> one : calls.open()) {
             Route route = one.held.route;
-            if (route != null && packageName.equals(route.packageName)) {
-                fail(one.key, new CallFailure(FailureTokens.INTERRUPTED, packageName + " died"));
+            if (route != null && packageName.equals(route.target.packageName)) {
+                fail(one.number, new CallFailure(FailureTokens.INTERRUPTED, packageName + " died"));
             }
         }
     }
@@ -142,8 +152,8 @@ public final class Engine {
         return calls.nextDeadline();
     }
 
-    private void fail(CallKey key, CallFailure failure) {
-        Held held = calls.close(key);
+    private void fail(long call, CallFailure failure) {
+        Held held = calls.close(call);
         if (held != null) {
             tell(held, failure);
         }

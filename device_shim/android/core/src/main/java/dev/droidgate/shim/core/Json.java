@@ -137,6 +137,21 @@ final class Json {
         return (String) held;
     }
 
+    /** Returns the text under a key, null where the key is missing. */
+    static String optionalTextAt(Map<String, Object> holder, String key)
+            throws MalformedJsonException {
+        return holder.get(key) == null ? null : textAt(holder, key);
+    }
+
+    /** Returns the text under a key, which is not empty. */
+    static String nameAt(Map<String, Object> holder, String key) throws MalformedJsonException {
+        String held = textAt(holder, key);
+        if (held.isEmpty()) {
+            throw new MalformedJsonException(key + " is empty");
+        }
+        return held;
+    }
+
     /** Returns the integer under a key, another where the key is missing. */
     static long integerAt(Map<String, Object> holder, String key, long otherwise)
             throws MalformedJsonException {
@@ -148,6 +163,24 @@ final class Json {
             throw new MalformedJsonException(key + " is no integer");
         }
         return (Long) held;
+    }
+
+    /** Returns the true or false under a key, false where the key is missing. */
+    static boolean flagAt(Map<String, Object> holder, String key) throws MalformedJsonException {
+        Object held = holder.get(key);
+        if (held != null && !(held instanceof Boolean)) {
+            throw new MalformedJsonException(key + " is neither true nor false");
+        }
+        return Boolean.TRUE.equals(held);
+    }
+
+    /** Refuses an object that has other keys than these, which stand between blanks. */
+    static void checkKeys(Map<String, Object> holder, String known) throws MalformedJsonException {
+        for (String key : holder.keySet()) {
+            if (key.indexOf(' ') >= 0 || !known.contains(' ' + key + ' ')) {
+                throw new MalformedJsonException(key + " is no known key");
+            }
+        }
     }
 
     /** Returns a value as an object. */

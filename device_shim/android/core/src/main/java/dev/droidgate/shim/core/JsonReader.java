@@ -15,7 +15,9 @@ import java.util.Map;
 public final class JsonReader {
     private static final int DEPTH = 64;
     private static final int KEYS = 1024;
-    private static final int LENGTH = 200_000;
+    /** UTF-16 units of a document that somebody else wrote, or will read. */
+    static final int LENGTH = 200_000;
+
     private static final int NUMBER = 32;
     private static final int EXPONENT = 3;
 

@@ -4,15 +4,28 @@ import java.util.Map;
 
 /** How many requests may be open and come in (docs/shim-engine.md 3, 8). */
 final class Limits {
+    /** More than any phone will see, and few enough for products. */
+    private static final long MOST = 1_000_000;
+
     final long open;
     final long openPerCaller;
     final long burst;
     final long perMinute;
 
     Limits(Map<String, Object> json) throws MalformedJsonException {
-        open = Json.integerAt(json, "open", 32);
-        openPerCaller = Json.integerAt(json, "open_per_caller", 8);
-        burst = Json.integerAt(json, "burst", 10);
-        perMinute = Json.integerAt(json, "per_minute", 30);
+        Json.checkKeys(json, " open open_per_caller burst per_minute ");
+        open = count(json, "open", 32);
+        openPerCaller = count(json, "open_per_caller", 8);
+        burst = count(json, "burst", 10);
+        perMinute = count(json, "per_minute", 30);
+    }
+
+    private static long count(Map<String, Object> json, String key, long otherwise)
+            throws MalformedJsonException {
+        long count = Json.integerAt(json, key, otherwise);
+        if (count < 0) {
+            throw new MalformedJsonException(key + " is no count");
+        }
+        return Math.min(count, MOST);
     }
 }

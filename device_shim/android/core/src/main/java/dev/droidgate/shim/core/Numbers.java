@@ -9,6 +9,7 @@ import java.math.RoundingMode;
 final class Numbers {
     private static final int MAX_INTEGER_DIGITS = 19;
     private static final int MAX_WHOLE_DIGITS = 64;
+    private static final int MAX_PLAIN_DIGITS = 18;
     private static final int DOUBLE_DIGITS = 17;
     private static final int FIRST_FLOAT_DIGITS = 6;
     private static final int FLOAT_DIGITS = 9;
@@ -88,7 +89,12 @@ final class Numbers {
         if (Double.isInfinite(near)) {
             return null;
         }
-        return single ? shortestOfFloat((float) near) : shortest(near);
+        BigDecimal shortest = single ? shortestOfFloat((float) near) : shortest(near);
+        if (shortest.signum() == 0) {
+            return BigDecimal.ZERO;
+        }
+        BigDecimal plain = shortest.stripTrailingZeros();
+        return plain.scale() < 0 && adjusted(plain) < MAX_PLAIN_DIGITS ? plain.setScale(0) : plain;
     }
 
     private static BigDecimal shortestOfFloat(float near) {

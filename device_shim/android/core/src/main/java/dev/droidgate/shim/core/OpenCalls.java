@@ -21,14 +21,19 @@ final class OpenCalls<H> {
     private final Limits limits;
     private final Map<CallKey, Call<H>> calls = new LinkedHashMap<>();
     private final Map<Long, Bucket> buckets = new HashMap<>();
+    private long numbers;
 
     /** A call that is open, or was until now. */
     static final class Call<H> {
+        /** Unlike that of every other call, also of a later one with the same key. */
+        final long number;
+
         final CallKey key;
         final H held;
         final long deadline;
 
-        Call(CallKey key, H held, long deadline) {
+        Call(long number, CallKey key, H held, long deadline) {
+            this.number = number;
             this.key = key;
             this.held = held;
             this.deadline = deadline;
@@ -46,11 +51,11 @@ final class OpenCalls<H> {
     }
 
     /**
-     * Takes a request.
+     * Takes a request and returns its number.
      *
      * @throws CallFailure {@code busy}; nothing is held then
      */
-    synchronized void open(CallKey key, H held, long now, long deadline) throws CallFailure {
+    synchronized long open(CallKey key, H held, long now, long deadline) throws CallFailure {
         if (calls.containsKey(key)) {
             throw busy("a request with this id is open already");
         }
@@ -66,7 +71,8 @@ final class OpenCalls<H> {
             throw busy("too many requests came in a minute");
         }
         bucket.level -= MINUTE;
-        calls.put(key, new Call<>(key, held, deadline));
+        calls.put(key, new Call<>(++numbers, key, held, deadline));
+        return numbers;
     }
 
     private static CallFailure busy(String why) {
@@ -112,6 +118,16 @@ final class OpenCalls<H> {
     synchronized H close(CallKey key) {
         Call<H> call = calls.remove(key);
         return call == null ? null : call.held;
+    }
+
+    /** The same for the request of a number. */
+    synchronized H close(long number) {
+        for (Call<H> one : calls.values()) {
+            if (one.number == number) {
+                return close(one.key);
+            }
+        }
+        return null;
     }
 
     /** Returns and forgets what has waited too long, by deadline and in the order of their requests. */

@@ -40,6 +40,9 @@ final class Outputs {
 
     private static Object fitted(Object value, Type declared, Map<String, Type> definitions)
             throws CallFailure {
+        if (declared != null && declared.is("null")) {
+            return null;
+        }
         try {
             return declared == null ? value : new ValueFitter(definitions, false).fit(value, declared);
         } catch (UnfitValueException unfit) {
@@ -81,9 +84,6 @@ final class Outputs {
     private static String wordOf(Type declared, Object value, Map<String, Type> definitions) {
         if (declared == null) {
             return wordOfValue(value);
-        }
-        if (declared.word != null) {
-            return declared.word;
         }
         Type one = declared.behind(definitions);
         switch (one.kind) {

@@ -18,11 +18,14 @@ public final class Policy {
     private final Set<Object> switchedOff;
 
     private Policy(Map<String, Object> json) throws MalformedJsonException {
+        Json.checkKeys(json, " grants switched_off limits ");
         for (Object one : Json.listAt(json, "grants")) {
             Map<String, Object> grant = Json.objectOf(one, "a grant");
+            Json.checkKeys(grant, " caller capability ");
+            // Of the texts only one means somebody; a uid is never equal to another.
             Object caller = grant.get("caller");
-            if (!ANY_APP.equals(caller) && !(caller instanceof Long)) {
-                throw new MalformedJsonException("a grant's caller is neither a uid nor any app");
+            if (!(caller instanceof String) && !(caller instanceof Long)) {
+                throw new MalformedJsonException("a grant's caller is neither a uid nor a text");
             }
             Set<String> granted = grants.get(caller);
             if (granted == null) {
@@ -32,6 +35,11 @@ public final class Policy {
             granted.add(Json.textAt(grant, "capability"));
         }
         switchedOff = new HashSet<>(Json.listAt(json, "switched_off"));
+        for (Object one : switchedOff) {
+            if (!(one instanceof String)) {
+                throw new MalformedJsonException("what is switched off is no text");
+            }
+        }
         limits = new Limits(Json.objectAt(json, "limits"));
     }
 

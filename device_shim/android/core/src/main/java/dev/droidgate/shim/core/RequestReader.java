@@ -68,8 +68,8 @@ final class RequestReader {
     }
 
     private Request readCommand(Map<String, Object> document) throws CallFailure {
-        Object capability = document.get("capability");
-        capability = capability == null ? document.get("capabilityId") : capability;
+        boolean named = document.containsKey("capability");
+        Object capability = document.get(named ? "capability" : "capabilityId");
         seen.capability = capability instanceof String ? (String) capability : "";
         throw new CallFailure(
                 FailureTokens.UNSUPPORTED_VERSION, "this form of requests is older than version 1.0");

@@ -11,16 +11,35 @@ final class ResponseWriter {
 
     /** Returns the extras that tell a failure. */
     static Map<String, String> failure(Request request, CallFailure failure) {
-        return write(request, null, false, failure.written());
+        Map<String, String> extras = write(request, null, false, failure.written());
+        return fits(extras) ? extras : write(request, null, false, failure.token);
     }
 
-    /** Returns the extras that tell a success; no outputs where none are declared. */
-    static Map<String, String> success(Request request, Outputs outputs) {
+    /**
+     * Returns the extras that tell a success; no outputs where none are declared.
+     *
+     * @throws CallFailure {@code malformed_response}: they are too long
+     */
+    static Map<String, String> success(Request request, Outputs outputs) throws CallFailure {
         Object written = null;
         if (outputs != null) {
             written = request.dialect.listsOutputs() ? listed(outputs) : outputs.values;
         }
-        return write(request, written, true, null);
+        Map<String, String> extras = write(request, written, true, null);
+        if (!fits(extras)) {
+            throw new CallFailure(FailureTokens.MALFORMED_RESPONSE, "the answer is too long");
+        }
+        return extras;
+    }
+
+    /** Tells whether extras are as short as others have to be for us. */
+    static boolean fits(Map<String, String> extras) {
+        for (String extra : extras.values()) {
+            if (extra.length() > JsonReader.LENGTH) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static Map<String, String> write(

@@ -1,9 +1,12 @@
 package dev.droidgate.shim.core;
 
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** How one capability of the shim is carried out (docs/shim-engine.md 2). */
 public final class Route {
@@ -24,13 +27,10 @@ public final class Route {
     /** The kind of backend, such as {@code app-function}. */
     public final String backend;
 
-    /** The package of the app that answers. */
-    public final String packageName;
-
     /** The component of an activity, receiver or service, {@code package/class}; null for a function. */
     public final String component;
 
-    /** What was approved, null where nothing was noted. */
+    /** What was approved. */
     public final Target target;
 
     /** How long a call may take, in milliseconds. */
@@ -50,29 +50,71 @@ public final class Route {
     final Dialect dialect;
     private final Map<String, String> names = new LinkedHashMap<>();
 
-    Route(Map<String, Object> json) throws MalformedJsonException {
-        id = Json.textAt(json, "id");
+    Route(Map<String, Object> json, Map<String, Type> definitions) throws MalformedJsonException {
+        Json.checkKeys(
+                json, " id input names outputs output backend target deadline_ms effects ");
+        id = Json.nameAt(json, "id");
         input = Type.of(json.get("input"));
+        input.checkReferences(definitions);
         output = json.get("output") == null ? null : Type.of(json.get("output"));
+        if (output != null) {
+            output.checkReferences(definitions);
+        }
         Map<String, Object> told = Json.objectAt(json, "outputs");
+        if (!json.containsKey("outputs")) {
+            throw new MalformedJsonException("the route " + id + " does not tell its outputs");
+        }
         outputs = json.get("outputs") == null ? null : known(told, OUTPUTS);
-        outputName = told.get("name") == null ? "result" : Json.textAt(told, "name");
+        Json.checkKeys(told, "fields".equals(outputs) ? " kind " : " kind name ");
+        outputName = told.containsKey("name") ? Json.nameAt(told, "name") : "result";
         Map<String, Object> held = Json.objectAt(json, "backend");
         backend = known(held, BACKENDS);
         boolean function = APP_FUNCTION.equals(backend);
         boolean tool = TOOL.equals(backend);
-        component = function ? null : Json.textAt(held, "component");
-        packageName = function ? Json.textAt(held, "package") : component.split("/", 2)[0];
-        callee = Json.textAt(held, function ? "function" : tool ? "capability" : "tool");
-        dialect = tool ? Dialect.of(Json.textAt(held, "dialect")) : null;
-        if (tool && dialect == null) {
-            throw new MalformedJsonException("the route " + id + " has a dialect that is not served");
+        String calleeKey = function ? "function" : tool ? "capability" : "tool";
+        String placeKey = function ? "package" : "component";
+        Json.checkKeys(
+                held, " kind " + calleeKey + ' ' + placeKey + (tool ? " dialect " : " "));
+        callee = Json.nameAt(held, calleeKey);
+        String place = Json.nameAt(held, placeKey);
+        component = function ? null : place;
+        int slash = place.indexOf('/');
+        boolean twoParts =
+                slash > 0 && slash < place.length() - 1 && slash == place.lastIndexOf('/');
+        if (!function && !twoParts) {
+            throw new MalformedJsonException(place + " is no component");
         }
-        target = json.get("target") == null ? null : Target.of(Json.objectAt(json, "target"));
+        dialect = tool ? dialectOf(held) : null;
+        target = Target.of(Json.objectOf(json.get("target"), "a target"));
         deadline = Json.integerAt(json, "deadline_ms", USUAL_DEADLINE);
-        Map<String, Object> renamed = Json.objectAt(json, "names");
+        if (deadline <= 0) {
+            throw new MalformedJsonException("the route " + id + " has no time");
+        }
+        readNames(Json.objectAt(json, "names"), input.behind(definitions).properties.keySet());
+    }
+
+    private static Dialect dialectOf(Map<String, Object> held) throws MalformedJsonException {
+        String told = Json.optionalTextAt(held, "dialect");
+        Dialect dialect = told == null ? Dialect.S0 : Dialect.of(told);
+        if (dialect == null) {
+            throw new MalformedJsonException("the dialect " + told + " is not served");
+        }
+        return dialect;
+    }
+
+    private void readNames(Map<String, Object> renamed, Collection<String> declared)
+            throws MalformedJsonException {
         for (String name : renamed.keySet()) {
-            names.put(name, Json.textAt(renamed, name));
+            if (!declared.contains(name)) {
+                throw new MalformedJsonException("the parameter " + name + " is not declared");
+            }
+            names.put(name, Json.nameAt(renamed, name));
+        }
+        Set<String> there = new HashSet<>();
+        for (String name : declared) {
+            if (!there.add(names.containsKey(name) ? names.get(name) : name)) {
+                throw new MalformedJsonException("two parameters of one name at the backend");
+            }
         }
     }
 
@@ -85,7 +127,10 @@ public final class Route {
         return kind;
     }
 
-    /** Returns arguments under the names that the backend has for them. */
+    /**
+     * Returns arguments under the names that the backend has for them. One that is not declared and has such a
+     * name would pass by its parameter's constraints; it is left out.
+     */
     private Map<String, Object> renamed(Map<String, Object> arguments) {
         if (names.isEmpty()) {
             return arguments;
@@ -93,7 +138,9 @@ public final class Route {
         Map<String, Object> renamed = new LinkedHashMap<>();
         for (Map.Entry<String, Object> one : arguments.entrySet()) {
             String name = names.get(one.getKey());
-            renamed.put(name == null ? one.getKey() : name, one.getValue());
+            if (name != null || !names.containsValue(one.getKey())) {
+                renamed.put(name == null ? one.getKey() : name, one.getValue());
+            }
         }
         return renamed;
     }
@@ -121,6 +168,9 @@ public final class Route {
         } else {
             extras = ToolWire.request(dialect, newId, callee, given);
         }
+        if (!ResponseWriter.fits(extras)) {
+            throw new CallFailure(FailureTokens.INVALID_ARGUMENT, "the arguments are too long");
+        }
         return new Outgoing(extras, null, null);
     }
 
@@ -130,6 +180,10 @@ public final class Route {
      * @throws CallFailure the failure that it told
      */
     Object value(BackendAnswer answer, Map<String, Type> definitions) throws CallFailure {
+        if (!answer.isFrom(backend)) {
+            throw new CallFailure(
+                    FailureTokens.MALFORMED_RESPONSE, "the answer is of another form than the backend's");
+        }
         if (answer.failure != null) {
             throw answer.failure;
         }

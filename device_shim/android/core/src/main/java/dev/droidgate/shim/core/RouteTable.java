@@ -14,9 +14,16 @@ public final class RouteTable {
         if (Json.integerAt(json, "format", 0) != FORMAT) {
             throw new MalformedJsonException("the route table is of another format");
         }
+        Json.checkKeys(json, " format definitions routes ");
         definitions = Type.mapOf(Json.objectAt(json, "definitions"));
+        for (Type one : definitions.values()) {
+            one.checkReferences(definitions);
+        }
+        if (!json.containsKey("routes")) {
+            throw new MalformedJsonException("the route table has no routes");
+        }
         for (Object one : Json.listAt(json, "routes")) {
-            Route route = new Route(Json.objectOf(one, "a route"));
+            Route route = new Route(Json.objectOf(one, "a route"), definitions);
             if (routes.containsKey(route.id)) {
                 throw new MalformedJsonException("the route " + route.id + " stands twice");
             }

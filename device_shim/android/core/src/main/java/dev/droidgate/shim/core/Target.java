@@ -16,8 +16,12 @@ public final class Target {
     }
 
     static Target of(Map<String, Object> json) throws MalformedJsonException {
+        Json.checkKeys(json, " package signer version_code digest ");
+        if (!(json.get("version_code") instanceof Long)) {
+            throw new MalformedJsonException("a target has no version");
+        }
         return new Target(
-                Json.text(json.get("package")),
+                Json.nameAt(json, "package"),
                 Json.textAt(json, "signer"),
                 Json.textAt(json, "digest"));
     }

@@ -17,6 +17,9 @@ public final class Type {
                     "boolean", "int32", "int64", "float", "double", "string", "bytes", "null",
                     "array", "object", "ref", "all-of", "one-of", "opaque", "any");
 
+    private static final String FACTS =
+            " kind nullable description enum pattern format implicit keywords extensions ";
+
     /** The kind, such as {@code int64} or {@code object}. */
     final String kind;
 
@@ -27,9 +30,6 @@ public final class Type {
 
     final String pattern;
     final Map<String, Object> keywords;
-
-    /** The type word that the descriptor states, null where it is the kind's usual one. */
-    final String word;
 
     /** Of a list; null where the source does not say of what. */
     final Type items;
@@ -68,27 +68,48 @@ public final class Type {
         if (!KINDS.contains(kind)) {
             throw new MalformedJsonException(kind + " is no kind of type");
         }
-        nullable = Boolean.TRUE.equals(facts.get("nullable"));
+        Json.checkKeys(facts, FACTS + keysOf(kind));
+        nullable = Json.flagAt(facts, "nullable");
         values = facts.get("enum") == null ? null : Json.listAt(facts, "enum");
-        pattern = Json.text(facts.get("pattern"));
+        pattern = Json.optionalTextAt(facts, "pattern");
         keywords = Json.objectAt(facts, "keywords");
-        Map<String, Object> extensions = Json.objectAt(facts, "extensions");
-        word = Json.text(Json.objectAt(extensions, "mobile-mcp").get("word"));
         items = facts.get("items") == null ? null : of(facts.get("items"));
         properties = new LinkedHashMap<>();
         for (Map.Entry<String, Object> one : Json.objectAt(facts, "properties").entrySet()) {
             Map<String, Object> held = Json.objectOf(one.getValue(), one.getKey());
-            boolean required = Boolean.TRUE.equals(held.get("required"));
-            properties.put(one.getKey(), new Property(of(held.get("type")), required));
+            Json.checkKeys(held, " type required extensions ");
+            Type type = of(held.get("type"));
+            properties.put(one.getKey(), new Property(type, Json.flagAt(held, "required")));
         }
-        qualifiedName = Json.text(facts.get("qualified_name"));
-        name = "ref".equals(kind) ? Json.textAt(facts, "name") : null;
+        qualifiedName = Json.optionalTextAt(facts, "qualified_name");
+        name = is("ref") ? Json.textAt(facts, "name") : null;
         members = new ArrayList<>();
         for (Object one : Json.listAt(facts, is("one-of") ? "alternatives" : "members")) {
             members.add(of(one));
         }
-        exclusive = !Boolean.FALSE.equals(facts.get("exclusive"));
-        possible = !(is("any") && Boolean.FALSE.equals(facts.get("boolean")));
+        exclusive = facts.get("exclusive") == null || Json.flagAt(facts, "exclusive");
+        possible = facts.get("boolean") == null || Json.flagAt(facts, "boolean");
+    }
+
+    private static String keysOf(String kind) {
+        switch (kind) {
+            case "array":
+                return " items ";
+            case "object":
+                return " properties qualified_name ";
+            case "ref":
+                return " name ";
+            case "all-of":
+                return " members qualified_name ";
+            case "one-of":
+                return " alternatives exclusive qualified_name ";
+            case "opaque":
+                return " class_name ";
+            case "any":
+                return " boolean ";
+            default:
+                return "";
+        }
     }
 
     /** An object of these properties. */
@@ -100,7 +121,6 @@ public final class Type {
         values = null;
         pattern = null;
         keywords = new LinkedHashMap<>();
-        word = null;
         items = null;
         name = null;
         members = new ArrayList<>();
@@ -128,6 +148,44 @@ public final class Type {
 
     boolean is(String one) {
         return kind.equals(one);
+    }
+
+    /**
+     * Returns what a value's or document's schema type says where it means this type, null where nothing does:
+     * of an object that declares no property of that name.
+     *
+     * @param referred the name by which this type is referred to, null where it stands there itself
+     */
+    String schemaName(String referred) {
+        if (!is("object") || properties.containsKey(DocumentTypes.SCHEMA_TYPE)) {
+            return null;
+        }
+        return nameOr(referred);
+    }
+
+    /** Returns the qualified name, another where there is none. */
+    String nameOr(String otherwise) {
+        return qualifiedName == null || qualifiedName.isEmpty() ? otherwise : qualifiedName;
+    }
+
+    /**
+     * Looks for references to nothing.
+     *
+     * @throws MalformedJsonException there is one
+     */
+    void checkReferences(Map<String, Type> definitions) throws MalformedJsonException {
+        if (is("ref") && !definitions.containsKey(name)) {
+            throw new MalformedJsonException("the type " + name + " is not defined");
+        }
+        if (items != null) {
+            items.checkReferences(definitions);
+        }
+        for (Property property : properties.values()) {
+            property.type.checkReferences(definitions);
+        }
+        for (Type member : members) {
+            member.checkReferences(definitions);
+        }
     }
 
     /** Returns the type behind references, itself where a reference leads nowhere. */

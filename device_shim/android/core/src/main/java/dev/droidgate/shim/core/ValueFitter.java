@@ -290,6 +290,10 @@ final class ValueFitter {
 
     private Object fitOne(Object value, Type one, String pointer, int depth)
             throws UnfitValueException {
+        Type named = namedAlternative(value, one, pointer);
+        if (named != null) {
+            return fitNamed(Json.object(value), named, pointer, depth);
+        }
         List<ValueFitter> trials = new ArrayList<>();
         List<Object> found = fitting(value, one, pointer, depth, true, trials);
         if (found.isEmpty() && !exact) {
@@ -303,6 +307,31 @@ final class ValueFitter {
         }
         bends.addAll(trials.get(0).bends);
         return found.get(0);
+    }
+
+    /** Returns the alternative that the value names, null where it names none. */
+    private Type namedAlternative(Object value, Type one, String pointer)
+            throws UnfitValueException {
+        Map<String, Object> held = Json.object(value);
+        String told = held == null ? null : Json.text(held.get(DocumentTypes.SCHEMA_TYPE));
+        if (told != null) {
+            for (Type alternative : one.members) {
+                Type behind = resolve(alternative, pointer);
+                if (told.equals(behind.schemaName(alternative.name))) {
+                    return behind;
+                }
+            }
+        }
+        return null;
+    }
+
+    private Object fitNamed(Map<String, Object> value, Type named, String pointer, int depth)
+            throws UnfitValueException {
+        Map<String, Object> held = new LinkedHashMap<>(value);
+        Map<String, Object> fitted = new LinkedHashMap<>();
+        fitted.put(DocumentTypes.SCHEMA_TYPE, held.remove(DocumentTypes.SCHEMA_TYPE));
+        fitted.putAll(Json.object(fit(held, named, pointer, depth + 1)));
+        return fitted;
     }
 
     private List<Object> fitting(

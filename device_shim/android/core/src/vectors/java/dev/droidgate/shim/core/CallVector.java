@@ -9,7 +9,7 @@ final class CallVector implements Clock, Backend, Answers {
     private final Map<String, Object> behaviour;
     private final RouteTable routes;
     private final Policy policy;
-    private CallKey key;
+    private long call;
     private Route route;
     private Outgoing outgoing;
     private Map<String, Object> outcome;
@@ -18,24 +18,12 @@ final class CallVector implements Clock, Backend, Answers {
     CallVector(Map<String, Object> vector) throws MalformedJsonException {
         this.vector = vector;
         behaviour = Json.objectAt(vector, "backend");
-        routes = table(vector);
+        routes = RouteTable.of(vector.get("routes"));
         policy = Policy.of(Json.objectAt(vector, "policy"));
     }
 
-    private static RouteTable table(Map<String, Object> vector) {
-        try {
-            return RouteTable.of(vector.get("routes"));
-        } catch (MalformedJsonException malformed) {
-            return null;
-        }
-    }
-
     Map<String, Object> outcome() throws MalformedJsonException {
-        if (routes == null) {
-            return VectorRunner.one("error", "malformed");
-        }
         now = 0;
-        key = null;
         route = null;
         outgoing = null;
         outcome = null;
@@ -55,28 +43,29 @@ final class CallVector implements Clock, Backend, Answers {
 
     private void behave(Engine engine) throws MalformedJsonException {
         if (Boolean.TRUE.equals(behaviour.get("died"))) {
-            engine.died(route.packageName);
+            engine.died(route.target.packageName);
         } else if (behaviour.containsKey("error")) {
             Map<String, Object> error = Json.objectAt(behaviour, "error");
             long code = Json.integerAt(error, "code", 0);
-            engine.answered(key, BackendAnswer.ofError(code, Json.text(error.get("message"))));
+            engine.answered(call, BackendAnswer.ofError(code, Json.text(error.get("message"))));
         } else if (!behaviour.isEmpty() && !Boolean.TRUE.equals(behaviour.get("silent"))) {
-            engine.answered(key, answer());
+            engine.answered(call, answer());
         }
     }
 
     private BackendAnswer answer() throws MalformedJsonException {
-        long code = Json.integerAt(behaviour, "code", 0);
-        switch (route.backend) {
-            case Route.ACTIVITY:
-                return BackendAnswer.ofActivity(code, Json.objectAt(behaviour, "extras"));
-            case Route.BROADCAST:
-                return BackendAnswer.ofBroadcast(code, Json.text(behaviour.get("data")));
-            case Route.APP_FUNCTION:
-                return BackendAnswer.ofDocument(Json.object(behaviour.get("document")));
-            default:
-                return BackendAnswer.ofTool(Json.objectAt(behaviour, "extras"));
+        if (behaviour.containsKey("document")) {
+            return BackendAnswer.ofDocument(Json.object(behaviour.get("document")));
         }
+        Map<String, Object> extras = Json.objectAt(behaviour, "extras");
+        if (!behaviour.containsKey("code")) {
+            return BackendAnswer.ofTool(extras);
+        }
+        long code = Json.integerAt(behaviour, "code", 0);
+        if (behaviour.containsKey("data")) {
+            return BackendAnswer.ofBroadcast(code, Json.text(behaviour.get("data")));
+        }
+        return BackendAnswer.ofActivity(code, extras);
     }
 
     @Override
@@ -105,8 +94,8 @@ final class CallVector implements Clock, Backend, Answers {
     }
 
     @Override
-    public void call(CallKey called, Route by, Outgoing sent) {
-        key = called;
+    public void call(long called, Route by, Outgoing sent) {
+        call = called;
         route = by;
         outgoing = sent;
     }

@@ -38,8 +38,12 @@ final class LifeVector {
                     new CallKey(Json.integerAt(event, "caller", 0), Json.textAt(event, "id"));
             if ("request".equals(kind)) {
                 begin(key, now, Json.integerAt(event, "deadline_ms", Route.USUAL_DEADLINE));
+            } else if ("result".equals(kind)) {
+                end(key, now, null);
+            } else if ("cancel".equals(kind)) {
+                end(key, now, FailureTokens.CANCELED);
             } else {
-                end(key, now, "cancel".equals(kind) ? FailureTokens.CANCELED : null);
+                throw new IllegalArgumentException(kind);
             }
         }
     }

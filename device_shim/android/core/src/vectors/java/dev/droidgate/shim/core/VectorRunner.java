@@ -13,7 +13,7 @@ import java.util.Map;
 
 /**
  * Runs vectors: one JSON object a line on standard input, its outcome on standard output (docs/shim-engine.md
- * 9). Each line is answered; what is no vector with {@code {"error": "internal"}}.
+ * 9). Each line is answered, also what is no vector: with {@code {"error": "malformed"}} or {@code "internal"}.
  */
 public final class VectorRunner {
     private VectorRunner() {}
@@ -33,7 +33,9 @@ public final class VectorRunner {
     private static Map<String, Object> outcome(String line) {
         try {
             return evaluate(Json.objectOf(JsonReader.parseOwn(line), "a vector"));
-        } catch (MalformedJsonException | RuntimeException | StackOverflowError unexpected) {
+        } catch (MalformedJsonException malformed) {
+            return one("error", "malformed");
+        } catch (RuntimeException | StackOverflowError unexpected) {
             Map<String, Object> outcome = one("error", "internal");
             outcome.put("message", String.valueOf(unexpected));
             return outcome;
@@ -61,7 +63,7 @@ public final class VectorRunner {
             case "bench":
                 return bench(vector);
             default:
-                throw new MalformedJsonException("no such op");
+                throw new IllegalArgumentException("no such op");
         }
     }
 

@@ -1,0 +1,243 @@
+"""Random lives of calls against a plain model of docs/shim-engine.md 3.2 and 7: each accepted request is
+answered once, nothing comes after it has ended, and nothing is held then.
+"""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from random import Random
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from droidgate.calls.failures import Failure
+from droidgate_shim.engine.backends import ActivityAnswer, BroadcastAnswer
+from droidgate_shim.engine.engine import Answer, CallHandle, Effect, Engine, Send
+from shim_engine.engine_samples import ANY_APP, engine, s1
+
+CALLERS = (1, 2, 3)
+IDS = ("a", "b", "c", "d")
+CAPABILITIES = {"fill": ("a.pdf", 5_000), "weather": ("a.weather", 30_000)}
+LIMITS = {"open": 6, "open_per_caller": 3, "burst": 5, "per_minute": 30}
+
+
+class Reply:
+    """Where an answer goes; it is known by itself, and by whether it is still held."""
+
+
+@dataclass
+class Expected:
+    """One open call of the model."""
+
+    caller: int
+    request_id: str
+    package: str
+    deadline: int
+    number: int
+    reply: Reply
+
+
+@dataclass
+class Driver:
+    """Feeds an engine and a model with the same events."""
+
+    engine: Engine = field(default_factory=lambda: engine({**ANY_APP, "limits": LIMITS}))
+    now: int = 0
+    open: list[Expected] = field(default_factory=list)
+    handles: dict[int, CallHandle] = field(default_factory=dict)
+    closed: list[CallHandle] = field(default_factory=list)
+    buckets: dict[int, tuple[Fraction, int]] = field(default_factory=dict)
+    replies: weakref.WeakSet[Reply] = field(default_factory=weakref.WeakSet)
+    answers: int = 0
+    accepted: int = 0
+    refused: int = 0
+
+    def pass_time(self, milliseconds: int) -> list[tuple[Reply, str | None]]:
+        """Return the answers that the model expects because time has passed."""
+        self.now += milliseconds
+        late = sorted((one.deadline, one.number) for one in self.open if one.deadline <= self.now)
+        by_number = {one.number: one for one in self.open}
+        return [self.close(by_number[number], "timeout") for _, number in late]
+
+    def close(self, one: Expected, token: str | None) -> tuple[Reply, str | None]:
+        self.open.remove(one)
+        handle = self.handles.pop(one.number)
+        self.closed = [*self.closed[-20:], handle]
+        return one.reply, token
+
+    def check(self, effects: list[Effect], expected: list[tuple[Reply, str | None]]) -> None:
+        answers = [(one.reply_to, one.token) for one in effects if isinstance(one, Answer)]
+        assert answers == expected
+        self.answers += len(answers)
+
+    def take(self, caller: int) -> bool:
+        amount, at = self.buckets.get(caller, (Fraction(LIMITS["burst"]), self.now))
+        amount = min(
+            Fraction(LIMITS["burst"]), amount + Fraction((self.now - at) * LIMITS["per_minute"], 60_000)
+        )
+        self.buckets[caller] = (amount - 1 if amount >= 1 else amount, self.now)
+        return amount >= 1
+
+    def request(self, wait: int, caller: int, request_id: str, capability: str) -> None:
+        expected = self.pass_time(wait)
+        reply = Reply()
+        self.replies.add(reply)
+        mine = [one for one in self.open if one.caller == caller]
+        fits = all(one.request_id != request_id for one in mine) and len(mine) < LIMITS["open_per_caller"]
+        goes = fits and len(self.open) < LIMITS["open"] and self.take(caller)
+        given = s1(request_id, capability, {"path": "/a"})
+        effects = self.engine.request(self.now, "bind", caller, given, reply)
+        if goes:
+            sent = effects.pop()
+            assert isinstance(sent, Send)
+            package, deadline_ms = CAPABILITIES[capability]
+            number = self.accepted
+            self.accepted += 1
+            self.open.append(Expected(caller, request_id, package, self.now + deadline_ms, number, reply))
+            self.handles[number] = sent.call
+        else:
+            self.refused += 1
+            expected.append((reply, "busy"))
+        self.check(effects, expected)
+
+    def result(self, wait: int, which: int) -> None:
+        self._end(wait, which, lambda call: self.engine.result(self.now, call, BroadcastAnswer(-1, "Sun")))
+
+    def fail(self, wait: int, which: int) -> None:
+        self._end(
+            wait, which, lambda call: self.engine.fail(self.now, call, Failure("needs_user")), "needs_user"
+        )
+
+    def _end(
+        self, wait: int, which: int, end: Callable[[CallHandle], list[Effect]], token: str | None = None
+    ) -> None:
+        expected = self.pass_time(wait)
+        if not self.open:
+            self.check(self.engine.advance(self.now), expected)
+            return
+        one = self.open[which % len(self.open)]
+        call = self.handles[one.number]
+        if token is None and one.package == "a.pdf":
+            token = "malformed_response"
+        self.check(end(call), [*expected, self.close(one, token)])
+        assert end(call) == []
+
+    def late(self, wait: int, which: int) -> None:
+        expected = self.pass_time(wait)
+        answer = ActivityAnswer(-1, {"result": '{"ok":true}'})
+        effects: list[Effect] = self.engine.advance(self.now)
+        for call in self.closed[which % 20 :][:1]:
+            effects += self.engine.result(self.now, call, answer)
+        self.check(effects, expected)
+
+    def cancel(self, wait: int, caller: int, request_id: str) -> None:
+        expected = self.pass_time(wait)
+        found = [one for one in self.open if (one.caller, one.request_id) == (caller, request_id)]
+        expected += [self.close(one, "canceled") for one in found]
+        self.check(self.engine.cancel(self.now, caller, request_id), expected)
+
+    def died(self, wait: int, package: str) -> None:
+        expected = self.pass_time(wait)
+        found = [one for one in self.open if one.package == package]
+        expected += [self.close(one, "interrupted") for one in found]
+        self.check(self.engine.died(self.now, package), expected)
+
+    def check_held(self) -> None:
+        assert self.engine.size[0] == len(self.open) == len(self.engine.journal())
+        assert self.engine.next_deadline() == min((one.deadline for one in self.open), default=None)
+        assert self.answers == self.accepted + self.refused - len(self.open)
+
+    def check_nothing_held(self) -> None:
+        self.check(self.engine.advance(self.now + 100_000), self.pass_time(100_000))
+        self.check_held()
+        gc.collect()
+        assert self.engine.size == (0, 0)
+        assert len(self.replies) == 0
+
+
+def play(seed: int, events: int) -> Driver:
+    """Play so many random events."""
+    random, driver = Random(seed), Driver()
+    for _ in range(events):
+        wait = random.choice((0, 0, 1, 50, 700, 2_500, 6_000))
+        caller, request_id, which = random.choice(CALLERS), random.choice(IDS), random.randrange(20)
+        kind = random.choices(
+            ("request", "result", "fail", "late", "cancel", "died"), (50, 20, 5, 10, 10, 2), k=1
+        )[0]
+        if kind == "request":
+            driver.request(wait, caller, request_id, random.choice(list(CAPABILITIES)))
+        elif kind == "cancel":
+            driver.cancel(wait, caller, request_id)
+        elif kind == "died":
+            driver.died(wait, random.choice(("a.pdf", "a.weather", "a.gone")))
+        else:
+            getattr(driver, kind)(wait, which)
+        driver.check_held()
+    driver.check_nothing_held()
+    return driver
+
+
+def test_random_events_end_each_call_once() -> None:
+    driver = play(6, 3_000)
+    assert driver.accepted > 500
+    assert driver.refused > 200
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_a_hundred_thousand_random_events_end_each_call_once() -> None:
+    driver = play(7, 100_000)
+    assert driver.accepted > 20_000
+    assert driver.refused > 5_000
+
+
+WAITS = st.sampled_from((0, 1, 1_999, 2_000, 5_000, 31_000))
+
+
+class LifeMachine(RuleBasedStateMachine):
+    """The same events, chosen and shrunk by hypothesis."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.driver = Driver()
+
+    @rule(wait=WAITS, caller=st.sampled_from(CALLERS), request_id=st.sampled_from(IDS))
+    def request_slow(self, wait: int, caller: int, request_id: str) -> None:
+        self.driver.request(wait, caller, request_id, "weather")
+
+    @rule(wait=WAITS, caller=st.sampled_from(CALLERS), request_id=st.sampled_from(IDS))
+    def request_quick(self, wait: int, caller: int, request_id: str) -> None:
+        self.driver.request(wait, caller, request_id, "fill")
+
+    @rule(wait=WAITS, which=st.integers(0, 5))
+    def result(self, wait: int, which: int) -> None:
+        self.driver.result(wait, which)
+
+    @rule(wait=WAITS, which=st.integers(0, 19))
+    def late(self, wait: int, which: int) -> None:
+        self.driver.late(wait, which)
+
+    @rule(wait=WAITS, caller=st.sampled_from(CALLERS), request_id=st.sampled_from(IDS))
+    def cancel(self, wait: int, caller: int, request_id: str) -> None:
+        self.driver.cancel(wait, caller, request_id)
+
+    @rule(wait=WAITS, package=st.sampled_from(("a.pdf", "a.weather")))
+    def died(self, wait: int, package: str) -> None:
+        self.driver.died(wait, package)
+
+    @invariant()
+    def held_is_what_is_open(self) -> None:
+        self.driver.check_held()
+
+    def teardown(self) -> None:
+        self.driver.check_nothing_held()
+
+
+TestLife = LifeMachine.TestCase
+TestLife.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
