@@ -301,17 +301,24 @@ def tour_part(step: str) -> str:
 def phone_part() -> str:
     """Return what `discover` prints of a virtual phone; its ports are written as a user might choose them."""
     command = "droidgate discover"
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(("ADB_", "ANDROID_"))
+    }
     with tempfile.TemporaryDirectory() as folder, start_phone(server_port=0) as phone:
         run = subprocess.run(
             [sys.executable, "-m", "droidgate", *shlex.split(command)[1:]],
-            env={**os.environ, "DROIDGATE_HOME": folder, "ANDROID_ADB_SERVER_PORT": str(phone.server_port)},
+            env={**inherited, "DROIDGATE_HOME": folder, "ANDROID_ADB_SERVER_PORT": str(phone.server_port)},
             capture_output=True,
             text=True,
             check=False,
         )
-        lines = run.stdout.replace(phone.serial, "127.0.0.1:5555").splitlines()
-    shown = ["$ droidgate phone start --port 5555", "...", f"$ {command}", *(line.rstrip() for line in lines)]
-    return "\n".join(["```", *shown, "```", ""])
+        lines = run.stdout.replace(phone.serial, "127.0.0.1:5600").splitlines()
+    typed = ["$ droidgate phone start --port 5600 --server-port 5601", "..."]
+    typed += [
+        "$ export ANDROID_ADB_SERVER_PORT=5601    # or, with adb: adb connect 127.0.0.1:5600",
+        f"$ {command}",
+    ]
+    return "\n".join(["```", *typed, *(line.rstrip() for line in lines), "```", ""])
 
 
 PARTS: dict[str, Callable[[], str]] = {

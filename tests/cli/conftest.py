@@ -1,8 +1,13 @@
-"""A way to run the program."""
+"""A way to run the program, with none of the user's folders."""
 
 import pytest
 
 from cli.program_runs import Runner
+
+
+@pytest.fixture(autouse=True)
+def _home(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path_factory.mktemp("droidgate-home")))
 
 
 @pytest.fixture

@@ -379,6 +379,41 @@ def test_the_demo_touches_neither_home_nor_the_users_adb_server(
     assert list(home.iterdir()) == []
 
 
+def test_the_demo_works_where_no_adb_program_is(monkeypatch: pytest.MonkeyPatch, droidgate: Runner) -> None:
+    monkeypatch.setenv("ADBUTILS_ADB_PATH", "/nonexistent/adb")
+    run = droidgate("demo")
+    assert run.code == 0, run.out[-2000:]
+    assert "reached by the phone's own adb server" in run.out
+
+
+def test_the_demo_tells_what_is_wrong_with_the_adb_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, droidgate: Runner
+) -> None:
+    program = tmp_path / "adb"
+    program.write_text("#!/bin/sh\necho broken; exit 3\n")
+    program.chmod(0o700)
+    monkeypatch.setenv("ADBUTILS_ADB_PATH", str(program))
+    run = droidgate("demo")
+    assert (run.code, run.err) == (1, "")
+    assert re.search(r"adb connect 127\.0\.0\.1:\d+ ended with status 3: broken\n", run.out)
+
+
+def test_the_adb_server_of_the_demo_leaves_real_phones_and_logs_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, droidgate: Runner
+) -> None:
+    seen = tmp_path / "environment"
+    program = tmp_path / "adb"
+    program.write_text(f"#!/bin/sh\nenv >{seen}\nexit 3\n")
+    program.chmod(0o700)
+    monkeypatch.setenv("ADBUTILS_ADB_PATH", str(program))
+    monkeypatch.setenv("ADB_SERVER_SOCKET", "tcp:1")
+    droidgate("demo", "--keep", "kept")
+    told = dict(line.partition("=")[::2] for line in seen.read_text().splitlines())
+    assert (told["ADB_USB"], told["ADB_EMU"], told["ADB_MDNS"]) == ("0", "0", "0")
+    assert {told["HOME"], told["TMPDIR"], told["ANDROID_USER_HOME"]} == {str(Path("kept/home").absolute())}
+    assert "ADB_SERVER_SOCKET" not in told
+
+
 # hostile and damaged input
 
 

@@ -1,6 +1,7 @@
 """Every test here: no adb variable of the user, no cache of the user, and no request without a serial."""
 
 import re
+import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -26,6 +27,8 @@ StartServer = Callable[..., FakeAdbServer]
 def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
+    # What would take adb's own port by mistake must not find the user's server there.
+    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(unused_port()))
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path_factory.mktemp("droidgate-home")))
 
 
@@ -50,6 +53,13 @@ def assert_serials(requests: list[str]) -> None:
     for service in requests:
         if service.startswith("host") and service not in SERVER_QUESTIONS:
             assert re.match(r"host:tport:serial:.|host-serial:.+:features$", service), service
+
+
+def unused_port() -> int:
+    """Return a port of this machine that nobody listens on."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
 
 
 def client(server: FakeAdbServer) -> AdbServer:

@@ -8,7 +8,9 @@ import contextlib
 import io
 import socket
 import threading
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -221,6 +223,35 @@ def test_without_an_adb_program_a_missing_server_is_told_with_a_way_out(
         AdbServer(ServerAddress(port=free_port())).devices()
 
 
+def test_an_adb_program_that_is_none_is_told_with_a_way_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ADBUTILS_ADB_PATH", str(tmp_path / "adb"))
+    with pytest.raises(ServerUnreachableError, match="is no adb program") as told:
+        AdbServer(ServerAddress(port=free_port())).devices()
+    assert told.value.hint
+
+
+def test_an_adb_program_that_does_not_run_is_told_with_a_way_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "adb").write_bytes(b"\x7fELF of another machine")
+    (tmp_path / "adb").chmod(0o700)
+    monkeypatch.setenv("ADBUTILS_ADB_PATH", str(tmp_path / "adb"))
+    with pytest.raises(ServerUnreachableError, match="start-server fails") as told:
+        AdbServer(ServerAddress(port=free_port())).devices()
+    assert told.value.hint
+
+
+def test_what_a_server_never_answers_is_within_the_deadline_of_the_command(start_server: StartServer) -> None:
+    device = device_on(start_server(faults={f"host-serial:{SERIAL}:features": stalls_after(b"OKAY")}))
+    begin = time.monotonic()
+    with pytest.raises(DeadlineError, match=r"getprop did not end within 0\.3 s") as told:
+        device.run(["getprop"], deadline=0.3)
+    assert time.monotonic() - begin < 5
+    assert told.value.place == SERIAL
+
+
 def test_a_server_of_another_machine_is_not_started() -> None:
     with pytest.raises(ServerUnreachableError, match="no adb server answers there"):
         adb_server.start_server(ServerAddress(host="192.0.2.1"))
@@ -240,6 +271,7 @@ def test_a_server_of_another_machine_is_not_started() -> None:
 def test_adbs_own_variables_name_the_server(
     monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], expected: str
 ) -> None:
+    monkeypatch.delenv("ANDROID_ADB_SERVER_PORT")
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert str(server_address()) == expected

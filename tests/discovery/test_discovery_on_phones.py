@@ -60,8 +60,8 @@ def discover(phone: VirtualPhone, **asked: bool) -> PhoneReading:
     return read_phone(device_of(phone), PhoneRequest(tuple(load_formats().values()), **asked))  # type: ignore[arg-type]
 
 
-def provider_of(found: PhoneReading, package: str) -> Provider:
-    (app,) = [one for one in found.apps if one.package == SAMPLE + package]
+def provider_of(found: PhoneReading, name: str, start: str = SAMPLE) -> Provider:
+    (app,) = [one for one in found.apps if one.package == start + name]
     assert app.problems == ()
     (provider,) = app.providers
     return provider
@@ -188,6 +188,37 @@ def test_apps_of_the_phone_are_no_larger_over_adb_than_a_full_pull(phone: Virtua
         assert status is not None
         whole += status.size
     assert 0 < found.bytes_read <= whole
+
+
+HOSTILE = (
+    '<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="org.example.hostile">'
+    '<application android:label="Tools\u202e\u2066">'
+    '<activity android:name=".Tool\u202eActivity" android:exported="true">'
+    '<intent-filter><action android:name="com.example.mMCP.ACTION_TOOL_ADVERTISE"/></intent-filter>'
+    '<meta-data android:name="mMCP_manifest" android:value=\'{"protocolVersion": "1.0", "instructions": '
+    '"\\\\u001b[2J", "tools": [{"name": "t\\\\u001b[31m\\\\u009b", "description": "\\\\u202eevil\\\\u0007", '
+    '"parameters": {"type": "object"}}]}\'/>'
+    "</activity></application></manifest>"
+)
+
+
+def test_an_app_with_hostile_names_hides_no_other_and_steers_no_terminal(
+    phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
+    before = {one.package for one in discover(phone).apps}
+    phone.install(pack_project({"AndroidManifest.xml": HOSTILE.encode()}, key=signing_key()))
+    found = discover(phone)
+    assert {one.package for one in found.apps if one.providers} == before | {"org.example.hostile"}
+    (hostile,) = provider_of(found, "hostile", "org.example.").capabilities
+    assert hostile.id == "t\x1b[31m\x9b"
+    for command in (["discover"], ["discover", "--json"], ["inspect", "adb:"], ["lint", "adb:"]):
+        assert run(command) in {0, 1}
+        shown = capsys.readouterr()
+        assert "hostile" in shown.out
+        assert not set(shown.out + shown.err) & set("\x1b\x9b\x07\r\u202e\u2066")
+    run(["discover"])
+    assert "warning: adb:" in capsys.readouterr().err
 
 
 def test_the_command_line_shows_what_was_found(

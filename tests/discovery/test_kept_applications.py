@@ -173,6 +173,16 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     assert store.load("name") is None
 
 
+def test_what_cannot_be_put_in_place_leaves_nothing_behind(tmp_path: Path) -> None:
+    store = ApplicationStore(tmp_path)
+    store.keep("app", KEY, record(application(Resources()), {}))
+    (kept,) = tmp_path.iterdir()
+    kept.unlink()
+    (kept / "in the way").mkdir(parents=True)
+    store.keep("app", KEY, record(application(Resources()), {}))
+    assert list(tmp_path.iterdir()) == [kept]
+
+
 def test_what_is_kept_is_the_user_s_alone(tmp_path: Path) -> None:
     stored(tmp_path, record(application(Resources()), {}))
     folder = tmp_path / "kept"

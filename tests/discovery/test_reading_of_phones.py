@@ -8,7 +8,7 @@ import pytest
 
 from discovery.scripted_device import Answer, ScriptedDevice
 from droidgate.apk.pack import pack_project
-from droidgate.devices.errors import CommandFailedError, DeviceGoneError
+from droidgate.devices.errors import CommandFailedError, DeviceGoneError, OutputLimitError
 from droidgate.formats import load_formats
 from droidgate.model.errors import DeviceError, UsageError
 from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone, read_spelled_device
@@ -209,6 +209,7 @@ def test_one_app_can_be_asked_for_alone() -> None:
     request = PhoneRequest(tuple(load_formats().values()), package=CLOCK)
     phone = read_phone(device, request)
     assert [app.package for app in phone.apps] == [CLOCK]
+    assert phone.not_asked == ()
     assert not [one for one in device.commands if one[1:2] == ["package"]]
     with pytest.raises(DeviceError, match="not installed"):
         read_phone(device, PhoneRequest(request.formats, package="org.example.absent"))
@@ -238,9 +239,70 @@ def test_every_app_is_read_where_that_is_wanted_and_one_that_declares_nothing_is
     assert [app.providers for app in again.apps] == [app.providers for app in phone.apps]
 
 
-def test_a_query_that_android_refuses_ends_the_run_with_its_text() -> None:
-    with pytest.raises(CommandFailedError):
-        read(clock_device({MOBILE_MCP: CommandFailedError("refused", exit_status=255)}))
+@pytest.mark.parametrize(
+    "answer",
+    [
+        CommandFailedError("refused", exit_status=255),
+        OutputLimitError("it printed more than 5 bytes"),
+        f"{BROKEN}/{BROKEN}.Tool\u202eService\n{CLOCK}/{CLOCK}.ToolService\n",
+        "Unknown option: --components\n",
+    ],
+    ids=["refused", "endless", "hostile name", "unknown option"],
+)
+def test_a_query_whose_answer_cannot_be_read_hides_no_app(answer: Answer) -> None:
+    device = two_apps()
+    device.script.answers[tuple(MOBILE_MCP.split())] = answer
+    phone = read(device)
+    (problem,) = phone.problems
+    assert problem.place == "adb:scripted"
+    assert problem.hint is not None
+    assert "every app" in problem.hint.lower()
+    assert [(app.package, len(app.providers)) for app in phone.apps] == [(CLOCK, 1), (BROKEN, 0)]
+    assert phone.not_asked == ()
+
+
+def test_a_query_during_which_the_phone_goes_away_ends_the_run() -> None:
+    with pytest.raises(DeviceGoneError):
+        read(clock_device({MOBILE_MCP: DeviceGoneError("the connection was cut")}))
+
+
+def test_an_apk_that_sends_without_end_is_a_problem_of_its_app_alone() -> None:
+    device = two_apps()
+    device.script.answers["pm", "path", "--user", "0", BROKEN] = OutputLimitError("it printed too much")
+    phone = read(device)
+    assert told_of(phone) == "it printed too much"
+    assert [len(app.providers) for app in phone.apps] == [1, 0]
+
+
+def test_a_package_without_a_dot_is_read_like_any_other() -> None:
+    name, path = "androidhwext", "/system/framework/framework-res-hwext.apk"
+    manifest = f'<manifest package="org.example.{name}"><application/></manifest>'.encode()
+    device = clock_device({f"pm path --user 0 {name}": f"package:{path}\n"})
+    listed = str(device.script.answers["pm", "list", "packages"])
+    device.script.answers["pm", "list", "packages"] = (
+        f"package:{path}={name} versionCode:36 uid:1000\n{listed}"
+    )
+    device.files_of[path] = pack_project({"AndroidManifest.xml": manifest}, key=signing_key())
+    phone = read(device, every_app=True)
+    assert {app.package: app.problems for app in phone.apps} == {name: (), CLOCK: ()}
+
+
+def test_a_function_without_an_id_is_no_function() -> None:
+    help_text = (
+        "AppFunctionManagerService commands:\n  help\n    Prints this help text.\n\n  list-app-functions\n"
+    )
+    document = {f"AppFunctionStaticMetadata-{CLOCK}": {"enabledByDefault": [True]}}
+    device = clock_device(
+        {
+            "cmd app_function help": help_text,
+            "cmd app_function list-app-functions": json.dumps({CLOCK: [document]}) + "\n",
+        }
+    )
+    phone = read(device)
+    (problem,) = phone.problems
+    assert "no id" in problem.message
+    assert phone.facts.shell_commands >= {"list-app-functions"}
+    assert len(phone.apps[0].providers) == 1
 
 
 @pytest.mark.parametrize("spelled", ["adb:a/b/c", "adb:a/b!/res/xml/x.xml", "abd:"])

@@ -62,7 +62,8 @@ def _parameters() -> list[tuple[str, str]]:
     named = []
     while pending:
         path, command = pending.pop()
-        named += [(path, option) for parameter in command.params for option in parameter.opts]
+        shown = [one for one in command.params if not getattr(one, "hidden", False)]
+        named += [(path, option) for parameter in shown for option in parameter.opts]
         pending += [(f"{path} {name}", one) for name, one in getattr(command, "commands", {}).items()]
     return [(path, option) for path, option in named if option.startswith("-")]
 

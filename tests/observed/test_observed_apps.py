@@ -2,10 +2,17 @@
 
 import pytest
 
+from droidgate.apk.application import ApkResources, read_application
+from droidgate.apk.files import MemorySource
+from droidgate.apk.pack import pack_project
+from droidgate.apk.reader import open_apk
 from droidgate.installed import DeviceFacts
+from droidgate.leniency import ReadingContext
+from droidgate.model.errors import InputError
 from droidgate_mappings.observed import load_observed_protocols
 from droidgate_observed.format import FORMAT
-from observed.observed_fixtures import facts, meta_resource, meta_value, read, read_one, service
+from droidgate_shim.phone.sample_packages import signing_key
+from observed.observed_fixtures import MANIFEST, facts, meta_resource, meta_value, read, read_one, service
 
 PROVIDER = '<provider android:name=".P" android:exported="true" android:authorities="{}">{}</provider>'
 FILTER = '<intent-filter><action android:name="{}"/></intent-filter>'
@@ -160,6 +167,29 @@ def test_an_ari_app_of_links_only_is_known_by_a_flag() -> None:
     assert read_one(flagged).component is None
     assert read(meta_value("com.ari_os.ari.tools", "false")).providers == ()
     assert read(meta_resource("com.ari_os.ari.tools", "@xml/ari_tools")).providers == ()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "meta", "asset"),
+    [
+        ("ari", "", "ari_tools.json"),
+        ("agentos", meta_value("org.agentos.plugin.assets", "plugin"), "plugin/plugin.json"),
+    ],
+)
+def test_a_file_that_is_no_text_costs_its_own_protocol_alone(dialect: str, meta: str, asset: str) -> None:
+    anchor = ANCHORS[dialect].replace("</service>", f"{meta}</service>")
+    built = pack_project(
+        {
+            "AndroidManifest.xml": MANIFEST.format(anchor + ANCHORS["mabl"]).encode(),
+            f"assets/{asset}": b'{"name": "\xff\xfe"}',
+        },
+        key=signing_key(),
+    )
+    with open_apk(MemorySource(built, name="app.apk")) as apk:
+        with pytest.raises(InputError):
+            ApkResources(apk).read_asset(asset)
+        reading = FORMAT.read_application(read_application(apk), ReadingContext())
+    assert {one.dialect for one in reading.providers} == {dialect, "mabl"}
 
 
 def test_a_declaration_that_cannot_be_read_is_told_and_the_app_is_still_seen() -> None:

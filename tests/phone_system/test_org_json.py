@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from droidgate_shim.phone.org_json import NULL, JsonError, parse_object, write_json
 from droidgate_shim.phone.system.generic_documents import properties_from_json, write_yaml
-from droidgate_shim.phone.system.org_json import NULL, JsonError, parse_object, write_json
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,20 @@ def test_the_writer_indents_and_escapes_as_android_does() -> None:
     assert write_json(value) == '{"a\\/b":["\\"\\n\\u0001",5,0.1,-0,true],"e":[],"o":{}}'
     with pytest.raises(JsonError):
         write_json([float("nan")])
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (2.0**63, "9223372036854775807"),
+        (-(2.0**63), "-9223372036854775808"),
+        (2.0**62, "4611686018427387904"),
+        (1e19, "1.0E19"),
+        (1e15, "1000000000000000"),
+    ],
+)
+def test_whole_doubles_are_written_as_the_nearest_long(value: float, written: str) -> None:
+    assert write_json([value]) == f"[{written}]"
 
 
 CHARACTERS = st.characters(codec="utf-8")

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from droidgate_shim.phone.apps.behaviour import AndroidError, Message
 from droidgate_shim.phone.intents import Bundle, ComponentName, Extra, Intent
-from droidgate_shim.phone.system.intent_text import java_double, java_float, show_bundle, show_intent
+from droidgate_shim.phone.java_text import java_double, java_float
+from droidgate_shim.phone.system.intent_text import show_bundle, show_intent
 from droidgate_shim.phone.system.messengers import fill_in
 from droidgate_shim.phone.system.parcels import (
     TRANSACTION_LIMIT,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import jsonschema
 import pytest
 
 from cli.program_runs import Runner
+from devices.fake_adb_server import FakeAdbServer
 from droidgate.cli.exit_codes import ExitCode
 from droidgate_shim.phone.sample_packages import sample_packages
 from phone_transport.adb_host import DeviceHost, ServerClient, wait_until
@@ -187,6 +189,35 @@ def test_a_phone_in_the_foreground_stays_until_ctrl_c(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 0
     assert list((tmp_path / "state" / "phones").iterdir()) == []
+
+
+@pytest.mark.parametrize("arguments", [["discover"], ["inspect", "adb:"], ["devices"]])
+def test_a_phone_that_the_adb_server_does_not_know_is_named_with_the_way_to_it(
+    droidgate: Runner, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    with FakeAdbServer(listed="") as other:
+        monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(other.port))
+        without = droidgate(*arguments)
+        assert "droidgate phone start" in without.out + without.err
+        started = start(droidgate)
+        run = droidgate(*arguments)
+        assert run.code == without.code
+        assert f"ANDROID_ADB_SERVER_PORT={started['server_port']}" in run.out + run.err
+        assert f"adb connect {started['serial']}" in run.out + run.err
+        named = droidgate("discover", "--serial", started["serial"])
+        assert (named.code, f"adb connect {started['serial']}" in named.err) == (ExitCode.DEVICE, True)
+        assert "adb connect" not in droidgate("discover", "--serial", "another").err
+
+
+def test_a_port_that_adb_takes_for_an_emulators_is_told(droidgate: Runner) -> None:
+    with socket.socket() as one:
+        try:
+            one.bind(("127.0.0.1", 5585))
+        except OSError:
+            pytest.skip("somebody uses that port")
+    run = droidgate("phone", "start", "--no-apps", "--port", "5585", "--json")
+    assert run.code == 0
+    assert "emulator-5584" in run.err
 
 
 def test_apps_are_listed_by_protocol_without_an_adb_program(

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from droidgate.model.json_values import Json, canonical_json
-from generated_types import TypeMaker, ValueMaker
+from shim_engine.generated_types import TypeMaker, ValueMaker
 
 APPROVED = {"signer": "sha256:01", "version_code": 3, "digest": "sha256:02"}
 TOKENS = (
@@ -52,7 +52,26 @@ _PACKAGES = {
     "mobile-mcp": "com.d",
 }
 _RETURN = "androidAppfunctionsReturnValue"
-_CODES = (1000, 1001, 1002, 1003, 1500, 1999, 2000, 2001, 2001, 2001, 2500, 3000, 3500, 3500, 3500, 3501, 0, 4000)
+_CODES = (
+    1000,
+    1001,
+    1002,
+    1003,
+    1500,
+    1999,
+    2000,
+    2001,
+    2001,
+    2001,
+    2500,
+    3000,
+    3500,
+    3500,
+    3500,
+    3501,
+    0,
+    4000,
+)
 _SAID = (*TOKENS, *("needs_user", "canceled") * 5)
 _TEXTS = (
     "Done",
@@ -102,7 +121,9 @@ class CallMaker:
         route = self.route()
         arguments = self.arguments(route, wrong=plan == "arguments")
         dialect = self.random.choice(list(_FORMS))
-        carrier = "start" if dialect in {"MM-4", "MM-5"} else "bind" if dialect[:4] == "MM-6" else self.carrier()
+        carrier = (
+            "start" if dialect in {"MM-4", "MM-5"} else "bind" if dialect[:4] == "MM-6" else self.carrier()
+        )
         capability = "gone" if plan == "unknown" else route["id"]
         extras = self.request(dialect, capability, arguments, version=plan == "version")
         case: dict[str, Json] = {
@@ -235,7 +256,9 @@ class CallMaker:
         if plan == "gone":
             return {}
         if plan == "drift":
-            change = self.random.choice(({"digest": "x"}, {"digest": "x"}, {"signer": "x"}, {"version_code": 4}))
+            change = self.random.choice(
+                ({"digest": "x"}, {"digest": "x"}, {"signer": "x"}, {"version_code": 4})
+            )
             return {package: {**APPROVED, **change}}
         return {package: APPROVED} if self.random.random() < 0.2 else None
 

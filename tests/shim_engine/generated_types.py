@@ -10,9 +10,33 @@ from typing import Any
 from droidgate.model.json_values import Json, canonical_json
 
 SCALARS = ("boolean", "int32", "int64", "float", "double", "string", "bytes")
-_WORDS = ("", "a", "Milk", "12", "-0.5", "true", "null", "[1]", '{"a":1}', "\u00e9\U0001f600", 'quo"te\\\n', "2026-02-24")
+_WORDS = (
+    "",
+    "a",
+    "Milk",
+    "12",
+    "-0.5",
+    "true",
+    "null",
+    "[1]",
+    '{"a":1}',
+    "\u00e9\U0001f600",
+    'quo"te\\\n',
+    "2026-02-24",
+)
 _LONGS = (0, 1, -1, 7, 2**31 - 1, -(2**31), 2**31, 2**53 + 1, 2**63 - 1, -(2**63))
-_DECIMALS = ("0.5", "-2.25", "1.50", "100.0", "1E+5", "0.1", "3.4028234663852886E+38", "1E-7", "123456.789", "0.0")
+_DECIMALS = (
+    "0.5",
+    "-2.25",
+    "1.50",
+    "100.0",
+    "1E+5",
+    "0.1",
+    "3.4028234663852886E+38",
+    "1E-7",
+    "123456.789",
+    "0.0",
+)
 _BYTES = (b"", b"\x00\xff", b"abc")
 _KIND = {
     "boolean": "boolean",
@@ -76,7 +100,11 @@ class TypeMaker:
             return {"kind": kind, "name": self.random.choice(list(self.definitions))}
         if kind == "all-of":
             label = _object(None, label=("string", True))
-            return {"kind": kind, "members": [{"kind": "ref", "name": "Point"}, label], "qualified_name": "x.All"}
+            return {
+                "kind": kind,
+                "members": [{"kind": "ref", "name": "Point"}, label],
+                "qualified_name": "x.All",
+            }
         if kind == "one-of":
             made: dict[str, Any] = {
                 "kind": kind,
@@ -91,11 +119,21 @@ class TypeMaker:
     def _constraint(self, kind: str) -> dict[str, Any]:
         if kind == "string":
             return self.random.choice(
-                ({"keywords": {"maxLength": 3}}, {"keywords": {"minLength": 1}}, {"pattern": "^[A-Z]?[a-z0-9]*$"}, {"enum": ["a", "12"]})
+                (
+                    {"keywords": {"maxLength": 3}},
+                    {"keywords": {"minLength": 1}},
+                    {"pattern": "^[A-Z]?[a-z0-9]*$"},
+                    {"enum": ["a", "12"]},
+                )
             )
         if kind in {"int32", "int64", "float", "double"}:
             return self.random.choice(
-                ({"keywords": {"minimum": 0}}, {"keywords": {"exclusiveMaximum": 100}}, {"keywords": {"multipleOf": Decimal("0.5")}}, {"enum": [1, 7]})
+                (
+                    {"keywords": {"minimum": 0}},
+                    {"keywords": {"exclusiveMaximum": 100}},
+                    {"keywords": {"multipleOf": Decimal("0.5")}},
+                    {"enum": [1, 7]},
+                )
             )
         return {}
 
@@ -177,7 +215,9 @@ class ValueMaker:
             case "int64":
                 return self.random.choice(_LONGS)
             case "float":
-                return self.random.choice((0, 1, Decimal("0.5"), Decimal("-2.25"), Decimal("0.1"), Decimal("1E+5")))
+                return self.random.choice(
+                    (0, 1, Decimal("0.5"), Decimal("-2.25"), Decimal("0.1"), Decimal("1E+5"))
+                )
             case "double":
                 return self.random.choice((0, 7, *map(Decimal, _DECIMALS)))
             case "string":

@@ -1,5 +1,6 @@
 """A call through the engine, typed by hand from docs/shim-engine.md 3, 4, 6 and 7."""
 
+import copy
 import json
 import threading
 from collections.abc import Callable
@@ -19,9 +20,21 @@ from droidgate_shim.engine.backends import (
     FunctionCall,
     ResponseAnswer,
 )
-from droidgate_shim.engine.engine import Answer, Drop, Effect, Installed
+from droidgate_shim.engine.engine import Answer, Drop, Effect, Engine, Installed
 from droidgate_shim.engine.responses import answer_journal_entry
-from shim_engine.engine_samples import AGENT, ANY_APP, OTHER, engine, only_answer, only_send, s1, told
+from droidgate_shim.engine.routes import read_route_table
+from shim_engine.engine_samples import (
+    AGENT,
+    ANY_APP,
+    OTHER,
+    TABLE,
+    as_approved,
+    engine,
+    only_answer,
+    only_send,
+    s1,
+    told,
+)
 
 
 def test_a_call_goes_out_by_the_tools_names_and_comes_back_in_the_dialect_asked() -> None:
@@ -168,11 +181,14 @@ def test_a_capability_that_is_not_there_looks_like_one_that_is_not_granted() -> 
 
 
 def test_an_undeclared_argument_cannot_pass_as_a_renamed_one() -> None:
-    shim = engine()
-    arguments = {"path": "/mine", "file": "/etc"}
-    sent = only_send(shim.request(0, "bind", AGENT, s1("u-1", "fill", arguments), None))
-    assert isinstance(sent.outgoing, ExtrasCall)
-    assert json.loads(sent.outgoing.extras["parameters"]) == {"file": "/mine"}
+    for keywords in ({}, {"additionalProperties": True}):
+        table = copy.deepcopy(TABLE)
+        table["routes"][0]["input"]["keywords"] = keywords
+        shim = Engine(read_route_table(table), read_policy(ANY_APP), as_approved)
+        for arguments in ({"path": "/mine", "file": "/etc"}, {"file": "/etc", "path": "/mine"}):
+            sent = only_send(shim.request(0, "bind", AGENT, s1(str(arguments), "fill", arguments), None))
+            assert isinstance(sent.outgoing, ExtrasCall)
+            assert json.loads(sent.outgoing.extras["parameters"]) == {"file": "/mine"}
 
 
 def test_an_open_id_is_busy_and_a_closed_one_is_free() -> None:

@@ -19,12 +19,13 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from droidgate.calls.failures import Failure
 from droidgate_shim.engine.backends import ActivityAnswer, BroadcastAnswer
 from droidgate_shim.engine.engine import Answer, CallHandle, Effect, Engine, Send
+from droidgate_shim.engine.lifecycle import TokenBuckets
 from shim_engine.engine_samples import ANY_APP, engine, s1
 
 CALLERS = (1, 2, 3)
 IDS = ("a", "b", "c", "d")
 CAPABILITIES = {"fill": ("a.pdf", 5_000), "weather": ("a.weather", 30_000)}
-LIMITS = {"open": 6, "open_per_caller": 3, "burst": 5, "per_minute": 30}
+LIMITS = {"open": 6, "open_per_caller": 3, "burst": 4, "per_minute": 7}
 
 
 class Reply:
@@ -57,6 +58,7 @@ class Driver:
     answers: int = 0
     accepted: int = 0
     refused: int = 0
+    too_fast: int = 0
 
     def pass_time(self, milliseconds: int) -> list[tuple[Reply, str | None]]:
         """Return the answers that the model expects because time has passed."""
@@ -82,6 +84,7 @@ class Driver:
             Fraction(LIMITS["burst"]), amount + Fraction((self.now - at) * LIMITS["per_minute"], 60_000)
         )
         self.buckets[caller] = (amount - 1 if amount >= 1 else amount, self.now)
+        self.too_fast += amount < 1
         return amount >= 1
 
     def request(self, wait: int, caller: int, request_id: str, capability: str) -> None:
@@ -134,6 +137,7 @@ class Driver:
         effects: list[Effect] = self.engine.advance(self.now)
         for call in self.closed[which % 20 :][:1]:
             effects += self.engine.result(self.now, call, answer)
+            effects += self.engine.fail(self.now, call, Failure("needs_user"))
         self.check(effects, expected)
 
     def cancel(self, wait: int, caller: int, request_id: str) -> None:
@@ -183,18 +187,34 @@ def play(seed: int, events: int) -> Driver:
     return driver
 
 
+def test_a_caller_may_send_ten_at_once_and_then_one_each_two_seconds() -> None:
+    # docs/shim-engine.md 3.2: 30 in 60 s after a burst of 10.
+    buckets = TokenBuckets(burst=10, per_minute=30)
+    assert [buckets.take(1, 0) for _ in range(11)] == [True] * 10 + [False]
+    assert buckets.take(2, 0)
+    assert not buckets.take(1, 1_999)
+    assert buckets.take(1, 2_000)
+    assert not buckets.take(1, 3_999)
+    assert [buckets.take(1, 8_000) for _ in range(4)] == [True, True, True, False]
+    assert [buckets.take(1, 28_000) for _ in range(11)] == [True] * 10 + [False]
+    buckets.forget_full(48_000)
+    assert len(buckets) == 0
+
+
 def test_random_events_end_each_call_once() -> None:
     driver = play(6, 3_000)
-    assert driver.accepted > 500
-    assert driver.refused > 200
+    assert driver.accepted > 300
+    assert driver.too_fast > 100
+    assert driver.refused - driver.too_fast > 100
 
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_a_hundred_thousand_random_events_end_each_call_once() -> None:
     driver = play(7, 100_000)
-    assert driver.accepted > 20_000
-    assert driver.refused > 5_000
+    assert driver.accepted > 10_000
+    assert driver.too_fast > 3_000
+    assert driver.refused - driver.too_fast > 3_000
 
 
 WAITS = st.sampled_from((0, 1, 1_999, 2_000, 5_000, 31_000))

@@ -106,7 +106,9 @@ def _reason(cell: Mapping[str, str]) -> str | None:
     """Return why a cell has to be empty, None where it has not."""
     dialect, token, kind = cell.get("dialect"), cell.get("token"), cell.get("type")
     backend, carrier = cell.get("backend"), cell.get("carrier")
-    if carrier and ((dialect in _STARTED and carrier == "bind") or (dialect in _BOUND and carrier == "start")):
+    if carrier and (
+        (dialect in _STARTED and carrier == "bind") or (dialect in _BOUND and carrier == "start")
+    ):
         return "this dialect is a name for the other carrier; with this one the same text is its sibling"
     if dialect == OLDER and (token not in {None, "unsupported_version", "invalid_argument"}):
         return "forms older than MM-4 are not served"

@@ -124,12 +124,13 @@ def _required(value: Json, names: Json) -> str | None:
 def _unique(value: Json, wanted: Json) -> str | None:
     if wanted is not True or not isinstance(value, list):
         return None
-    seen: dict[str, Json] = {}
+    seen: dict[str, list[Json]] = {}
     for item in value:
-        key = canonical_json(_normal(item))
-        if key in seen and json_equal(item, seen[key]):
+        # A number and the text of its normal form have one key.
+        alike = seen.setdefault(canonical_json(_normal(item)), [])
+        if any(json_equal(item, one) for one in alike):
             return f"{_shown(item)} stands there twice"
-        seen[key] = item
+        alike.append(item)
     return None
 
 

@@ -131,7 +131,7 @@ def demonstration_phone(folder: Path) -> Iterator[DemonstrationPhone]:
             yield DemonstrationPhone(phone, open_device(phone.serial, server=AdbServer(address)), None)
             return
         folder.mkdir(parents=True, exist_ok=True)
-        adb = PrivateAdb(program, _free_port(), folder)
+        adb = PrivateAdb(program, _free_port(), folder.absolute())
         try:
             adb.run("connect", phone.serial)
             server = AdbServer(ServerAddress(_LOOPBACK, adb.port))

@@ -74,7 +74,7 @@ def _tell_failure(error: Exception) -> int:
 
 
 def _hint_of(error: DroidgateError) -> str | None:
-    """Return the way out; where a virtual phone runs that the adb server does not know, the way to that one."""
+    """Return the way out; the way to a virtual phone where one runs that the adb server does not know."""
     if not isinstance(error, DeviceError):
         return error.hint
     from droidgate.cli.running_phones import way_to_running_phone

@@ -11,7 +11,7 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from droidgate.devices.errors import NoDeviceError, ServerUnreachableError
+from droidgate.devices.errors import DeadlineError, NoDeviceError, ServerUnreachableError
 from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate.model.errors import DeviceError
 from droidgate.user_folders import state_folder
@@ -70,10 +70,14 @@ def running_phones() -> list[RunningPhone]:
     found = []
     for path in sorted(phones_folder().glob("*.json")):
         phone = _read(path)
-        if phone is not None and phone.path == path and is_running(phone):
-            found.append(phone)
-        else:
-            path.unlink(missing_ok=True)
+        try:
+            if phone is not None and phone.path == path and is_running(phone):
+                found.append(phone)
+            else:
+                path.unlink(missing_ok=True)
+        except DeadlineError:
+            # It lives, and may answer when the machine has less to do.
+            continue
     return sorted(found, key=lambda phone: phone.port)
 
 
@@ -114,7 +118,11 @@ def way_to(phone: RunningPhone) -> str:
 
 
 def is_running(phone: RunningPhone) -> bool:
-    """Return whether the phone's process lives and its server shows it."""
+    """Return whether the phone's process lives and its server shows it.
+
+    Raises:
+        DeadlineError: its server takes the question, and does not answer in time.
+    """
     if not process_lives(phone.pid):
         return False
     server = phone.server
@@ -122,6 +130,8 @@ def is_running(phone: RunningPhone) -> bool:
         # Asked first, since a list of devices would start a server where none is.
         server.version()
         return any(device.serial == phone.serial for device in server.devices())
+    except DeadlineError:
+        raise
     except DeviceError:
         return False
 

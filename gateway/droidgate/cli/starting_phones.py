@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from droidgate_shim.phone.phone import VirtualPhone
 
 _SECONDS_TO_START: Final = 120.0
+_PORTS_OF_EMULATORS: Final = range(5555, 5586, 2)
+"""Where an adb server looks for emulators when it starts (AOSP packages/modules/adb, emulator.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +84,11 @@ def start_virtual_phone(request: PhoneRequest, *, foreground: bool, handover: bo
 
 def _run_in_foreground(request: PhoneRequest, *, as_json: bool) -> None:
     with _running(request) as phone:
+        ended = _told_by_signals()
         _show(_document(phone, request), as_json=as_json)
         sys.stdout.flush()
         tell("Ctrl-C stops it")
-        _wait_for_the_end()
+        ended.wait()
 
 
 def _run_in_background(request: PhoneRequest) -> None:
@@ -93,9 +96,10 @@ def _run_in_background(request: PhoneRequest) -> None:
     if hasattr(os, "fork") and os.fork():
         os._exit(0)
     with _running(request) as phone:
+        ended = _told_by_signals()
         print_json(_document(phone, request))
         _let_go_of_output()
-        _wait_for_the_end()
+        ended.wait()
 
 
 @contextlib.contextmanager
@@ -172,6 +176,9 @@ def _start_in_background(request: PhoneRequest) -> PhoneStartDocument:
 
 
 def _show(document: PhoneStartDocument, *, as_json: bool) -> None:
+    if document.port in _PORTS_OF_EMULATORS:
+        name = f"emulator-{document.port - 1}"
+        tell(f"adb takes port {document.port} for an emulator's, and may list the phone as {name} by itself")
     if as_json:
         print_json(document)
         return
@@ -197,9 +204,9 @@ def _let_go_of_output() -> None:
     os.close(nowhere)
 
 
-def _wait_for_the_end() -> None:
-    """Wait for Ctrl-C, or for the signal of `phone stop`."""
+def _told_by_signals() -> threading.Event:
+    """Return what Ctrl-C and the signal of `phone stop` set, from now on."""
     ended = threading.Event()
-    signal.signal(signal.SIGTERM, lambda _number, _frame: ended.set())
-    with contextlib.suppress(KeyboardInterrupt):
-        ended.wait()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: ended.set())
+    return ended

@@ -118,7 +118,7 @@ class AdbServer:
             ServerUnreachableError: nothing answers.
             ServerVersionError: what answers is no adb server.
         """
-        deadline = Deadline(_SECONDS, "the version of the adb server")
+        deadline = Deadline(_SECONDS, "the version of the adb server", str(self.address))
         try:
             with self._connect(deadline) as connection:
                 connection.request("host:version")

@@ -65,6 +65,7 @@ _SHELL_KINDS: Final[Mapping[str, ComponentKind]] = {
 _FULL_SDK: Final = re.compile(r"(\d{1,3})\.(\d{1,3})")
 _SPELLED: Final = re.compile(r"adb:(?P<serial>[^/]*)(?:/(?P<package>[^!/]+))?/?")
 _QUERIES_AT_ONCE: Final = 4
+_EVERY_APP_INSTEAD: Final = "Every app's manifest is read instead"
 _OF_ONE_ANSWER: Final = (CommandFailedError, DeviceOutputError, OutputLimitError)
 """Errors of one command, which an app may have brought about; the phone answers other ones."""
 _OF_ONE_APP: Final = (*_OF_ONE_ANSWER, InputError, TransferError, UnsafeArgumentError)
@@ -106,8 +107,8 @@ class PhoneReading:
         installed: How many packages it has.
         bytes_read: Bytes of APKs that came over adb.
         requests: Reads of APKs.
-        not_asked: What Android's shell cannot be asked for; only reading every app finds it. Nothing where the
-            apps were not chosen by the shell's answers.
+        not_asked: What Android's shell cannot be asked for; only reading every app finds it. Nothing where
+            the apps were not chosen by the shell's answers.
     """
 
     serial: str
@@ -265,16 +266,18 @@ class _PhoneReader:
         """
         wanted = {query for one in self.request.formats for query in one.looks_for if query.can_be_asked}
         answers = self.ask(sorted(wanted, key=str))
-        failures = {str(one): one for one in answers if isinstance(one, DeviceError)}
+        names: set[str] = set()
+        failures: dict[str, DeviceError] = {}
+        for answer in answers:
+            if isinstance(answer, DeviceError):
+                failures[str(answer)] = answer
+            else:
+                names.update(component.partition("/")[0] for component in answer)
         place = f"{SCHEME}{self.device.serial}"
         for failure in failures.values():
-            problem = _as_problem(failure, place)
-            self.problems.append(
-                InputError(problem.message, place=place, hint="Every app's manifest is read instead")
-            )
-        if failures:
-            return None
-        return {component.partition("/")[0] for answer in answers for component in answer}
+            message = _as_problem(failure, place).message
+            self.problems.append(InputError(message, place=place, hint=_EVERY_APP_INSTEAD))
+        return None if failures else names
 
     def ask(self, queries: Sequence[ComponentQuery]) -> list[list[str] | DeviceError]:
         """Ask the phone's package manager for components, some queries at once."""

@@ -16,14 +16,9 @@ from droidgate.model.errors import DroidgateError
 from droidgate.model.json_values import Json
 from droidgate.parsing.xml_text import parse_xml
 from droidgate_shim.phone.apps.behaviour import AppCrashError
-from droidgate_shim.phone.apps.java_text import java_length
-from droidgate_shim.phone.apps.strict_json import (
-    JsonTextError,
-    named_object,
-    read_object,
-    text_of,
-    write_json,
-)
+from droidgate_shim.phone.apps.strict_json import JsonTextError, named_object, read_object
+from droidgate_shim.phone.java_text import java_length
+from droidgate_shim.phone.org_json import java_text, write_json
 
 _VERSION: Final = "1.0"
 _LONGEST_REQUEST: Final = 64 * 1024
@@ -182,7 +177,7 @@ class ClockInEngine:
         request = _object_in(envelope, "request")
         naming.request_id = _text_in(request, "id")
         named = named_object(request, "capability")
-        naming.capability_id = text_of(named["id"]) if named is not None and "id" in named else ""
+        naming.capability_id = java_text(named["id"]) if named is not None and "id" in named else ""
         if envelope.get("version") != _VERSION:
             raise _RefusalError("unsupported_version", f"this tool speaks version {_VERSION}")
         call = _object_in(request, "capability")
@@ -224,7 +219,7 @@ class ClockInEngine:
 def _day_of(arguments: Mapping[str, Json], fallback: str) -> str:
     if "date" not in arguments:
         return fallback
-    day = text_of(arguments["date"])
+    day = java_text(arguments["date"])
     problem = Calendar.problem_with_form(day)
     if problem is not None:
         raise _RefusalError("invalid_argument", problem)

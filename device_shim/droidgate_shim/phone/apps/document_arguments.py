@@ -9,7 +9,7 @@ from typing import Any, Final, NoReturn
 
 from droidgate.model.json_values import Json
 from droidgate_shim.phone.apps.behaviour import AppFunctionError
-from droidgate_shim.phone.apps.java_text import java_double
+from droidgate_shim.phone.java_text import java_double
 
 ERROR_INVALID_ARGUMENT: Final = 1001
 _LONGEST_CONSTANT: Final = 100

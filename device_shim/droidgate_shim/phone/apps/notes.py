@@ -15,7 +15,6 @@ from droidgate_shim.phone.apps.behaviour import (
     Context,
 )
 from droidgate_shim.phone.apps.document_arguments import Arguments, DateTime
-from droidgate_shim.phone.apps.java_text import units_of
 from droidgate_shim.phone.apps.note_store import (
     MOST_NOTES,
     PRIORITIES,
@@ -25,6 +24,7 @@ from droidgate_shim.phone.apps.note_store import (
     Reminder,
     read_checklist,
 )
+from droidgate_shim.phone.java_text import units_of
 from droidgate_shim.phone.screen.views import View
 
 RETURN_VALUE: Final = "androidAppfunctionsReturnValue"

@@ -8,11 +8,12 @@ from typing import Final
 
 from droidgate.model.json_values import Json
 from droidgate_shim.phone.apps.behaviour import Activity, App
-from droidgate_shim.phone.apps.java_text import java_length
 from droidgate_shim.phone.apps.pdf_tools import PdfTools, ToolError
 from droidgate_shim.phone.apps.schema_check import problem_with
-from droidgate_shim.phone.apps.strict_json import JsonTextError, read_object, write_json
+from droidgate_shim.phone.apps.strict_json import JsonTextError, read_object
 from droidgate_shim.phone.intents import Bundle, Intent
+from droidgate_shim.phone.java_text import java_length
+from droidgate_shim.phone.org_json import write_json
 from droidgate_shim.phone.screen.views import View
 
 ACTION_CALL: Final = "com.example.mMCP.ACTION_TOOL_CALL"

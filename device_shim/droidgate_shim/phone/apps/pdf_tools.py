@@ -17,8 +17,8 @@ from pypdf.generic import DictionaryObject, IndirectObject
 
 from droidgate.model.json_values import Json
 from droidgate_shim.phone.apps.behaviour import Context
-from droidgate_shim.phone.apps.java_text import java_length, text_of_units, units_of
 from droidgate_shim.phone.apps.pdf_images import PictureError, picture_file
+from droidgate_shim.phone.java_text import java_length, text_of_units, units_of
 
 SHARED_STORAGE: Final = "/storage/emulated/0"
 """What Android calls shared storage by its real name; `/sdcard` leads there."""

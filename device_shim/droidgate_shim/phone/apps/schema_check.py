@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from droidgate.model.json_values import Json
-from droidgate_shim.phone.apps.strict_json import write_json
+from droidgate_shim.phone.org_json import write_json
 
 _LARGEST_INT: Final = 2**31 - 1
 _SMALLEST_INT: Final = -(2**31)

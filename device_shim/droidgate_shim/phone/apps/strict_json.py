@@ -1,4 +1,4 @@
-"""The strict JSON reader of the sample apps, and the writer of Android's `org.json`.
+"""The strict JSON reader of the sample apps.
 
 The reader takes what `StrictJson.java` takes and refuses with its texts; positions count UTF-16 units. Java's
 `Long` is an int here, `Double` a float, `JSONObject.NULL` None.
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from droidgate.model.json_values import Json
-from droidgate_shim.phone.apps.java_text import java_double, text_of_units, units_of
+from droidgate_shim.phone.java_text import text_of_units, units_of
 
 _DEEPEST: Final = 64
 _LEAST_LONG: Final = -(2**63)
@@ -26,9 +26,6 @@ _SIMPLE_ESCAPES: Final = {
     "r": "\r",
     "t": "\t",
 }
-_WRITTEN_ESCAPES: Final = {
-    '"': '\\"', "\\": "\\\\", "/": "\\/", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t",
-}  # fmt: skip
 _DIGITS: Final = frozenset("0123456789")
 _HEX_DIGITS: Final = frozenset("0123456789abcdefABCDEF")
 
@@ -195,48 +192,6 @@ class _Reader:
 
     def problem(self, what: str) -> JsonTextError:
         return JsonTextError(f"{what} at character {self.at}")
-
-
-def write_json(value: Json) -> str:
-    """Return `JSONObject.toString()` of Android: no blanks, names in order, `/` escaped."""
-    if isinstance(value, str):
-        return f'"{"".join(map(_written, value))}"'
-    if isinstance(value, Mapping):
-        return "{" + ",".join(f"{write_json(name)}:{write_json(one)}" for name, one in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ",".join(map(write_json, value)) + "]"
-    if isinstance(value, float):
-        return _written_double(value)
-    return text_of(value)
-
-
-def text_of(value: Json) -> str:
-    """Return what `JSONObject.optString` gives for a value of any kind."""
-    if isinstance(value, str):
-        return value
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
-        return java_double(value)
-    return write_json(value)
-
-
-def _written(character: str) -> str:
-    if character in _WRITTEN_ESCAPES:
-        return _WRITTEN_ESCAPES[character]
-    return f"\\u{ord(character):04x}" if character < " " else character
-
-
-def _written_double(value: float) -> str:
-    if value == 0 and math.copysign(1, value) < 0:
-        return "-0"
-    if value.is_integer() and _LEAST_LONG <= value <= _LARGEST_LONG:
-        return str(min(int(value), _LARGEST_LONG))
-    return java_double(value)
 
 
 def named_object(value: Mapping[str, Json], name: str) -> Mapping[str, Json] | None:

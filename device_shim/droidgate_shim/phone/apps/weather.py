@@ -11,9 +11,10 @@ from typing import Final
 
 from droidgate.model.json_values import Json
 from droidgate_shim.phone.apps.behaviour import Activity, App, BroadcastResult, Receiver
-from droidgate_shim.phone.apps.java_text import java_length, java_trim
-from droidgate_shim.phone.apps.strict_json import JsonTextError, read_object, write_json
+from droidgate_shim.phone.apps.strict_json import JsonTextError, read_object
 from droidgate_shim.phone.intents import Bundle, Extra, Intent
+from droidgate_shim.phone.java_text import java_length, java_trim
+from droidgate_shim.phone.org_json import write_json
 from droidgate_shim.phone.screen.views import View
 
 ACTION_DISCOVERY: Final = "com.example.ACTION_MMCP_DISCOVERY"

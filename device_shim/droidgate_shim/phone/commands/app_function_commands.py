@@ -18,6 +18,7 @@ from droidgate_shim.phone.commands.app_function_help import help_text
 from droidgate_shim.phone.commands.argument_reader import ArgumentError, ArgumentReader
 from droidgate_shim.phone.commands.refusal import FAILED, refuse
 from droidgate_shim.phone.commands.service_shell import print_exception, read_user, unknown_command
+from droidgate_shim.phone.org_json import JsonError, parse_object, write_json
 from droidgate_shim.phone.system.app_functions import EnabledState, ListedDocument, TimedOutError
 from droidgate_shim.phone.system.callers import SHELL, Caller
 from droidgate_shim.phone.system.generic_documents import (
@@ -27,7 +28,6 @@ from droidgate_shim.phone.system.generic_documents import (
     write_document_text,
     write_yaml,
 )
-from droidgate_shim.phone.system.org_json import JsonError, parse_object, write_json
 from droidgate_shim.phone.system.processes import NotModelledError
 
 _EXCEPTION: Final = "android.app.appfunctions.AppFunctionException"

@@ -11,9 +11,10 @@ from droidgate_shim.phone.apps.behaviour import AndroidError
 from droidgate_shim.phone.commands import Command, CommandCall
 from droidgate_shim.phone.commands.refusal import refuse
 from droidgate_shim.phone.intents import Bundle, Extra
+from droidgate_shim.phone.java_text import java_double
 from droidgate_shim.phone.system.callers import caller_of_uid
 from droidgate_shim.phone.system.content_providers import Cell
-from droidgate_shim.phone.system.intent_text import java_double, show_bundle
+from droidgate_shim.phone.system.intent_text import show_bundle
 from droidgate_shim.phone.system.processes import NotModelledError
 
 _OWNER: Final = 0

@@ -9,9 +9,9 @@ from typing import Final
 from droidgate.model.json_values import Json
 from droidgate_shim.phone.commands import Command, CommandCall
 from droidgate_shim.phone.commands.refusal import FAILED, refuse
+from droidgate_shim.phone.org_json import java_text
 from droidgate_shim.phone.system.activity_stack import ActivityRecord
 from droidgate_shim.phone.system.generic_documents import Properties
-from droidgate_shim.phone.system.org_json import java_text
 
 Dump = Callable[[CommandCall, tuple[str, ...]], int]
 

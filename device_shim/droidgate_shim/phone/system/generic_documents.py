@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from droidgate.app_search.documents import java_hash
 from droidgate.model.json_values import Json
-from droidgate_shim.phone.system.intent_text import java_double
-from droidgate_shim.phone.system.org_json import NULL, java_text, mismatch_at
+from droidgate_shim.phone.java_text import java_double
+from droidgate_shim.phone.org_json import NULL, java_text, mismatch_at
 
 Properties = dict[str, list[Json]]
 

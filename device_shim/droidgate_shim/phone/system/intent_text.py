@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-import struct
-from decimal import Decimal
 from typing import Final
 from urllib.parse import urlsplit
 
 from droidgate_shim.phone.intents import Bundle, Extra, Intent
+from droidgate_shim.phone.java_text import java_double, java_float
 from droidgate_shim.phone.system.parcels import bundle_size
 
 _HOST_SCHEMES: Final = frozenset({"http", "https", "ftp", "rtsp"})
@@ -80,37 +78,3 @@ def _show_value(extra: Extra) -> str:
 
 # An array prints as its class and an address; the phone has no addresses.
 _ARRAY_NAMES: Final = {"string[]": "[Ljava.lang.String;@0", "int[]": "[I@0", "long[]": "[J@0"}
-
-
-def java_double(value: float) -> str:
-    """Return `Double.toString`."""
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    return _java_number(repr(value))
-
-
-def java_float(value: float) -> str:
-    """Return `Float.toString` of the nearest float."""
-    rounded = struct.unpack("f", struct.pack("f", value))[0]
-    for digits in range(1, 18):
-        text = f"{rounded:.{digits}g}"
-        if struct.unpack("f", struct.pack("f", float(text)))[0] == rounded:
-            return _java_number(repr(float(text)))
-    return _java_number(repr(rounded))
-
-
-def _java_number(shortest: str) -> str:
-    """Write Python's shortest digits in Java's form: plain from 1e-3 to 1e7, else with an exponent."""
-    number = Decimal(shortest)
-    if number == 0:
-        return "-0.0" if shortest.startswith("-") else "0.0"
-    size = abs(number)
-    if Decimal("0.001") <= size < Decimal(10_000_000):
-        text = format(number.normalize(), "f")
-        return text if "." in text else text + ".0"
-    sign, digits, _ = number.normalize().as_tuple()
-    power = number.adjusted()
-    rest = "".join(map(str, digits[1:])) or "0"
-    return f"{'-' if sign else ''}{digits[0]}.{rest}E{power}"

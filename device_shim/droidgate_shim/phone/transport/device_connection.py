@@ -190,15 +190,17 @@ class DeviceConnection:
     def _take_close(self, packet: Packet) -> None:
         stream = self._find_stream(packet)
         if stream is not None:
-            stream.abandon()
+            stream.take_close()
             self._send(Packet("CLSE", stream.own_id, stream.peer_id))
 
     def _find_stream(self, packet: Packet) -> DeviceStream | None:
         """Hosts of old close with number 0 of their own."""
         with self._lock:
             stream = self._streams.get(packet.second)
+        if stream is None or not stream.is_open:
+            return None
         is_old_close = packet.command == "CLSE" and packet.first == 0
-        return stream if stream and (stream.peer_id == packet.first or is_old_close) else None
+        return stream if stream.peer_id == packet.first or is_old_close else None
 
     def _forget(self, own_id: int) -> None:
         with self._lock:

@@ -28,7 +28,7 @@ class DeviceStream:
         peer_id: Its number on the host.
         largest_payload: How many bytes one packet may carry.
         send: Sends packets on the connection.
-        forget: Called once, when the stream has ended.
+        forget: Called when whoever serves the stream is done with it.
     """
 
     def __init__(
@@ -52,13 +52,29 @@ class DeviceStream:
         self._owes_okay = False
         self._may_send = True
         self._is_open = True
-        self._to_tell: list[Callable[[], None]] = []
+        self._is_connected = True
+        self._at_close: list[Callable[[], None]] = []
+        self._at_disconnect: list[Callable[[], None]] = []
+
+    @property
+    def is_open(self) -> bool:
+        """Whether neither side has closed it."""
+        with self._changed:
+            return self._is_open
 
     def on_hang_up(self, tell: Callable[[], None]) -> None:
         """Have something called when the stream ends, at once where it has ended."""
         with self._changed:
             if self._is_open:
-                self._to_tell.append(tell)
+                self._at_close.append(tell)
+                return
+        tell()
+
+    def on_disconnect(self, tell: Callable[[], None]) -> None:
+        """Have something called when the connection ends, at once where it has ended."""
+        with self._changed:
+            if self._is_connected:
+                self._at_disconnect.append(tell)
                 return
         tell()
 
@@ -111,13 +127,23 @@ class DeviceStream:
                     raise BrokenPipeError(str(error)) from error
 
     def close(self) -> None:
-        """End the stream and tell the host."""
+        """End the stream, which nobody serves any more, and tell the host."""
         if self._end():
             self._send_quietly(Packet("CLSE", self.own_id, self.peer_id))
+        self._forget(self.own_id)
+
+    def take_close(self) -> None:
+        """Handle the host's CLSE; what it sent before can still be read."""
+        self._end()
 
     def abandon(self) -> None:
-        """End the stream without a word: the host knows, or is gone."""
+        """End the stream without a word: the connection has ended."""
         self._end()
+        with self._changed:
+            self._is_connected = False
+            waiting, self._at_disconnect = self._at_disconnect, []
+        for tell in waiting:
+            tell()
 
     def take_okay(self) -> None:
         """Handle the host's OKAY: the next packet may be sent."""
@@ -148,18 +174,14 @@ class DeviceStream:
     def _end(self) -> bool:
         with self._changed:
             was_open, self._is_open = self._is_open, False
-            waiting, self._to_tell = self._to_tell, []
+            waiting, self._at_close = self._at_close, []
             self._changed.notify_all()
-        if was_open:
-            self._forget(self.own_id)
         for tell in waiting:
             tell()
         return was_open
 
     def _send_if_open(self, packet: Packet) -> None:
-        with self._changed:
-            is_open = self._is_open
-        if is_open:
+        if self.is_open:
             self._send_quietly(packet)
 
     def _send_quietly(self, packet: Packet) -> None:

@@ -33,6 +33,9 @@ class Endpoint(Protocol):
     def on_hang_up(self, tell: Callable[[], None]) -> None:
         """Have something called when the stream ends, at once where it has ended; from any thread."""
 
+    def on_disconnect(self, tell: Callable[[], None]) -> None:
+        """Have something called when the connection that carries the stream ends; from any thread."""
+
 
 def read_exactly(endpoint: Endpoint, count: int) -> bytes | None:
     """Return so many bytes, or None where the stream ends before."""
@@ -101,6 +104,10 @@ class SocketEndpoint:
 
     def on_hang_up(self, tell: Callable[[], None]) -> None:
         """See Endpoint; a client that goes away is noticed when something is read or written."""
+        self._output.on_end(tell)
+
+    def on_disconnect(self, tell: Callable[[], None]) -> None:
+        """See Endpoint; the connection is the stream's own."""
         self._output.on_end(tell)
 
     def close(self) -> None:

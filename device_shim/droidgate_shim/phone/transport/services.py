@@ -136,7 +136,7 @@ class Services:
         if request.has_packets:
             streams = PacketStreams(endpoint, has_error=not has_terminal, can_close_input=not has_terminal)
         else:
-            streams = RawStreams(endpoint)
+            streams = RawStreams(endpoint, has_terminal=has_terminal)
         try:
             if has_terminal:
                 status = Terminal(streams).run(self._userland, request.command, environment)

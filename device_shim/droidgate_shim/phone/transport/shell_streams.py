@@ -27,17 +27,23 @@ _LARGEST_INPUT: Final = 16 * 1024 * 1024
 
 
 class RawStreams:
-    """Streams without a protocol: input and output are the connection, standard error is standard output."""
+    """Streams without a protocol: input and output are the connection, standard error is standard output.
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    Args:
+        endpoint: The connection.
+        has_terminal: A terminal hangs up with its client. Without one closing the stream is the only way to end
+            the input, as `adb exec-in` does, so the command goes on until it writes.
+    """
+
+    def __init__(self, endpoint: Endpoint, *, has_terminal: bool = False) -> None:
         self.input: InputStream = endpoint
         self.output: OutputStream = endpoint
         self.error: OutputStream = endpoint
-        self._endpoint = endpoint
+        self._on_hang_up = endpoint.on_hang_up if has_terminal else endpoint.on_disconnect
 
     def on_hang_up(self, tell: Callable[[], None]) -> None:
         """Have something called when the other side is gone."""
-        self._endpoint.on_hang_up(tell)
+        self._on_hang_up(tell)
 
     def exit(self, status: int) -> None:
         """Nothing tells the exit status here."""

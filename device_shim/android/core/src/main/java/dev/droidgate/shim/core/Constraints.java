@@ -2,6 +2,7 @@ package dev.droidgate.shim.core;
 
 import java.math.BigDecimal;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -13,6 +14,11 @@ import java.util.Set;
  * droidgate.calls.constraints} enforces. A pattern outside the subset lets everything pass.
  */
 final class Constraints {
+    private static final List<String> KEYWORDS =
+            Arrays.asList(
+                    "const", "uniqueItems", "required", "multipleOf", "minimum", "maximum",
+                    "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems",
+                    "maxItems", "minProperties", "maxProperties");
     private static final int MAX_SCALE = 400;
     private static final int MAX_SHOWN = 80;
 
@@ -60,45 +66,46 @@ final class Constraints {
     }
 
     private static boolean keeps(Object value, String keyword, Object limit) {
-        switch (keyword) {
-            case "const":
+        switch (KEYWORDS.indexOf(keyword)) {
+            case 0:
                 return Json.equal(value, limit);
-            case "minimum":
-                return compared(value, limit, 1) >= 0;
-            case "maximum":
-                return compared(value, limit, -1) <= 0;
-            case "exclusiveMinimum":
-                return compared(value, limit, 1) > 0;
-            case "exclusiveMaximum":
-                return compared(value, limit, -1) < 0;
-            case "multipleOf":
-                return isMultiple(Json.decimal(value), Json.decimal(limit));
-            case "minLength":
-                return compared(lengthOf(value), limit, 1) >= 0;
-            case "maxLength":
-                return compared(lengthOf(value), limit, -1) <= 0;
-            case "minItems":
-                return compared(sizeOf(Json.list(value)), limit, 1) >= 0;
-            case "maxItems":
-                return compared(sizeOf(Json.list(value)), limit, -1) <= 0;
-            case "minProperties":
-                return compared(sizeOf(Json.object(value)), limit, 1) >= 0;
-            case "maxProperties":
-                return compared(sizeOf(Json.object(value)), limit, -1) <= 0;
-            case "uniqueItems":
+            case 1:
                 return !Boolean.TRUE.equals(limit) || isUnique(Json.list(value));
-            case "required":
+            case 2:
                 return hasAll(Json.object(value), Json.list(limit));
-            default:
+            case 3:
+                return isMultiple(Json.decimal(value), Json.decimal(limit));
+            case -1:
                 return true;
+            default:
+                return isWithin(measured(value, keyword), limit, keyword);
         }
     }
 
-    /** Compares two numbers; what cannot be compared passes. */
-    private static int compared(Object value, Object limit, int passing) {
+    /** Returns what a limit is about: a text's length, a list's or object's size, or the number itself. */
+    private static Object measured(Object value, String keyword) {
+        if (keyword.endsWith("Length")) {
+            return lengthOf(value);
+        }
+        if (keyword.endsWith("Items")) {
+            return value instanceof List ? (Long) (long) ((List<?>) value).size() : null;
+        }
+        if (keyword.endsWith("Properties")) {
+            return value instanceof Map ? (Long) (long) ((Map<?, ?>) value).size() : null;
+        }
+        return value;
+    }
+
+    /** Tells whether a number keeps a limit; what cannot be compared does. */
+    private static boolean isWithin(Object value, Object limit, String keyword) {
         BigDecimal number = Json.decimal(value);
         BigDecimal bound = Json.decimal(limit);
-        return number == null || bound == null ? passing : number.compareTo(bound);
+        if (number == null || bound == null) {
+            return true;
+        }
+        int order = number.compareTo(bound);
+        boolean atMost = keyword.startsWith("max") || keyword.endsWith("Maximum");
+        return order == 0 ? !keyword.startsWith("exclusive") : order < 0 == atMost;
     }
 
     private static Long lengthOf(Object value) {
@@ -107,14 +114,6 @@ final class Constraints {
         }
         String text = (String) value;
         return (long) text.codePointCount(0, text.length());
-    }
-
-    private static Long sizeOf(List<?> items) {
-        return items == null ? null : (Long) (long) items.size();
-    }
-
-    private static Long sizeOf(Map<?, ?> members) {
-        return members == null ? null : (Long) (long) members.size();
     }
 
     private static boolean isMultiple(BigDecimal number, BigDecimal step) {

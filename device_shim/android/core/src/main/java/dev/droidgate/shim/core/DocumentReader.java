@@ -57,7 +57,7 @@ final class DocumentReader {
     }
 
     private Object property(Object property, Type declared, int depth) throws CallFailure {
-        types.spend(depth);
+        types.checkDepth(depth);
         Map<String, Object> held = Json.object(property);
         String kind = held == null ? null : Json.text(held.get(DocumentTypes.KIND));
         List<Object> values = held == null ? null : Json.list(held.get(DocumentTypes.VALUES));
@@ -65,10 +65,10 @@ final class DocumentReader {
             throw types.wrong("a property has no kind or no values");
         }
         Type one = types.resolve(declared);
-        if (one != null && one.is("one-of") && values.size() != 1) {
+        if (one != null && one.is(Type.ONE_OF) && values.size() != 1) {
             one = listAlternative(one);
         }
-        if (DocumentTypes.isOpen(one) ? values.size() != 1 : one.is("array")) {
+        if (DocumentTypes.isOpen(one) ? values.size() != 1 : one.is(Type.ARRAY)) {
             Type items = one == null ? null : one.items;
             List<Object> read = new ArrayList<>(values.size());
             for (Object value : values) {
@@ -87,10 +87,8 @@ final class DocumentReader {
 
     /** Returns the first alternative that takes lists, the declaration itself where none does. */
     private Type listAlternative(Type one) throws CallFailure {
-        for (Type alternative : one.members) {
-            types.spend(0);
-            Type behind = types.resolve(alternative);
-            if (behind.is("array") || DocumentTypes.isOpen(behind)) {
+        for (Type behind : types.alternatives(one)) {
+            if (behind.is(Type.ARRAY) || DocumentTypes.isOpen(behind)) {
                 return behind;
             }
         }
@@ -98,16 +96,16 @@ final class DocumentReader {
     }
 
     private Object item(String kind, Object value, Type declared, int depth) throws CallFailure {
-        types.spend(depth);
+        types.checkDepth(depth);
         Type one = types.resolve(declared);
         boolean document = DocumentTypes.DOCUMENT.equals(kind);
-        if (one != null && one.is("one-of")) {
+        if (one != null && one.is(Type.ONE_OF)) {
             return alternative(kind, value, one, depth);
         }
-        if (one != null && one.is("array")) {
+        if (one != null && one.is(Type.ARRAY)) {
             throw types.wrong("a document holds no list of lists");
         }
-        String wanted = types.kindOf(one);
+        String wanted = types.kindOf(one, depth);
         expect(wanted == null || wanted.equals(kind));
         return document ? object(value, one, depth) : scalar(kind, value, one);
     }
@@ -131,12 +129,12 @@ final class DocumentReader {
                 expect(value instanceof String && ValueFitter.isBase64((String) value));
                 break;
             case DocumentTypes.LONG:
-                boolean isShort = declared != null && declared.is("int32");
+                boolean isShort = declared != null && declared.is(Type.INT32);
                 expect(value instanceof Long && Numbers.whole(value, isShort ? 32 : 64) != null);
                 break;
             case DocumentTypes.DOUBLE:
                 expect(Json.isNumber(value));
-                boolean single = declared != null && declared.is("float");
+                boolean single = declared != null && declared.is(Type.FLOAT);
                 read = Numbers.nearest(Json.decimal(value), single);
                 expect(read != null);
                 break;
@@ -158,32 +156,32 @@ final class DocumentReader {
     }
 
     private Object alternative(String kind, Object value, Type one, int depth) throws CallFailure {
+        List<Type> alternatives = types.alternatives(one);
         boolean document = DocumentTypes.DOCUMENT.equals(kind) && value instanceof Map;
-        Object told = document ? Json.object(value).get(DocumentTypes.SCHEMA_TYPE) : "";
-        for (Type alternative : one.members) {
-            Type behind = types.resolve(alternative);
-            boolean named = behind.is("object") && !"".equals(told);
-            if (named && told != null && told.equals(behind.nameOr(alternative.name))) {
-                return named(object(value, behind, depth), behind, alternative.name);
+        Object told = document ? Json.object(value).get(DocumentTypes.SCHEMA_TYPE) : null;
+        for (int index = 0; told != null && index < alternatives.size(); index++) {
+            Type behind = alternatives.get(index);
+            String referred = one.members.get(index).name;
+            boolean named = behind.is(Type.OBJECT) && !"".equals(told);
+            if (named && told.equals(behind.nameOr(referred))) {
+                return named(object(value, behind, depth), behind, referred);
             }
         }
-        for (Type alternative : one.members) {
-            types.spend(depth);
-            Type behind = types.resolve(alternative);
+        for (int index = 0; index < alternatives.size(); index++) {
+            Type behind = alternatives.get(index);
             try {
-                Object read = item(kind, value, behind, depth);
-                if (!behind.is("object")) {
+                Object read = item(kind, value, behind, depth + 1);
+                if (!behind.is(Type.OBJECT)) {
                     return read;
                 }
                 Map<String, Object> members = Json.object(read);
                 if (isKnown(members, behind) && DocumentTypes.hasRequired(members, behind)) {
-                    return named(members, behind, alternative.name);
+                    return named(members, behind, one.members.get(index).name);
                 }
             } catch (CallFailure unfit) {
-                // Another alternative may fit.
+                types.checkBudget();
             }
         }
-        types.spend(depth);
         throw types.wrong("it is none of the declared alternatives");
     }
 

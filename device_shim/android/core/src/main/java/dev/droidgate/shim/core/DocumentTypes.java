@@ -1,6 +1,8 @@
 package dev.droidgate.shim.core;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** What writing and reading documents share: types behind references, and a budget (docs/shim-engine.md 5). */
@@ -29,12 +31,20 @@ final class DocumentTypes {
         return new CallFailure(token, message);
     }
 
-    /** Takes one step of the budget; what is over it stays over it, so trying alternatives ends. */
-    void spend(int depth) throws CallFailure {
+    /** Takes one step of the budget, for choices that could go on for ever. */
+    void spend() throws CallFailure {
         steps--;
+        checkBudget();
+    }
+
+    /** Refuses what is over the budget, also where the failure of an alternative has hidden it. */
+    void checkBudget() throws CallFailure {
         if (steps < 0) {
             throw wrong("there are too many alternatives to look at");
         }
+    }
+
+    void checkDepth(int depth) throws CallFailure {
         if (depth > MAX_DEPTH) {
             throw wrong("the value is nested too deep");
         }
@@ -47,13 +57,14 @@ final class DocumentTypes {
 
     private Type resolve(Type declared, int depth) throws CallFailure {
         Type one = declared.behind(definitions);
-        if (one.is("ref")) {
+        if (one.is(Type.REF)) {
             throw wrong("the type " + one.name + " is not defined");
         }
-        if (!one.is("all-of")) {
+        if (!one.is(Type.ALL_OF)) {
             return one;
         }
-        spend(depth);
+        checkDepth(depth);
+        spend();
         Map<String, Type.Property> merged = new LinkedHashMap<>();
         for (Type member : one.members) {
             for (Map.Entry<String, Type.Property> held :
@@ -67,9 +78,19 @@ final class DocumentTypes {
         return new Type(merged, one.qualifiedName);
     }
 
+    /** Returns the types behind the alternatives of a one-of. */
+    List<Type> alternatives(Type one) throws CallFailure {
+        spend();
+        List<Type> found = new ArrayList<>(one.members.size());
+        for (Type alternative : one.members) {
+            found.add(resolve(alternative));
+        }
+        return found;
+    }
+
     /** Tells whether nothing is declared. */
     static boolean isOpen(Type declared) {
-        return declared == null || declared.is("any");
+        return declared == null || declared.is(Type.ANY);
     }
 
     /** Tells whether an object has every key that its type demands. */
@@ -84,36 +105,36 @@ final class DocumentTypes {
     }
 
     /** Returns the kind of property that holds a declared type, null where the value decides. */
-    String kindOf(Type declared) throws CallFailure {
+    String kindOf(Type declared, int depth) throws CallFailure {
+        checkDepth(depth);
         Type one = resolve(declared);
         if (one == null) {
             return null;
         }
         switch (one.kind) {
-            case "int32":
-            case "int64":
+            case Type.INT32:
+            case Type.INT64:
                 return LONG;
-            case "float":
-            case "double":
+            case Type.FLOAT:
+            case Type.DOUBLE:
                 return DOUBLE;
-            case "string":
-            case "boolean":
-            case "bytes":
-                return one.kind;
-            case "object":
+            case Type.STRING:
+            case Type.BOOLEAN:
+            case Type.BYTES:
+                return Type.KINDS.get(one.kind);
+            case Type.OBJECT:
                 return DOCUMENT;
-            case "one-of":
-                return commonKind(one);
+            case Type.ONE_OF:
+                return commonKind(one, depth);
             default:
                 return null;
         }
     }
 
-    private String commonKind(Type one) throws CallFailure {
+    private String commonKind(Type one, int depth) throws CallFailure {
         String common = null;
-        spend(0);
-        for (Type alternative : one.members) {
-            String kind = kindOf(alternative);
+        for (Type alternative : alternatives(one)) {
+            String kind = kindOf(alternative, depth + 1);
             if (kind == null || common != null && !common.equals(kind)) {
                 return null;
             }

@@ -51,11 +51,11 @@ final class DocumentWriter {
             return null;
         }
         List<Object> items = Json.list(value);
-        if (items != null && one != null && one.is("one-of")) {
+        if (items != null && one != null && one.is(Type.ONE_OF)) {
             return listAlternative(value, one, depth);
         }
         boolean open = DocumentTypes.isOpen(one);
-        if (!open && one.is("array")) {
+        if (!open && one.is(Type.ARRAY)) {
             if (items == null) {
                 throw types.wrong("a list is declared and " + Json.kindOf(value) + " is given");
             }
@@ -67,10 +67,8 @@ final class DocumentWriter {
     /** Writes a list as the only alternative that takes it. */
     private Held listAlternative(Object value, Type one, int depth) throws CallFailure {
         List<Held> found = new ArrayList<>();
-        for (Type alternative : one.members) {
-            types.spend(depth);
-            Type behind = types.resolve(alternative);
-            if (behind.is("array") || DocumentTypes.isOpen(behind)) {
+        for (Type behind : types.alternatives(one)) {
+            if (behind.is(Type.ARRAY) || DocumentTypes.isOpen(behind)) {
                 try {
                     // An empty list of an unknown kind is no property, and fits.
                     found.add(property(value, behind, depth));
@@ -83,6 +81,7 @@ final class DocumentWriter {
     }
 
     private Held only(List<Held> found) throws CallFailure {
+        types.checkBudget();
         if (found.size() != 1) {
             throw types.wrong("it is " + found.size() + " of the declared alternatives");
         }
@@ -90,7 +89,7 @@ final class DocumentWriter {
     }
 
     private Held list(List<Object> items, Type declared, int depth) throws CallFailure {
-        String kind = items.isEmpty() ? types.kindOf(declared) : null;
+        String kind = items.isEmpty() ? types.kindOf(declared, depth) : null;
         List<Object> values = new ArrayList<>(items.size());
         for (Object one : items) {
             Held held = item(one, declared, depth);
@@ -122,12 +121,12 @@ final class DocumentWriter {
 
     /** Writes one value. */
     private Held item(Object value, Type declared, int depth) throws CallFailure {
-        types.spend(depth);
+        types.checkDepth(depth);
         Type one = types.resolve(declared);
         if (value == null) {
             throw types.wrong("a list holds no null in a document");
         }
-        if (one != null && one.is("one-of")) {
+        if (one != null && one.is(Type.ONE_OF)) {
             return alternative(value, one, depth);
         }
         if (value instanceof List) {
@@ -136,7 +135,7 @@ final class DocumentWriter {
         if (DocumentTypes.isOpen(one)) {
             return untyped(value, depth);
         }
-        if (one.is("object")) {
+        if (one.is(Type.OBJECT)) {
             return object(value, one, one.qualifiedName, depth);
         }
         return scalar(value, one);
@@ -186,26 +185,25 @@ final class DocumentWriter {
     private Held alternative(Object value, Type one, int depth) throws CallFailure {
         Map<String, Object> members = Json.object(value);
         String told = members == null ? null : Json.text(members.get(DocumentTypes.SCHEMA_TYPE));
-        if (told != null) {
-            for (Type alternative : one.members) {
-                Type behind = types.resolve(alternative);
-                if (told.equals(behind.schemaName(alternative.name))) {
-                    Map<String, Object> held = new LinkedHashMap<>(members);
-                    held.remove(DocumentTypes.SCHEMA_TYPE);
-                    return object(held, behind, told, depth);
-                }
+        List<Type> alternatives = types.alternatives(one);
+        List<Held> found = new ArrayList<>();
+        for (int index = 0; told != null && index < alternatives.size(); index++) {
+            Type behind = alternatives.get(index);
+            if (told.equals(behind.schemaName(one.members.get(index).name))) {
+                Map<String, Object> held = new LinkedHashMap<>(members);
+                held.remove(DocumentTypes.SCHEMA_TYPE);
+                return object(held, behind, told, depth);
             }
         }
-        List<Held> found = new ArrayList<>();
-        for (Type alternative : one.members) {
-            types.spend(depth);
-            Type behind = types.resolve(alternative);
+        for (int index = 0; index < alternatives.size(); index++) {
+            Type behind = alternatives.get(index);
+            String name = behind.nameOr(one.members.get(index).name);
             try {
-                if (!behind.is("object")) {
-                    found.add(item(value, behind, depth));
+                if (!behind.is(Type.OBJECT)) {
+                    found.add(item(value, behind, depth + 1));
                     continue;
                 }
-                Held written = object(value, behind, behind.nameOr(alternative.name), depth);
+                Held written = object(value, behind, name, depth);
                 if (DocumentTypes.hasRequired(members, behind)) {
                     found.add(written);
                 }
@@ -213,28 +211,27 @@ final class DocumentWriter {
                 // Another alternative may fit.
             }
         }
-        types.spend(depth);
         return only(found);
     }
 
     private Held scalar(Object value, Type one) throws CallFailure {
         switch (one.kind) {
-            case "string":
+            case Type.STRING:
                 return new Held("string", expect(value, value instanceof String));
-            case "boolean":
+            case Type.BOOLEAN:
                 return new Held("boolean", expect(value, value instanceof Boolean));
-            case "bytes":
+            case Type.BYTES:
                 boolean bytes = value instanceof String && ValueFitter.isBase64((String) value);
                 return new Held("bytes", expect(value, bytes));
-            case "int32":
-            case "int64":
-                Long whole = Numbers.whole(value, one.is("int32") ? 32 : 64);
+            case Type.INT32:
+            case Type.INT64:
+                Long whole = Numbers.whole(value, one.is(Type.INT32) ? 32 : 64);
                 return new Held(DocumentTypes.LONG, expect(whole, whole != null));
-            case "float":
-            case "double":
-                return new Held(DocumentTypes.DOUBLE, real(value, one.is("float")));
+            case Type.FLOAT:
+            case Type.DOUBLE:
+                return new Held(DocumentTypes.DOUBLE, real(value, one.is(Type.FLOAT)));
             default:
-                throw types.wrong("a document holds no value of the kind " + one.kind);
+                throw types.wrong("a document holds no value of this kind");
         }
     }
 

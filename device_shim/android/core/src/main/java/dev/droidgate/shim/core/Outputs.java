@@ -40,7 +40,7 @@ final class Outputs {
 
     private static Object fitted(Object value, Type declared, Map<String, Type> definitions)
             throws CallFailure {
-        if (declared != null && declared.is("null")) {
+        if (declared != null && declared.is(Type.NULL)) {
             return null;
         }
         try {
@@ -87,17 +87,17 @@ final class Outputs {
         }
         Type one = declared.behind(definitions);
         switch (one.kind) {
-            case "boolean":
-            case "array":
-            case "object":
-                return one.kind;
-            case "all-of":
+            case Type.BOOLEAN:
+            case Type.ARRAY:
+            case Type.OBJECT:
+                return Type.KINDS.get(one.kind);
+            case Type.ALL_OF:
                 return "object";
-            case "int32":
-            case "int64":
+            case Type.INT32:
+            case Type.INT64:
                 return "integer";
-            case "float":
-            case "double":
+            case Type.FLOAT:
+            case Type.DOUBLE:
                 return "number";
             default:
                 return "string";

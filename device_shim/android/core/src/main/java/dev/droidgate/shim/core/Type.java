@@ -12,7 +12,7 @@ import java.util.Map;
  * <p>One class for every kind: what a kind does not have is empty or null.
  */
 public final class Type {
-    private static final List<String> KINDS =
+    static final List<String> KINDS =
             Arrays.asList(
                     "boolean", "int32", "int64", "float", "double", "string", "bytes", "null",
                     "array", "object", "ref", "all-of", "one-of", "opaque", "any");
@@ -20,8 +20,24 @@ public final class Type {
     private static final String FACTS =
             " kind nullable description enum pattern format implicit keywords extensions ";
 
-    /** The kind, such as {@code int64} or {@code object}. */
-    final String kind;
+    static final int BOOLEAN = 0;
+    static final int INT32 = 1;
+    static final int INT64 = 2;
+    static final int FLOAT = 3;
+    static final int DOUBLE = 4;
+    static final int STRING = 5;
+    static final int BYTES = 6;
+    static final int NULL = 7;
+    static final int ARRAY = 8;
+    static final int OBJECT = 9;
+    static final int REF = 10;
+    static final int ALL_OF = 11;
+    static final int ONE_OF = 12;
+    static final int OPAQUE = 13;
+    static final int ANY = 14;
+
+    /** The kind's place in {@link #KINDS}. */
+    final int kind;
 
     final boolean nullable;
 
@@ -64,9 +80,9 @@ public final class Type {
     }
 
     private Type(Map<String, Object> facts) throws MalformedJsonException {
-        kind = Json.textAt(facts, "kind");
-        if (!KINDS.contains(kind)) {
-            throw new MalformedJsonException(kind + " is no kind of type");
+        kind = KINDS.indexOf(Json.textAt(facts, "kind"));
+        if (kind < 0) {
+            throw new MalformedJsonException("a type of no known kind");
         }
         Json.checkKeys(facts, FACTS + keysOf(kind));
         nullable = Json.flagAt(facts, "nullable");
@@ -82,30 +98,30 @@ public final class Type {
             properties.put(one.getKey(), new Property(type, Json.flagAt(held, "required")));
         }
         qualifiedName = Json.optionalTextAt(facts, "qualified_name");
-        name = is("ref") ? Json.textAt(facts, "name") : null;
+        name = is(REF) ? Json.textAt(facts, "name") : null;
         members = new ArrayList<>();
-        for (Object one : Json.listAt(facts, is("one-of") ? "alternatives" : "members")) {
+        for (Object one : Json.listAt(facts, is(ONE_OF) ? "alternatives" : "members")) {
             members.add(of(one));
         }
         exclusive = facts.get("exclusive") == null || Json.flagAt(facts, "exclusive");
         possible = facts.get("boolean") == null || Json.flagAt(facts, "boolean");
     }
 
-    private static String keysOf(String kind) {
+    private static String keysOf(int kind) {
         switch (kind) {
-            case "array":
+            case ARRAY:
                 return " items ";
-            case "object":
+            case OBJECT:
                 return " properties qualified_name ";
-            case "ref":
+            case REF:
                 return " name ";
-            case "all-of":
+            case ALL_OF:
                 return " members qualified_name ";
-            case "one-of":
+            case ONE_OF:
                 return " alternatives exclusive qualified_name ";
-            case "opaque":
+            case OPAQUE:
                 return " class_name ";
-            case "any":
+            case ANY:
                 return " boolean ";
             default:
                 return "";
@@ -114,7 +130,7 @@ public final class Type {
 
     /** An object of these properties. */
     Type(Map<String, Property> properties, String qualifiedName) {
-        this.kind = "object";
+        kind = OBJECT;
         this.properties = properties;
         this.qualifiedName = qualifiedName;
         nullable = false;
@@ -146,8 +162,8 @@ public final class Type {
         return read;
     }
 
-    boolean is(String one) {
-        return kind.equals(one);
+    boolean is(int one) {
+        return kind == one;
     }
 
     /**
@@ -157,7 +173,7 @@ public final class Type {
      * @param referred the name by which this type is referred to, null where it stands there itself
      */
     String schemaName(String referred) {
-        if (!is("object") || properties.containsKey(DocumentTypes.SCHEMA_TYPE)) {
+        if (!is(OBJECT) || properties.containsKey(DocumentTypes.SCHEMA_TYPE)) {
             return null;
         }
         return nameOr(referred);
@@ -174,7 +190,7 @@ public final class Type {
      * @throws MalformedJsonException there is one
      */
     void checkReferences(Map<String, Type> definitions) throws MalformedJsonException {
-        if (is("ref") && !definitions.containsKey(name)) {
+        if (is(REF) && !definitions.containsKey(name)) {
             throw new MalformedJsonException("the type " + name + " is not defined");
         }
         if (items != null) {
@@ -191,7 +207,7 @@ public final class Type {
     /** Returns the type behind references, itself where a reference leads nowhere. */
     Type behind(Map<String, Type> definitions) {
         Type found = this;
-        for (int left = definitions.size(); found.is("ref") && left >= 0; left--) {
+        for (int left = definitions.size(); found.is(REF) && left >= 0; left--) {
             Type next = definitions.get(found.name);
             if (next == null) {
                 return found;

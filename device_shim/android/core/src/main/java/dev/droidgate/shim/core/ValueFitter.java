@@ -69,7 +69,7 @@ final class ValueFitter {
 
     private Type resolve(Type declared, String pointer) throws UnfitValueException {
         Type found = declared.behind(definitions);
-        if (found.is("ref")) {
+        if (found.is(Type.REF)) {
             throw new UnfitValueException(pointer, "its type " + found.name + " is not defined");
         }
         return found;
@@ -78,38 +78,38 @@ final class ValueFitter {
     private Object fitKind(Object value, Type one, String pointer, int depth)
             throws UnfitValueException {
         switch (one.kind) {
-            case "string":
+            case Type.STRING:
                 return expectText(value, "a text", pointer);
-            case "boolean":
+            case Type.BOOLEAN:
                 return fitBoolean(value, pointer);
-            case "int32":
+            case Type.INT32:
                 return fitInteger(value, 32, pointer);
-            case "int64":
+            case Type.INT64:
                 return fitInteger(value, 64, pointer);
-            case "float":
+            case Type.FLOAT:
                 return fitReal(value, true, pointer);
-            case "double":
+            case Type.DOUBLE:
                 return fitReal(value, false, pointer);
-            case "bytes":
+            case Type.BYTES:
                 return fitBytes(value, pointer);
-            case "null":
+            case Type.NULL:
                 if (value != null) {
                     throw unexpected("null", value, pointer);
                 }
                 return null;
-            case "array":
+            case Type.ARRAY:
                 return fitList(value, one, pointer, depth);
-            case "object":
+            case Type.OBJECT:
                 return fitObject(value, one, pointer, depth);
-            case "all-of":
+            case Type.ALL_OF:
                 Object fitted = value;
                 for (Type member : one.members) {
                     fitted = fit(fitted, member, pointer, depth + 1);
                 }
                 return fitted;
-            case "one-of":
+            case Type.ONE_OF:
                 return fitOne(value, one, pointer, depth);
-            case "opaque":
+            case Type.OPAQUE:
                 throw new UnfitValueException(pointer, "a platform object has no JSON value");
             default:
                 if (!one.possible) {

@@ -58,6 +58,8 @@ public final class VectorRunner {
                 return new CallVector(vector).outcome();
             case "life":
                 return new LifeVector(vector).outcome();
+            case "sequences":
+                return new SequenceVector(vector).outcome();
             case "tokens":
                 return tokens();
             case "bench":

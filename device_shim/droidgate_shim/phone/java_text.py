@@ -1,17 +1,19 @@
 """How Java sees text: UTF-16 units, and the spelling of its numbers.
 
-The sample apps are Java programs; lengths that they check and positions that they tell count 16-bit units, so
+Android and its apps are Java programs; lengths that they check and positions that they tell count 16-bit units, so
 a character beyond the first 65,536 counts twice.
 """
 
 from __future__ import annotations
 
 import math
+import struct
 from decimal import Decimal
 from typing import Final
 
-_PLAIN_FROM: Final = 1e-3
-_PLAIN_BELOW: Final = 1e7
+_PLAIN_FROM: Final = Decimal("0.001")
+_PLAIN_BELOW: Final = Decimal(10_000_000)
+_MOST_FLOAT_DIGITS: Final = 9
 
 
 def units_of(text: str) -> str:
@@ -43,16 +45,39 @@ def java_trim(text: str) -> str:
 
 def java_double(value: float) -> str:
     """Return `Double.toString`: the shortest digits, with an exponent outside 0.001 to 10,000,000."""
+    return _special(value) or _java_number(repr(value))
+
+
+def java_float(value: float) -> str:
+    """Return `Float.toString` of the nearest float."""
+    rounded = struct.unpack("f", struct.pack("f", value))[0]
+    return _special(rounded) or _java_number(_shortest_float(rounded))
+
+
+def _shortest_float(rounded: float) -> str:
+    for digits in range(1, _MOST_FLOAT_DIGITS):
+        text = f"{rounded:.{digits}g}"
+        if struct.unpack("f", struct.pack("f", float(text)))[0] == rounded:
+            return text
+    return f"{rounded:.{_MOST_FLOAT_DIGITS}g}"
+
+
+def _special(value: float) -> str | None:
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
-    sign = "-" if math.copysign(1, value) < 0 else ""
-    size = abs(value)
-    if size == 0:
-        return sign + "0.0"
-    if _PLAIN_FROM <= size < _PLAIN_BELOW:
-        plain = format(Decimal(repr(size)), "f")
-        return sign + (plain if "." in plain else plain + ".0")
-    digits = "".join(map(str, Decimal(repr(size)).as_tuple().digits)).rstrip("0") or "0"
-    return f"{sign}{digits[0]}.{digits[1:] or '0'}E{Decimal(repr(size)).adjusted()}"
+    return None
+
+
+def _java_number(shortest: str) -> str:
+    """Write shortest digits in Java's form: plain from 1e-3 to 1e7, else with an exponent."""
+    number = Decimal(shortest)
+    if number == 0:
+        return "-0.0" if number.is_signed() else "0.0"
+    if _PLAIN_FROM <= abs(number) < _PLAIN_BELOW:
+        text = format(number.normalize(), "f")
+        return text if "." in text else text + ".0"
+    sign, digits, _ = number.normalize().as_tuple()
+    rest = "".join(map(str, digits[1:])) or "0"
+    return f"{'-' if sign else ''}{digits[0]}.{rest}E{number.adjusted()}"

@@ -1,15 +1,17 @@
 """Android's `org.json`: its lenient parser and its writer (reference android-runtime 3.5; AOSP libcore/json).
 
-Values are dict, list, str, bool, int (Java's Integer or Long), float (Double), and `NULL` for
-`JSONObject.NULL`; None stands for Java's null, which only arrays with missing values hold.
+Values that the parser returns are dict, list, str, bool, int (Java's Integer or Long), float (Double), and `NULL`
+for `JSONObject.NULL`; None stands for Java's null, which only arrays with missing values hold. The writer writes
+both as `null`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, Final
 
-from droidgate_shim.phone.system.intent_text import java_double
+from droidgate_shim.phone.java_text import java_double
 
 
 class JsonError(Exception):
@@ -26,6 +28,7 @@ NULL: Final = _Null()
 
 _INT_BITS: Final = 31
 _LONG_BITS: Final = 63
+_LARGEST_LONG: Final = (1 << _LONG_BITS) - 1
 _LITERAL_END: Final = frozenset("{}[]/\\:,=;# \t\f")
 _BLANKS: Final = frozenset("\t \n\r")
 _ESCAPES: Final = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
@@ -62,12 +65,14 @@ def java_class(value: Any) -> str:
 
 
 def java_text(value: Any) -> str:
-    """Return `String.valueOf` of a value."""
+    """Return `String.valueOf` of a value, which `optString` gives too."""
+    if value is None:
+        return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
         return java_double(value)
-    if isinstance(value, dict | list):
+    if isinstance(value, Mapping | list | tuple):
         return write_json(value)
     return str(value)
 
@@ -287,13 +292,13 @@ def write_json(value: Any, indent: int = 0) -> str:
 
 
 def _write(value: Any, indent: int, line: str) -> str:
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         parts = [
             f"{_quote(key)}:{' ' if indent else ''}{_write(one, indent, line + ' ' * indent)}"
             for key, one in value.items()
         ]
         return _enclose("{", "}", parts, indent, line)
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return _enclose("[", "]", [_write(one, indent, line + " " * indent) for one in value], indent, line)
     if value is None or value is NULL:
         return "null"
@@ -323,9 +328,9 @@ def _number_text(value: float) -> str:
         raise JsonError(f"Forbidden numeric value: {java_text(value)}")
     if value == 0 and math.copysign(1, value) < 0:
         return "-0"
-    if value == int(value) and abs(value) < 2.0**_LONG_BITS:
-        return str(int(value))
-    return java_text(value)
+    # Java's cast to long stops at the ends of its range, and so does 2^63, which is the largest long as a double.
+    whole = max(-_LARGEST_LONG - 1, min(int(value), _LARGEST_LONG))
+    return str(whole) if float(whole) == value else java_text(value)
 
 
 def _quote(text: str) -> str:

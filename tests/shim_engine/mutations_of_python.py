@@ -1,0 +1,244 @@
+"""Small systematic changes to Python modules, and whether the vectors notice them.
+
+Run as a program it is the other side: `python mutations_of_python.py MODULE` reads the module's changed source
+from standard input, imports the engine with it, runs the vectors, and prints the id of the first that fails.
+"""
+
+import ast
+import copy
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from types import ModuleType
+
+MODULES = (
+    *(
+        f"droidgate.calls.{one}"
+        for one in ("arguments", "constraints", "failures", "patterns", "requests", "values")
+    ),
+    *(
+        f"droidgate_shim.engine.{one}"
+        for one in (
+            "authority",
+            "backends",
+            "engine",
+            "lifecycle",
+            "requests",
+            "responses",
+            "routes",
+            "strict_json",
+        )
+    ),
+    "droidgate_appfunctions.wire_documents",
+)
+SECONDS = 60.0
+"""After this long a changed engine counts as noticed: it runs for ever."""
+
+_SWAPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of a module: of which node in the order of `ast.walk`, and which of its changes."""
+
+    module: str
+    line: int
+    what: str
+    node: int
+    change: int
+
+    def source(self) -> str:
+        """Return the module's changed source."""
+        tree = _tree_of(self.module)
+        node = next(one for at, one in enumerate(ast.walk(tree)) if at == self.node)
+        list(_changes(node))[self.change][1](node)
+        return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def _tree_of(module: str) -> ast.Module:
+    spec = importlib.util.find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    return ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+
+
+def mutants_of(module: str) -> list[Mutant]:
+    """Return every change of a module."""
+    return [
+        Mutant(module, getattr(node, "lineno", 0), what, index, at)
+        for index, node in enumerate(_telling(_tree_of(module)))
+        for at, (what, _) in enumerate(_changes(node))
+    ]
+
+
+def _telling(tree: ast.Module) -> Iterator[ast.AST]:
+    """Walk a module; words for people, types and names of exports stand as nodes that nothing changes."""
+    silent: set[int] = set()
+    for node in ast.walk(tree):
+        silent.update(id(inner) for part in _silent_parts(node) for inner in ast.walk(part))
+        yield ast.Pass() if id(node) in silent else node
+
+
+def _silent_parts(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.JoinedStr):
+        yield node
+    elif isinstance(node, ast.AnnAssign | ast.arg) and node.annotation is not None:
+        yield node.annotation
+    elif isinstance(node, ast.FunctionDef) and node.returns is not None:
+        yield node.returns
+    elif isinstance(node, ast.Assign) and any(
+        isinstance(one, ast.Name) and one.id == "__all__" for one in node.targets
+    ):
+        yield node.value
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+        name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+        if name == "dataclass":
+            yield from node.keywords
+
+
+Change = tuple[str, Callable[[ast.AST], None]]
+
+
+def _changes(node: ast.AST) -> Iterator[Change]:
+    if isinstance(node, ast.Compare):
+        swapped = _SWAPPED[type(node.ops[0])]
+        yield f"{type(node.ops[0]).__name__} to {swapped.__name__}", lambda one: _set(one, "ops", [swapped()])
+    elif isinstance(node, ast.BoolOp):
+        other: ast.boolop = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+        yield f"to {type(other).__name__}", lambda one: _set(one, "op", other)
+    elif isinstance(node, ast.If | ast.IfExp | ast.While):
+        yield "condition negated", _negate
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        opposite: ast.operator = ast.Sub() if isinstance(node.op, ast.Add) else ast.Add()
+        yield f"to {type(opposite).__name__}", lambda one: _set(one, "op", opposite)
+    elif isinstance(node, ast.Return) and node.value is not None and not _is_none(node.value):
+        yield "returns None", lambda one: _set(one, "value", ast.Constant(None))
+    elif isinstance(node, ast.Constant):
+        yield from _changed_constant(node.value)
+    if isinstance(node, ast.FunctionDef | ast.If | ast.For | ast.While | ast.With | ast.Try):
+        for at, statement in enumerate(node.body):
+            if _is_deletable(statement):
+                yield f"line {statement.lineno} deleted", lambda one, at=at: _delete(one, at)  # type: ignore[misc]
+
+
+def _set(node: ast.AST, name: str, value: object) -> None:
+    setattr(node, name, value)
+
+
+def _negate(node: ast.AST) -> None:
+    assert isinstance(node, ast.If | ast.IfExp | ast.While)
+    node.test = ast.UnaryOp(ast.Not(), node.test)
+
+
+def _delete(node: ast.AST, at: int) -> None:
+    node.body[at] = ast.Pass()  # type: ignore[attr-defined]
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _is_deletable(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Expr):
+        return not isinstance(statement.value, ast.Constant)
+    return isinstance(statement, ast.Raise | ast.AugAssign | ast.Continue)
+
+
+def _changed_constant(value: object) -> Iterator[Change]:
+    if isinstance(value, bool):
+        yield f"{value} to {not value}", lambda one: _set(one, "value", not value)
+    elif isinstance(value, int):
+        yield f"{value} to {value + 1}", lambda one: _set(one, "value", value + 1)
+    elif isinstance(value, str) and value and " " not in value and not value.startswith(("droidgate", "__")):
+        yield f"{value!r} to {value + '!'!r}", lambda one: _set(one, "value", value + "!")
+
+
+def sample(count: int, seed: int, modules: Sequence[str] = MODULES) -> list[Mutant]:
+    """Return so many changes, drawn from all modules together."""
+    every = [mutant for module in modules for mutant in mutants_of(module)]
+    return Random(seed).sample(every, min(count, len(every)))
+
+
+def survivors(mutants: Sequence[Mutant], *, at_once: int = 2) -> list[Mutant]:
+    """Return those that no vector notices."""
+    with ThreadPoolExecutor(at_once) as pool:
+        noticed = list(pool.map(lambda one: is_noticed(one.module, one.source()), mutants))
+    return [one for one, seen in zip(mutants, noticed, strict=True) if not seen]
+
+
+def is_noticed(module: str, source: str) -> bool:
+    """Tell whether the vectors, or the import, tell a module's source from the right one.
+
+    Raises:
+        RuntimeError: the other side did not come so far.
+    """
+    command = [sys.executable, __file__, module]
+    try:
+        run = subprocess.run(
+            command, input=source, capture_output=True, text=True, check=False, timeout=SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        return True
+    if not run.stdout.startswith(_READY):
+        raise RuntimeError(run.stderr)
+    return run.stdout.removeprefix(_READY).strip() != _SURVIVED
+
+
+_READY = "ready"
+_SURVIVED = "survived"
+
+
+class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Gives one module another source."""
+
+    def __init__(self, module: str, source: str) -> None:
+        self.module, self.source = module, source
+
+    def find_spec(
+        self, fullname: str, _path: object = None, _target: object = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname != self.module:
+            return None
+        return importlib.util.spec_from_loader(fullname, self, origin=fullname)
+
+    def exec_module(self, module: ModuleType) -> None:
+        exec(compile(self.source, self.module, "exec"), module.__dict__)  # noqa: S102 - the changed source
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the vectors with the module's source from standard input."""
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    vectors = importlib.import_module("droidgate_shim.conformance.vector_files").load_vectors()
+    comparison = importlib.import_module("shim_engine.comparison")
+    print(_READY, flush=True)
+    for loaded in [one for one in sys.modules if one == arguments[0]]:
+        raise RuntimeError(f"{loaded} is imported already")
+    sys.meta_path.insert(0, _Changed(arguments[0], sys.stdin.read()))
+    evaluate = importlib.import_module("droidgate_shim.engine.vectors").evaluate
+    for vector in vectors:
+        if not comparison.equal(evaluate(vector.case), vector.expect):
+            print(vector.id)
+            return
+    print(_SURVIVED)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

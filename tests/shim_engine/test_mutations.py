@@ -1,0 +1,83 @@
+"""The vectors notice changed engines.
+
+The long forms change the engines in many small ways, one at a time, and demand that nearly all are noticed;
+what the rest is stands in the report of the failed test. In every run a handful of changes is made by hand.
+"""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from droidgate.model.json_values import one_line_json
+from droidgate_shim.conformance.vector_files import load_vectors
+from shim_engine import mutations_of_java, mutations_of_python
+from shim_engine.jvm_core import ENGINE_SOURCES
+
+SEED = 20260224
+COUNT = 300
+LEAST_NOTICED = 0.9
+
+
+def source_of(module: str) -> str:
+    spec = importlib.util.find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).read_text(encoding="utf-8")
+
+
+def test_the_unchanged_python_engine_is_not_noticed() -> None:
+    module = "droidgate.calls.values"
+    assert not mutations_of_python.is_noticed(module, source_of(module))
+
+
+@pytest.mark.parametrize("module", ["droidgate.calls.values", "droidgate.calls.constraints"])
+def test_a_python_engine_that_does_nothing_is_noticed(module: str) -> None:
+    assert mutations_of_python.is_noticed(module, source_of(module).replace("    return ", "    return not "))
+
+
+def test_every_module_has_changes() -> None:
+    for module in mutations_of_python.MODULES:
+        assert len(mutations_of_python.mutants_of(module)) >= 5
+    changed = mutations_of_python.sample(20, 1)
+    assert changed == mutations_of_python.sample(20, 1)
+    assert all(one.source() != source_of(one.module) for one in changed)
+
+
+def test_every_java_file_of_weight_has_changes() -> None:
+    for path in ENGINE_SOURCES.rglob("*.java"):
+        if len(path.read_text(encoding="utf-8").splitlines()) > 60:
+            assert len(mutations_of_java.mutants_of(path)) >= 3, path.name
+    changed = mutations_of_java.sample(20, 1)
+    assert changed == mutations_of_java.sample(20, 1)
+    assert all(one.source() != one.path.read_text(encoding="utf-8") for one in changed)
+
+
+@pytest.mark.requires("javac", "java")
+def test_a_java_core_is_noticed_only_where_it_is_changed() -> None:
+    vectors = load_vectors()
+    lines = "".join(f"{one_line_json(dict(one.case))}\n" for one in vectors)
+    expected = [one.expect for one in vectors]
+    assert mutations_of_java.is_noticed({}, lines, expected) is False
+    reader = next(ENGINE_SOURCES.rglob("JsonReader.java"))
+    text = reader.read_text(encoding="utf-8")
+    assert mutations_of_java.is_noticed({reader: text.replace("64", "63")}, lines, expected) is True
+    assert mutations_of_java.is_noticed({reader: text.replace(";", "")}, lines, expected) is None
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7200)
+def test_nine_of_ten_changed_python_engines_are_noticed() -> None:
+    mutants = mutations_of_python.sample(COUNT, SEED)
+    left = mutations_of_python.survivors(mutants)
+    told = "\n".join(f"{one.module}:{one.line}: {one.what}" for one in left)
+    assert len(left) <= (1 - LEAST_NOTICED) * len(mutants), f"{len(left)} of {len(mutants)}:\n{told}"
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7200)
+@pytest.mark.requires("javac", "java")
+def test_nine_of_ten_changed_java_cores_are_noticed() -> None:
+    left, made = mutations_of_java.survivors(mutations_of_java.sample(COUNT, SEED))
+    told = "\n".join(map(str, left))
+    assert len(left) <= (1 - LEAST_NOTICED) * made, f"{len(left)} of {made}:\n{told}"
