@@ -46,7 +46,9 @@ def add_runner(name: str, package: str, prefix: str, folder: Path) -> Path:
 def compile_java(sources: Iterable[Path], out: Path, *more_classes: Path, warnings: bool = True) -> None:
     """Compile for Java 8, as the apps do; a warning about the sources fails too, unless it may not."""
     javac, framework = require("newer-jdk"), require("framework-jar")
-    command: list[str | Path] = [javac, "--release", "8", "-Xlint:all,-options,-classfile", "-proc:none"]
+    # The compiler ends before a second stage of the JVM's own compiler pays off.
+    command: list[str | Path] = [javac, "-J-XX:TieredStopAtLevel=1", "--release", "8"]
+    command += ["-Xlint:all,-options,-classfile", "-proc:none"]
     class_path = ":".join(map(str, [framework, *more_classes]))
     command += ["-encoding", "UTF-8", "-Xmaxwarns", "10000", "-d", out, "-cp", class_path, *sources]
     run = subprocess.run(command, capture_output=True, text=True, check=False)

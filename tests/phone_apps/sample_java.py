@@ -1,7 +1,6 @@
 """The sample apps' own Java classes, run on a JVM."""
 
 import base64
-from collections.abc import Iterable
 from pathlib import Path
 
 from droidgate_shim.sample_apps import sample_apps_directory
@@ -11,25 +10,39 @@ from requirements_of_tests import require
 RUNNERS = Path(__file__).parent / "java"
 
 
-def compile_sample(module: str, names: Iterable[str], runner: str, out: Path) -> Path:
-    """Compile some classes of a sample app with a runner beside them, and return the folder of classes."""
+# Classes of each sample app that need nothing of a running Android, and the runner that calls them.
+_PARTS = {
+    "clock-in/app": ("ClockInRunner", "RequestEngine", "Descriptor", "ClockInBook", "StrictJson"),
+    "weather/app": ("WeatherRunner", "Weather", "WeatherTools", "StrictJson"),
+    "pdf-tool/app": (
+        "PdfRunner", "SchemaCheck", "StrictJson", "PdfFile", "PdfText", "PdfFont", "PdfLexer", "PdfFilters",
+        "PdfStream", "PdfRef", "ToolException",
+    ),
+}  # fmt: skip
+
+
+def compile_samples(out: Path) -> Path:
+    """Compile classes of the sample apps with a runner beside them, and return the folder of classes."""
     require("newer-jdk")
-    (folder,) = {path.parent for path in (sample_apps_directory() / module / "src/main/java").rglob("*.java")}
-    sources = [folder / f"{name}.java" for name in names]
-    ids = _resource_ids(folder, out.with_name("ids"))
-    compile_java([*sources, RUNNERS / f"{runner}.java"], out, ids, warnings=False)
-    return out
+    sources = []
+    for module, (runner, *names) in _PARTS.items():
+        main = sample_apps_directory() / module / "src/main/java"
+        (folder,) = {path.parent for path in main.rglob("*.java")}
+        sources += [RUNNERS / f"{runner}.java", *(folder / f"{name}.java" for name in names)]
+        sources.append(_resource_ids(folder, out / module))
+    classes = out / "classes"
+    compile_java(sources, classes, warnings=False)
+    return classes
 
 
 def _resource_ids(folder: Path, out: Path) -> Path:
-    """Return compiled resource ids of a package: one, which is all that these classes name."""
+    """Write resource ids of a package: one, which is all that these classes name."""
     package = ".".join(folder.parts[folder.parts.index("java") + 1 :])
-    out.mkdir()
+    out.mkdir(parents=True)
     source = out / "R.java"
     text = "final class R { static final class xml { static final int mcp_capabilities = 1; } }"
     source.write_text(f"package {package}; {text}", encoding="utf-8")
-    compile_java([source], out, warnings=False)
-    return out
+    return source
 
 
 def from_utf16(line: str) -> str:

@@ -4,6 +4,7 @@ import base64
 import json
 import random
 import string
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,13 +17,19 @@ from droidgate_shim.phone.apps.weather import WeatherApp
 from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
 from handlers.jvm import as_line, run_class
 from phone_apps.pdf_files import pdf_with
-from phone_apps.sample_java import compile_sample, from_utf16
+from phone_apps.sample_java import compile_samples, from_utf16
 from phone_apps.small_phone import NOW, SmallPhone
 
 TODAY = "2026-02-14"
 SEED = 20_260_214
 # Without a capital sigma: where one ends a word, a plain JVM asks its word breaker and Android asks Unicode.
 _CHARACTERS = [*string.printable, "ß", "İ", "語", "😀", "\ud83d", "\u2028", "\xa0", "Ǆ", "\x00"]
+
+
+@pytest.fixture(scope="session")
+def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The apps' classes, compiled once for all tests of a process."""
+    return compile_samples(tmp_path_factory.mktemp("sample_classes"))
 
 
 class _Generator(random.Random):
@@ -35,7 +42,7 @@ class _Generator(random.Random):
         kind = self.randrange(9 if depth else 7)
         simple: list[Any] = [
             None, True, False, self.randrange(-(2**65), 2**65), self.randrange(-5, 99),
-            self.choice([0.5, -0.0, 1e21, 1e-7, 123456789.125, 3.0, 2.5e7, 1e300]), self.text(),
+            self.choice([0.5, -0.0, 1e21, 2.0**63, 1e-7, 123456789.125, 3.0, 2.5e7, 1e300]), self.text(),
         ]  # fmt: skip
         if kind < len(simple):
             return simple[kind]
@@ -75,7 +82,7 @@ def _clock_in_request(generator: _Generator) -> str:
         2.5,
         None,
         [1, "/"],
-        {"a": 1e20},
+        {"a": 1e20, "b": [2.0**63, -(2.0**63)]},
     ]
     dates = [
         TODAY,
@@ -119,10 +126,7 @@ class _Book:
         return is_new
 
 
-def test_clock_in_answers_2000_requests_as_its_java_does(tmp_path_factory: pytest.TempPathFactory) -> None:
-    names = ["RequestEngine", "Descriptor", "ClockInBook", "StrictJson"]
-    folder = tmp_path_factory.mktemp("clock_in")
-    classes = compile_sample("clock-in/app", names, "ClockInRunner", folder / "classes")
+def test_clock_in_answers_2000_requests_as_its_java_does(classes: Path) -> None:
     descriptor = (
         SmallPhone().context("dev.droidgate.sample.clockin").read_xml_resource("@xml/mcp_capabilities")
     )
@@ -158,10 +162,7 @@ def _weather_call(generator: _Generator) -> tuple[str | None, str | None]:
     return name, generator.choice([text, text, text, generator.mutated(text), "", None])
 
 
-def test_weather_is_the_same_as_in_java_for_2000_calls(tmp_path_factory: pytest.TempPathFactory) -> None:
-    names = ["Weather", "WeatherTools", "StrictJson"]
-    folder = tmp_path_factory.mktemp("weather")
-    classes = compile_sample("weather/app", names, "WeatherRunner", folder / "classes")
+def test_weather_is_the_same_as_in_java_for_2000_calls(classes: Path) -> None:
     generator = _Generator(SEED)
     calls = [_weather_call(generator) for _ in range(2000)]
     lines = [as_line(part) for call in calls for part in call]
@@ -208,13 +209,7 @@ def _tool_value(generator: _Generator) -> Any:
     }
 
 
-def test_pdf_tool_checks_and_reads_as_its_java_does(tmp_path_factory: pytest.TempPathFactory) -> None:
-    names = [
-        "SchemaCheck", "StrictJson", "PdfFile", "PdfText", "PdfFont", "PdfLexer", "PdfFilters", "PdfStream",
-        "PdfRef", "ToolException",
-    ]  # fmt: skip
-    folder = tmp_path_factory.mktemp("pdf_tool")
-    classes = compile_sample("pdf-tool/app", names, "PdfRunner", folder / "classes")
+def test_pdf_tool_checks_and_reads_as_its_java_does(classes: Path) -> None:
     phone = SmallPhone()
     context = phone.context("dev.droidgate.sample.pdftool")
     manifest = context.read_meta_data("dev.droidgate.sample.pdftool.ToolActivity", "mMCP_manifest")

@@ -11,7 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from droidgate_shim.phone.commands import registry
-from droidgate_shim.phone.shell import BUDGET_STATUS, NOT_MODELLED_STATUS, Budget
+from droidgate_shim.phone.shell import BUDGET_STATUS, NOT_MODELLED_STATUS, Budget, run_shell
+from droidgate_shim.phone.shell.programs import INTERNAL_STATUS
+from droidgate_shim.phone.shell.run import BytesInput, Streams
+from droidgate_shim.phone.system import AndroidSystem
 from phone_shell.shell_bench import Phone, Sink
 from phone_shell.test_shell_against_mksh import PIECES
 
@@ -36,7 +39,7 @@ def audited() -> None:
 
 HOSTILE = (
     "cat /etc/passwd /proc/self/environ; ls -lR /; echo x >/tmp/droidgate-canary; echo $(touch /tmp/canary)",
-    "sh -c 'rm -rf / ~ *'; dd if=/dev/urandom of=/root/x count=1; find / -name '*'; . /etc/profile",
+    "sh -c 'rm -rf / ~ *'; dd if=/dev/urandom of=/system/x count=1; find / -name '*'; . /etc/profile",
     "cat ../../../../etc/shadow; cd ../..; pwd; ln -s /etc /data/local/tmp/e; cat /data/local/tmp/e/passwd",
     "python3 -c 1; bash -c id; /usr/bin/id; /bin/busybox; env bash; xargs bash </dev/null; exec bash",
     "mkdir /data/local/tmp/a; cp -r / /data/local/tmp/a; mv /system /x; chmod 777 /; sort -o /x /dev/null",
@@ -75,6 +78,24 @@ def test_garbage_ends_with_a_status_and_never_raises(command: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        "pm list packages --user N", "am start --user N -a b", "am start -d http://[::1", "wm density N",
+        "content read --uri content://[::1", "settings put system user_rotation N; screencap | head -c 1",
+        "date -d @N", "touch -d @N /sdcard/x", "kill N", "pm install-write -S N 1 a -", "input tap N N",
+        "monkey -p a.b -c android.intent.category.LAUNCHER N",
+    ],
+)  # fmt: skip
+def test_numbers_and_uris_of_any_length_are_read_or_refused(command: str) -> None:
+    with AndroidSystem("37") as system:
+        sink = Sink()
+        streams = Streams(BytesInput(), sink, sink)
+        status = run_shell(system, command.replace("N", "9" * 5000), streams)
+    assert b"failed inside" not in sink.data
+    assert status != INTERNAL_STATUS
+
+
+@pytest.mark.parametrize(
     ("command", "what"),
     [
         ("while :; do :; done", "steps"),
@@ -87,6 +108,7 @@ def test_garbage_ends_with_a_status_and_never_raises(command: str) -> None:
         ),
         ("yes", "bytes"),
         ("cat /dev/zero", "bytes"),
+        ("stat -c %999999999n /", "pads"),
         ('eval \'eval "eval \\"$x\\""\'; e() { eval e; }; e', "nested"),
     ],
 )
@@ -132,6 +154,12 @@ def test_a_pattern_that_takes_time_without_bound_is_refused(pattern: str) -> Non
 def test_a_run_ends_at_its_deadline() -> None:
     outcome = Phone().run("sleep 3600; echo no", budget=Budget(seconds=0.05))
     assert (outcome.status, outcome.output) == (BUDGET_STATUS, b"")
+    assert "longer than" in outcome.complaint
+
+
+def test_a_deadline_ends_a_read_of_a_line_without_end() -> None:
+    outcome = Phone().run("read x </dev/zero", budget=Budget(seconds=0.05))
+    assert outcome.status == BUDGET_STATUS
     assert "longer than" in outcome.complaint
 
 

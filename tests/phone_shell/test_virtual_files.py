@@ -84,6 +84,16 @@ def test_a_full_device_says_so_and_takes_more_after_a_removal() -> None:
     assert files.used == 0
 
 
+def test_what_has_lost_its_name_cannot_grow_without_end() -> None:
+    files = VirtualFiles()
+    with files.open_writer("/a") as writer:
+        files.remove("/a")
+        for _ in range(64):
+            writer.write(bytes(1 << 20))
+        assert error_of(lambda: writer.write(b"x")) == errno.ENOSPC
+    assert files.used == 0
+
+
 def test_the_shell_may_write_where_it_may_on_a_phone(files: VirtualFiles) -> None:
     files.write(f"{SCRATCH}/x", b"1", uid=SHELL)
     files.write("/sdcard/Download/x", b"2", uid=SHELL)

@@ -123,13 +123,17 @@ def test_an_app_in_the_background_opens_no_activity_from_android_10_on() -> None
         assert not blocked(system)
 
 
-def test_an_app_may_open_an_activity_for_ten_seconds_after_its_own_was_seen() -> None:
-    for seconds, expected in ((9, False), (11, True)):
+def test_an_app_may_open_an_activity_for_ten_seconds_after_its_own_was_seen_but_not_just_after_home() -> None:
+    for seconds, expected in ((4, True), (6, False), (9, False), (11, True)):
         with make_phone("36.1", make_agent(), make_tool(ACTIVITIES)) as system:
             open_agent(system)
             system.stack.go_home()
             system.clock.wait(system.clock.signal(), seconds)
             assert blocked(system) is expected
+    with make_phone("36.1", make_agent(), make_tool(ACTIVITIES)) as system:
+        open_agent(system)
+        system.stack.go_back()
+        assert not blocked(system)
 
 
 def test_an_app_that_may_draw_over_others_opens_activities() -> None:

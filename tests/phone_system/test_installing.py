@@ -1,6 +1,8 @@
 """Installing, updating and removing apps: what Android refuses, each with the installation that works."""
 
+import re
 import zipfile
+from collections.abc import Callable
 from io import BytesIO
 
 import pytest
@@ -19,6 +21,12 @@ PERMISSION = '<permission android:name="com.example.P"/>'
 
 def install(system: AndroidSystem, apk: bytes, *options: str) -> Ran:
     return run(system, "pm", "install", *options, "-S", str(len(apk)), stdin=apk)
+
+
+def apks_of(system: AndroidSystem) -> dict[str, bytes]:
+    found = system.packages.find(TOOL)
+    assert found is not None
+    return found.apks
 
 
 def failure(sdk: str, *apks: bytes, options: tuple[str, ...] = ()) -> str:
@@ -40,19 +48,30 @@ def packed_again(apk: bytes) -> bytes:
     return written.getvalue()
 
 
-def compressed_table(apk: bytes) -> bytes:
-    """Return the app with every entry compressed, its resource table too, signed again."""
+def packed_with(apk: bytes, method: int, manifest: Callable[[bytes], bytes] = bytes) -> bytes:
+    """Return the app with every entry packed so, and with another manifest, signed again."""
     written = BytesIO()
-    with (
-        zipfile.ZipFile(BytesIO(apk)) as source,
-        zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as target,
-    ):
+    with zipfile.ZipFile(BytesIO(apk)) as source, zipfile.ZipFile(written, "w", method) as target:
         for info in source.infolist():
-            target.writestr(info.filename, source.read(info.filename))
+            content = source.read(info.filename)
+            is_manifest = info.filename == "AndroidManifest.xml"
+            target.writestr(info.filename, manifest(content) if is_manifest else content)
     archive = written.getvalue()
     end = archive.rindex(b"PK\x05\x06")
     start = int.from_bytes(archive[end + 16 : end + 20], "little")
     return _sign_archive(ZipParts(archive[:start], archive[start:end], archive[end:]), key())
+
+
+def renamed(before: str, after: str, *, attributes: str = "") -> bytes:
+    """Return an app that the packer would not pack: with another text of the same length in its manifest."""
+    assert len(before) == len(after)
+
+    def rename(manifest: bytes) -> bytes:
+        for encoding in ("utf-8", "utf-16-le"):
+            manifest = manifest.replace(before.encode(encoding), after.encode(encoding))
+        return manifest
+
+    return packed_with(make_apk("org.example.tool", attributes=attributes), zipfile.ZIP_STORED, rename)
 
 
 @pytest.mark.parametrize("sdk", ["26", "30", "33", "34", "36", "36.1", "37"])
@@ -134,10 +153,12 @@ def test_a_compressed_resource_table_is_refused_for_apps_of_android_11() -> None
     files = {"res/values/strings.xml": '<resources><string name="a">b</string></resources>'}
     stored = make_tool("", files=files, target=30)
     assert failure("30", stored) == "Success\n"
-    told = failure("30", compressed_table(stored))
+    told = failure("30", packed_with(stored, zipfile.ZIP_DEFLATED))
     assert told.startswith("Failure [-124: Failed parse during installPackageLI: Targeting R+")
-    assert failure("26", compressed_table(stored)) == "Success\n"
-    assert failure("30", compressed_table(make_tool("", files=files, target=29))) == "Success\n"
+    assert failure("26", packed_with(stored, zipfile.ZIP_DEFLATED)) == "Success\n"
+    assert (
+        failure("30", packed_with(make_tool("", files=files, target=29), zipfile.ZIP_DEFLATED)) == "Success\n"
+    )
 
 
 def test_a_test_app_needs_the_option() -> None:
@@ -197,6 +218,77 @@ def test_a_session_takes_base_and_splits() -> None:
         ran = run(system, "pm", "install-commit", session)
         assert ran.status == 255
         assert f"java.lang.SecurityException: Caller has no access to session {session}" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("split", "problem"),
+    [
+        (
+            lambda: make_apk("org.example.other", attributes='split="de"'),
+            f"package org.example.other inconsistent with {TOOL}",
+        ),
+        (lambda: make_tool("", attributes='split="de"', version=2), "version code 2 inconsistent with 1"),
+        (lambda: make_tool("", attributes='split="de"', signer="second"), "signatures are inconsistent"),
+    ],
+)
+def test_splits_have_to_belong_to_their_base(split: Callable[[], bytes], problem: str) -> None:
+    with make_phone("36.1") as system:
+        with pytest.raises(InstallError) as refused:
+            system.packages.install(make_tool(""), split())
+        assert refused.value.code == "INSTALL_FAILED_INVALID_APK"
+        assert re.fullmatch(rf"/data/app/vmdl\d+\.tmp/1\.apk {re.escape(problem)}", refused.value.message)
+        system.packages.install(make_tool(""))
+        with pytest.raises(InstallError) as refused:
+            system.packages.install(split(), options=InstallOptions(inherit=TOOL))
+        assert refused.value.message.startswith("Existing ")
+        assert list(apks_of(system)) == ["base.apk"]
+
+
+def test_a_split_is_added_replaced_and_never_named_twice() -> None:
+    base, split = make_tool(""), make_tool("", attributes='split="de"')
+    with make_phone("36.1") as system:
+        with pytest.raises(InstallError, match="Split de was defined multiple times"):
+            system.packages.install(base, split, split)
+        system.packages.install(base)
+        for _ in range(2):
+            system.packages.install(split, options=InstallOptions(inherit=TOOL))
+            assert list(apks_of(system)) == ["base.apk", "split_de.apk"]
+
+
+def test_names_that_are_none_are_refused() -> None:
+    is_split = 'split="aaaaaaaaaaaaaaaaaaaa"'
+    cases = {
+        "package: must have at least one '.' separator": renamed("org.example.tool", "org_example_tool"),
+        "package: bad character '/'": renamed("org.example.tool", "org.example/tool"),
+        "package: bad character '1'": renamed("org.example.tool", "org.1xample.tool"),
+        "package: the length of the name is greater than 223": make_apk("a." + "b" * 222),
+        "split: bad character '/'": renamed("a" * 20, "../../../../sdcard/x", attributes=is_split),
+    }
+    with make_phone("36.1") as system:
+        system.packages.install(renamed("org.example.tool", "org.example_tool"))
+        for problem, apk in cases.items():
+            with pytest.raises(InstallError) as refused:
+                system.packages.install(apk)
+            assert str(refused.value) == f"INSTALL_PARSE_FAILED_BAD_PACKAGE_NAME: Invalid manifest {problem}"
+
+
+def test_what_does_not_fit_the_phone_is_not_written() -> None:
+    problem = "java.io.IOException: Requested internal only, but not enough space"
+    with make_phone("36.1") as system:
+        room = system.files.capacity - system.files.used
+        ran = run(system, "pm", "install", "-S", str(room + 1), stdin=b"x")
+        assert ran.status == 255
+        assert problem in ran.stderr
+        session = str(system.packages.create_session(InstallOptions()).id)
+        for name, size, fits in (("a", 2, True), ("b", room, False)):
+            ran = run(system, "pm", "install-write", "-S", str(size), session, name, "-", stdin=b"ab")
+            assert (ran.status == 0, problem in ran.stderr) == (fits, not fits)
+        run(system, "pm", "install-abandon", session)
+        system.files.capacity = system.files.used + len(make_tool("")) - 1
+        with pytest.raises(InstallError, match="INSTALL_FAILED_INSUFFICIENT_STORAGE"):
+            system.packages.install(make_tool(""))
+        system.files.capacity += 1
+        assert system.packages.install(make_tool("")).name == TOOL
 
 
 def test_a_session_without_a_base_is_refused_and_one_can_be_given_up() -> None:

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from droidgate_shim.phone.apps.behaviour import AndroidError, Message
-from droidgate_shim.phone.intents import Bundle, ComponentName, Extra, Intent
-from droidgate_shim.phone.java_text import java_double, java_float
+from droidgate_shim.phone.intents import Bundle, ComponentName, Extra, Intent, split_uri
+from droidgate_shim.phone.java_text import java_double, java_float, java_int
 from droidgate_shim.phone.system.intent_text import show_bundle, show_intent
 from droidgate_shim.phone.system.messengers import fill_in
 from droidgate_shim.phone.system.parcels import (
@@ -123,6 +123,23 @@ def test_intents_are_shown_as_android_shows_them() -> None:
     assert show_intent(Intent()) == "Intent { }"
 
 
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("content://u@org.x.y:8/a/b?c#d", ("content", "org.x.y:8", "/a/b")),
+        ("HTTPS://Host", ("https", "Host", "")),
+        ("tel:12/3", ("tel", "", "12/3")),
+        ("a/b:c", ("", "", "a/b:c")),
+        ("http://[::1", ("http", "[::1", "")),
+        ("::", ("", "", "::")),
+        ("", ("", "", "")),
+    ],
+)
+def test_any_text_is_a_uri_to_android(text: str, parts: tuple[str, str, str]) -> None:
+    found = split_uri(text)
+    assert (found.scheme, found.host, found.path) == parts
+
+
 def test_bundles_are_shown_as_android_shows_them() -> None:
     bundle = Bundle(
         {
@@ -148,6 +165,16 @@ def test_numbers_are_written_as_java_writes_them(value: float, text: str) -> Non
     assert java_double(value) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("0", 0), ("+5", 5), ("-2147483648", -(2**31)), ("2147483648", None), ("0" * 5000 + "7", 7),
+     ("9" * 5000, None), ("\u0663", None), ("1_0", None), (" 1", None), ("", None), ("-", None)],
+)  # fmt: skip
+def test_a_number_is_what_java_takes_for_one(text: str, number: int | None) -> None:
+    assert java_int(text) == number
+
+
 def test_a_float_has_the_digits_of_a_float() -> None:
+    assert java_float(3.4028235e38) == "3.4028235E38"
     assert java_float(0.1) == "0.1"
     assert java_float(16777216.0) == "1.6777216E7"

@@ -5,7 +5,7 @@ import pytest
 from droidgate_shim.phone.apps.behaviour import AndroidError, Message
 from droidgate_shim.phone.faults import Faults
 from droidgate_shim.phone.intents import Bundle, ComponentName, Extra, Intent
-from droidgate_shim.phone.system import AndroidSystem
+from droidgate_shim.phone.system import AndroidSystem, messengers
 from phone_system.phone_system_apps import (
     ACTION,
     AGENT,
@@ -322,6 +322,36 @@ def test_a_silent_app_never_answers_and_a_crashing_app_dies() -> None:
         assert system.log.of_kind("app-crash")
         system.faults = Faults()
         assert system.app_context(AGENT).bind_service(Intent(component=ECHO), ignore) is not None
+
+
+def test_calls_leave_nothing_behind_in_the_processes() -> None:
+    with make_phone("36.1", make_agent(), make_tool(SERVICE)) as system:
+        context = system.app_context(AGENT)
+        kept = context.bind_service(Intent(component=ECHO), ignore)
+        assert kept is not None
+
+        def held() -> list[int]:
+            return [len(process._deaths) for process in system.processes.all()]
+
+        before = held()
+        for _ in range(20):
+            inbox: Inbox[Message] = Inbox(system)
+            binding = context.bind_service(Intent(component=ECHO), inbox.put, lambda: None)
+            assert binding is not None
+            binding.send(Message(1, saying("hello")))
+            assert inbox.take() is not None
+            binding.unbind()
+        assert held() == before
+        kept.send(Message(1, saying("hello")))
+
+
+def test_old_pending_intents_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(messengers, "MOST_PENDING_INTENTS", 2)
+    with make_phone("36.1", make_agent(), make_tool(SERVICE)) as system:
+        other = system.app_context(TOOL).create_pending_intent(ignore)
+        tokens = [system.app_context(AGENT).create_pending_intent(ignore) for _ in range(3)]
+        found = [system.messengers.find_pending_intent(one) is not None for one in (*tokens, other)]
+        assert found == [False, True, True, True]
 
 
 def test_what_does_not_fit_the_binder_is_not_sent() -> None:

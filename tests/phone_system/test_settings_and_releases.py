@@ -89,6 +89,10 @@ def test_the_display_can_be_given_another_size() -> None:
         assert system.window.display.width == 720
         run(system, "wm", "size", "reset")
         assert run(system, "wm", "size").stdout == "Physical size: 1080x2400\n"
+        for asked, given in (("10x99999", "200x4800"), ("99999x10", "2160x200")):
+            run(system, "wm", "size", asked)
+            assert run(system, "wm", "size").stdout.endswith(f"Override size: {given}\n")
+        run(system, "wm", "size", "reset")
         run(system, "wm", "density", "320")
         assert run(system, "wm", "density").stdout == "Physical density: 420\nOverride density: 320\n"
         run(system, "settings", "put", "system", "user_rotation", "1")
@@ -138,6 +142,8 @@ def test_a_package_can_be_looked_at() -> None:
         ("am start -a", 'Argument expected after "-a"'),
         ("am start -a b --ez c perhaps", "Invalid boolean value: perhaps"),
         ("am start -a b --user nobody", "Bad user number: nobody"),
+        ("am start -a b --user \u0663", "Bad user number: \u0663"),
+        (f"am start -a b --user {'9' * 5000}", f"Bad user number: {'9' * 5000}"),
     ],
 )
 def test_a_command_line_that_android_throws_at_is_told_as_it_tells_it(command: str, message: str) -> None:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import errno
+import socket
 import struct
+from pathlib import Path
 
 import pytest
 
+from droidgate_shim.phone import event_log
+from droidgate_shim.phone.transport import workers
 from phone_transport.adb_host import (
     NEW_VERSION,
     OLD_VERSION,
+    Connection,
     DeviceHost,
+    ServerClient,
     message_bytes,
     shell_result,
     wait_until,
@@ -75,15 +82,16 @@ def test_a_phone_sends_no_second_packet_before_the_first_is_acknowledged(phone: 
 
 @pytest.mark.parametrize("most", [1, 64, 4096, 65536, 1024 * 1024, 2**32 - 1])
 def test_no_packet_is_larger_than_the_host_takes(phone: WiredPhone, most: int) -> None:
+    size = min(2048 * most, 2 * 1024 * 1024)
     with DeviceHost(phone.port) as host:
         host.connect(most=most)
-        number = host.open(b"exec:give 2048" if most == 1 else b"exec:give 2097152")
+        number = host.open(b"exec:give %d" % size)
         sizes = []
         while (message := host.receive()).command == b"WRTE":
             sizes.append(len(message.data))
             host.send(b"OKAY", 7, number)
     assert max(sizes) == min(most, 1024 * 1024)
-    assert sum(sizes) == (2048 if most == 1 else 2097152)
+    assert sum(sizes) == size
 
 
 def test_a_host_that_takes_nothing_is_refused(phone: WiredPhone) -> None:
@@ -249,6 +257,53 @@ def test_an_okay_for_a_stream_that_is_gone_is_answered_with_a_close(phone: Wired
         assert host.run(b"shell:echo on") == b"on\n"
 
 
+def test_a_phone_that_is_busy_refuses_and_goes_on(phone: WiredPhone, monkeypatch: pytest.MonkeyPatch) -> None:
+    with DeviceHost(phone.port) as host, ServerClient(phone.server_port) as client:
+        host.connect()
+        client.ask(b"host:version")
+        monkeypatch.setattr(workers, "MOST_THREADS", 0)
+        host.send(b"OPEN", 7, 0, b"exec:flood\0")
+        refused = host.receive()
+        assert (refused.command, refused.arg0, refused.arg1) == (b"CLSE", 0, 7)
+        for port in (phone.port, phone.server_port):
+            with Connection(port) as late:
+                assert late.ends()
+        assert len(phone.log.of_kind("refused-connection")) == 2
+        monkeypatch.undo()
+        assert host.run(b"shell:echo on") == b"on\n"
+
+
+def test_a_phone_that_runs_out_of_sockets_goes_on_when_there_are_some_again(
+    phone: WiredPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accept, failures = socket.socket.accept, iter([OSError(errno.EMFILE, "Too many open files")])
+
+    def accept_later(listening: socket.socket) -> object:
+        for failure in failures:
+            raise failure
+        return accept(listening)
+
+    monkeypatch.setattr(socket.socket, "accept", accept_later)
+    for _ in range(3):
+        with DeviceHost(phone.port) as host:
+            host.connect()
+            assert host.run(b"shell:echo on") == b"on\n"
+    assert len(phone.log.of_kind("refused-connection")) == 1
+
+
+def test_the_log_keeps_the_last_events_and_its_file_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_log, "MOST_TEXT", 100_000)
+    with (tmp_path / "log").open("w", encoding="utf-8") as file:
+        log = event_log.EventLog(file)
+        for number in range(1000):
+            log.record("service", service="x" * 500, number=number)
+    kept = [one["number"] for one in log.of_kind("service")]
+    assert kept == list(range(901, 1000))
+    assert len((tmp_path / "log").read_text().splitlines()) == 1000
+
+
 def test_the_streams_of_one_host_cannot_be_closed_through_another(phone: WiredPhone) -> None:
     with DeviceHost(phone.port) as host, DeviceHost(phone.port) as other:
         host.connect()
@@ -329,6 +384,7 @@ def test_an_interactive_shell_echoes_edits_and_shows_its_prompt(
 
 
 def test_the_phone_listens_on_loopback_only(phone: WiredPhone) -> None:
-    assert phone.wire._device._listening.getsockname()[0] == "127.0.0.1"
-    assert phone.wire.server is not None
-    assert phone.wire.server._listening.getsockname()[0] == "127.0.0.1"
+    for port in (phone.port, phone.server_port):
+        socket.create_connection(("127.0.0.1", port)).close()
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.2", port))

@@ -237,13 +237,41 @@ def test_a_command_that_is_silent_ends_with_its_client(android: VirtualPhone) ->
     wait_until(lambda: len(android.log.of_kind("abandoned")) + len(android.log.of_kind("exit")) > before)
 
 
+def test_what_was_sent_before_a_stream_was_closed_reaches_its_command(android: VirtualPhone) -> None:
+    content = bytes(range(256)) * 400
+    with DeviceHost(android.port) as host:
+        host.connect()
+        for number in range(1, 6):
+            own = host.open(b"exec:sleep 0.05; cat > /data/local/tmp/whole", number)
+            host.send(b"WRTE", number, own, content)
+            host.send(b"CLSE", number, own)
+            wait_until(lambda: android.system.files.exists("/data/local/tmp/whole"))
+            wait_until(lambda: android.system.files.stat("/data/local/tmp/whole").size == len(content))
+            assert android.system.files.read("/data/local/tmp/whole") == content
+            android.system.files.remove("/data/local/tmp/whole")
+            while host.receive().command != b"CLSE":
+                pass
+
+
+@pytest.mark.parametrize("service", [b"shell,v2,raw:sleep 1000", b"shell,pty:sleep 1000"])
+def test_a_command_whose_input_can_be_closed_ends_with_its_stream(
+    android: VirtualPhone, service: bytes
+) -> None:
+    before = len(android.log.of_kind("abandoned")) + len(android.log.of_kind("exit"))
+    with DeviceHost(android.port) as host:
+        host.connect()
+        host.send(b"CLSE", 7, host.open(service))
+        wait_until(lambda: len(android.log.of_kind("abandoned")) + len(android.log.of_kind("exit")) > before)
+
+
 def test_a_phone_stops_though_commands_are_silent() -> None:
     with start_phone(apps=False, server_port=0) as phone:
         host, client = DeviceHost(phone.port), ServerClient(phone.server_port or 0)
         host.connect()
         host.open(b"shell,v2,raw:sleep 1000")
+        host.send(b"CLSE", 8, host.open(b"exec:sleep 1000", 8))
         client.open_on(phone.serial, b"shell:sleep 1000")
-        wait_until(lambda: len(phone.log.of_kind("service")) == 2)
+        wait_until(lambda: len(phone.log.of_kind("service")) == 3)
     with host, client:
         assert host.ends()
         assert client.ends()

@@ -76,8 +76,8 @@ def test_wheel_has_every_file_of_the_package(wheel: Path, package: str) -> None:
     shipped = {path.relative_to(package) for path in _files_of_the_wheel(wheel) if path.parts[0] == package}
     in_checkout = _files_of_the_checkout(CHECKOUT / PACKAGES[package] / package)
     if package == "droidgate_shim":
-        sample_apps = _files_of_the_checkout(CHECKOUT / "device_shim" / "apps")
-        in_checkout |= {"apps" / path for path in sample_apps}
+        for moved in ("apps", "vectors"):
+            in_checkout |= {moved / path for path in _files_of_the_checkout(CHECKOUT / "device_shim" / moved)}
     assert shipped == in_checkout
     assert PurePosixPath("py.typed") in shipped
 

@@ -5,20 +5,18 @@ drawn: types, values, forms of requests, odd texts, answers of backends.
 """
 
 import json
-from random import Random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from random import Random
 from typing import Any
 
 from droidgate.model.json_values import Json, canonical_json
+from droidgate_mappings.failure_tokens import load_failure_tokens
 from shim_engine.generated_types import TypeMaker, ValueMaker
 
 APPROVED = {"signer": "sha256:01", "version_code": 3, "digest": "sha256:02"}
-TOKENS = (
-    "unsupported_version unknown_capability invalid_argument denied needs_approval needs_user disabled unavailable "
-    "timeout busy canceled interrupted backend_failure malformed_response"
-).split()
+TOKENS = tuple(load_failure_tokens())
 PLANS = {
     "success": 33,
     "failure": 13,
@@ -241,7 +239,7 @@ class CallMaker:
         every = {"caller": "any-app", "capability": "*"}
         policy: dict[str, Json] = {"grants": [self.random.choice((mine, every))]}
         if plan == "denied":
-            choices = ([], [other], [{"caller": 10002, "capability": "*"}])
+            choices: tuple[list[Json], ...] = ([], [other], [{"caller": 10002, "capability": "*"}])
             policy["grants"] = self.random.choice(choices)
         if self.random.random() < 0.2:
             policy["grants"].append(other)

@@ -1,10 +1,10 @@
 """Types and values made up by a seeded generator."""
 
 import base64
-from random import Random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from random import Random
 from typing import Any
 
 from droidgate.model.json_values import Json, canonical_json

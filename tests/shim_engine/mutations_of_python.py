@@ -1,22 +1,24 @@
 """Small systematic changes to Python modules, and whether the vectors notice them.
 
-Run as a program it is the other side: `python mutations_of_python.py MODULE` reads the module's changed source
-from standard input, imports the engine with it, runs the vectors, and prints the id of the first that fails.
+Run as a program it is the other side: `python mutations_of_python.py MODULE` reads the module's changed
+source from standard input, imports the engine with it, runs the vectors, and prints the id of the first that
+fails.
 """
 
 import ast
-import copy
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from types import ModuleType
+
+from droidgate_mappings.failure_tokens import load_failure_tokens
 
 MODULES = (
     *(
@@ -97,21 +99,76 @@ def _telling(tree: ast.Module) -> Iterator[ast.AST]:
         yield ast.Pass() if id(node) in silent else node
 
 
+_BOUNDS = frozenset({"forget_full", "_spend", "_raise_if_too_much", "check_depth"})
+"""Functions that bound time and memory, and change no outcome."""
+
+_BOUND_NAMES = frozenset(
+    {"BUILT", "MAX_DEPTH", "MAX_STEPS", "_MAX_DIGITS", "_MAX_STEPS", "_MAX_SCALE", "exit_code"}
+)
+"""Names of such bounds, and of what only the command line looks at."""
+
+_WORD_MAKERS = frozenset({"_counted", "_compared"})
+"""Functions whose texts are words for people."""
+
+_NOT_ASKED = _BOUNDS | frozenset(
+    {
+        # Results are words for people.
+        *("_shown", "_kind_of", "unreadable"),
+        # The vectors come with numbers exact.
+        "exact_numbers",
+        # What the edges call, and no operation of the vectors.
+        *("app_functions_code", "use_policy", "fail", "cancel", "next_deadline", "journal", "held", "size"),
+        *("write_journal_entry", "answer_journal_entry", "parse_route_table", "parse_policy", "close_all"),
+        "__len__",
+    }
+)
+
+
 def _silent_parts(node: ast.AST) -> Iterator[ast.AST]:
-    if isinstance(node, ast.JoinedStr):
+    if (
+        isinstance(node, ast.JoinedStr)
+        or _is_assignment_to(node, _BOUND_NAMES)
+        or any(_is_call(node, one) for one in ("TypeVar", "lru_cache"))
+    ):
         yield node
     elif isinstance(node, ast.AnnAssign | ast.arg) and node.annotation is not None:
         yield node.annotation
-    elif isinstance(node, ast.FunctionDef) and node.returns is not None:
-        yield node.returns
-    elif isinstance(node, ast.Assign) and any(
-        isinstance(one, ast.Name) and one.id == "__all__" for one in node.targets
+    elif isinstance(node, ast.FunctionDef):
+        if node.name in _NOT_ASKED:
+            yield node
+        elif node.returns is not None:
+            yield node.returns
+    elif _is_call(node, "dataclass"):
+        yield from node.keywords  # type: ignore[attr-defined]
+    elif (isinstance(node, ast.BinOp) and isinstance(node.left, ast.Name) and node.left.id == "depth") or (
+        isinstance(node, ast.keyword) and node.arg in {"path", "place", "hint"}
     ):
-        yield node.value
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
-        name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
-        if name == "dataclass":
-            yield from node.keywords
+        yield node
+    elif isinstance(node, ast.Raise) or any(_is_call(node, one) for one in _WORD_MAKERS):
+        yield from (inner for inner in ast.walk(node) if _is_word(inner))
+
+
+def _is_assignment_to(node: ast.AST, names: Iterable[str]) -> bool:
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    targets = [node.target] if isinstance(node, ast.AnnAssign) else targets
+    return any(isinstance(one, ast.Name) and one.id in names for one in targets)
+
+
+def _is_call(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+
+
+def _name_of(called: ast.Name | ast.Attribute) -> str:
+    return called.id if isinstance(called, ast.Name) else called.attr
+
+
+def _is_word(node: ast.AST) -> bool:
+    """Tell whether a constant of a raised error is no token."""
+    return (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and node.value not in load_failure_tokens()
+    )
 
 
 Change = tuple[str, Callable[[ast.AST], None]]
@@ -158,7 +215,8 @@ def _is_none(node: ast.expr) -> bool:
 
 def _is_deletable(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Expr):
-        return not isinstance(statement.value, ast.Constant)
+        called = statement.value.func if isinstance(statement.value, ast.Call) else None
+        return isinstance(called, ast.Name | ast.Attribute) and _name_of(called) not in _BOUNDS
     return isinstance(statement, ast.Raise | ast.AugAssign | ast.Continue)
 
 
@@ -220,7 +278,7 @@ class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.util.spec_from_loader(fullname, self, origin=fullname)
 
     def exec_module(self, module: ModuleType) -> None:
-        exec(compile(self.source, self.module, "exec"), module.__dict__)  # noqa: S102 - the changed source
+        exec(compile(self.source, self.module, "exec"), module.__dict__)
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -228,16 +286,17 @@ def main(arguments: Sequence[str]) -> None:
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
     vectors = importlib.import_module("droidgate_shim.conformance.vector_files").load_vectors()
     comparison = importlib.import_module("shim_engine.comparison")
-    print(_READY, flush=True)
+    sys.stdout.write(_READY)
+    sys.stdout.flush()
     for loaded in [one for one in sys.modules if one == arguments[0]]:
         raise RuntimeError(f"{loaded} is imported already")
     sys.meta_path.insert(0, _Changed(arguments[0], sys.stdin.read()))
     evaluate = importlib.import_module("droidgate_shim.engine.vectors").evaluate
     for vector in vectors:
         if not comparison.equal(evaluate(vector.case), vector.expect):
-            print(vector.id)
+            sys.stdout.write(vector.id)
             return
-    print(_SURVIVED)
+    sys.stdout.write(_SURVIVED)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import pytest
 from droidgate.model.json_values import Json, one_line_json
 from droidgate_mappings.failure_tokens import load_failure_tokens, token_of_code
 from droidgate_shim.conformance.vector_files import load_vectors
+from droidgate_shim.engine.vectors import evaluate
 from shim_engine.comparison import difference
 from shim_engine.jvm_core import ENGINE_SOURCES, CoreJvm
 
@@ -214,7 +215,8 @@ def test_json_is_written_in_one_way(core: CoreJvm, text: str, canonical: str) ->
     ],
 )
 def test_patterns(core: CoreJvm, pattern: str, text: str, outcome: Json) -> None:
-    assert core.ask(op="pattern", pattern=pattern, text=text) == outcome
+    vector = {"op": "pattern", "pattern": pattern, "text": text}
+    assert core.ask(**vector) == evaluate(vector) == outcome
 
 
 @pytest.mark.parametrize(
@@ -245,7 +247,8 @@ def test_patterns(core: CoreJvm, pattern: str, text: str, outcome: Json) -> None
     ],
 )
 def test_values_are_fitted(core: CoreJvm, declared: Json, value: Json, outcome: Json) -> None:
-    assert core.ask(op="fit", type=declared, value=value) == outcome
+    vector = {"op": "fit", "type": declared, "value": value}
+    assert core.ask(**vector) == evaluate(vector) == outcome
 
 
 def test_a_type_that_refers_to_itself_ends(core: CoreJvm) -> None:
@@ -361,3 +364,39 @@ def test_the_engine_needs_nothing_of_android_and_no_lambdas() -> None:
 
 def test_the_test_classes_stay_out_of_the_app() -> None:
     assert not list(ENGINE_SOURCES.rglob("*Vector*.java"))
+
+
+@pytest.mark.parametrize(
+    ("extras", "answer"),
+    [
+        (
+            {"request": '{"id":7,"capability":{"id":"say","args":"{}"}}'},
+            {"mcp_request_id": "7", "response": {"id": 7, "capability": {"id": "say"}}},
+        ),
+        (
+            {
+                "mobile-mcp-request": '{"mobile-mcp-request":{"version":"1.0","request":'
+                '{"id":"a","capability":{"id":"say","input":{}}}}}'
+            },
+            {
+                "mobile-mcp-response": {
+                    "mobile-mcp-response": {
+                        "version": "1.0",
+                        "response": {"id": "a", "capability": {"id": "say"}},
+                    }
+                }
+            },
+        ),
+    ],
+)
+def test_a_request_is_answered_after_the_shim_died(
+    core: CoreJvm, extras: dict[str, str], answer: Json
+) -> None:
+    policy = {"grants": [{"caller": "any-app", "capability": "say"}]}
+    told = core.ask(op="journal", vector=call(extras=extras, policy=policy))["extras"]
+    for name in told.keys() & {"response", "mobile-mcp-response"}:
+        document = told[name] = json.loads(told[name])
+        inner = document.get("mobile-mcp-response", {}).get("response", document)
+        assert inner.pop("status") == "failure"
+        assert inner.pop("message").startswith("interrupted: ")
+    assert told == answer

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.model.json_values import one_line_json
-from droidgate_shim.conformance.vector_files import load_vectors
 from shim_engine import mutations_of_java, mutations_of_python
 from shim_engine.jvm_core import ENGINE_SOURCES
 
@@ -38,7 +36,7 @@ def test_a_python_engine_that_does_nothing_is_noticed(module: str) -> None:
 
 def test_every_module_has_changes() -> None:
     for module in mutations_of_python.MODULES:
-        assert len(mutations_of_python.mutants_of(module)) >= 5
+        assert len(mutations_of_python.mutants_of(module)) >= 3
     changed = mutations_of_python.sample(20, 1)
     assert changed == mutations_of_python.sample(20, 1)
     assert all(one.source() != source_of(one.module) for one in changed)
@@ -55,14 +53,12 @@ def test_every_java_file_of_weight_has_changes() -> None:
 
 @pytest.mark.requires("javac", "java")
 def test_a_java_core_is_noticed_only_where_it_is_changed() -> None:
-    vectors = load_vectors()
-    lines = "".join(f"{one_line_json(dict(one.case))}\n" for one in vectors)
-    expected = [one.expect for one in vectors]
-    assert mutations_of_java.is_noticed({}, lines, expected) is False
+    asked = mutations_of_java.Asked()
+    assert asked.is_noticed({}) is False
     reader = next(ENGINE_SOURCES.rglob("JsonReader.java"))
     text = reader.read_text(encoding="utf-8")
-    assert mutations_of_java.is_noticed({reader: text.replace("64", "63")}, lines, expected) is True
-    assert mutations_of_java.is_noticed({reader: text.replace(";", "")}, lines, expected) is None
+    assert asked.is_noticed({reader: text.replace("64", "63")}) is True
+    assert asked.is_noticed({reader: text.replace(";", "")}) is None
 
 
 @pytest.mark.long

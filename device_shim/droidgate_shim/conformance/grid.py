@@ -90,7 +90,7 @@ def tables(vectors: Iterable[Vector] | None = None) -> list[Table]:
             for one in covered
             for row in one.values[rows]
             for column in one.values[columns]
-            if not (rows, columns) == ("token", "type") or row in _TYPED_TOKENS
+            if (rows, columns) != ("token", "type") or row in _TYPED_TOKENS
         )
         reasons = {
             (row, column): reason

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -69,7 +70,7 @@ def parse_faults(spelled: Iterable[str]) -> Faults:
         name, _, value = one.partition("=")
         if name in _SWITCHES and not value:
             chosen[name] = True
-        elif name in _NUMBERS and value.isdecimal() and int(value) > 0:
+        elif name in _NUMBERS and re.fullmatch("0*[1-9][0-9]{,17}", value):
             chosen[_NUMBERS[name]] = int(value)
         elif name in _PACKAGES and value:
             chosen[_PACKAGES[name]] = chosen.get(_PACKAGES[name], frozenset()) | {value}

@@ -43,8 +43,30 @@ class VirtualFileError(OSError):
         super().__init__(number, _MESSAGES[number], path)
 
 
+class _Typed:
+    """What has a file's type in its `mode`."""
+
+    __slots__ = ()
+    mode: int
+
+    @property
+    def is_directory(self) -> bool:
+        """Whether it is a directory."""
+        return stat.S_ISDIR(self.mode)
+
+    @property
+    def is_link(self) -> bool:
+        """Whether it is a symbolic link."""
+        return stat.S_ISLNK(self.mode)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a regular file."""
+        return stat.S_ISREG(self.mode)
+
+
 @dataclass(frozen=True, slots=True)
-class FileStatus:
+class FileStatus(_Typed):
     """What `stat` tells.
 
     Attributes:
@@ -65,24 +87,9 @@ class FileStatus:
     inode: int
     links: int
 
-    @property
-    def is_directory(self) -> bool:
-        """Whether it is a directory."""
-        return stat.S_ISDIR(self.mode)
-
-    @property
-    def is_link(self) -> bool:
-        """Whether it is a symbolic link."""
-        return stat.S_ISLNK(self.mode)
-
-    @property
-    def is_file(self) -> bool:
-        """Whether it is a regular file."""
-        return stat.S_ISREG(self.mode)
-
 
 @dataclass(slots=True, eq=False)
-class FileNode:
+class FileNode(_Typed):
     """A file, directory, link or device; `mode` has the type bits; without `parent` it has no name.
 
     `read_only` says whether the file system that is mounted here can be written; None: nothing is mounted.
@@ -101,21 +108,6 @@ class FileNode:
     read_only: bool | None = None
     target: str = ""
     device: Callable[[int], bytes] | None = None
-
-    @property
-    def is_directory(self) -> bool:
-        """Whether it is a directory."""
-        return stat.S_ISDIR(self.mode)
-
-    @property
-    def is_link(self) -> bool:
-        """Whether it is a symbolic link."""
-        return stat.S_ISLNK(self.mode)
-
-    @property
-    def is_file(self) -> bool:
-        """Whether it is a regular file."""
-        return stat.S_ISREG(self.mode)
 
     def load(self) -> bytes | bytearray | memoryview:
         """Return the content, asked for now at the latest."""

@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 DEFAULT_CAPACITY: Final = 1 << 30
+_LARGEST_NAMELESS: Final = 1 << 26
 MAXIMUM_NAME: Final = 255
 MAXIMUM_PATH: Final = 4096
 MAXIMUM_LINKS: Final = 40
@@ -526,7 +527,10 @@ class VirtualFiles:
 
     def _charge(self, node: FileNode, size: int, path: str) -> None:
         if node.parent is None:
-            return  # its name is gone: what is still written to it goes with the last who has it open
+            # Its name is gone: what is still written to it goes with the last who has it open.
+            if size > _LARGEST_NAMELESS:
+                raise VirtualFileError(errno.ENOSPC, path)
+            return
         if size > node.charged and self._used + size - node.charged > self.capacity:
             raise VirtualFileError(errno.ENOSPC, path)
         self._used += size - node.charged

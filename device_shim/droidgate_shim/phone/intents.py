@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 ExtraKind = Literal[
     "string", "int", "long", "float", "double", "boolean", "string[]", "int[]", "long[]", "bytes", "bundle",
     "pending-intent", "messenger", "null",
 ]  # fmt: skip
+
+_SCHEME: Final = re.compile("[A-Za-z][A-Za-z0-9+.-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,33 @@ class Bundle:
     def with_extra(self, key: str, extra: Extra) -> Bundle:
         """Return a bundle with one more value."""
         return Bundle({**self.values, key: extra})
+
+
+@dataclass(frozen=True, slots=True)
+class UriParts:
+    """What a text holds as a URI (`android.net.Uri`, which takes any text).
+
+    Attributes:
+        scheme: In small letters, empty where there is none.
+        host: The authority without user: a host, with its port where one is given, or a provider's name.
+        path: From its first slash; of an opaque URI all behind the scheme.
+    """
+
+    scheme: str
+    host: str
+    path: str
+
+
+def split_uri(text: str) -> UriParts:
+    """Return the parts of a URI."""
+    scheme, colon, rest = text.partition(":")
+    if not colon or not _SCHEME.fullmatch(scheme):
+        scheme, rest = "", text
+    rest = re.split("[?#]", rest, maxsplit=1)[0]
+    if not rest.startswith("//"):
+        return UriParts(scheme.lower(), "", rest)
+    authority, slash, path = rest.removeprefix("//").partition("/")
+    return UriParts(scheme.lower(), authority.rpartition("@")[2], slash + path)
 
 
 @dataclass(frozen=True, slots=True)

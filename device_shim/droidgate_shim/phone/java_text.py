@@ -1,12 +1,13 @@
 """How Java sees text: UTF-16 units, and the spelling of its numbers.
 
-Android and its apps are Java programs; lengths that they check and positions that they tell count 16-bit units, so
-a character beyond the first 65,536 counts twice.
+Android and its apps are Java programs; lengths that they check and positions that they tell count 16-bit
+units, so a character beyond the first 65,536 counts twice.
 """
 
 from __future__ import annotations
 
 import math
+import re
 import struct
 from decimal import Decimal
 from typing import Final
@@ -14,6 +15,8 @@ from typing import Final
 _PLAIN_FROM: Final = Decimal("0.001")
 _PLAIN_BELOW: Final = Decimal(10_000_000)
 _MOST_FLOAT_DIGITS: Final = 9
+_INT: Final = re.compile("([+-]?)0*([0-9]{1,10})")
+_INT_BITS: Final = 31
 
 
 def units_of(text: str) -> str:
@@ -41,6 +44,15 @@ def java_length(text: str) -> int:
 def java_trim(text: str) -> str:
     """Return `String.trim()`: without blanks and control characters at both ends."""
     return text.strip("".join(map(chr, range(0x21))))
+
+
+def java_int(text: str) -> int | None:
+    """Return what `Integer.parseInt` reads, None where it throws. Digits are those of ASCII."""
+    found = _INT.fullmatch(text)
+    if found is None:
+        return None
+    number = int(found[1] + found[2])
+    return number if -(1 << _INT_BITS) <= number < 1 << _INT_BITS else None
 
 
 def java_double(value: float) -> str:

@@ -1,8 +1,8 @@
 """Android's `org.json`: its lenient parser and its writer (reference android-runtime 3.5; AOSP libcore/json).
 
-Values that the parser returns are dict, list, str, bool, int (Java's Integer or Long), float (Double), and `NULL`
-for `JSONObject.NULL`; None stands for Java's null, which only arrays with missing values hold. The writer writes
-both as `null`.
+Values that the parser returns are dict, list, str, bool, int (Java's Integer or Long), float (Double), and
+`NULL` for `JSONObject.NULL`; None stands for Java's null, which only arrays with missing values hold. The
+writer writes both as `null`.
 """
 
 from __future__ import annotations
@@ -328,7 +328,7 @@ def _number_text(value: float) -> str:
         raise JsonError(f"Forbidden numeric value: {java_text(value)}")
     if value == 0 and math.copysign(1, value) < 0:
         return "-0"
-    # Java's cast to long stops at the ends of its range, and so does 2^63, which is the largest long as a double.
+    # Java's cast to long stops at the ends of its range; 2^63 then equals the largest long, read as a double.
     whole = max(-_LARGEST_LONG - 1, min(int(value), _LARGEST_LONG))
     return str(whole) if float(whole) == value else java_text(value)
 

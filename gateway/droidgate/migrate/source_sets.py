@@ -11,8 +11,8 @@ from typing import Final, Literal
 from droidgate.migrate.manifest_edit import parse_manifest
 from droidgate.migrate.text_files import read_text_file
 from droidgate.model.errors import InputError
-from droidgate.parsing.xml_text import Element, child_elements
 from droidgate.parsing.gradle_text import GradleFile, read_gradle
+from droidgate.parsing.xml_text import Element, child_elements
 
 Language = Literal["java", "kotlin", "none"]
 

@@ -1,8 +1,8 @@
 """What an app of the virtual phone does: the interface that its Python behaviour fills.
 
 The manifest, descriptors and resources of an app are read from its installed APK; only what its code would
-do stands behind this interface. A class is found by package name; a package without one can be installed, looked
-at and discovered, and whoever calls it is told that its code is not modelled.
+do stands behind this interface. A class is found by package name; a package without one can be installed,
+looked at and discovered, and whoever calls it is told that its code is not modelled.
 
 Everything here runs on the app's main thread, one call at a time, as Android promises. Components are created
 by the system for each start, from the class names of the manifest.

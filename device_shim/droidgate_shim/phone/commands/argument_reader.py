@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Final
+
+_NUMBER: Final = re.compile("([+-]?)(?:0[xX]([0-9a-fA-F]+)|0([0-7]+)|([0-9]+))")
+_LONGEST_NUMBER: Final = 64
 
 
 class ArgumentError(Exception):
@@ -97,10 +102,9 @@ def parse_number(text: str) -> int:
     Raises:
         ArgumentError: it is none.
     """
-    digits = text.removeprefix("-").removeprefix("+")
-    base = 16 if digits[:2].lower() == "0x" else 8 if len(digits) > 1 and digits[0] == "0" else 10
-    try:
-        number = int(digits.removeprefix("0x").removeprefix("0X"), base)
-    except ValueError:
-        raise ArgumentError(f'For input string: "{text}"', "java.lang.NumberFormatException") from None
-    return -number if text.startswith("-") else number
+    found = _NUMBER.fullmatch(text)
+    if found is None or len(text) > _LONGEST_NUMBER:
+        raise ArgumentError(f'For input string: "{text}"', "java.lang.NumberFormatException")
+    sign, hexadecimal, octal, decimal = found.groups()
+    number = int(hexadecimal, 16) if hexadecimal else int(octal, 8) if octal else int(decimal)
+    return -number if sign == "-" else number

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import urlsplit
 
 from droidgate_shim.phone.apps.behaviour import AndroidError
 from droidgate_shim.phone.commands import Command, CommandCall
 from droidgate_shim.phone.commands.refusal import refuse
-from droidgate_shim.phone.intents import Bundle, Extra
+from droidgate_shim.phone.intents import Bundle, Extra, split_uri
 from droidgate_shim.phone.java_text import java_double
 from droidgate_shim.phone.system.callers import caller_of_uid
 from droidgate_shim.phone.system.content_providers import Cell
@@ -190,7 +189,7 @@ def _tell_usage(call: CommandCall, problem: str) -> int:
 
 
 def _execute(call: CommandCall, read: _Arguments, run: Callable[[CommandCall, _Arguments], None]) -> int:
-    authority = urlsplit(read.uri or "").netloc.rpartition("@")[2]
+    authority = split_uri(read.uri or "").host
     if read.user != _OWNER:
         message = f"java.lang.IllegalStateException: Could not find provider: {authority}"
         call.write_error(f"Error while accessing provider:{authority}\n{message}\n")

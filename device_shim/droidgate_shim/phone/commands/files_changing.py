@@ -12,6 +12,7 @@ from typing import Final
 from droidgate_shim.phone.commands import Command, CommandCall
 from droidgate_shim.phone.commands.toybox_options import (
     BLOCK,
+    SECONDS,
     NotModelled,
     Options,
     OptionTable,
@@ -92,7 +93,7 @@ def _touch(call: CommandCall, options: Options) -> int:
     if "t" in options or "h" in options:
         raise NotModelled("touch -t and touch -h")
     if "d" in options:
-        if not options.get("d").startswith("@") or not options.get("d")[1:].isdecimal():
+        if not options.get("d").startswith("@") or not SECONDS.fullmatch(options.get("d")[1:]):
             raise NotModelled("touch -d with another time than @SECONDS")
         modified = float(options.get("d")[1:])
     if "r" in options:

@@ -20,6 +20,8 @@ from droidgate_shim.phone.commands.toybox_options import (
 )
 from droidgate_shim.phone.file_accounts import name_of
 from droidgate_shim.phone.files import FileStatus, VirtualFileError
+from droidgate_shim.phone.shell.errors import BudgetExceededError
+from droidgate_shim.phone.shell.printing import MAXIMUM_WIDTH
 
 _BLOCK_SIZE: Final = 512
 _FILE_TYPES: Final[Sequence[tuple[int, str]]] = (
@@ -256,7 +258,10 @@ def _formatted(form: str, fields: Mapping[str, str]) -> str:
         if form[end] == "m":
             raise NotModelled("stat -c %m")
         text = "%" if form[end] == "%" else fields.get(form[end], "?")
-        made.append(text.ljust(int(width[1:] or 0)) if width.startswith("-") else text.rjust(int(width or 0)))
+        columns = int(width.strip("-")[: len(str(MAXIMUM_WIDTH)) + 1] or 0)
+        if columns > MAXIMUM_WIDTH:
+            raise BudgetExceededError(f"stat pads to more than {MAXIMUM_WIDTH} characters")
+        made.append(text.ljust(columns) if width.startswith("-") else text.rjust(columns))
         index = end + 1
     return "".join(made)
 

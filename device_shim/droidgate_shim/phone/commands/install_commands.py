@@ -104,27 +104,28 @@ def run_install(call: CommandCall, reader: ArgumentReader) -> int:
     try:
         for number, path in enumerate(paths or [_STDIN]):
             name = "base.apk" if path == _STDIN else f"{number}-{posixpath.basename(path)}"
-            session.parts[name] = _read_content(call, path, read.size)
+            session.parts[name] = _read_content(call, session, path, read.size)
     except BaseException:
         packages.abandon_session(session.id)
         raise
     return _commit(call, session)
 
 
-def _read_content(call: CommandCall, path: str, size: int | None) -> bytes:
+def _read_content(call: CommandCall, session: InstallSession, path: str, size: int | None) -> bytes:
+    files, reserve = call.system.files, call.system.packages.reserve
     if path == _STDIN:
-        return _read_input(call, size)
+        reserve(session, size or 0)
+        return _read_input(call, size or 0)
     full = posixpath.join(call.directory, path)
     try:
-        return call.system.files.read(full, uid=call.uid)
+        reserve(session, files.stat(full, uid=call.uid).size)
+        return files.read(full, uid=call.uid)
     except VirtualFileError:
         call.write_error(f"Error: Can't open file: {path}\n")
         raise ArgumentError(f"Error: Can't open file: {path}") from None
 
 
-def _read_input(call: CommandCall, size: int | None) -> bytes:
-    if size is None:
-        return call.streams.input.read(-1)
+def _read_input(call: CommandCall, size: int) -> bytes:
     read = bytearray()
     while len(read) < size and (block := call.streams.input.read(min(size - len(read), _BLOCK))):
         read += block
@@ -172,7 +173,7 @@ def run_install_write(call: CommandCall, reader: ArgumentReader) -> int:
     if path == _STDIN and size is None:
         call.write("Error: must either specify a package size or an APK file\n")
         return 1
-    content = _read_content(call, path, size)
+    content = _read_content(call, session, path, size)
     if path == _STDIN and len(content) != size:
         call.write(f"Error: failed to write; Unable to write {size} bytes, only {len(content)} came\n")
         return 1

@@ -8,6 +8,7 @@ from typing import Final
 
 from droidgate_shim.phone.commands import Command, CommandCall
 from droidgate_shim.phone.commands.refusal import refuse
+from droidgate_shim.phone.java_text import java_int
 
 _USAGE_OF_SCREENCAP: Final = """usage: screencap [-hp] [-d display-id] [FILENAME]
    -h: this message
@@ -101,8 +102,8 @@ def monkey(call: CommandCall) -> int:
         one = rest.pop(0)
         if one in {"-p", "-c"} and rest:
             (packages if one == "-p" else categories).append(rest.pop(0))
-        elif one.isdecimal() and not rest:
-            count = int(one)
+        elif not rest and java_int(one) is not None:
+            count = java_int(one)
         elif one != "-v":
             return refuse(call, f"monkey {one}")
     if count != 1 or len(packages) != 1:

@@ -9,6 +9,7 @@ from droidgate_shim.phone.apps.behaviour import AndroidError
 from droidgate_shim.phone.commands import CommandCall
 from droidgate_shim.phone.commands.argument_reader import ArgumentError, ArgumentReader
 from droidgate_shim.phone.commands.refusal import FAILED
+from droidgate_shim.phone.java_text import java_int
 
 ALL_USERS: Final = -1
 OWNER: Final = 0
@@ -56,9 +57,10 @@ def read_user(reader: ArgumentReader) -> int:
         return ALL_USERS
     if text in ("current", "cur"):
         return OWNER
-    if not text.isdecimal():
+    user = java_int(text)
+    if user is None:
         raise ArgumentError(f"Bad user number: {text}")
-    return int(text)
+    return user
 
 
 def is_known_user(user: int) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 
 from droidgate_shim.phone.commands import ROOT_UID, SHELL_UID, Command, CommandCall
 from droidgate_shim.phone.commands.toybox_options import (
+    SECONDS,
     NotModelled,
     Options,
     OptionTable,
@@ -16,6 +17,7 @@ from droidgate_shim.phone.commands.toybox_options import (
     toybox_command,
 )
 from droidgate_shim.phone.file_accounts import groups_of, name_of, number_of
+from droidgate_shim.phone.java_text import java_int
 
 _CONTEXTS: Final = {ROOT_UID: "u:r:su:s0", SHELL_UID: "u:r:shell:s0"}
 _KERNEL: Final = "6.1.99-android14-11-droidgate"
@@ -65,7 +67,7 @@ def _date(call: CommandCall, options: Options) -> int:
     seconds = call.system.clock.now()
     if "d" in options:
         text = options.get("d")
-        if not text.startswith("@") or not text[1:].isdecimal():
+        if not text.startswith("@") or not SECONDS.fullmatch(text[1:]):
             raise NotModelled("date -d with another time than @SECONDS")
         seconds = float(text[1:])
     form = "%a %b %e %H:%M:%S %Z %Y"
@@ -184,9 +186,10 @@ def _kill(call: CommandCall, options: Options) -> int:
     status = 0
     running = {row.pid: row for row in _processes(call)}
     for text in options.operands:
-        if not text.isdecimal():
+        pid = java_int(text)
+        if pid is None:
             raise UsageFault(f"unknown pid '{text}'")
-        row = running.get(int(text))
+        row = running.get(pid)
         if row is None:
             call.write_error(f"kill: {text}: No such process\n")
         elif call.uid not in {row.uid, ROOT_UID}:

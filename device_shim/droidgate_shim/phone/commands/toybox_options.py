@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
@@ -15,6 +16,8 @@ from droidgate_shim.phone.shell.run import CountedInput
 from droidgate_shim.phone.streams import InputStream
 
 BLOCK: Final = 1 << 16
+SECONDS: Final = re.compile("[0-9]{1,10}")
+"""What may stand behind `@` in a time."""
 LINE_COST: Final = 32
 """Bytes that a line which is kept takes besides its own."""
 

@@ -8,12 +8,15 @@ from typing import Final
 
 from droidgate_shim.phone.commands import Command, CommandCall
 from droidgate_shim.phone.commands.refusal import FAILED, refuse
+from droidgate_shim.phone.java_text import java_int
 from droidgate_shim.phone.screen.layout import Display
 
 _DENSITY: Final = "ro.sf.lcd_density"
 _OVERRIDE: Final = "display_density_forced"
 _SIZE: Final = re.compile(r"([1-9]\d{1,4})x([1-9]\d{1,4})")
 _LEAST_DENSITY: Final = 72
+_LEAST_SIZE: Final = 200
+_LARGEST_SCALE: Final = 2
 
 
 def run_window(call: CommandCall, arguments: tuple[str, ...]) -> int:
@@ -39,8 +42,15 @@ def _size(call: CommandCall, value: str | None) -> int:
     if match is None:
         call.write_error(f"Error: bad size {value}\n")
         return FAILED
-    window.display = Display(int(match[1]), int(match[2]))
+    window.display = Display(
+        *map(_kept_in_bounds, map(int, match.groups()), (physical.width, physical.height))
+    )
     return 0
+
+
+def _kept_in_bounds(size: int, physical: int) -> int:
+    """Return the size that WindowManagerService sets in place of one that is asked for."""
+    return min(max(size, _LEAST_SIZE), physical * _LARGEST_SCALE)
 
 
 def _density(call: CommandCall, value: str | None) -> int:
@@ -54,8 +64,9 @@ def _density(call: CommandCall, value: str | None) -> int:
     if value == "reset":
         system.settings.delete("secure", _OVERRIDE)
         return 0
-    if not value.isdecimal() or int(value) < _LEAST_DENSITY:
-        problem = "density must be >= 72" if value.isdecimal() else f"bad number {value}"
+    density = java_int(value)
+    if density is None or density < _LEAST_DENSITY:
+        problem = f"bad number {value}" if density is None else f"density must be >= {_LEAST_DENSITY}"
         call.write_error(f"Error: {problem}\n")
         return FAILED
     system.settings.put("secure", _OVERRIDE, value)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from droidgate_shim.phone.shell.interpreter import Interpreter
 
 _BLANKS = " \t\n"
+_CHECKED_EVERY = 4096
 
 
 def read_variables(shell: Interpreter, fields: Sequence[str]) -> int:
@@ -58,6 +59,8 @@ def _line(shell: Interpreter, *, raw: bool) -> tuple[list[tuple[str, bool]], boo
             escaped.add(len(data))
         read += 1
         shell.state.run.demand_text(read)
+        if not read % _CHECKED_EVERY:
+            shell.state.run.check()
         if byte != b"\0":
             data += byte
     return _characters(bytes(data), escaped), complete

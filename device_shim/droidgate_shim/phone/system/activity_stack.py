@@ -36,6 +36,8 @@ LAUNCH_SECONDS: Final = 10.0
 """How long `am start -W` waits for an activity to come up."""
 GRACE_SECONDS: Final = 10.0
 """How long after an own activity's start or end an app may start another (reference android-runtime 1.2)."""
+AFTER_HOME_SECONDS: Final = 5.0
+"""How long after the Home key that is not so (ActivityTaskManagerService.APP_SWITCH_DELAY_TIME)."""
 RESULT_CANCELED: Final = 0
 _MAIN: Final = "android.intent.action.MAIN"
 _LAUNCHER: Final = "android.intent.category.LAUNCHER"
@@ -106,6 +108,7 @@ class ActivityStack:
         self._at_home = False
         self._ids = itertools.count(1)
         self._last_use: dict[int, float] = {}
+        self._home_pressed: float | None = None
 
     def tasks(self) -> list[Task]:
         """Return the tasks, that in front last."""
@@ -226,6 +229,7 @@ class ActivityStack:
             for record in self.visible():
                 self._note_use(record.match.package.uid)
             self._at_home = True
+            self._home_pressed = self._system.clock.now()
 
     def launcher_entries(self) -> Sequence[LauncherEntry]:
         """Return the apps of the home screen, by label and package."""
@@ -317,8 +321,10 @@ class ActivityStack:
             return True
         if system.packages.permissions.holds(uid, _FROM_BACKGROUND) or self._may_overlay(uid):
             return True
-        last = self._last_use.get(uid)
-        return last is not None and system.clock.now() - last < GRACE_SECONDS
+        last, now = self._last_use.get(uid), system.clock.now()
+        if self._home_pressed is not None and now - self._home_pressed < AFTER_HOME_SECONDS:
+            return False
+        return last is not None and now - last < GRACE_SECONDS
 
     def _is_bound_by_visible(self, uid: int) -> bool:
         """A visible client lends its right through a binding, if it targets less than Android 14."""

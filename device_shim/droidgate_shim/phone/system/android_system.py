@@ -12,6 +12,7 @@ from droidgate_shim.phone.event_log import EventLog
 from droidgate_shim.phone.faults import Faults
 from droidgate_shim.phone.file_layout import lay_out
 from droidgate_shim.phone.files import VirtualFiles
+from droidgate_shim.phone.java_text import java_int
 from droidgate_shim.phone.screen.window import Window
 from droidgate_shim.phone.system.activity_stack import ActivityStack
 from droidgate_shim.phone.system.app_context import AppContext
@@ -186,7 +187,7 @@ class AndroidSystem:
         """Return by how many quarters the phone is turned: `user_rotation` while it is not automatic."""
         turned = self.settings.get("system", "user_rotation") or "0"
         automatic = self.settings.get("system", "accelerometer_rotation") or "0"
-        return int(turned) % 4 if turned.isdecimal() and automatic == "0" else 0
+        return (java_int(turned) or 0) % 4 if automatic == "0" else 0
 
     def _package_changed(self, name: str, package: InstalledPackage | None) -> None:
         if package is None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, TypeVar
-from urllib.parse import urlsplit
 
 from droidgate_shim.phone.apps.behaviour import AndroidError, Provider
-from droidgate_shim.phone.intents import Bundle
+from droidgate_shim.phone.intents import Bundle, split_uri
 from droidgate_shim.phone.system.callers import Caller
 from droidgate_shim.phone.system.manifests import InstalledComponent
 from droidgate_shim.phone.system.messengers import DEAD_OBJECT
@@ -85,7 +84,7 @@ class ContentManager:
         return None if found is None else [dict(row) for row in found]
 
     def _find(self, caller: Caller, uri: str) -> tuple[InstalledPackage, InstalledComponent]:
-        authority = urlsplit(uri).netloc.rpartition("@")[2]
+        authority = split_uri(uri).host
         for package in self._system.packages.all():
             for component in package.components("provider"):
                 if (

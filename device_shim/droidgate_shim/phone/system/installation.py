@@ -6,7 +6,8 @@ shows them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,6 +23,8 @@ BASE_APK: Final = "base.apk"
 _FIRST_TARGET: Final = 1
 _TABLE: Final = "resources.arsc"
 _ALIGNMENT: Final = 4
+_LONGEST_NAME: Final = 223
+_NAME: Final = re.compile(r"(?:\.|[A-Za-z][A-Za-z0-9_]*)*")
 _SIGNING_BLOCK: Final = b"APK Sig Block 42"
 
 
@@ -73,18 +76,56 @@ class ParsedPackage:
     minimum_sdk: int
 
 
-def parse_package(apks: Iterable[bytes], stage: str, release: ReleaseProfile) -> ParsedPackage:
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What the APKs of one app have in common, and the name of the split."""
+
+    split: str
+    package: str
+    version_code: int
+    signers: tuple[str, ...]
+
+    @classmethod
+    def of(cls, apk: Apk) -> _Part:
+        """Return what an APK says.
+
+        Raises:
+            InstallError: its names are none.
+        """
+        split = apk.manifest.find_attribute("split", None)
+        name = split.text or "" if split is not None else ""
+        package = apk.package or ""
+        _check_name("package", package, needs_separator=package != "android")
+        _check_name("split", name, needs_separator=False)
+        return cls(name, package, apk.version_code or 0, tuple(apk.signer_digests()))
+
+    def require_consistent(self, other: _Part, place: str) -> None:
+        if self.package != other.package:
+            problem = f"package {other.package} inconsistent with {self.package}"
+        elif self.version_code != other.version_code:
+            problem = f"version code {other.version_code} inconsistent with {self.version_code}"
+        elif self.signers != other.signers:
+            problem = "signatures are inconsistent"
+        else:
+            return
+        raise InstallError("INSTALL_FAILED_INVALID_APK", f"{place} {problem}")
+
+
+def parse_package(
+    apks: Mapping[str, bytes], stage: str, release: ReleaseProfile, *, inherited: Mapping[str, bytes]
+) -> ParsedPackage:
     """Read and check the APKs of one app.
 
     Args:
-        apks: The base and its splits, in any order.
+        apks: The base and its splits, in any order, by their files' names in the session.
+        inherited: Those of the installed package that stay where no new one takes their place.
         stage: Folder of the session on the phone, for the texts.
         release: Whose rules.
 
     Raises:
         InstallError: Android refuses them.
     """
-    named = _name_apks(list(apks), stage)
+    named = _name_apks(apks, inherited, stage)
     base, *splits = named.values()
     try:
         apk = open_apk(base, splits=splits)
@@ -97,26 +138,50 @@ def parse_package(apks: Iterable[bytes], stage: str, release: ReleaseProfile) ->
         raise
 
 
-def _name_apks(apks: list[bytes], stage: str) -> dict[str, bytes]:
-    bases: dict[str, bytes] = {}
-    splits: dict[str, bytes] = {}
-    for number, content in enumerate(apks):
-        try:
-            with open_apk(content) as apk:
-                split = apk.manifest.find_attribute("split", None)
-        except InputError as error:
-            place = f"{stage}/{BASE_APK if len(apks) == 1 else f'{number}.apk'}"
-            raise InstallError("INSTALL_PARSE_FAILED_NOT_APK", f"Failed to parse {place}") from error
-        if split is None or not split.text:
-            if bases:
-                message = "Split null was defined multiple times"
-                raise InstallError("INSTALL_FAILED_INVALID_APK", message)
-            bases[BASE_APK] = content
-        else:
-            splits[f"split_{split.text}.apk"] = content
-    if not bases:
+def _name_apks(apks: Mapping[str, bytes], inherited: Mapping[str, bytes], stage: str) -> dict[str, bytes]:
+    """Return the APKs, the base first, by their files' names once they are installed."""
+    parts: dict[str, bytes] = {}
+    first: _Part | None = None
+    for name, content in apks.items():
+        part = _read_part(content, f"{stage}/{BASE_APK if len(apks) == 1 else name}")
+        if part.split in parts:
+            message = f"Split {part.split or 'null'} was defined multiple times"
+            raise InstallError("INSTALL_FAILED_INVALID_APK", message)
+        parts[part.split] = content
+        first = first or part
+        first.require_consistent(part, f"{stage}/{name}")
+    for content in inherited.values():
+        part = _read_part(content, stage)
+        parts.setdefault(part.split, content)
+        if first is not None:
+            first.require_consistent(part, "Existing")
+    if "" not in parts:
         raise InstallError("INSTALL_FAILED_INVALID_APK", "Full install must include a base package")
-    return {**bases, **splits}
+    base = parts.pop("")
+    return {BASE_APK: base, **{f"split_{split}.apk": content for split, content in parts.items()}}
+
+
+def _check_name(kind: str, name: str, *, needs_separator: bool) -> None:
+    """Raise what is wrong with the name of a package or split (`validateName` of the package parser)."""
+    found = _NAME.match(name)
+    rest = name[found.end() :] if found is not None else name
+    if rest:
+        problem = f"bad character '{rest[0]}'"
+    elif len(name) > _LONGEST_NAME:
+        problem = f"the length of the name is greater than {_LONGEST_NAME}"
+    elif needs_separator and "." not in name:
+        problem = "must have at least one '.' separator"
+    else:
+        return
+    raise InstallError("INSTALL_PARSE_FAILED_BAD_PACKAGE_NAME", f"Invalid manifest {kind}: {problem}")
+
+
+def _read_part(content: bytes, place: str) -> _Part:
+    try:
+        with open_apk(content) as apk:
+            return _Part.of(apk)
+    except InputError as error:
+        raise InstallError("INSTALL_PARSE_FAILED_NOT_APK", f"Failed to parse {place}") from error
 
 
 def _check(apk: Apk, named: Mapping[str, bytes], stage: str, release: ReleaseProfile) -> ParsedPackage:

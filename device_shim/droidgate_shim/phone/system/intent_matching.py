@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from typing import Final
-from urllib.parse import urlsplit
 
-from droidgate_shim.phone.intents import Intent
+from droidgate_shim.phone.intents import Intent, split_uri
 from droidgate_shim.phone.system.manifests import DataRule, InstalledFilter
 
 MATCH_ADJUSTMENT_NORMAL: Final = 0x8000
@@ -37,7 +36,7 @@ def match_filter(intent: Intent, one: InstalledFilter, *, action_needed: bool = 
 
 
 def _match_data(intent: Intent, rule: DataRule) -> int | None:
-    scheme = urlsplit(intent.data).scheme if intent.data is not None else None
+    scheme = split_uri(intent.data).scheme if intent.data is not None else None
     if not rule.types and not rule.schemes:
         return MATCH_CATEGORY_EMPTY if intent.mime_type is None and intent.data is None else None
     matched = _match_place(intent.data, scheme, rule)
@@ -58,8 +57,8 @@ def _match_place(data: str | None, scheme: str | None, rule: DataRule) -> int | 
         return None
     if not rule.hosts:
         return _MATCH_CATEGORY_SCHEME
-    parts = urlsplit(data)
-    if not any(_host_matches(parts.hostname or "", one) for one in rule.hosts):
+    parts = split_uri(data)
+    if not any(_host_matches(parts.host.partition(":")[0].lower(), one) for one in rule.hosts):
         return None
     if not rule.paths:
         return _MATCH_CATEGORY_HOST

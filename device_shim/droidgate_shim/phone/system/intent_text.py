@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from typing import Final
-from urllib.parse import urlsplit
 
-from droidgate_shim.phone.intents import Bundle, Extra, Intent
+from droidgate_shim.phone.intents import Bundle, Extra, Intent, split_uri
 from droidgate_shim.phone.java_text import java_double, java_float
 from droidgate_shim.phone.system.parcels import bundle_size
 
@@ -42,8 +41,7 @@ def _safe_uri(uri: str) -> str:
     if scheme.lower() in _MASKED_SCHEMES:
         return f"{scheme}:" + "".join(one if one in "-@." else "x" for one in rest)
     if scheme.lower() in _HOST_SCHEMES:
-        parts = urlsplit(uri)
-        return f"{scheme}://{parts.netloc.rpartition('@')[2]}/..."
+        return f"{scheme}://{split_uri(uri).host}/..."
     return uri
 
 

@@ -21,10 +21,15 @@ DEAD_OBJECT = "android.os.DeadObjectException"
 CANCELED = "android.app.PendingIntent$CanceledException"
 
 
+MOST_PENDING_INTENTS = 2000
+"""How many of one package are held; Android holds those that somebody still refers to."""
+
+
 @dataclass(slots=True)
 class _Messenger:
     process: AppProcess | None
     handle: Callable[[Message], None]
+    forget_death: Callable[[], None] | None = None
 
 
 @dataclass(slots=True)
@@ -78,16 +83,19 @@ class MessengerRegistry:
     def add_messenger(self, process: AppProcess | None, handle: Callable[[Message], None]) -> str:
         """Return the token of a Messenger whose messages a process handles on its main thread."""
         token = f"messenger-{secrets.token_hex(8)}"
+        messenger = _Messenger(process, handle)
         with self._lock:
-            self._messengers[token] = _Messenger(process, handle)
+            self._messengers[token] = messenger
         if process is not None:
-            process.on_death(lambda: self.remove_messenger(token))
+            messenger.forget_death = process.on_death(lambda: self.remove_messenger(token))
         return token
 
     def remove_messenger(self, token: str) -> None:
         """Forget a Messenger."""
         with self._lock:
-            self._messengers.pop(token, None)
+            removed = self._messengers.pop(token, None)
+        if removed is not None and removed.forget_death is not None:
+            removed.forget_death()
 
     def send_message(self, token: str, message: Message, sender_uid: int) -> None:
         """Send a message.
@@ -111,6 +119,9 @@ class MessengerRegistry:
         token = f"pending-intent-{secrets.token_hex(8)}"
         with self._lock:
             self._pending[token] = record
+            of_package = [name for name, one in self._pending.items() if one.package == record.package]
+            if len(of_package) > MOST_PENDING_INTENTS:
+                del self._pending[of_package[0]]
         return token
 
     def find_pending_intent(self, token: str) -> PendingIntentRecord | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import random
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from droidgate_shim.phone.apps.behaviour import AndroidError
 from droidgate_shim.phone.event_log import EventLog
-from droidgate_shim.phone.files import VirtualFiles
+from droidgate_shim.phone.files import VirtualFileError, VirtualFiles
 from droidgate_shim.phone.system.clocks import Clock
 from droidgate_shim.phone.system.installation import (
     InstallError,
@@ -32,11 +33,19 @@ PackageListener = Callable[[str, InstalledPackage | None], None]
 
 @dataclass(slots=True)
 class InstallSession:
-    """An installation in steps (`pm install-create`, `-write`, `-commit`)."""
+    """An installation in steps (`pm install-create`, `-write`, `-commit`).
+
+    Attributes:
+        id: Its number.
+        options: What was asked.
+        parts: The APKs that were written, by name.
+        reserved: Bytes of the phone's storage that they may take.
+    """
 
     id: int
     options: InstallOptions
     parts: dict[str, bytes] = field(default_factory=dict)
+    reserved: int = 0
 
     @property
     def stage(self) -> str:
@@ -97,6 +106,19 @@ class PackageManager:
             number = self._random.randrange(1, 1 << 31)
             session = self.sessions[number] = InstallSession(number, options)
             return session
+
+    def reserve(self, session: InstallSession, size: int) -> None:
+        """Set storage aside for a part that is about to be written.
+
+        Raises:
+            AndroidError: there is not so much left.
+        """
+        with self.lock:
+            taken = self._files.used + sum(one.reserved for one in self.sessions.values())
+            if taken + size > self._files.capacity:
+                message = "java.io.IOException: Requested internal only, but not enough space"
+                raise AndroidError("android.os.ParcelableException", message)
+            session.reserved += size
 
     def commit_session(self, session: InstallSession) -> InstalledPackage:
         """End an installation by installing what was written.
@@ -166,8 +188,9 @@ class PackageManager:
 
     def _install(self, session: InstallSession) -> InstalledPackage:
         options = session.options
-        apks = self._inherited(options, session.parts)
-        parsed = parse_package(apks, session.stage, self._release)
+        parsed = parse_package(
+            session.parts, session.stage, self._release, inherited=self._inherited(options)
+        )
         try:
             earlier = self._packages.get(parsed.manifest.package)
             self._check(parsed, earlier, options)
@@ -187,15 +210,15 @@ class PackageManager:
         )
         return package
 
-    def _inherited(self, options: InstallOptions, parts: dict[str, bytes]) -> list[bytes]:
+    def _inherited(self, options: InstallOptions) -> Mapping[str, bytes]:
         if options.inherit is None:
-            return list(parts.values())
+            return {}
         earlier = self._packages.get(options.inherit)
         if earlier is None:
             raise InstallError(
                 "INSTALL_FAILED_INVALID_APK", f"Missing existing base package for {options.inherit}"
             )
-        return [*(earlier.apks | {"new:" + name: content for name, content in parts.items()}).values()]
+        return earlier.apks
 
     def _check(
         self, parsed: ParsedPackage, earlier: InstalledPackage | None, options: InstallOptions
@@ -281,7 +304,11 @@ class PackageManager:
         if earlier is not None:
             package.enabled = earlier.enabled
             package.component_states = dict(earlier.component_states)
-        self._write_code(package)
+        try:
+            self._write_code(package)
+        except VirtualFileError as error:
+            self._remove_code(package)
+            raise InstallError("INSTALL_FAILED_INSUFFICIENT_STORAGE", str(error.strerror)) from error
         self._make_data_folder(package)
         return package
 

@@ -61,7 +61,8 @@ class AppProcess:
         self._tasks: deque[Callable[[], None]] = deque()
         self._condition = threading.Condition()
         self._thread = threading.Thread(target=self._loop, name=f"phone:{name}", daemon=True)
-        self._deaths: list[Callable[[], None]] = []
+        self._deaths: dict[int, Callable[[], None]] = {}
+        self._numbers = itertools.count()
         self._thread.start()
 
     def post(self, task: Callable[[], None]) -> bool:
@@ -74,13 +75,23 @@ class AppProcess:
             self._condition.notify()
             return True
 
-    def on_death(self, listener: Callable[[], None]) -> None:
-        """Have a listener called when the process ends, at once where it has ended."""
+    def on_death(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Have a listener called when the process ends, at once where it has ended.
+
+        Returns:
+            What forgets the listener again.
+        """
         with self._condition:
             if self.alive:
-                self._deaths.append(listener)
-                return
+                number = next(self._numbers)
+                self._deaths[number] = listener
+                return lambda: self._forget(number)
         listener()
+        return lambda: None
+
+    def _forget(self, number: int) -> None:
+        with self._condition:
+            self._deaths.pop(number, None)
 
     def end(self) -> None:
         """End it: what it has not begun is never done."""
@@ -90,7 +101,7 @@ class AppProcess:
             self.alive = False
             dropped = len(self._tasks)
             self._tasks.clear()
-            listeners, self._deaths = self._deaths, []
+            listeners, self._deaths = list(self._deaths.values()), {}
             self._condition.notify()
         for listener in listeners:
             listener()
@@ -101,6 +112,10 @@ class AppProcess:
         """Wait for the end of the main thread, unless this is it."""
         if threading.current_thread() is not self._thread:
             self._thread.join(_JOIN_SECONDS)
+
+    def is_ending(self) -> bool:
+        """Tell whether its main thread still runs."""
+        return self._thread.is_alive()
 
     def is_main_thread(self) -> bool:
         """Tell whether the caller runs on the main thread."""
@@ -165,7 +180,7 @@ class ProcessManager:
         process.end()
         with self._lock:
             self._processes.pop((process.name, process.uid), None)
-            self._ended.append(process)
+            self._ended = [*(one for one in self._ended if one.is_ending()), process]
 
     def close(self) -> None:
         """End every process and wait for its thread."""
@@ -236,11 +251,14 @@ class ProcessManager:
             results.append(code())
             done.set()
 
-        process.on_death(done.set)
-        if not self.run_code(process, run):
-            raise DeadProcessError
-        if not clock.wait(done, seconds):
-            raise NoAnswerError
+        forget = process.on_death(done.set)
+        try:
+            if not self.run_code(process, run):
+                raise DeadProcessError
+            if not clock.wait(done, seconds):
+                raise NoAnswerError
+        finally:
+            forget()
         if not results:
             raise DeadProcessError
         return results[0]

@@ -93,6 +93,7 @@ class BoundService:
     ) -> None:
         self.caller = caller
         self.bound = True
+        self.forget_death: Callable[[], None] | None = None
         self._system = system
         self._record = record
         self._handle = handle
@@ -113,6 +114,8 @@ class BoundService:
     def unbind(self) -> None:
         """Let go of the service; it ends where nobody holds it any more."""
         self.bound = False
+        if self.forget_death is not None:
+            self.forget_death()
         self._system.messengers.remove_messenger(self._answers)
         self._system.messengers.remove_messenger(self._service)
         self._system.services.release(self._record, self)
@@ -223,7 +226,9 @@ class ServiceManager:
         with self._lock:
             record.bindings.append(binding)
         if on_disconnected is not None:
-            record.process.on_death(lambda: self._tell_disconnected(binding, on_disconnected))
+            binding.forget_death = record.process.on_death(
+                lambda: self._tell_disconnected(binding, on_disconnected)
+            )
         return binding
 
     def _tell_disconnected(self, binding: BoundService, on_disconnected: Callable[[], None]) -> None:

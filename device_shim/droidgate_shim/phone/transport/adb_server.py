@@ -7,7 +7,6 @@ transport.cpp (`acquire_one_transport`, `append_transport`), client/commandline.
 from __future__ import annotations
 
 import contextlib
-import functools
 import itertools
 import re
 import select
@@ -20,6 +19,7 @@ from typing import Final
 from droidgate_shim.phone.event_log import EventLog
 from droidgate_shim.phone.faults import Faults
 from droidgate_shim.phone.transport.endpoints import SocketEndpoint
+from droidgate_shim.phone.transport.listening import Listener
 from droidgate_shim.phone.transport.packets import GARBAGE_EVERY
 from droidgate_shim.phone.transport.services import Services, service_text
 from droidgate_shim.phone.transport.sockets import EndOfInputError, InputSocket, OutputSocket
@@ -139,17 +139,16 @@ class AdbServer:
     """
 
     def __init__(self, port: int, *, log: EventLog, workers: Workers) -> None:
-        self._listening = socket.create_server(("127.0.0.1", port))
-        self.port: int = self._listening.getsockname()[1]
         self.watchers = _Watchers()
         self._log = log
-        self._workers = workers
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._phones: list[ServedPhone] = []
-        self._outputs: set[OutputSocket] = set()
-        self._is_open = True
-        workers.start(f"adb server on port {self.port}", self._accept)
+        self._listener = Listener(port, "adb server", self._connect, log=log, workers=workers)
+        self.port = self._listener.port
+
+    def _connect(self, connected: socket.socket) -> _Client:
+        return _Client(self, connected, self._log)
 
     def add(self, phone: ServedPhone) -> None:
         """Show a phone."""
@@ -183,36 +182,7 @@ class AdbServer:
 
     def close(self) -> None:
         """Accept no more clients and end every connection."""
-        with self._lock:
-            self._is_open = False
-            outputs = list(self._outputs)
-        with contextlib.suppress(OSError):
-            self._listening.shutdown(socket.SHUT_RDWR)
-        self._listening.close()
-        for output in outputs:
-            output.end()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                connected, _ = self._listening.accept()
-            except OSError:
-                return
-            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            client = _Client(self, connected, self._log)
-            with self._lock:
-                if not self._is_open:
-                    connected.close()
-                    return
-                self._outputs.add(client.output)
-            self._workers.start(f"adb client on port {self.port}", functools.partial(self._serve, client))
-
-    def _serve(self, client: _Client) -> None:
-        try:
-            client.run()
-        finally:
-            with self._lock:
-                self._outputs.discard(client.output)
+        self._listener.close()
 
 
 class _Client:
@@ -237,6 +207,10 @@ class _Client:
         finally:
             self.output.end()
             self._socket.close()
+
+    def end(self) -> None:
+        """End the connection, from any thread."""
+        self.output.end()
 
     def _answer(self) -> bool:
         """Answer one request; return whether another may follow."""
@@ -443,6 +417,6 @@ def _split_serial(text: str) -> tuple[str, str]:
 
 
 def _number(text: str) -> int:
-    if not text.isdecimal():
+    if not re.fullmatch("[0-9]{1,18}", text):
         raise _RefusedError("invalid transport id")
     return int(text)

@@ -5,7 +5,6 @@ Facts: AOSP `packages/modules/adb` protocol.txt, adb.cpp (`handle_packet`), tran
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import socket
@@ -16,6 +15,7 @@ from typing import Final
 from droidgate_shim.phone.event_log import EventLog
 from droidgate_shim.phone.faults import Faults
 from droidgate_shim.phone.transport.device_stream import DeviceStream
+from droidgate_shim.phone.transport.listening import Listener
 from droidgate_shim.phone.transport.packets import (
     GARBAGE_EVERY,
     LARGEST_PAYLOAD,
@@ -153,6 +153,9 @@ class DeviceConnection:
             raise PacketError(f"OPEN with the stream numbers {packet.first} and {packet.second}")
         name = bytes(packet.payload).rstrip(b"\0")
         service = self._services.find(name)
+        if service is not None and not self._workers.has_room():
+            self._log.record("refused-service", service=service_text(name), reason="too many at one time")
+            service = None
         if service is None:
             self._send(Packet("CLSE", 0, packet.first))
             return
@@ -220,8 +223,10 @@ class DeviceConnection:
         self._output.send(header, packet.payload)
 
 
-class DeviceListener:
-    """Accepts hosts on a loopback port, as adbd does on a phone.
+def listen_for_hosts(
+    port: int, services: Services, *, faults: Callable[[], Faults], log: EventLog, workers: Workers
+) -> Listener:
+    """Accept hosts on a loopback port, as adbd does on a phone.
 
     Args:
         port: Its number, 0 for a free one.
@@ -234,55 +239,7 @@ class DeviceListener:
         OSError: the port is taken.
     """
 
-    def __init__(
-        self, port: int, services: Services, *, faults: Callable[[], Faults], log: EventLog, workers: Workers
-    ) -> None:
-        self._listening = socket.create_server(("127.0.0.1", port))
-        self.port: int = self._listening.getsockname()[1]
-        self._services = services
-        self._faults = faults
-        self._log = log
-        self._workers = workers
-        self._lock = threading.Lock()
-        self._connections: set[DeviceConnection] = set()
-        self._is_open = True
-        workers.start(f"adbd on port {self.port}", self._accept)
+    def connect(connected: socket.socket) -> DeviceConnection:
+        return DeviceConnection(connected, services, faults=faults(), log=log, workers=workers)
 
-    def close(self) -> None:
-        """Accept no more hosts and end every connection."""
-        with self._lock:
-            self._is_open = False
-            connections = list(self._connections)
-        with contextlib.suppress(OSError):
-            self._listening.shutdown(socket.SHUT_RDWR)
-        self._listening.close()
-        for connection in connections:
-            connection.end()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                connected, _ = self._listening.accept()
-            except OSError:
-                return
-            self._serve(connected)
-
-    def _serve(self, connected: socket.socket) -> None:
-        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection = DeviceConnection(
-            connected, self._services, faults=self._faults(), log=self._log, workers=self._workers
-        )
-        with self._lock:
-            if not self._is_open:
-                connected.close()
-                return
-            self._connections.add(connection)
-
-        def run() -> None:
-            try:
-                connection.run()
-            finally:
-                with self._lock:
-                    self._connections.discard(connection)
-
-        self._workers.start(f"adbd connection on port {self.port}", run)
+    return Listener(port, "adbd", connect, log=log, workers=workers)

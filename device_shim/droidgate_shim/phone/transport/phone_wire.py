@@ -9,7 +9,7 @@ from typing import Final, Self
 from droidgate_shim.phone.event_log import EventLog
 from droidgate_shim.phone.faults import Faults
 from droidgate_shim.phone.transport.adb_server import AdbServer, ServedPhone
-from droidgate_shim.phone.transport.device_connection import DeviceListener
+from droidgate_shim.phone.transport.device_connection import listen_for_hosts
 from droidgate_shim.phone.transport.services import Services
 from droidgate_shim.phone.transport.userland import Userland
 from droidgate_shim.phone.transport.workers import Workers
@@ -45,7 +45,7 @@ class PhoneWire:
         self._log = log
         self._workers = Workers()
         services = Services(userland, log)
-        self._device = DeviceListener(port, services, faults=faults, log=log, workers=self._workers)
+        self._device = listen_for_hosts(port, services, faults=faults, log=log, workers=self._workers)
         self._own_server: AdbServer | None = None
         try:
             if server_port is not None:

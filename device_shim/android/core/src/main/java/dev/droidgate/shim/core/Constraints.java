@@ -24,7 +24,10 @@ final class Constraints {
 
     private Constraints() {}
 
-    /** Returns why a value of the right kind does not fit, null where it does; null is let through. */
+    /**
+     * Returns why a value of the right kind does not fit, null where it does; null is let
+     * through.
+     */
     static String findViolation(Object value, Type declared) {
         if (value == null) {
             return null;
@@ -82,7 +85,10 @@ final class Constraints {
         }
     }
 
-    /** Returns what a limit is about: a text's length, a list's or object's size, or the number itself. */
+    /**
+     * Returns what a limit is about: a text's length, a list's or object's size, or the number
+     * itself.
+     */
     private static Object measured(Object value, String keyword) {
         if (keyword.endsWith("Length")) {
             return lengthOf(value);

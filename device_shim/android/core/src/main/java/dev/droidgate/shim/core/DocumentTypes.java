@@ -5,7 +5,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What writing and reading documents share: types behind references, and a budget (docs/shim-engine.md 5). */
+/**
+ * What writing and reading documents share: types behind references, and a budget
+ * (docs/shim-engine.md 5).
+ */
 final class DocumentTypes {
     static final String SCHEMA_TYPE = "schemaType";
     static final String PROPERTIES = "properties";
@@ -50,7 +53,10 @@ final class DocumentTypes {
         }
     }
 
-    /** Returns the type behind references, null for none; an all-of is the object of all its members. */
+    /**
+     * Returns the type behind references, null for none; an all-of is the object of all its
+     * members.
+     */
     Type resolve(Type declared) throws CallFailure {
         return declared == null ? null : resolve(declared, 0);
     }

@@ -1,5 +1,7 @@
 package dev.droidgate.shim.core;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -144,12 +146,24 @@ public final class Engine {
         }
     }
 
-    /** Answers what has waited too long; returns the time of the next deadline, -1 where nothing is open. */
+    /**
+     * Answers what has waited too long; returns the time of the next deadline, -1 where nothing
+     * is open.
+     */
     public long expire() {
         for (OpenCalls.Call<Held> one : calls.expire(clock.now())) {
             tell(one.held, new CallFailure(FailureTokens.TIMEOUT, "no answer came in time"));
         }
         return calls.nextDeadline();
+    }
+
+    /** Returns an entry for each open call, to be kept where it outlives this process. */
+    public List<String> journal() {
+        List<String> entries = new ArrayList<>();
+        for (OpenCalls.Call<Held> one : calls.open()) {
+            entries.add(Journal.entry(one.held.request));
+        }
+        return entries;
     }
 
     private void fail(long call, CallFailure failure) {

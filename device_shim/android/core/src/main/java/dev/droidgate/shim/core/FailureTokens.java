@@ -1,6 +1,9 @@
 package dev.droidgate.shim.core;
 
-/** The failure tokens and the AppFunctions error codes that mean them (mappings/failure_tokens.toml). */
+/**
+ * The failure tokens and the AppFunctions error codes that mean them
+ * (mappings/failure_tokens.toml).
+ */
 public final class FailureTokens {
     public static final String UNSUPPORTED_VERSION = "unsupported_version";
     public static final String UNKNOWN_CAPABILITY = "unknown_capability";
@@ -45,7 +48,10 @@ public final class FailureTokens {
         throw new IllegalArgumentException(token);
     }
 
-    /** Returns the token of an AppFunctions error code: its own, its category's, or that of any failure. */
+    /**
+     * Returns the token of an AppFunctions error code: its own, its category's, or that of any
+     * failure.
+     */
     public static String ofCode(long code) {
         if (code == 1003) {
             return UNKNOWN_CAPABILITY;
@@ -98,7 +104,9 @@ public final class FailureTokens {
         return at;
     }
 
-    /** Tells whether a character is white space in Unicode, as Python's {@code str.strip} has it. */
+    /**
+     * Tells whether a character is white space in Unicode, as Python's {@code str.strip} has it.
+     */
     static boolean isBlank(char one) {
         return Character.isWhitespace(one) || Character.isSpaceChar(one) || one == '\u0085';
     }

@@ -3,7 +3,10 @@ package dev.droidgate.shim.core;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Calls to mMCP tools: extras that go out, results that come back ({@code droidgate_mmcp.wire}). */
+/**
+ * Calls to mMCP tools: extras that go out, results that come back ({@code
+ * droidgate_mmcp.wire}).
+ */
 final class MmcpWire {
     private static final long RESULT_OK = -1;
     private static final long RESULT_CANCELED = 0;

@@ -61,7 +61,10 @@ final class Numbers {
         return at;
     }
 
-    /** Tells whether a decimal has no fraction, and no exponent that would make an integer of many digits. */
+    /**
+     * Tells whether a decimal has no fraction, and no exponent that would make an integer of
+     * many digits.
+     */
     static boolean isWhole(BigDecimal number) {
         return adjusted(number) < MAX_WHOLE_DIGITS
                 && number.setScale(0, RoundingMode.DOWN).compareTo(number) == 0;
@@ -82,7 +85,10 @@ final class Numbers {
         return whole.bitLength() < bits ? (Long) whole.longValue() : null;
     }
 
-    /** Returns the nearest 64-bit float, or 32-bit one, as its shortest decimal; null beyond the largest. */
+    /**
+     * Returns the nearest 64-bit float, or 32-bit one, as its shortest decimal; null beyond the
+     * largest.
+     */
     static BigDecimal nearest(BigDecimal number, boolean single) {
         double near = number.doubleValue();
         near = single ? (float) near : near;

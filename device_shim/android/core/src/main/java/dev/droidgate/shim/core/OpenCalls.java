@@ -100,7 +100,10 @@ final class OpenCalls<H> {
         bucket.at = now;
     }
 
-    /** Forgets buckets that are as good as new, so that they do not grow with the number of callers. */
+    /**
+     * Forgets buckets that are as good as new, so that they do not grow with the number of
+     * callers.
+     */
     private void forgetFull(long now) {
         if (buckets.size() < MANY_BUCKETS) {
             return;
@@ -130,7 +133,10 @@ final class OpenCalls<H> {
         return null;
     }
 
-    /** Returns and forgets what has waited too long, by deadline and in the order of their requests. */
+    /**
+     * Returns and forgets what has waited too long, by deadline and in the order of their
+     * requests.
+     */
     synchronized List<Call<H>> expire(long now) {
         List<Call<H>> expired = new ArrayList<>();
         for (Iterator<Call<H>> all = calls.values().iterator(); all.hasNext(); ) {

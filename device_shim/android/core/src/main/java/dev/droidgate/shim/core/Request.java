@@ -4,7 +4,7 @@ import java.util.Collections;
 import java.util.Map;
 
 /** A request of Mobile-MCP, or what was read of one: enough to answer it. */
-public final class Request {
+final class Request {
     /** The dialect in which it is answered. */
     final Dialect dialect;
 
@@ -27,15 +27,5 @@ public final class Request {
         this.dialect = dialect;
         this.wrapped = wrapped;
         this.extra = extra;
-    }
-
-    /** Returns its id. */
-    public String id() {
-        return id;
-    }
-
-    /** Returns the id of the capability that it names, empty where it names none. */
-    public String capability() {
-        return capability;
     }
 }

@@ -5,7 +5,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Writes answers in the dialect of their requests ({@code droidgate_mobile_mcp.wire_responses}). */
+/**
+ * Writes answers in the dialect of their requests ({@code
+ * droidgate_mobile_mcp.wire_responses}).
+ */
 final class ResponseWriter {
     private ResponseWriter() {}
 

@@ -27,7 +27,10 @@ public final class Route {
     /** The kind of backend, such as {@code app-function}. */
     public final String backend;
 
-    /** The component of an activity, receiver or service, {@code package/class}; null for a function. */
+    /**
+     * The component of an activity, receiver or service, {@code package/class}; null for a
+     * function.
+     */
     public final String component;
 
     /** What was approved. */

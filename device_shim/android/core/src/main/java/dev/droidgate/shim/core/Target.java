@@ -8,7 +8,10 @@ public final class Target {
     final String signer;
     final String digest;
 
-    /** Makes a target: its package, the digest of its signing certificate, and that of its descriptor. */
+    /**
+     * Makes a target: its package, the digest of its signing certificate, and that of its
+     * descriptor.
+     */
     public Target(String packageName, String signer, String digest) {
         this.packageName = packageName;
         this.signer = signer;

@@ -41,6 +41,14 @@ final class CallVector implements Clock, Backend, Answers {
         return outcome;
     }
 
+    /** Takes the request, and answers it from the journal as after the shim's death. */
+    Map<String, Object> interrupted() throws MalformedJsonException {
+        Engine engine = new Engine(routes, policy, this, this, this);
+        boolean bound = "bind".equals(vector.get("carrier"));
+        engine.receive(bound, Json.objectAt(vector, "extras"), 0, null);
+        return VectorRunner.one("extras", Journal.interrupted(engine.journal().get(0)));
+    }
+
     private void behave(Engine engine) throws MalformedJsonException {
         if (Boolean.TRUE.equals(behaviour.get("died"))) {
             engine.died(route.target.packageName);

@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -60,6 +62,8 @@ public final class VectorRunner {
                 return new LifeVector(vector).outcome();
             case "sequences":
                 return new SequenceVector(vector).outcome();
+            case "journal":
+                return new CallVector(Json.objectAt(vector, "vector")).interrupted();
             case "tokens":
                 return tokens();
             case "bench":
@@ -141,15 +145,22 @@ public final class VectorRunner {
         return outcome;
     }
 
-    /** Answers one vector many times and tells the nanoseconds of one, JSON of the table not counted. */
+    /**
+     * Answers one vector many times and tells the nanoseconds of one, JSON of the table not
+     * counted.
+     */
     private static Map<String, Object> bench(Map<String, Object> vector)
             throws MalformedJsonException {
         CallVector call = new CallVector(Json.objectAt(vector, "vector"));
         long times = Json.integerAt(vector, "times", 1_000);
+        ThreadMXBean cpu = ManagementFactory.getThreadMXBean();
+        long cpuBegin = cpu.getCurrentThreadCpuTime();
         long begin = System.nanoTime();
         for (long count = 0; count < times; count++) {
             call.outcome();
         }
-        return one("nanoseconds", (System.nanoTime() - begin) / times);
+        Map<String, Object> outcome = one("nanoseconds", (System.nanoTime() - begin) / times);
+        outcome.put("cpu_nanoseconds", (cpu.getCurrentThreadCpuTime() - cpuBegin) / times);
+        return outcome;
     }
 }

@@ -1,0 +1,42 @@
+package dev.droidgate.shim.core;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** What outlives the shim's process: enough of each open request to answer it afterwards. */
+public final class Journal {
+    private Journal() {}
+
+    /** Returns the entry of a request, JSON text. */
+    static String entry(Request request) {
+        Map<String, Object> entry = new LinkedHashMap<>();
+        entry.put("dialect", request.dialect.id);
+        entry.put("request_id", request.id);
+        entry.put("id", request.writtenId);
+        entry.put("capability", request.capability);
+        entry.put("wrapped", request.wrapped);
+        entry.put("extra", request.extra);
+        return JsonWriter.write(entry);
+    }
+
+    /**
+     * Returns the extras that answer a request of before the shim's death: {@code interrupted}.
+     *
+     * @throws MalformedJsonException this is no entry
+     */
+    public static Map<String, String> interrupted(String text) throws MalformedJsonException {
+        Map<String, Object> entry = Json.objectOf(JsonReader.parseOwn(text), "an entry");
+        Dialect dialect = Dialect.of(Json.textAt(entry, "dialect"));
+        if (dialect == null) {
+            throw new MalformedJsonException("an entry of no known dialect");
+        }
+        boolean wrapped = Json.flagAt(entry, "wrapped");
+        Request request = new Request(dialect, wrapped, Json.textAt(entry, "extra"));
+        request.id = Json.textAt(entry, "request_id");
+        request.writtenId = entry.get("id");
+        request.capability = Json.textAt(entry, "capability");
+        return ResponseWriter.failure(
+                request,
+                new CallFailure(FailureTokens.INTERRUPTED, "the shim was stopped during the call"));
+    }
+}
