@@ -313,8 +313,13 @@ class _DocumentReader:
         if not isinstance(kind, str) or not isinstance(values, list):
             raise self.walk.error("not-a-list", "a property has a kind and a list of values", pointer)
         resolved = None if declared is None else self.walk.resolve(declared, pointer)
-        if isinstance(resolved, OneOfType) and len(values) != 1:
-            resolved = self._list_alternative(resolved, pointer)
+        if isinstance(resolved, OneOfType):
+            return self._read_choice(kind, values, resolved, pointer, depth)
+        return self._read_values(kind, values, resolved, pointer, depth)
+
+    def _read_values(
+        self, kind: str, values: list[Json], resolved: Type | None, pointer: str, depth: int
+    ) -> Json:
         if isinstance(resolved, ArrayType) or (_is_open(resolved) and len(values) != 1):
             items = resolved.items if isinstance(resolved, ArrayType) else None
             return [
@@ -328,9 +333,21 @@ class _DocumentReader:
             raise self.walk.error("wrong-kind", message, pointer)
         return self._read_item(kind, values[0], resolved, pointer, depth + 1)
 
-    def _list_alternative(self, declared: OneOfType, pointer: str) -> Type:
-        found = [one for _, one in self.walk.alternatives(declared, pointer)]
-        return next((one for one in found if isinstance(one, ArrayType) or _is_open(one)), declared)
+    def _read_choice(
+        self, kind: str, values: list[Json], declared: OneOfType, pointer: str, depth: int
+    ) -> Json:
+        """Read a property of alternatives: one value is a list only where nothing else takes it."""
+        lists = [one for _, one in self.walk.alternatives(declared, pointer) if _takes_lists(one)]
+        for one in [declared, *lists] if len(values) == 1 else lists:
+            try:
+                if one is declared:
+                    return self._read_item(kind, values[0], one, pointer, depth + 1)
+                return self._read_values(kind, values, one, pointer, depth)
+            except WireError as error:
+                _raise_if_too_much(error)
+        if values:
+            raise self.walk.error("no-alternative", "no alternative of the declared ones fits", pointer)
+        return None
 
     def _read_item(self, kind: str, value: Json, declared: Type | None, pointer: str, depth: int) -> Json:
         self.walk.check_depth(pointer, depth)
@@ -395,6 +412,10 @@ class _DocumentReader:
 def _is_open(declared: Type | None) -> bool:
     """Tell whether nothing is declared."""
     return declared is None or isinstance(declared, AnyType)
+
+
+def _takes_lists(declared: Type) -> bool:
+    return isinstance(declared, ArrayType) or _is_open(declared)
 
 
 def _named(value: dict[str, Json], name: str | None, one: ObjectType) -> dict[str, Json]:

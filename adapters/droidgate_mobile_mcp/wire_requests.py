@@ -81,7 +81,8 @@ class _RequestReader:
         try:
             extra_key, text, trace = find_text(given, REQUEST_EXTRAS)
             guess = self.first_guess(extra_key)
-            self.seen = Request(guess, wrapped=guess.wrapped, extra_key=extra_key)
+            beside = self.id_beside(extra_key, given)
+            self.seen = Request(guess, beside, wrapped=guess.wrapped, extra_key=extra_key, id_value=beside)
             document = parse_object(text, "the request", self.context.parse)
             if extra_key == NAMES["command_extra"] or (extra_key is None and is_command(document)):
                 return self.read_command(document, extra_key, given, benchmark=trace)
@@ -96,6 +97,13 @@ class _RequestReader:
         if extra_key == NAMES["command_extra"]:
             return MM_3 if self.carrier == "bind" else MM_2
         return self.usual
+
+    def id_beside(self, extra_key: str | None, given: Extras | str) -> str:
+        """Return the id that stands in an extra of its own, as in the forms before the specification."""
+        if extra_key != NAMES["command_extra"] or isinstance(given, str):
+            return ""
+        beside = given.get(NAMES["request_id_extra"])
+        return beside if isinstance(beside, str) else ""
 
     def read_document(self, document: dict[str, Json], extra_key: str | None) -> Request:
         wrapper = NAMES["request_wrapper"]
@@ -220,8 +228,7 @@ class _RequestReader:
             dialect = MM_0 if "capabilityId" in document else MM_1
         else:
             dialect = MM_3 if self.carrier == "bind" else MM_2B if benchmark else MM_2
-        beside = given.get(NAMES["request_id_extra"]) if not isinstance(given, str) else None
-        request_id = beside if isinstance(beside, str) else ""
+        request_id = self.id_beside(extra_key, given)
         self.seen = read = Request(dialect, request_id, extra_key=extra_key, id_value=request_id)
         capability_id = document.get("capability", document.get("capabilityId"))
         if not isinstance(capability_id, str) or not capability_id:

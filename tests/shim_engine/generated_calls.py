@@ -18,7 +18,7 @@ from shim_engine.generated_types import TypeMaker, ValueMaker
 APPROVED = {"signer": "sha256:01", "version_code": 3, "digest": "sha256:02"}
 TOKENS = tuple(load_failure_tokens())
 PLANS = {
-    "success": 33,
+    "success": 32,
     "failure": 13,
     "silent": 3,
     "died": 3,
@@ -26,7 +26,7 @@ PLANS = {
     "version": 3,
     "unknown": 3,
     "arguments": 7,
-    "denied": 3,
+    "denied": 4,
     "drift": 5,
     "gone": 2,
     "switched-off": 3,
@@ -134,7 +134,19 @@ class CallMaker:
             "backend": self.answer(plan, route),
         }
         targets = self.targets(plan, route)
-        return case if targets is None else {**case, "targets": targets}
+        if targets is not None:
+            case["targets"] = targets
+        return {**case, "approved": True} if self.random.random() < 0.1 else case
+
+    def previews(self, count: int) -> Iterator[dict[str, Json]]:
+        """Yield so many inputs that ask what the user would be asked; about half of them something."""
+        for _ in range(count):
+            case = self.call()
+            if self.random.random() < 0.6:
+                case["policy"] = {**case["policy"], "grants": []}
+            yield {key: case[key] for key in ("routes", "policy", "carrier", "caller", "extras")} | {
+                "op": "preview"
+            }
 
     def carrier(self) -> str:
         return self.random.choice(("start", "bind"))
@@ -243,6 +255,8 @@ class CallMaker:
             policy["grants"] = self.random.choice(choices)
         if self.random.random() < 0.2:
             policy["grants"].append(other)
+        if self.random.random() < 0.1:
+            policy["app"] = self.values.anything(1)
         if plan == "switched-off":
             policy["switched_off"] = ["cap"]
         if plan == "busy":

@@ -1,24 +1,26 @@
 """Small systematic changes to the Java core's sources, and whether the vectors notice them."""
 
+import base64
 import json
 import re
-import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from random import Random
+from types import TracebackType
+from typing import IO, Self, cast
 
 from droidgate.model.json_values import one_line_json
 from droidgate_shim.conformance.vector_files import load_vectors
 from requirements_of_tests import require
 from shim_engine.comparison import equal
-from shim_engine.jvm_core import ENGINE_SOURCES, RUNNER, compile_core
+from shim_engine.jvm_core import ENGINE_SOURCES, RUNNER_SOURCES
 
-SECONDS = 60.0
+SERVER = Path(__file__).parent / "MutantServer.java"
+SECONDS = 30
 """After this long a changed core counts as noticed: it runs for ever."""
 
 _TOKEN = re.compile(
@@ -47,8 +49,10 @@ _SWAPPED = {
     "false": "true",
 }
 _STATEMENT = re.compile(r"(?m)^ +(?:[a-z]\w*(?:\.\w+)*\([^;{}]*\)|throw [^;{}]*|continue|break);$")
-_NOT_ASKED = re.compile(r"super\(|spend\(|checkBudget\(|depth \+ 1|MAX_(?:SCALE|STEPS|DEPTH)")
+_NOT_ASKED = re.compile(r"super\(|spend\(|checkBudget\(|depth \+ 1|MAX_(?:SCALE|STATES|STEPS|DEPTH)")
 """Lines that bound time and memory, or make an exception: no outcome changes with them."""
+_ELSEWHERE = frozenset({"Frontend.java", "Journal.java"})
+"""Files that the app's edges use, and no operation of the vectors."""
 _CONDITION = re.compile(r"\b(?:if|while) \(")
 
 
@@ -66,16 +70,25 @@ class Mutant:
         text = self.path.read_text(encoding="utf-8")
         return text[: self.start] + self.instead + text[self.end :]
 
-    def __str__(self) -> str:
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """File, text of the line, and change: what stays when other lines are added."""
         text = self.path.read_text(encoding="utf-8")
-        line = text.count("\n", 0, self.start) + 1
+        begin = text.rfind("\n", 0, self.start) + 1
+        line = text[begin:].partition("\n")[0]
+        column = self.start - begin - (len(line) - len(line.lstrip()))
         was = text[self.start : self.end].strip()
-        return f"{self.path.name}:{line}: {was!r} to {self.instead!r}"
+        return self.path.name, line.strip(), f"{was!r} to {self.instead!r} at {column}"
+
+    def __str__(self) -> str:
+        line = self.path.read_text(encoding="utf-8").count("\n", 0, self.start) + 1
+        name, text, change = self.key
+        return f"{name}:{line}: {change} in {text}"
 
 
 def mutants_of(path: Path) -> list[Mutant]:
     """Return every change of a file that the vectors ask for."""
-    if path.name == "Journal.java":
+    if path.name in _ELSEWHERE:
         return []
     text = path.read_text(encoding="utf-8")
     return [
@@ -136,58 +149,71 @@ def sample(count: int, seed: int) -> list[Mutant]:
     return Random(seed).sample(every, min(count, len(every)))
 
 
-def survivors(mutants: Sequence[Mutant], *, at_once: int = 2) -> tuple[list[Mutant], int]:
-    """Return those that no vector notices, and how many could be compiled at all."""
-    asked = Asked()
-    assert asked.is_noticed({}) is False
-    with ThreadPoolExecutor(at_once) as pool:
-        noticed = list(pool.map(lambda one: asked.is_noticed({one.path: one.source()}), mutants))
-    left = [one for one, seen in zip(mutants, noticed, strict=True) if seen is False]
-    return left, sum(one is not None for one in noticed)
+def survivors(mutants: Sequence[Mutant]) -> tuple[list[Mutant], list[Mutant]]:
+    """Return those that could be compiled at all, and of these the ones that no vector notices."""
+    with Asked() as asked:
+        assert asked.is_noticed() is False
+        noticed = [(one, asked.is_noticed(one.path, one.source())) for one in mutants]
+    made = [one for one, seen in noticed if seen is not None]
+    return made, [one for one, seen in noticed if seen is False]
 
 
 class Asked:
-    """The vectors as lines, and the lines that were found to answer them rightly."""
+    """Asks changed cores the vectors, and remembers the lines that were found to answer them rightly."""
 
     def __init__(self) -> None:
         vectors = load_vectors()
-        self.lines = "".join(f"{one_line_json(dict(one.case))}\n" for one in vectors)
         self.expected = [one.expect for one in vectors]
         self.right: list[str] = [""] * len(vectors)
+        self._folder = tempfile.TemporaryDirectory()
+        self._vectors = Path(self._folder.name, "vectors")
+        lines = "".join(f"{one_line_json(dict(one.case))}\n" for one in vectors)
+        self._vectors.write_text(lines, encoding="utf-8")
+        self._server = self._start()
 
-    def is_noticed(self, changed: Mapping[Path, str]) -> bool | None:
-        """Tell whether the vectors tell a changed core from the right one; None where it cannot be
-        compiled.
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop()
+        self._folder.cleanup()
+
+    def is_noticed(self, changed: Path | None = None, source: str = "") -> bool | None:
+        """Tell whether the vectors tell a core with a changed file from the right one; None where it cannot
+        be compiled.
         """
-        with tempfile.TemporaryDirectory() as folder:
-            sources, classes = Path(folder, "sources"), Path(folder, "classes")
-            shutil.copytree(ENGINE_SOURCES, sources)
-            for path, source in changed.items():
-                (sources / path.relative_to(ENGINE_SOURCES)).write_text(source, encoding="utf-8")
-            try:
-                compile_core(classes, sources)
-            except AssertionError:
-                return None
-            told = self._run(classes)
-        return told is None or not self._are_right(told)
-
-    def _run(self, classes: Path) -> list[str] | None:
-        """Return the answers; None where they do not come."""
-        command: list[str | Path] = [
-            require("java"),
-            "-XX:TieredStopAtLevel=1",
-            "-Xss512k",
-            "-cp",
-            classes,
-            RUNNER,
-        ]
-        try:
-            run = subprocess.run(
-                command, input=self.lines.encode(), capture_output=True, check=False, timeout=SECONDS
-            )
-        except subprocess.TimeoutExpired:
+        text = base64.b64encode(source.encode()).decode()
+        self._in.write(f"{changed.name} {text}\n".encode() if changed is not None else b"\n")
+        self._in.flush()
+        answer = self._out.readline().strip()
+        if answer == b"refused":
             return None
-        return run.stdout.decode(errors="replace").split("\n")[:-1]
+        if answer in {b"late", b""}:
+            self._stop()
+            self._server = self._start()
+            return True
+        told = base64.b64decode(answer).decode(errors="replace").split("\n")[:-1]
+        return not self._are_right(told)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        command: list[str | Path] = [require("java"), "-Xmx400m", SERVER, self._vectors, str(SECONDS)]
+        sources = [ENGINE_SOURCES, RUNNER_SOURCES]
+        return subprocess.Popen([*command, *sources], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def _stop(self) -> None:
+        self._in.close()
+        self._server.wait(timeout=2 * SECONDS)
+        self._out.close()
+
+    @property
+    def _in(self) -> IO[bytes]:
+        return cast("IO[bytes]", self._server.stdin)
+
+    @property
+    def _out(self) -> IO[bytes]:
+        return cast("IO[bytes]", self._server.stdout)
 
     def _are_right(self, told: list[str]) -> bool:
         if len(told) != len(self.expected):

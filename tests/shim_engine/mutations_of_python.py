@@ -67,6 +67,12 @@ class Mutant:
     node: int
     change: int
 
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Module, text of the line, and change: what stays when other lines are added."""
+        lines = _text_of(self.module).splitlines()
+        return self.module, lines[self.line - 1].strip() if self.line else "", self.what
+
     def source(self) -> str:
         """Return the module's changed source."""
         tree = _tree_of(self.module)
@@ -76,10 +82,14 @@ class Mutant:
 
 
 def _tree_of(module: str) -> ast.Module:
+    return ast.parse(_text_of(module))
+
+
+def _text_of(module: str) -> str:
     spec = importlib.util.find_spec(module)
     assert spec is not None
     assert spec.origin is not None
-    return ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+    return Path(spec.origin).read_text(encoding="utf-8")
 
 
 def mutants_of(module: str) -> list[Mutant]:
@@ -193,7 +203,7 @@ def _changes(node: ast.AST) -> Iterator[Change]:
     if isinstance(node, ast.FunctionDef | ast.If | ast.For | ast.While | ast.With | ast.Try):
         for at, statement in enumerate(node.body):
             if _is_deletable(statement):
-                yield f"line {statement.lineno} deleted", lambda one, at=at: _delete(one, at)  # type: ignore[misc]
+                yield f"without {ast.unparse(statement)}", lambda one, at=at: _delete(one, at)  # type: ignore[misc]
 
 
 def _set(node: ast.AST, name: str, value: object) -> None:

@@ -285,8 +285,11 @@ GRANTED: Json = {"grants": [{"caller": one, "capability": "*"} for one in range(
 REQUEST = '{"id":"ID","capability":{"id":"say","input":{"text":"x"}}}'
 
 
-@pytest.mark.parametrize("threads", [1, 4])
-def test_each_request_is_answered_once_whatever_happens(core: CoreJvm, threads: int) -> None:
+FLAT = 1 << 20
+"""Bytes by which a heap may grow that holds nothing more: what classes and their compiler keep."""
+
+
+def check_sequences(core: CoreJvm, events: int, threads: int) -> None:
     policy = {**GRANTED, "limits": {"burst": 200, "per_minute": 2_000, "open": 12, "open_per_caller": 4}}
     told = core.ask(
         op="sequences",
@@ -294,15 +297,59 @@ def test_each_request_is_answered_once_whatever_happens(core: CoreJvm, threads: 
         policy=policy,
         capability="say",
         request=REQUEST,
-        count=100_000,
+        count=events,
         seed=6,
         threads=threads,
     )
-    assert (told["twice"], told["open"]) == (0, False)
-    assert sum(told["tokens"].values()) == told["requests"] > 40_000 * threads
+    assert (told["twice"], told["sent_late"], told["open"]) == (0, 0, False)
+    assert told["grown"] < FLAT
+    assert sum(told["tokens"].values()) == told["requests"] > 0.4 * events * threads
     seen = {"success", "busy", "canceled", "timeout", "interrupted", "denied", "invalid_argument"}
     assert set(told["tokens"]) == seen | {"backend_failure"}
     assert min(told["tokens"].values()) > 50
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_each_request_is_answered_once_whatever_happens(core: CoreJvm, threads: int) -> None:
+    check_sequences(core, 100_000, threads)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("threads", [1, 4])
+def test_each_of_a_million_events_is_answered_once(core: CoreJvm, threads: int) -> None:
+    check_sequences(core, 1_000_000 // threads, threads)
+
+
+def flood(core: CoreJvm, callers: int, **more: Json) -> Any:
+    policy = {"grants": [{"caller": "any-app", "capability": "*"}]}
+    return core.ask(
+        op="flood", routes=TABLE, policy=policy, capability="say", request=REQUEST, callers=callers, **more
+    )
+
+
+@pytest.mark.parametrize("callers", [1, 10, 100])
+def test_of_a_flood_no_more_goes_out_than_the_buckets_hold(core: CoreJvm, callers: int) -> None:
+    told = flood(core, callers, count=10_000, answers=True)
+    assert (told["out"], told["unanswered"], told["open"]) == (10 * callers, 0, False)
+    assert told["grown"] < FLAT
+
+
+@pytest.mark.parametrize("callers", [1, 10, 100])
+def test_a_flood_of_a_minute_fills_the_buckets_once_more(core: CoreJvm, callers: int) -> None:
+    # 10,000 requests 6 ms apart: 30 a minute, the last of which a caller may not come to ask for.
+    told = flood(core, callers, count=10_000, step_ms=6, answers=True)
+    assert 39 * callers <= told["out"] <= 40 * callers
+    assert (told["unanswered"], told["open"]) == (0, False)
+    assert told["grown"] < FLAT
+
+
+@pytest.mark.parametrize(("callers", "out"), [(1, 8), (10, 32), (100, 32)])
+def test_a_flood_to_a_silent_app_opens_no_more_calls_than_allowed(
+    core: CoreJvm, callers: int, out: int
+) -> None:
+    told = flood(core, callers, count=10_000)
+    assert (told["out"], told["unanswered"], told["open"]) == (out, 0, True)
+    assert told["grown"] < FLAT
 
 
 def call(**changed: Json) -> dict[str, Json]:
@@ -340,8 +387,8 @@ def test_garbage_is_answered_line_by_line(core: CoreJvm) -> None:
     lines += [source.randbytes(200).replace(b"\n", b"").replace(b"\r", b"") for _ in range(100)]
     told: dict[str, int] = {}
     for answer in core.answers(lines):
-        outcome: dict[str, Any] = json.loads(answer)
-        kind = str(outcome.get("error", "outcome"))
+        outcome: dict[str, Any] | None = json.loads(answer)
+        kind = str((outcome or {}).get("error", "outcome"))
         told[kind] = told.get(kind, 0) + 1
     assert sum(told.values()) == 20_000
     assert told["outcome"] > 2_000

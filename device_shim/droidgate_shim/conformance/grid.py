@@ -82,7 +82,11 @@ class Table:
 
 def tables(vectors: Iterable[Vector] | None = None) -> list[Table]:
     """Return the grid: one table for each two axes."""
-    covered = [_cover(one) for one in (vectors or load_vectors()) if "token" in one.expect]
+    covered = [
+        _cover(one)
+        for one in (vectors or load_vectors())
+        if one.operation == "call" and "token" in one.expect
+    ]
     made: list[Table] = []
     for rows, columns in combinations(axes(), 2):
         counts = Counter(

@@ -51,6 +51,7 @@ class Limits(Frozen):
 class _PolicyFile(Frozen):
     grants: tuple[Grant, ...] = ()
     switched_off: tuple[StrictStr, ...] = ()
+    app: Json = None
     limits: Limits = Field(default_factory=Limits)
 
 

@@ -106,6 +106,19 @@ Effect: TypeAlias = Send | Answer | Drop
 
 
 @dataclass(frozen=True, slots=True)
+class Preview:
+    """What the user would be asked about a request.
+
+    Attributes:
+        capability: The id of what it asks for.
+        arguments: What it says that the arguments are, whether they fit or not.
+    """
+
+    capability: str
+    arguments: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
 class _Open:
     request: Request
     reply_to: ReplyTo
@@ -140,8 +153,32 @@ class Engine:
         """Use other grants and switches from the next request on."""
         self._policy = policy
 
+    def preview(self, carrier: Carrier, caller: int, extras: Mapping[str, Json]) -> Preview | None:
+        """Return what the user would be asked about a request; None where a yes would not help it.
+
+        That is what can be read, asks for a capability that exists and is not switched off, and has no grant
+        for it. Nothing changes by this; the arguments are those of `request`.
+        """
+        incoming = read_incoming(carrier, extras)
+        request, policy = incoming.request, self._policy
+        if request is None or incoming.failure is not None:
+            return None
+        capability = request.capability_id
+        if capability not in self._table.routes or capability in policy.switched_off:
+            return None
+        if policy.refusal(carrier, caller, capability, known=True) is None:
+            return None
+        return Preview(capability, request.arguments)
+
     def request(
-        self, now: int, carrier: Carrier, caller: int, extras: Mapping[str, Json], reply_to: ReplyTo
+        self,
+        now: int,
+        carrier: Carrier,
+        caller: int,
+        extras: Mapping[str, Json],
+        reply_to: ReplyTo,
+        *,
+        approved: bool = False,
     ) -> list[Effect]:
         """Take a request; whatever it holds, this raises nothing.
 
@@ -151,6 +188,7 @@ class Engine:
             caller: The uid that sent the message, or that made a start's callback.
             extras: The intent's extras, or the message's Bundle.
             reply_to: Where its answer goes.
+            approved: It needs no grant: the user said yes to this one, or the host sent it.
         """
         incoming = read_incoming(carrier, extras)
         request = incoming.request
@@ -170,7 +208,9 @@ class Engine:
                 return [*effects, _failed(request, reply_to, error.failure)]
         call = CallHandle(key, number)
         try:
-            route, outgoing = self._find_call(carrier, caller, request, prepared)
+            if not approved:
+                self._check_grant(carrier, caller, request.capability_id, known=prepared is not None)
+            route, outgoing = self._find_call(request, prepared)
         except CallError as error:
             return [*effects, *self._end(now, call, error.failure)]
         with self._lock:
@@ -250,21 +290,19 @@ class Engine:
             ended = self._lifecycle.end(now, call.key, failure.token, number=call.number)
         return [] if ended is None else [_failed(ended.held.request, ended.held.reply_to, failure)]
 
-    def _find_call(
-        self, carrier: Carrier, caller: int, request: Request, prepared: PreparedRoute | None
-    ) -> tuple[Route, Outgoing]:
-        """Return the route that a request takes and what goes out for it.
+    def _check_grant(self, carrier: Carrier, caller: int, capability: str, *, known: bool) -> None:
+        if self._policy.refusal(carrier, caller, capability, known=known) == "denied":
+            raise CallError(Failure("denied", "this caller has no grant for this capability"))
+
+    def _find_call(self, request: Request, prepared: PreparedRoute | None) -> tuple[Route, Outgoing]:
+        """Return the route that an authorised request takes and what goes out for it.
 
         Raises:
             CallError: it goes no further.
         """
-        policy, capability = self._policy, request.capability_id
-        refusal = policy.refusal(carrier, caller, capability, known=prepared is not None)
-        if refusal == "denied":
-            raise CallError(Failure("denied", "this caller has no grant for this capability"))
         if prepared is None:
             raise CallError(Failure("unknown_capability", "there is no capability of this id"))
-        if capability in policy.switched_off:
+        if request.capability_id in self._policy.switched_off:
             raise CallError(Failure("disabled", "the capability is switched off"))
         definitions = self._table.definitions
         fitted = fit_arguments(request.arguments, prepared.capability, definitions, parse=parse_strict)

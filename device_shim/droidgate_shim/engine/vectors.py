@@ -39,7 +39,7 @@ _ANY_ID: Final = "*"
 _MALFORMED: Final = "malformed"
 
 
-def evaluate(case: Mapping[str, Any]) -> Outcome:
+def evaluate(case: Mapping[str, Any]) -> Outcome | None:
     """Return the outcome of a vector; one that is no vector gives `{"error": "internal", ...}`.
 
     Args:
@@ -102,11 +102,9 @@ def _types(case: Outcome) -> tuple[Type, dict[str, Type]]:
 
 
 def _call(case: Outcome) -> Outcome:
-    table = read_route_table(case["routes"])
-    engine = Engine(
-        table, read_policy(case.get("policy", {})), _targets(case.get("targets")), new_id=lambda: _ANY_ID
-    )
-    effects = engine.request(0, case["carrier"], case["caller"], case["extras"], None)
+    engine = _engine(case)
+    approved = bool(case.get("approved"))
+    effects = engine.request(0, case["carrier"], case["caller"], case["extras"], None, approved=approved)
     sent = next((one for one in effects if isinstance(one, Send)), None)
     if sent is None:
         return {"outgoing": None, **_told(effects)}
@@ -118,6 +116,16 @@ def _call(case: Outcome) -> Outcome:
     if not any(isinstance(one, Answer) for one in effects):
         effects = engine.advance(sent.deadline)
     return {"outgoing": _outgoing(sent.outgoing), **_told(effects)}
+
+
+def _preview(case: Outcome) -> Outcome | None:
+    told = _engine(case).preview(case["carrier"], case["caller"], case["extras"])
+    return None if told is None else {"capability": told.capability, "arguments": dict(told.arguments)}
+
+
+def _engine(case: Outcome) -> Engine:
+    table, policy = read_route_table(case["routes"]), read_policy(case.get("policy", {}))
+    return Engine(table, policy, _targets(case.get("targets")), new_id=lambda: _ANY_ID)
 
 
 def _targets(installed: Mapping[str, Any] | None) -> Callable[[Target], Installed | None]:
@@ -199,12 +207,13 @@ def _life_answer(ended: Ended[None]) -> Outcome:
     }
 
 
-_OPERATIONS: Final[Mapping[str, Callable[[Outcome], Outcome]]] = {
+_OPERATIONS: Final[Mapping[str, Callable[[Outcome], Outcome | None]]] = {
     "parse": _parse,
     "pattern": _match,
     "fit": _fit,
     "write-document": _write_document,
     "read-document": _read_document,
     "call": _call,
+    "preview": _preview,
     "life": _life,
 }

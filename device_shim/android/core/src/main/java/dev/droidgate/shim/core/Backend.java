@@ -12,7 +12,8 @@ public interface Backend {
      * Sends a call; its answer goes to {@link Engine#answered}.
      *
      * @param call the call's number, unlike that of every other one of this engine
+     * @param replyTo what came with the request
      * @throws CallFailure it cannot be sent, such as {@code needs_user}
      */
-    void call(long call, Route route, Outgoing outgoing) throws CallFailure;
+    void call(long call, Object replyTo, Route route, Outgoing outgoing) throws CallFailure;
 }

@@ -1,5 +1,9 @@
 package dev.droidgate.shim.core;
 
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
 /** A wire dialect of Mobile-MCP that is served ({@code droidgate_mobile_mcp.wire_dialects}). */
 final class Dialect {
     static final String REQUEST_EXTRA = "mobile-mcp-request";
@@ -47,6 +51,14 @@ final class Dialect {
     /** Tells whether outputs are a list of name, type and value, else an object. */
     boolean listsOutputs() {
         return "args".equals(argumentsKey);
+    }
+
+    /** Returns the document that names the version of a request or response. */
+    static Map<String, Object> wrap(String extra, String key, Map<String, Object> inner) {
+        Map<String, Object> versioned = new LinkedHashMap<>();
+        versioned.put("version", VERSION);
+        versioned.put(key, inner);
+        return Collections.<String, Object>singletonMap(extra, versioned);
     }
 
     /** Returns the extra that holds its requests. */

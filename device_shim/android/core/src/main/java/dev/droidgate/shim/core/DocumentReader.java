@@ -14,8 +14,8 @@ final class DocumentReader {
 
     private final DocumentTypes types;
 
-    private DocumentReader(Map<String, Type> definitions) {
-        types = new DocumentTypes(definitions, FailureTokens.MALFORMED_RESPONSE);
+    private DocumentReader(Map<String, Type> definitions, String token) {
+        types = new DocumentTypes(definitions, token);
     }
 
     /**
@@ -26,7 +26,21 @@ final class DocumentReader {
      */
     static Object read(Object document, Type declared, Map<String, Type> definitions)
             throws CallFailure {
-        return new DocumentReader(definitions).document(document, declared);
+        return new DocumentReader(definitions, FailureTokens.MALFORMED_RESPONSE)
+                .document(document, declared);
+    }
+
+    /**
+     * Returns the parameters that a request's document holds.
+     *
+     * @throws CallFailure {@code invalid_argument}: it does not fit the declaration
+     */
+    static Object readParameters(Object document, Type declared, Map<String, Type> definitions)
+            throws CallFailure {
+        DocumentReader reader = new DocumentReader(definitions, FailureTokens.INVALID_ARGUMENT);
+        return reader.propertiesOf(document).isEmpty()
+                ? null
+                : reader.item(DocumentTypes.DOCUMENT, document, declared, 0);
     }
 
     private Object document(Object document, Type declared) throws CallFailure {
@@ -65,9 +79,13 @@ final class DocumentReader {
             throw types.wrong("a property has no kind or no values");
         }
         Type one = types.resolve(declared);
-        if (one != null && one.is(Type.ONE_OF) && values.size() != 1) {
-            one = listAlternative(one);
-        }
+        return one != null && one.is(Type.ONE_OF)
+                ? choice(kind, values, one, depth)
+                : values(kind, values, one, depth);
+    }
+
+    private Object values(String kind, List<Object> values, Type one, int depth)
+            throws CallFailure {
         if (DocumentTypes.isOpen(one) ? values.size() != 1 : one.is(Type.ARRAY)) {
             Type items = one == null ? null : one.items;
             List<Object> read = new ArrayList<>(values.size());
@@ -85,14 +103,29 @@ final class DocumentReader {
         return item(kind, values.get(0), one, depth + 1);
     }
 
-    /** Returns the first alternative that takes lists, the declaration itself where none does. */
-    private Type listAlternative(Type one) throws CallFailure {
-        for (Type behind : types.alternatives(one)) {
-            if (behind.is(Type.ARRAY) || DocumentTypes.isOpen(behind)) {
-                return behind;
+    /** Reads a property of alternatives: one value is a list only where nothing else takes it. */
+    private Object choice(String kind, List<Object> values, Type one, int depth)
+            throws CallFailure {
+        if (values.size() == 1) {
+            try {
+                return item(kind, values.get(0), one, depth + 1);
+            } catch (CallFailure unfit) {
+                types.checkBudget();
             }
         }
-        return one;
+        for (Type behind : types.alternatives(one)) {
+            if (behind.is(Type.ARRAY) || DocumentTypes.isOpen(behind)) {
+                try {
+                    return values(kind, values, behind, depth);
+                } catch (CallFailure unfit) {
+                    types.checkBudget();
+                }
+            }
+        }
+        if (!values.isEmpty()) {
+            throw types.wrong("it is none of the declared alternatives");
+        }
+        return null;
     }
 
     private Object item(String kind, Object value, Type declared, int depth) throws CallFailure {

@@ -23,10 +23,30 @@ public final class Engine {
         final Request request;
         final Object replyTo;
         volatile Route route;
+        private boolean goesOut;
+        private CallFailure ended;
 
         Held(Request request, Object replyTo) {
             this.request = request;
             this.replyTo = replyTo;
+        }
+
+        /** Tells whether the call may go out; until it is out, who sends it answers for whoever ends it. */
+        synchronized boolean goOut() {
+            goesOut = ended == null;
+            return goesOut;
+        }
+
+        /** Returns what ended the call while it went out, null where nothing did. */
+        synchronized CallFailure isOut() {
+            goesOut = false;
+            return ended;
+        }
+
+        /** Tells whether whoever ends the call has to answer it. */
+        synchronized boolean end(CallFailure failure) {
+            ended = failure;
+            return !goesOut;
         }
     }
 
@@ -47,19 +67,39 @@ public final class Engine {
     }
 
     /**
+     * Returns what the user would be asked about a request, null where a yes would not help it: it cannot be
+     * read, what it asks for does not exist or is switched off, or it has its grant. Nothing changes by this.
+     */
+    public Preview preview(boolean bound, long caller, Map<String, ?> extras) {
+        try {
+            Request request = new RequestReader(bound).read(extras);
+            Route route = routes.find(request.capability);
+            boolean asks =
+                    route != null
+                            && !policy.isSwitchedOff(route)
+                            && !policy.grants(route, caller, bound);
+            return asks ? new Preview(route.id, JsonWriter.write(request.arguments)) : null;
+        } catch (CallFailure unreadable) {
+            return null;
+        }
+    }
+
+    /**
      * Takes a request.
      *
      * @param bound whether it came in a bound service's message, else by starting the service
+     * @param approved whether it needs no grant: the user said yes to this one, or the host sent it
      * @param extras name -> value of the message or intent
      * @param caller the uid that sent the message, or that made the callback of a start
      * @param replyTo given back with the answer
      */
-    public void receive(boolean bound, Map<String, ?> extras, long caller, Object replyTo) {
+    public void receive(
+            boolean bound, boolean approved, Map<String, ?> extras, long caller, Object replyTo) {
         expire();
         RequestReader reader = new RequestReader(bound);
         try {
             Request request = reader.read(extras);
-            begin(new CallKey(caller, request.id), new Held(request, replyTo), bound);
+            begin(new CallKey(caller, request.id), new Held(request, replyTo), bound, approved);
         } catch (CallFailure failure) {
             Request seen = reader.seen;
             answers.answer(
@@ -69,13 +109,18 @@ public final class Engine {
         }
     }
 
-    private void begin(CallKey key, Held held, boolean bound) throws CallFailure {
+    private void begin(CallKey key, Held held, boolean bound, boolean approved)
+            throws CallFailure {
         long now = clock.now();
         Route known = routes.find(held.request.capability);
         long allowed = known == null ? Route.USUAL_DEADLINE : known.deadline;
         long call = calls.open(key, held, now, now + allowed);
         try {
-            call(call, key.caller, held, bound);
+            Policy current = policy;
+            if (!approved && !current.grants(known, key.caller, bound)) {
+                throw new CallFailure(FailureTokens.DENIED, "the user has not allowed this call");
+            }
+            call(call, held, known, current);
         } catch (CallFailure failure) {
             fail(call, failure);
         } catch (RuntimeException unexpected) {
@@ -83,17 +128,31 @@ public final class Engine {
         }
     }
 
-    private void call(long call, long caller, Held held, boolean bound) throws CallFailure {
-        Request request = held.request;
-        Route route = policy.authorised(routes, request.capability, caller, bound);
+    private void call(long call, Held held, Route route, Policy current) throws CallFailure {
+        if (route == null) {
+            throw new CallFailure(
+                    FailureTokens.UNKNOWN_CAPABILITY, "there is no capability of this id");
+        }
+        if (current.isSwitchedOff(route)) {
+            throw new CallFailure(FailureTokens.DISABLED, "the capability is switched off");
+        }
         held.route = route;
         Map<String, Object> arguments =
-                Arguments.fit(request.arguments, route.input, routes.definitions);
+                Arguments.fit(held.request.arguments, route.input, routes.definitions);
         route.target.check(backend.installed(route));
-        backend.call(
-                call,
-                route,
-                route.outgoing(arguments, routes.definitions, backend.newRequestId()));
+        Outgoing outgoing =
+                route.outgoing(arguments, routes.definitions, backend.newRequestId());
+        if (!held.goOut()) {
+            return;
+        }
+        try {
+            backend.call(call, held.replyTo, route, outgoing);
+        } finally {
+            CallFailure ended = held.isOut();
+            if (ended != null) {
+                answer(held, ended);
+            }
+        }
     }
 
     /**
@@ -174,6 +233,12 @@ public final class Engine {
     }
 
     private void tell(Held held, CallFailure failure) {
+        if (held.end(failure)) {
+            answer(held, failure);
+        }
+    }
+
+    private void answer(Held held, CallFailure failure) {
         answers.answer(
                 held.replyTo, ResponseWriter.failure(held.request, failure), failure.token);
     }

@@ -112,7 +112,7 @@ public final class FailureTokens {
     }
 
     /** Returns a text without the blanks around it. */
-    static String stripped(String text) {
+    public static String stripped(String text) {
         int begin = skipBlanks(text, 0);
         int end = text.length();
         while (end > begin && isBlank(text.charAt(end - 1))) {

@@ -7,6 +7,16 @@ import java.util.Map;
 public final class Journal {
     private Journal() {}
 
+    /** Returns the entry of a request that an edge took; null where nobody could be answered. */
+    public static String entry(boolean bound, Map<String, ?> extras) {
+        RequestReader reader = new RequestReader(bound);
+        try {
+            return entry(reader.read(extras));
+        } catch (CallFailure unreadable) {
+            return reader.seen == null ? null : entry(reader.seen);
+        }
+    }
+
     /** Returns the entry of a request, JSON text. */
     static String entry(Request request) {
         Map<String, Object> entry = new LinkedHashMap<>();
@@ -27,9 +37,7 @@ public final class Journal {
     public static Map<String, String> interrupted(String text) throws MalformedJsonException {
         Map<String, Object> entry = Json.objectOf(JsonReader.parseOwn(text), "an entry");
         Dialect dialect = Dialect.of(Json.textAt(entry, "dialect"));
-        if (dialect == null) {
-            throw new MalformedJsonException("an entry of no known dialect");
-        }
+        Json.check(dialect != null, "dialect");
         boolean wrapped = Json.flagAt(entry, "wrapped");
         Request request = new Request(dialect, wrapped, Json.textAt(entry, "extra"));
         request.id = Json.textAt(entry, "request_id");

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /** What JSON values have in common: equality, names of kinds, pointers, and members of objects. */
-final class Json {
+public final class Json {
     private Json() {}
 
     static boolean isNumber(Object value) {
@@ -89,105 +89,88 @@ final class Json {
 
     /** Returns an object's members, null for what is no object. */
     @SuppressWarnings("unchecked")
-    static Map<String, Object> object(Object value) {
+    public static Map<String, Object> object(Object value) {
         return value instanceof Map ? (Map<String, Object>) value : null;
     }
 
+    /** Returns a list's items, null for what is no list. */
     @SuppressWarnings("unchecked")
-    static List<Object> list(Object value) {
+    public static List<Object> list(Object value) {
         return value instanceof List ? (List<Object>) value : null;
     }
 
-    static String text(Object value) {
+    /** Returns a text, null for what is none. */
+    public static String text(Object value) {
         return value instanceof String ? (String) value : null;
     }
 
     /** Returns the object under a key, an empty one where the key is missing. */
-    static Map<String, Object> objectAt(Map<String, Object> holder, String key)
+    public static Map<String, Object> objectAt(Map<String, Object> holder, String key)
             throws MalformedJsonException {
-        Object held = holder.get(key);
-        if (held == null) {
-            return Collections.emptyMap();
-        }
-        if (!(held instanceof Map)) {
-            throw new MalformedJsonException(key + " is no object");
-        }
-        return object(held);
+        return object(at(holder, key, Map.class, Collections.emptyMap()));
     }
 
     /** Returns the list under a key, an empty one where the key is missing. */
-    static List<Object> listAt(Map<String, Object> holder, String key)
+    public static List<Object> listAt(Map<String, Object> holder, String key)
             throws MalformedJsonException {
-        Object held = holder.get(key);
-        if (held == null) {
-            return Collections.emptyList();
-        }
-        if (!(held instanceof List)) {
-            throw new MalformedJsonException(key + " is no list");
-        }
-        return list(held);
+        return list(at(holder, key, List.class, Collections.emptyList()));
     }
 
     /** Returns the text under a key. */
-    static String textAt(Map<String, Object> holder, String key) throws MalformedJsonException {
-        Object held = holder.get(key);
-        if (!(held instanceof String)) {
-            throw new MalformedJsonException(key + " is no text");
-        }
-        return (String) held;
+    public static String textAt(Map<String, Object> holder, String key) throws MalformedJsonException {
+        String held = optionalTextAt(holder, key);
+        check(held != null, key);
+        return held;
     }
 
     /** Returns the text under a key, null where the key is missing. */
     static String optionalTextAt(Map<String, Object> holder, String key)
             throws MalformedJsonException {
-        return holder.get(key) == null ? null : textAt(holder, key);
+        return at(holder, key, String.class, null);
     }
 
     /** Returns the text under a key, which is not empty. */
     static String nameAt(Map<String, Object> holder, String key) throws MalformedJsonException {
         String held = textAt(holder, key);
-        if (held.isEmpty()) {
-            throw new MalformedJsonException(key + " is empty");
-        }
+        check(!held.isEmpty(), key);
         return held;
     }
 
     /** Returns the integer under a key, another where the key is missing. */
-    static long integerAt(Map<String, Object> holder, String key, long otherwise)
+    public static long integerAt(Map<String, Object> holder, String key, long otherwise)
             throws MalformedJsonException {
-        Object held = holder.get(key);
-        if (held == null) {
-            return otherwise;
-        }
-        if (!(held instanceof Long)) {
-            throw new MalformedJsonException(key + " is no integer");
-        }
-        return (Long) held;
+        return at(holder, key, Long.class, otherwise);
     }
 
     /** Returns the true or false under a key, false where the key is missing. */
-    static boolean flagAt(Map<String, Object> holder, String key) throws MalformedJsonException {
+    public static boolean flagAt(Map<String, Object> holder, String key) throws MalformedJsonException {
+        return at(holder, key, Boolean.class, false);
+    }
+
+    private static <T> T at(Map<String, Object> holder, String key, Class<T> kind, T otherwise)
+            throws MalformedJsonException {
         Object held = holder.get(key);
-        if (held != null && !(held instanceof Boolean)) {
-            throw new MalformedJsonException(key + " is neither true nor false");
-        }
-        return Boolean.TRUE.equals(held);
+        check(held == null || kind.isInstance(held), key);
+        return held == null ? otherwise : kind.cast(held);
     }
 
     /** Refuses an object that has other keys than these, which stand between blanks. */
     static void checkKeys(Map<String, Object> holder, String known) throws MalformedJsonException {
         for (String key : holder.keySet()) {
-            if (key.indexOf(' ') >= 0 || !known.contains(' ' + key + ' ')) {
-                throw new MalformedJsonException(key + " is no known key");
-            }
+            check(key.indexOf(' ') < 0 && known.contains(' ' + key + ' '), key);
         }
     }
 
     /** Returns a value as an object. */
-    static Map<String, Object> objectOf(Object value, String what) throws MalformedJsonException {
-        if (!(value instanceof Map)) {
-            throw new MalformedJsonException(what + " is no object");
-        }
+    public static Map<String, Object> objectOf(Object value, String what) throws MalformedJsonException {
+        check(value instanceof Map, what);
         return object(value);
+    }
+
+    /** Refuses what is not as it has to be: a key, or what stands there. */
+    static void check(boolean isRight, String what) throws MalformedJsonException {
+        if (!isRight) {
+            throw new MalformedJsonException(what + " is missing, unknown or not what it has to be");
+        }
     }
 }

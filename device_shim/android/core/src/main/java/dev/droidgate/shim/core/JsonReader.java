@@ -56,14 +56,15 @@ public final class JsonReader {
         skipBlanks();
         Object value = value();
         skipBlanks();
-        if (at < text.length()) {
-            throw wrong("something stands behind the value");
-        }
+        demand(at == text.length());
         return value;
     }
 
-    private MalformedJsonException wrong(String what) {
-        return new MalformedJsonException("not JSON at " + at + ": " + what);
+    /** Refuses a text that is not as it has to be up to here. */
+    private void demand(boolean isJson) throws MalformedJsonException {
+        if (!isJson) {
+            throw new MalformedJsonException("no JSON within the limits at character " + at);
+        }
     }
 
     private int peek() {
@@ -100,18 +101,14 @@ public final class JsonReader {
     }
 
     private Object word(String word, Object value) throws MalformedJsonException {
-        if (!text.startsWith(word, at)) {
-            throw wrong("no value");
-        }
+        demand(text.startsWith(word, at));
         at += word.length();
         return value;
     }
 
     private void enter() throws MalformedJsonException {
         depth++;
-        if (depth > (own ? 8 * DEPTH : DEPTH)) {
-            throw wrong("nested too deep");
-        }
+        demand(depth <= (own ? 8 * DEPTH : DEPTH));
         at++;
         skipBlanks();
     }
@@ -119,9 +116,7 @@ public final class JsonReader {
     private boolean ends(char closing) throws MalformedJsonException {
         skipBlanks();
         int one = peek();
-        if (one != ',' && one != closing) {
-            throw wrong("no comma and no end");
-        }
+        demand(one == ',' || one == closing);
         at++;
         if (one == ',') {
             skipBlanks();
@@ -136,23 +131,15 @@ public final class JsonReader {
             at++;
         } else {
             do {
-                if (peek() != '"') {
-                    throw wrong("no name");
-                }
+                demand(peek() == '"');
                 String name = string();
                 skipBlanks();
-                if (peek() != ':') {
-                    throw wrong("no colon");
-                }
+                demand(peek() == ':');
                 at++;
                 skipBlanks();
-                if (members.containsKey(name)) {
-                    throw wrong("a key stands twice");
-                }
+                demand(!members.containsKey(name));
                 members.put(name, value());
-                if (members.size() > KEYS && !own) {
-                    throw wrong("too many keys");
-                }
+                demand(members.size() <= KEYS || own);
             } while (!ends('}'));
         }
         depth--;
@@ -179,9 +166,7 @@ public final class JsonReader {
         StringBuilder built = null;
         while (true) {
             int one = peek();
-            if (one < ' ') {
-                throw wrong("a text that does not end, or a control in it");
-            }
+            demand(one >= ' ');
             if (one == '"' || one == '\\') {
                 if (one == '"' && built == null) {
                     String plain = text.substring(begin, at++);
@@ -203,26 +188,12 @@ public final class JsonReader {
     private char escape() throws MalformedJsonException {
         int one = peek();
         at++;
-        switch (one) {
-            case '"':
-            case '\\':
-            case '/':
-                return (char) one;
-            case 'b':
-                return '\b';
-            case 'f':
-                return '\f';
-            case 'n':
-                return '\n';
-            case 'r':
-                return '\r';
-            case 't':
-                return '\t';
-            case 'u':
-                return code();
-            default:
-                throw wrong("an escape that is none");
+        if (one == 'u') {
+            return code();
         }
+        int known = "\"\\/bfnrt".indexOf(one);
+        demand(known >= 0);
+        return "\"\\/\b\f\n\r\t".charAt(known);
     }
 
     private char code() throws MalformedJsonException {
@@ -230,9 +201,7 @@ public final class JsonReader {
         for (int end = at + 4; at < end; at++) {
             int one = peek();
             int digit = one < 128 ? Character.digit(one, 16) : -1;
-            if (digit < 0) {
-                throw wrong("an escape without its digits");
-            }
+            demand(digit >= 0);
             code = code * 16 + digit;
         }
         return (char) code;
@@ -245,9 +214,7 @@ public final class JsonReader {
                 boolean pair =
                         index + 1 < value.length()
                                 && Character.isSurrogatePair(one, value.charAt(index + 1));
-                if (!pair) {
-                    throw wrong("half of a surrogate pair");
-                }
+                demand(pair);
                 index++;
             }
         }
@@ -259,9 +226,7 @@ public final class JsonReader {
         while (peek() >= '0' && peek() <= '9') {
             at++;
         }
-        if (at == begin) {
-            throw wrong("no digit");
-        }
+        demand(at > begin);
         return at - begin;
     }
 
@@ -271,9 +236,7 @@ public final class JsonReader {
             at++;
         }
         int first = at;
-        if (digits() > 1 && text.charAt(first) == '0') {
-            throw wrong("a zero before a number");
-        }
+        demand(digits() == 1 || text.charAt(first) != '0');
         boolean whole = true;
         if (peek() == '.') {
             at++;
@@ -286,13 +249,9 @@ public final class JsonReader {
             if (peek() == '+' || peek() == '-') {
                 at++;
             }
-            if (digits() > EXPONENT) {
-                throw wrong("an exponent of too many digits");
-            }
+            demand(digits() <= EXPONENT);
         }
-        if (at - begin > NUMBER && !own) {
-            throw wrong("a number of too many characters");
-        }
+        demand(at - begin <= NUMBER || own);
         String written = text.substring(begin, at);
         return whole && !scaled ? integer(written) : decimal(written);
     }
@@ -301,18 +260,14 @@ public final class JsonReader {
         try {
             return Long.valueOf(written);
         } catch (NumberFormatException tooLarge) {
-            if (own) {
-                return new BigDecimal(written);
-            }
-            throw wrong("an integer of more than 64 bits");
+            demand(own);
+            return new BigDecimal(written);
         }
     }
 
     private BigDecimal decimal(String written) throws MalformedJsonException {
         BigDecimal number = new BigDecimal(written);
-        if (!own && Double.isInfinite(number.doubleValue())) {
-            throw wrong("a number beyond the doubles");
-        }
+        demand(own || !Double.isInfinite(number.doubleValue()));
         return number;
     }
 }

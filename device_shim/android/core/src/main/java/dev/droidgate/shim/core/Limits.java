@@ -23,9 +23,7 @@ final class Limits {
     private static long count(Map<String, Object> json, String key, long otherwise)
             throws MalformedJsonException {
         long count = Json.integerAt(json, key, otherwise);
-        if (count < 0) {
-            throw new MalformedJsonException(key + " is no count");
-        }
+        Json.check(count >= 0, key);
         return Math.min(count, MOST);
     }
 }

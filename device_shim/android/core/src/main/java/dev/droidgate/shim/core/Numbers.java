@@ -7,7 +7,7 @@ import java.math.RoundingMode;
 
 /** Numbers as texts, integers of so many bits, and floats as their shortest decimals. */
 final class Numbers {
-    private static final int MAX_INTEGER_DIGITS = 19;
+    private static final int MAX_TEXT = 64;
     private static final int MAX_WHOLE_DIGITS = 64;
     private static final int MAX_PLAIN_DIGITS = 18;
     private static final int DOUBLE_DIGITS = 17;
@@ -18,47 +18,13 @@ final class Numbers {
 
     /** Tells whether a text spells an integer of at most 19 digits. */
     static boolean isInteger(String text) {
-        int begin = text.startsWith("-") ? 1 : 0;
-        int end = endOfDigits(text, begin);
-        int digits = end - begin;
-        boolean plain = digits == 1 || digits > 1 && text.charAt(begin) != '0';
-        return end == text.length() && plain && digits <= MAX_INTEGER_DIGITS;
+        return text.matches("-?(?:0|[1-9][0-9]{0,18})");
     }
 
-    /** Tells whether a text spells a JSON number. */
+    /** Tells whether a text spells a JSON number of at most 64 characters. */
     static boolean isReal(String text) {
-        int begin = text.startsWith("-") ? 1 : 0;
-        int at = endOfDigits(text, begin);
-        if (at == begin || at - begin > 1 && text.charAt(begin) == '0') {
-            return false;
-        }
-        if (at < text.length() && text.charAt(at) == '.') {
-            int after = endOfDigits(text, at + 1);
-            if (after == at + 1) {
-                return false;
-            }
-            at = after;
-        }
-        if (at < text.length() && "eE".indexOf(text.charAt(at)) >= 0) {
-            at++;
-            if (at < text.length() && "+-".indexOf(text.charAt(at)) >= 0) {
-                at++;
-            }
-            int after = endOfDigits(text, at);
-            if (after == at) {
-                return false;
-            }
-            at = after;
-        }
-        return at == text.length();
-    }
-
-    private static int endOfDigits(String text, int from) {
-        int at = from;
-        while (at < text.length() && text.charAt(at) >= '0' && text.charAt(at) <= '9') {
-            at++;
-        }
-        return at;
+        return text.length() <= MAX_TEXT
+                && text.matches("-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]+)?");
     }
 
     /**

@@ -35,9 +35,7 @@ public final class Pattern {
     }
 
     private int add(int[] ranges, char condition) throws UnsupportedPatternException {
-        if (characters.size() >= MAX_STATES) {
-            throw new UnsupportedPatternException("too many states");
-        }
+        PatternParser.demand(characters.size() < MAX_STATES);
         characters.add(ranges);
         following.add(NOTHING);
         conditions.append(condition);
@@ -136,9 +134,7 @@ public final class Pattern {
     boolean matches(String text) throws UnsupportedPatternException {
         int[] points = PatternParser.codePoints(text);
         int count = characters.size();
-        if ((long) count * (points.length + 1) > MAX_STEPS) {
-            throw new UnsupportedPatternException("the text is too long for so large a pattern");
-        }
+        PatternParser.demand((long) count * (points.length + 1) <= MAX_STEPS);
         States states = new States(count);
         States reached = new States(count);
         for (int position = 0; ; position++) {

@@ -57,14 +57,10 @@ final class PatternParser {
 
     static Node parse(String pattern) throws UnsupportedPatternException {
         int[] text = codePoints(pattern);
-        if (text.length > MAX_PATTERN) {
-            throw new UnsupportedPatternException("the pattern is too long");
-        }
+        demand(text.length <= MAX_PATTERN);
         PatternParser parser = new PatternParser(text);
         Node node = parser.choice(0);
-        if (parser.at < text.length) {
-            throw parser.refused("a closing parenthesis without an opening one");
-        }
+        demand(parser.at == text.length);
         return node;
     }
 
@@ -77,8 +73,11 @@ final class PatternParser {
         return found;
     }
 
-    private UnsupportedPatternException refused(String what) {
-        return new UnsupportedPatternException(what);
+    /** Refuses a pattern that is not as it has to be. */
+    static void demand(boolean isSupported) throws UnsupportedPatternException {
+        if (!isSupported) {
+            throw new UnsupportedPatternException();
+        }
     }
 
     private int peek(int ahead) {
@@ -86,13 +85,11 @@ final class PatternParser {
     }
 
     private boolean peekIsOneOf(String characters) {
-        return peek(0) >= 0 && characters.indexOf(peek(0)) >= 0;
+        return characters.indexOf(peek(0)) >= 0;
     }
 
     private int take() throws UnsupportedPatternException {
-        if (at >= text.length) {
-            throw refused("it ends too early");
-        }
+        demand(at < text.length);
         return text[at++];
     }
 
@@ -105,9 +102,7 @@ final class PatternParser {
     }
 
     private Node choice(int depth) throws UnsupportedPatternException {
-        if (depth > MAX_DEPTH) {
-            throw refused("too many groups in each other");
-        }
+        demand(depth <= MAX_DEPTH);
         List<Node> alternatives = new ArrayList<>();
         do {
             alternatives.add(sequence(depth));
@@ -138,14 +133,8 @@ final class PatternParser {
                 return new Node(BEGIN, null, null);
             case '$':
                 return new Node(END, null, null);
-            case '*':
-            case '+':
-            case '?':
-            case '{':
-            case '}':
-            case ']':
-                throw refused("a sign without something before it");
             default:
+                demand("*+?{}]".indexOf(one) < 0);
                 return characters(new int[] {one, one});
         }
     }
@@ -159,14 +148,13 @@ final class PatternParser {
             if (peek(0) == '<' && peek(1) != '=' && peek(1) != '!') {
                 at++;
                 groupName();
-            } else if (!skip(':')) {
-                throw refused("look-around or a flag");
+            } else {
+                // Neither look-around nor a flag.
+                demand(skip(':'));
             }
         }
         Node node = choice(depth + 1);
-        if (!skip(')')) {
-            throw refused("a group that is not closed");
-        }
+        demand(skip(')'));
         return node;
     }
 
@@ -175,13 +163,9 @@ final class PatternParser {
         for (int one = take(); one != '>'; one = take()) {
             boolean digit = one >= '0' && one <= '9';
             boolean letter = one == '_' || one >= 'a' && one <= 'z' || one >= 'A' && one <= 'Z';
-            if (!letter && !(digit && at - 1 > begin)) {
-                throw refused("a group's name that is none");
-            }
+            demand(letter || digit && at - 1 > begin);
         }
-        if (at - 1 == begin) {
-            throw refused("a group's name that is none");
-        }
+        demand(at - 1 > begin);
     }
 
     private Node quantified(Node part) throws UnsupportedPatternException {
@@ -189,13 +173,9 @@ final class PatternParser {
         if (repeat == null) {
             return part;
         }
-        if (part.kind == BEGIN || part.kind == END) {
-            throw refused("a repeated ^ or $");
-        }
+        demand(part.kind != BEGIN && part.kind != END);
         skip('?');
-        if (peekIsOneOf("*+?{")) {
-            throw refused("a quantifier behind a quantifier");
-        }
+        demand(!peekIsOneOf("*+?{"));
         return repeat;
     }
 
@@ -215,15 +195,9 @@ final class PatternParser {
             if (skip(',')) {
                 repeat.most = peek(0) == '}' ? -1 : count();
             }
-            if (!skip('}')) {
-                throw refused("braces that are no quantifier");
-            }
-            if (Math.max(repeat.least, repeat.most) > HIGHEST_REPEAT) {
-                throw refused("too many repetitions");
-            }
-            if (repeat.most >= 0 && repeat.most < repeat.least) {
-                throw refused("a quantifier whose end is before its beginning");
-            }
+            demand(skip('}'));
+            demand(Math.max(repeat.least, repeat.most) <= HIGHEST_REPEAT);
+            demand(repeat.most < 0 || repeat.most >= repeat.least);
         }
         return repeat;
     }
@@ -234,9 +208,7 @@ final class PatternParser {
         while (peek(0) >= '0' && peek(0) <= '9' && at - begin < MAX_COUNT_DIGITS) {
             number = number * 10 + take() - '0';
         }
-        if (at == begin) {
-            throw refused("braces that are no quantifier");
-        }
+        demand(at > begin);
         return number;
     }
 
@@ -252,9 +224,7 @@ final class PatternParser {
             at++;
             int low = onlyOne(first);
             int high = onlyOne(classMember());
-            if (high < low) {
-                throw refused("a range whose end is before its beginning");
-            }
+            demand(low <= high);
             found.add(new int[] {low, high});
         }
         int count = 0;
@@ -271,9 +241,7 @@ final class PatternParser {
     }
 
     private int onlyOne(int[] ranges) throws UnsupportedPatternException {
-        if (ranges.length != 2 || ranges[0] != ranges[1]) {
-            throw refused("a range from or to a class");
-        }
+        demand(ranges.length == 2 && ranges[0] == ranges[1]);
         return ranges[0];
     }
 
@@ -320,18 +288,14 @@ final class PatternParser {
         if (one == 'u') {
             return unicode();
         }
-        if ("^$\\.*+?()[]{}|/-".indexOf(one) >= 0) {
-            return one;
-        }
-        throw refused("an escape outside the subset");
+        demand("^$\\.*+?()[]{}|/-".indexOf(one) >= 0);
+        return one;
     }
 
     private int unicode() throws UnsupportedPatternException {
         if (!skip('{')) {
             int code = hexadecimal(4);
-            if (code >= Character.MIN_SURROGATE && code <= Character.MAX_SURROGATE) {
-                throw refused("half of a surrogate pair");
-            }
+            demand(code < Character.MIN_SURROGATE || code > Character.MAX_SURROGATE);
             return code;
         }
         int length = 0;
@@ -339,9 +303,7 @@ final class PatternParser {
             length++;
         }
         int code = length == 0 ? -1 : hexadecimal(length);
-        if (code < 0 || code > LAST || !skip('}')) {
-            throw refused("a code point that is none");
-        }
+        demand(code >= 0 && code <= LAST && skip('}'));
         return code;
     }
 
@@ -350,9 +312,7 @@ final class PatternParser {
         for (int index = 0; index < length; index++) {
             int one = take();
             int digit = one < 128 ? Character.digit(one, 16) : -1;
-            if (digit < 0) {
-                throw refused("an escape without its digits");
-            }
+            demand(digit >= 0);
             code = code * 16 + digit;
         }
         return code;

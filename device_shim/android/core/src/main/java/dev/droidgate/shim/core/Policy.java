@@ -18,15 +18,13 @@ public final class Policy {
     private final Set<Object> switchedOff;
 
     private Policy(Map<String, Object> json) throws MalformedJsonException {
-        Json.checkKeys(json, " grants switched_off limits ");
+        Json.checkKeys(json, " grants switched_off app limits ");
         for (Object one : Json.listAt(json, "grants")) {
             Map<String, Object> grant = Json.objectOf(one, "a grant");
             Json.checkKeys(grant, " caller capability ");
             // Of the texts only one means somebody; a uid is never equal to another.
             Object caller = grant.get("caller");
-            if (!(caller instanceof String) && !(caller instanceof Long)) {
-                throw new MalformedJsonException("a grant's caller is neither a uid nor a text");
-            }
+            Json.check(caller instanceof String || caller instanceof Long, "caller");
             Set<String> granted = grants.get(caller);
             if (granted == null) {
                 granted = new HashSet<>();
@@ -36,9 +34,7 @@ public final class Policy {
         }
         switchedOff = new HashSet<>(Json.listAt(json, "switched_off"));
         for (Object one : switchedOff) {
-            if (!(one instanceof String)) {
-                throw new MalformedJsonException("what is switched off is no text");
-            }
+            Json.check(one instanceof String, "switched_off");
         }
         limits = new Limits(Json.objectAt(json, "limits"));
     }
@@ -53,34 +49,22 @@ public final class Policy {
     }
 
     /**
-     * Returns the route that a caller may use now.
+     * Tells whether a caller has a grant for a route; with any grant it may know that there is no route.
      *
+     * @param route null where the capability does not exist
      * @param bound whether the platform vouches for the caller; a started request counts as from nobody
-     * @throws CallFailure {@code denied}, {@code unknown_capability} or {@code disabled}
      */
-    Route authorised(RouteTable routes, String capability, long caller, boolean bound)
-            throws CallFailure {
-        Route route = routes.find(capability);
-        Object uid = bound ? (Object) caller : ANY_APP;
-        boolean granted =
-                route == null
-                        ? grants.containsKey(uid) || grants.containsKey(ANY_APP)
-                        : allows(uid, capability) || allows(ANY_APP, capability);
-        if (!granted) {
-            throw new CallFailure(FailureTokens.DENIED, "the user has not allowed this call");
-        }
-        if (route == null) {
-            throw new CallFailure(
-                    FailureTokens.UNKNOWN_CAPABILITY, "there is no capability of this id");
-        }
-        if (switchedOff.contains(capability)) {
-            throw new CallFailure(FailureTokens.DISABLED, "the capability is switched off");
-        }
-        return route;
+    boolean grants(Route route, long caller, boolean bound) {
+        return bound && holds(caller, route) || holds(ANY_APP, route);
     }
 
-    private boolean allows(Object caller, String capability) {
+    private boolean holds(Object caller, Route route) {
         Set<String> granted = grants.get(caller);
-        return granted != null && (granted.contains(capability) || granted.contains(EVERYTHING));
+        return granted != null
+                && (route == null || granted.contains(route.id) || granted.contains(EVERYTHING));
+    }
+
+    boolean isSwitchedOff(Route route) {
+        return switchedOff.contains(route.id);
     }
 }

@@ -63,20 +63,15 @@ final class ResponseWriter {
         }
         Map<String, String> extras = new LinkedHashMap<>();
         extras.put(
-                extraOf(request), JsonWriter.write(request.wrapped ? wrapped(inner) : inner));
+                extraOf(request),
+                JsonWriter.write(
+                        request.wrapped
+                                ? Dialect.wrap(Dialect.RESPONSE_EXTRA, "response", inner)
+                                : inner));
         if (!request.dialect.wrapped) {
             extras.put(Dialect.REQUEST_ID_EXTRA, request.id);
         }
         return extras;
-    }
-
-    private static Map<String, Object> wrapped(Map<String, Object> inner) {
-        Map<String, Object> versioned = new LinkedHashMap<>();
-        versioned.put("version", Dialect.VERSION);
-        versioned.put("response", inner);
-        Map<String, Object> document = new LinkedHashMap<>();
-        document.put(Dialect.RESPONSE_EXTRA, versioned);
-        return document;
     }
 
     private static String extraOf(Request request) {

@@ -10,10 +10,10 @@ import java.util.Set;
 
 /** How one capability of the shim is carried out (docs/shim-engine.md 2). */
 public final class Route {
-    static final String ACTIVITY = "mmcp-activity";
-    static final String BROADCAST = "mmcp-broadcast";
-    static final String APP_FUNCTION = "app-function";
-    static final String TOOL = "mobile-mcp";
+    public static final String ACTIVITY = "mmcp-activity";
+    public static final String BROADCAST = "mmcp-broadcast";
+    public static final String APP_FUNCTION = "app-function";
+    public static final String TOOL = "mobile-mcp";
 
     private static final List<String> BACKENDS =
             Arrays.asList(ACTIVITY, BROADCAST, APP_FUNCTION, TOOL);
@@ -64,9 +64,7 @@ public final class Route {
             output.checkReferences(definitions);
         }
         Map<String, Object> told = Json.objectAt(json, "outputs");
-        if (!json.containsKey("outputs")) {
-            throw new MalformedJsonException("the route " + id + " does not tell its outputs");
-        }
+        Json.check(json.containsKey("outputs"), "outputs");
         outputs = json.get("outputs") == null ? null : known(told, OUTPUTS);
         Json.checkKeys(told, "fields".equals(outputs) ? " kind " : " kind name ");
         outputName = told.containsKey("name") ? Json.nameAt(told, "name") : "result";
@@ -84,49 +82,38 @@ public final class Route {
         int slash = place.indexOf('/');
         boolean twoParts =
                 slash > 0 && slash < place.length() - 1 && slash == place.lastIndexOf('/');
-        if (!function && !twoParts) {
-            throw new MalformedJsonException(place + " is no component");
-        }
+        Json.check(function || twoParts, place);
         dialect = tool ? dialectOf(held) : null;
         target = Target.of(Json.objectOf(json.get("target"), "a target"));
         deadline = Json.integerAt(json, "deadline_ms", USUAL_DEADLINE);
-        if (deadline <= 0) {
-            throw new MalformedJsonException("the route " + id + " has no time");
-        }
+        Json.check(deadline > 0, "deadline_ms");
         readNames(Json.objectAt(json, "names"), input.behind(definitions).properties.keySet());
     }
 
     private static Dialect dialectOf(Map<String, Object> held) throws MalformedJsonException {
         String told = Json.optionalTextAt(held, "dialect");
         Dialect dialect = told == null ? Dialect.S0 : Dialect.of(told);
-        if (dialect == null) {
-            throw new MalformedJsonException("the dialect " + told + " is not served");
-        }
+        Json.check(dialect != null, told);
         return dialect;
     }
 
     private void readNames(Map<String, Object> renamed, Collection<String> declared)
             throws MalformedJsonException {
         for (String name : renamed.keySet()) {
-            if (!declared.contains(name)) {
-                throw new MalformedJsonException("the parameter " + name + " is not declared");
-            }
+            Json.check(declared.contains(name), name);
             names.put(name, Json.nameAt(renamed, name));
         }
         Set<String> there = new HashSet<>();
         for (String name : declared) {
-            if (!there.add(names.containsKey(name) ? names.get(name) : name)) {
-                throw new MalformedJsonException("two parameters of one name at the backend");
-            }
+            // Two parameters cannot have one name at the backend.
+            Json.check(there.add(names.containsKey(name) ? names.get(name) : name), name);
         }
     }
 
     private static String known(Map<String, Object> held, List<String> kinds)
             throws MalformedJsonException {
         String kind = Json.textAt(held, "kind");
-        if (!kinds.contains(kind)) {
-            throw new MalformedJsonException(kind + " is no kind of outputs or backend");
-        }
+        Json.check(kinds.contains(kind), kind);
         return kind;
     }
 

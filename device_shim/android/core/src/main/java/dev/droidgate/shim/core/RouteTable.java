@@ -1,5 +1,7 @@
 package dev.droidgate.shim.core;
 
+import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -11,23 +13,16 @@ public final class RouteTable {
     private final Map<String, Route> routes = new LinkedHashMap<>();
 
     private RouteTable(Map<String, Object> json) throws MalformedJsonException {
-        if (Json.integerAt(json, "format", 0) != FORMAT) {
-            throw new MalformedJsonException("the route table is of another format");
-        }
+        Json.check(Json.integerAt(json, "format", 0) == FORMAT, "format");
         Json.checkKeys(json, " format definitions routes ");
         definitions = Type.mapOf(Json.objectAt(json, "definitions"));
         for (Type one : definitions.values()) {
             one.checkReferences(definitions);
         }
-        if (!json.containsKey("routes")) {
-            throw new MalformedJsonException("the route table has no routes");
-        }
+        Json.check(json.containsKey("routes"), "routes");
         for (Object one : Json.listAt(json, "routes")) {
             Route route = new Route(Json.objectOf(one, "a route"), definitions);
-            if (routes.containsKey(route.id)) {
-                throw new MalformedJsonException("the route " + route.id + " stands twice");
-            }
-            routes.put(route.id, route);
+            Json.check(routes.put(route.id, route) == null, route.id);
         }
     }
 
@@ -38,6 +33,11 @@ public final class RouteTable {
      */
     public static RouteTable of(Object json) throws MalformedJsonException {
         return new RouteTable(Json.objectOf(json, "the route table"));
+    }
+
+    /** Returns all routes in the order of the table. */
+    public Collection<Route> all() {
+        return Collections.unmodifiableCollection(routes.values());
     }
 
     /** Returns the route of a capability, null where there is none. */

@@ -4,9 +4,13 @@ import java.util.Map;
 
 /** An app behind the shim, as it was approved or as it is installed. */
 public final class Target {
-    final String packageName;
-    final String signer;
-    final String digest;
+    public final String packageName;
+
+    /** SHA-256 of the signing certificate, lower-case hexadecimal. */
+    public final String signer;
+
+    /** Digest of the descriptor, {@code recipe:sha256}. */
+    public final String digest;
 
     /**
      * Makes a target: its package, the digest of its signing certificate, and that of its
@@ -20,9 +24,7 @@ public final class Target {
 
     static Target of(Map<String, Object> json) throws MalformedJsonException {
         Json.checkKeys(json, " package signer version_code digest ");
-        if (!(json.get("version_code") instanceof Long)) {
-            throw new MalformedJsonException("a target has no version");
-        }
+        Json.check(json.get("version_code") instanceof Long, "version_code");
         return new Target(
                 Json.nameAt(json, "package"),
                 Json.textAt(json, "signer"),

@@ -15,7 +15,7 @@ final class ToolWire {
 
     /** Returns the extras of a request. */
     static Map<String, String> request(
-            Dialect dialect, String id, String capability, Map<String, Object> arguments) {
+            Dialect dialect, String id, String capability, Object arguments) {
         Map<String, Object> named = new LinkedHashMap<>();
         named.put("id", capability);
         named.put(
@@ -24,11 +24,7 @@ final class ToolWire {
         document.put("id", id);
         document.put("capability", named);
         if (dialect.wrapped) {
-            Map<String, Object> versioned = new LinkedHashMap<>();
-            versioned.put("version", Dialect.VERSION);
-            versioned.put("request", document);
-            document = new LinkedHashMap<>();
-            document.put(Dialect.REQUEST_EXTRA, versioned);
+            document = Dialect.wrap(Dialect.REQUEST_EXTRA, "request", document);
         }
         Map<String, String> extras = new LinkedHashMap<>();
         extras.put(dialect.requestExtra(), JsonWriter.write(document));
@@ -92,16 +88,12 @@ final class ToolWire {
             return Json.object(held);
         }
         List<Object> entries = Json.list(held);
-        if (entries == null) {
-            throw new MalformedJsonException("the output is neither a list nor an object");
-        }
+        Json.check(entries != null, "output");
         Map<String, Object> outputs = new LinkedHashMap<>();
         for (Object entry : entries) {
             Map<String, Object> one = Json.objectOf(entry, "an output of the list");
             String name = Json.textAt(one, "name");
-            if (outputs.containsKey(name)) {
-                throw new MalformedJsonException("the output " + name + " stands twice");
-            }
+            Json.check(!outputs.containsKey(name), name);
             if (one.containsKey("value")) {
                 outputs.put(name, one.get("value"));
             }

@@ -81,9 +81,7 @@ public final class Type {
 
     private Type(Map<String, Object> facts) throws MalformedJsonException {
         kind = KINDS.indexOf(Json.textAt(facts, "kind"));
-        if (kind < 0) {
-            throw new MalformedJsonException("a type of no known kind");
-        }
+        Json.check(kind >= 0, "kind");
         Json.checkKeys(facts, FACTS + keysOf(kind));
         nullable = Json.flagAt(facts, "nullable");
         values = facts.get("enum") == null ? null : Json.listAt(facts, "enum");
@@ -190,9 +188,7 @@ public final class Type {
      * @throws MalformedJsonException there is one
      */
     void checkReferences(Map<String, Type> definitions) throws MalformedJsonException {
-        if (is(REF) && !definitions.containsKey(name)) {
-            throw new MalformedJsonException("the type " + name + " is not defined");
-        }
+        Json.check(!is(REF) || definitions.containsKey(name), name);
         if (items != null) {
             items.checkReferences(definitions);
         }
@@ -218,12 +214,12 @@ public final class Type {
     }
 
     /**
-     * Returns the pattern, null where none is declared.
+     * Returns the pattern that is declared.
      *
      * @throws UnsupportedPatternException it is outside the subset
      */
     Pattern compiledPattern() throws UnsupportedPatternException {
-        if (compiled == null && pattern != null) {
+        if (compiled == null) {
             compiled = Pattern.compile(pattern);
         }
         return compiled;

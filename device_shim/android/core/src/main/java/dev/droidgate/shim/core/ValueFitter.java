@@ -14,7 +14,6 @@ import java.util.Map;
 final class ValueFitter {
     private static final int MAX_DEPTH = 64;
     private static final int MAX_STEPS = 200_000;
-    private static final int MAX_NUMBER_TEXT = 64;
 
     /** The JSON Pointers of what was bent so far, in order. */
     final List<String> bends = new ArrayList<>();
@@ -173,18 +172,14 @@ final class ValueFitter {
     private Object fitReal(Object given, boolean single, String pointer)
             throws UnfitValueException {
         Object value = given;
-        if (value instanceof String) {
-            String text = (String) value;
-            if (text.length() <= MAX_NUMBER_TEXT && Numbers.isReal(text)) {
-                Object parsed = parsed(text);
-                if (parsed != null) {
-                    bend(pointer, "a text is given for a number");
-                    value = parsed;
-                }
+        if (value instanceof String && Numbers.isReal((String) value)) {
+            value = parsed((String) value);
+            if (value != null) {
+                bend(pointer, "a text is given for a number");
             }
         }
         if (!Json.isNumber(value)) {
-            throw unexpected("a number", value, pointer);
+            throw unexpected("a number", given, pointer);
         }
         double size = Math.abs(Json.decimal(value).doubleValue());
         if (size > (single ? Float.MAX_VALUE : Double.MAX_VALUE)) {
@@ -226,18 +221,23 @@ final class ValueFitter {
         return true;
     }
 
+    /** Returns a list or an object, also where a text spells it. */
+    private Object spelt(Object given, Class<?> kind, String words, String pointer)
+            throws UnfitValueException {
+        if (kind.isInstance(given)) {
+            return given;
+        }
+        Object parsed = given instanceof String ? parsed((String) given) : null;
+        if (!kind.isInstance(parsed)) {
+            throw unexpected(words, given, pointer);
+        }
+        bend(pointer, "a text is given for " + words);
+        return parsed;
+    }
+
     private Object fitList(Object given, Type one, String pointer, int depth)
             throws UnfitValueException {
-        List<Object> list = Json.list(given);
-        if (list == null && given instanceof String) {
-            list = Json.list(parsed((String) given));
-            if (list != null) {
-                bend(pointer, "a text is given for a list");
-            }
-        }
-        if (list == null) {
-            throw unexpected("a list", given, pointer);
-        }
+        List<Object> list = Json.list(spelt(given, List.class, "a list", pointer));
         if (one.items == null) {
             return list;
         }
@@ -250,16 +250,7 @@ final class ValueFitter {
 
     private Object fitObject(Object given, Type one, String pointer, int depth)
             throws UnfitValueException {
-        Map<String, Object> held = Json.object(given);
-        if (held == null && given instanceof String) {
-            held = Json.object(parsed((String) given));
-            if (held != null) {
-                bend(pointer, "a text is given for an object");
-            }
-        }
-        if (held == null) {
-            throw unexpected("an object", given, pointer);
-        }
+        Map<String, Object> held = Json.object(spelt(given, Map.class, "an object", pointer));
         Map<String, Object> fitted = new LinkedHashMap<>();
         for (Map.Entry<String, Object> member : held.entrySet()) {
             String name = member.getKey();

@@ -30,7 +30,8 @@ final class CallVector implements Clock, Backend, Answers {
         Engine engine = new Engine(routes, policy, this, this, this);
         boolean bound = "bind".equals(vector.get("carrier"));
         long caller = Json.integerAt(vector, "caller", -1);
-        engine.receive(bound, Json.objectAt(vector, "extras"), caller, null);
+        boolean approved = Json.flagAt(vector, "approved");
+        engine.receive(bound, approved, Json.objectAt(vector, "extras"), caller, null);
         if (outcome == null) {
             behave(engine);
         }
@@ -45,8 +46,22 @@ final class CallVector implements Clock, Backend, Answers {
     Map<String, Object> interrupted() throws MalformedJsonException {
         Engine engine = new Engine(routes, policy, this, this, this);
         boolean bound = "bind".equals(vector.get("carrier"));
-        engine.receive(bound, Json.objectAt(vector, "extras"), 0, null);
+        engine.receive(bound, false, Json.objectAt(vector, "extras"), 0, null);
         return VectorRunner.one("extras", Journal.interrupted(engine.journal().get(0)));
+    }
+
+    /** Tells what the user would be asked, null where nothing. */
+    Map<String, Object> preview() throws MalformedJsonException {
+        Engine engine = new Engine(routes, policy, this, this, this);
+        boolean bound = "bind".equals(vector.get("carrier"));
+        long caller = Json.integerAt(vector, "caller", -1);
+        Preview told = engine.preview(bound, caller, Json.objectAt(vector, "extras"));
+        if (told == null) {
+            return null;
+        }
+        Map<String, Object> preview = VectorRunner.one("capability", told.capability);
+        preview.put("arguments", JsonReader.parse(told.arguments));
+        return preview;
     }
 
     private void behave(Engine engine) throws MalformedJsonException {
@@ -102,7 +117,7 @@ final class CallVector implements Clock, Backend, Answers {
     }
 
     @Override
-    public void call(long called, Route by, Outgoing sent) {
+    public void call(long called, Object replyTo, Route by, Outgoing sent) {
         call = called;
         route = by;
         outgoing = sent;

@@ -6,6 +6,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * Random events through one engine, from one thread or several: requests, answers that come in time, late or
@@ -20,9 +21,12 @@ final class SequenceVector implements Clock, Backend, Answers {
     private final Engine engine;
     private final Target target;
     private final AtomicLong now = new AtomicLong();
-    private final AtomicLong lastCall = new AtomicLong();
+    private final AtomicLongArray sent = new AtomicLongArray(CALLS_BACK);
+    private final AtomicLong sentCalls = new AtomicLong();
     private final AtomicLong requests = new AtomicLong();
     private final AtomicLong twice = new AtomicLong();
+    private final AtomicLong sentLate = new AtomicLong();
+    private final ThreadLocal<Random> randoms = new ThreadLocal<>();
     private final Map<String, Object> tokens = new TreeMap<>();
     private final String request;
     private final long events;
@@ -40,6 +44,7 @@ final class SequenceVector implements Clock, Backend, Answers {
     }
 
     Map<String, Object> outcome() throws MalformedJsonException {
+        long heap = FloodVector.usedHeap();
         Thread[] all = new Thread[(int) threads];
         for (int index = 0; index < all.length; index++) {
             Random random = new Random(seed + index);
@@ -57,21 +62,23 @@ final class SequenceVector implements Clock, Backend, Answers {
         engine.expire();
         Map<String, Object> outcome = VectorRunner.one("requests", requests.get());
         outcome.put("twice", twice.get());
+        outcome.put("sent_late", sentLate.get());
         outcome.put("tokens", tokens);
         outcome.put("open", engine.expire() >= 0);
+        outcome.put("grown", FloodVector.usedHeap() - heap);
         return outcome;
     }
 
     private void run(Random random) {
+        randoms.set(random);
         for (long event = 0; event < events; event++) {
             int kind = random.nextInt(100);
             if (kind < 45) {
                 ask(random);
             } else if (kind < 75) {
-                long call = lastCall.get() - random.nextInt(CALLS_BACK);
-                engine.answered(call, answer(random));
+                engine.answered(sent.get(random.nextInt(CALLS_BACK)), answer(random));
             } else if (kind < 82) {
-                engine.cancel(new CallKey(random.nextInt(CALLERS), "r" + random.nextInt(IDS)));
+                cancel(random);
             } else if (kind < 83) {
                 engine.died(target.packageName);
             } else {
@@ -81,13 +88,17 @@ final class SequenceVector implements Clock, Backend, Answers {
         }
     }
 
+    private void cancel(Random random) {
+        engine.cancel(new CallKey(random.nextInt(CALLERS), "r" + random.nextInt(IDS)));
+    }
+
     private void ask(Random random) {
         Map<String, Object> extras = new LinkedHashMap<>();
         String id = random.nextInt(40) == 0 ? "" : "r" + random.nextInt(IDS);
         extras.put(Dialect.PROTOTYPE_REQUEST_EXTRA, request.replace("ID", id));
         requests.incrementAndGet();
         boolean bound = random.nextInt(20) > 0;
-        engine.receive(bound, extras, random.nextInt(CALLERS), new AtomicInteger());
+        engine.receive(bound, false, extras, random.nextInt(CALLERS), new AtomicInteger());
     }
 
     private static BackendAnswer answer(Random random) {
@@ -103,6 +114,12 @@ final class SequenceVector implements Clock, Backend, Answers {
 
     @Override
     public Target installed(Route route) {
+        // Whoever looks an app up takes a while, in which the call may end.
+        Random random = randoms.get();
+        if (random.nextInt(4) == 0) {
+            cancel(random);
+            Thread.yield();
+        }
         return target;
     }
 
@@ -112,8 +129,9 @@ final class SequenceVector implements Clock, Backend, Answers {
     }
 
     @Override
-    public void call(long call, Route route, Outgoing outgoing) {
-        lastCall.accumulateAndGet(call, Math::max);
+    public void call(long call, Object replyTo, Route route, Outgoing outgoing) {
+        sentLate.addAndGet(((AtomicInteger) replyTo).get());
+        sent.set((int) (sentCalls.getAndIncrement() % CALLS_BACK), call);
     }
 
     @Override

@@ -58,10 +58,14 @@ public final class VectorRunner {
                 return document(vector);
             case "call":
                 return new CallVector(vector).outcome();
+            case "preview":
+                return new CallVector(vector).preview();
             case "life":
                 return new LifeVector(vector).outcome();
             case "sequences":
                 return new SequenceVector(vector).outcome();
+            case "flood":
+                return new FloodVector(vector).outcome();
             case "journal":
                 return new CallVector(Json.objectAt(vector, "vector")).interrupted();
             case "tokens":
@@ -145,19 +149,21 @@ public final class VectorRunner {
         return outcome;
     }
 
-    /**
-     * Answers one vector many times and tells the nanoseconds of one, JSON of the table not
-     * counted.
-     */
+    /** Answers one vector many times and tells the nanoseconds of one; a call's table is read before. */
     private static Map<String, Object> bench(Map<String, Object> vector)
             throws MalformedJsonException {
-        CallVector call = new CallVector(Json.objectAt(vector, "vector"));
+        Map<String, Object> asked = Json.objectAt(vector, "vector");
+        CallVector call = "call".equals(asked.get("op")) ? new CallVector(asked) : null;
         long times = Json.integerAt(vector, "times", 1_000);
         ThreadMXBean cpu = ManagementFactory.getThreadMXBean();
         long cpuBegin = cpu.getCurrentThreadCpuTime();
         long begin = System.nanoTime();
         for (long count = 0; count < times; count++) {
-            call.outcome();
+            if (call == null) {
+                evaluate(asked);
+            } else {
+                call.outcome();
+            }
         }
         Map<String, Object> outcome = one("nanoseconds", (System.nanoTime() - begin) / times);
         outcome.put("cpu_nanoseconds", (cpu.getCurrentThreadCpuTime() - cpuBegin) / times);

@@ -1,0 +1,118 @@
+package dev.droidgate.shim.core;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Requests of agents that speak no Mobile-MCP: written as S1 for the engine, and its answers read back
+ * (docs/shim.md 2, 6).
+ */
+public final class Frontend {
+    private static final String RETURN_VALUE = "androidAppfunctionsReturnValue";
+    private static final List<String> ANSWERS =
+            Arrays.asList(
+                    Dialect.RESPONSE_EXTRA, Dialect.PROTOTYPE_RESPONSE_EXTRA, Dialect.RESULT_EXTRA);
+
+    private Frontend() {}
+
+    /**
+     * Returns the extras of a request.
+     *
+     * @param arguments an object, or JSON text of one
+     */
+    public static Map<String, Object> request(String capability, String id, Object arguments) {
+        Map<String, String> extras = ToolWire.request(Dialect.S1, id, capability, arguments);
+        return new LinkedHashMap<String, Object>(extras);
+    }
+
+    /** Returns the extras of a request that is written already. */
+    public static Map<String, Object> written(String request) {
+        return Collections.<String, Object>singletonMap(Dialect.REQUEST_EXTRA, request);
+    }
+
+    /** Returns the text of an answer, null where there is none. */
+    public static String textOf(Map<String, String> extras) {
+        for (String extra : ANSWERS) {
+            if (extras != null && extras.containsKey(extra)) {
+                return extras.get(extra);
+            }
+        }
+        return null;
+    }
+
+    /** Returns the capability that a journal entry names, empty where it names none. */
+    public static String capabilityOf(String entry) {
+        return memberOf(entry, "capability");
+    }
+
+    /** Returns the id of the request that a journal entry is of. */
+    public static String requestIdOf(String entry) {
+        return memberOf(entry, "request_id");
+    }
+
+    private static String memberOf(String entry, String key) {
+        try {
+            return Json.textAt(Json.objectOf(JsonReader.parseOwn(entry), "an entry"), key);
+        } catch (MalformedJsonException none) {
+            return "";
+        }
+    }
+
+    /**
+     * Returns the outputs that an answer tells, empty for none.
+     *
+     * @throws CallFailure the failure that it tells
+     */
+    public static Map<String, Object> outputs(Map<String, String> extras) throws CallFailure {
+        Map<String, Object> outputs =
+                Json.object(ToolWire.value(new LinkedHashMap<String, Object>(extras)));
+        return outputs == null ? Collections.<String, Object>emptyMap() : outputs;
+    }
+
+    /** Returns the outputs as one text: that of the only one, {@code result}, where it is a text, else JSON. */
+    public static String told(Map<String, Object> outputs) {
+        Object result = outputs.size() == 1 ? outputs.get("result") : null;
+        return result instanceof String ? (String) result : JsonWriter.write(outputs);
+    }
+
+    /**
+     * Returns the arguments that a function's request document holds.
+     *
+     * @throws CallFailure {@code invalid_argument}: it does not fit the route's input
+     */
+    public static Object arguments(Map<String, Object> document, Route route, RouteTable routes)
+            throws CallFailure {
+        return DocumentReader.readParameters(document, route.input, routes.definitions);
+    }
+
+    /**
+     * Returns the document that a function answers with.
+     *
+     * @throws CallFailure {@code invalid_argument}: a document cannot say the outputs
+     */
+    public static Map<String, Object> document(
+            Map<String, Object> outputs, Route route, RouteTable routes) throws CallFailure {
+        Map<String, Object> properties = new LinkedHashMap<>();
+        if (route.outputs != null) {
+            Type declared = route.output;
+            if (!"fields".equals(route.outputs)) {
+                Map<String, Type.Property> named = new LinkedHashMap<>();
+                if (declared != null) {
+                    named.put(route.outputName, new Type.Property(declared, false));
+                }
+                declared = new Type(named, null);
+            }
+            List<Object> values = new ArrayList<>();
+            values.add(DocumentWriter.write(outputs, declared, routes.definitions));
+            Map<String, Object> property = new LinkedHashMap<>();
+            property.put(DocumentTypes.KIND, DocumentTypes.DOCUMENT);
+            property.put(DocumentTypes.VALUES, values);
+            properties.put(RETURN_VALUE, property);
+        }
+        return DocumentTypes.document("", properties);
+    }
+}
