@@ -27,6 +27,16 @@ FRAMEWORK_RESOURCES = Path("/usr/share/android-framework-res/framework-res.apk")
 ANDROID_JAR_FROM_MAVEN = "com/google/android/android/4.1.1.4/android-4.1.1.4.jar"
 FRAMEWORK_FROM_MAVEN = "16-robolectric-13921718"
 KOTLIN_FROM_MAVEN = "2.1.21"
+ANDROID_7_FROM_MAVEN = "7.0.0_r1-robolectric-r1"
+R8_FROM_MAVEN = "8.13.6"
+JDK_OF_DEX = 25
+ROBOLECTRIC_FROM_MAVEN = (
+    "org.robolectric:robolectric:4.16",
+    "org.robolectric:android-all-instrumented:10-robolectric-5803371-i7",
+    "org.robolectric:android-all-instrumented:14-robolectric-10818077-i7",
+    "org.robolectric:android-all-instrumented:16-robolectric-13921718-i7",
+)
+DEX2JAR_FROM_MAVEN = "2.4.24"
 JDK_FOLDERS = "/usr/lib/jvm"
 # The folder may belong to somebody else, as where a container runs the tests as root.
 GIT = ("git", "-c", "safe.directory=*")
@@ -100,14 +110,31 @@ def _framework_jar() -> Path | None:
 
 def _newest_jdk() -> Path | None:
     """Return the `javac` of the newest JDK: the one on PATH, or one in a folder of its own beside it."""
+    return max(_compilers(), key=_version_printed_with("-version"), default=None)
+
+
+def _compilers() -> list[Path]:
     found = shutil.which("javac")
     candidates = [Path(found)] if found else []
     named = os.environ.get("DROIDGATE_JDK")
     if named:
         candidates.insert(0, Path(named) / "bin/javac")
     candidates += sorted(Path(JDK_FOLDERS).glob("*/bin/javac"))
+    return [one for one in candidates if one.is_file()]
+
+
+def _android_7_jar() -> Path | None:
+    return next(iter(maven_jars(f"org.robolectric:android-all:{ANDROID_7_FROM_MAVEN}")), None)
+
+
+def _r8() -> Path | None:
+    return next(iter(maven_jars(f"com.android.tools:r8:{R8_FROM_MAVEN}")), None)
+
+
+def _jdk_of_dex() -> Path | None:
+    """Return the `javac` of a JDK of the very major version that the committed dex was made with."""
     read = _version_printed_with("-version")
-    return max((one for one in candidates if one.is_file()), key=read, default=None)
+    return next((one for one in _compilers() if read(one)[:1] == (JDK_OF_DEX,)), None)
 
 
 def _kotlin_compiler() -> Path | None:
@@ -116,6 +143,16 @@ def _kotlin_compiler() -> Path | None:
         f"org.jetbrains.kotlin:kotlin-stdlib:{KOTLIN_FROM_MAVEN}",
     )
     return jars[0] if len(jars) == 2 else None
+
+
+def _robolectric() -> Path | None:
+    """Return the oldest SDK's jar where all of them, and what the module is built with, have been fetched."""
+    jars = maven_jars(*ROBOLECTRIC_FROM_MAVEN, "org.apache.maven.surefire:surefire-junit4:3.5.2")
+    return jars[1] if len(jars) == len(ROBOLECTRIC_FROM_MAVEN) + 1 and _framework_jar() else None
+
+
+def _dex2jar() -> Path | None:
+    return next(iter(maven_jars(f"de.femtopedia.dex2jar:dex-translator:{DEX2JAR_FROM_MAVEN}")), None)
 
 
 def _git_checkout() -> Path | None:
@@ -151,6 +188,12 @@ def _version_of_adb(program: Path) -> Version:
     """Return the version of the platform tools; the one in the first line is the protocol's."""
     run = subprocess.run([program, "version"], capture_output=True, text=True, check=False, timeout=60)
     return _numbers(run.stdout.partition("\nVersion ")[2])
+
+
+def _version_of_maven(program: Path) -> Version:
+    """Return the version; what colours the line has numbers too."""
+    run = subprocess.run([program, "--version"], capture_output=True, text=True, check=False, timeout=60)
+    return _numbers(run.stdout.partition("Apache Maven ")[2])
 
 
 def _package_index() -> Path | None:
@@ -362,11 +405,58 @@ PARTS = {
             how_to_get=f"install JDK 21 or later below {JDK_FOLDERS}, or name its folder in DROIDGATE_JDK",
         ),
         Part(
+            name="jdk-25",
+            find=_jdk_of_dex,
+            proves="the shim's committed dex is what its sources make",
+            how_to_get=f"install JDK {JDK_OF_DEX} below {JDK_FOLDERS}, or name its folder in DROIDGATE_JDK",
+        ),
+        Part(
+            name="r8",
+            find=_r8,
+            proves="the shim's committed dex is what its sources make, of Android's public API only",
+            how_to_get="mvn dependency:get -Dtransitive=false "
+            f"-Dartifact=com.android.tools:r8:{R8_FROM_MAVEN}",
+        ),
+        Part(
+            name="android-7-jar",
+            find=_android_7_jar,
+            proves="the shim's classes load on Android 7.0",
+            how_to_get="mvn dependency:get -Dtransitive=false "
+            f"-Dartifact=org.robolectric:android-all:{ANDROID_7_FROM_MAVEN}",
+        ),
+        Part(
+            name="dexdump",
+            find=_program("dexdump"),
+            proves="Android's own reader reads the shim's dex",
+            how_to_get="Debian: apt install dexdump",
+        ),
+        Part(
             name="kotlin-compiler",
             find=_kotlin_compiler,
             proves="Kotlin that we generate compiles",
             how_to_get="mvn dependency:get "
             f"-Dartifact=org.jetbrains.kotlin:kotlin-compiler-embeddable:{KOTLIN_FROM_MAVEN}",
+        ),
+        Part(
+            name="maven",
+            find=_program("mvn"),
+            least_version=(3, 8),
+            read_version=_version_of_maven,
+            proves="the Maven module that runs the shim's Android classes builds",
+            how_to_get="Debian: apt install maven",
+        ),
+        Part(
+            name="robolectric",
+            find=_robolectric,
+            proves="the shim's Android classes work on Android's own code, of releases 10, 14 and 16",
+            how_to_get="scripts/fetch_robolectric.sh downloads 0.8 GB from Maven Central, once",
+        ),
+        Part(
+            name="dex2jar",
+            find=_dex2jar,
+            proves="the dex that ships behaves as its sources do",
+            how_to_get="scripts/fetch_robolectric.sh, or mvn dependency:get "
+            f"-Dartifact=de.femtopedia.dex2jar:dex-translator:{DEX2JAR_FROM_MAVEN}",
         ),
         Part(
             name="git-checkout",

@@ -1,0 +1,72 @@
+package dev.droidgate.shim;
+
+import android.app.PendingIntent;
+import android.content.Intent;
+import android.os.Build;
+import android.os.Bundle;
+import android.util.Log;
+import java.util.Map;
+
+/** The answer to a started service: the callback is sent with the answer's extras. */
+final class CallbackReply extends Reply {
+    private final Shim shim;
+    private final PendingIntent callback;
+    private final Runnable acknowledge;
+
+    /**
+     * Makes a reply.
+     *
+     * @param acknowledge tells the service that this start is done
+     */
+    CallbackReply(Shim shim, PendingIntent callback, Runnable acknowledge) {
+        super(shim.grants.caller(callback.getCreatorUid()), false);
+        this.shim = shim;
+        this.callback = callback;
+        this.acknowledge = acknowledge;
+    }
+
+    @Override
+    void send(Map<String, String> extras, String token) {
+        send(shim, callback, extras);
+        acknowledge.run();
+    }
+
+    /** Without options: what Android would let this app start is not lent to the callback. */
+    private static void send(Shim shim, PendingIntent callback, Map<String, String> extras) {
+        if (extras == null) {
+            return;
+        }
+        try {
+            callback.send(shim.context, 0, new Intent().putExtras(Extras.bundle(extras)));
+        } catch (PendingIntent.CanceledException | RuntimeException gone) {
+            Log.w("droidgate", "an answer finds nobody", gone);
+        }
+    }
+
+    @Override
+    void save(Bundle out) {
+        out.putParcelable(Names.CALLBACK, callback);
+    }
+
+    /** Answers what a process before this one left open, unless somebody has answered it. */
+    static void interrupt(Shim shim, Bundle saved, String entry) {
+        PendingIntent callback = in(saved);
+        if (callback != null && entry != null && shim.journal.claim(entry)) {
+            send(shim, callback, Reply.interrupted(entry));
+            shim.writeJournal();
+        }
+    }
+
+    /**
+     * Returns the callback of a request, null where there is none that may be sent: one that is an activity
+     * would open a window in the shim's name.
+     */
+    static PendingIntent in(Bundle extras) {
+        Object held = extras == null ? null : Extras.any(extras, Names.CALLBACK);
+        if (!(held instanceof PendingIntent)) {
+            return null;
+        }
+        PendingIntent callback = (PendingIntent) held;
+        return Build.VERSION.SDK_INT >= 31 && callback.isActivity() ? null : callback;
+    }
+}

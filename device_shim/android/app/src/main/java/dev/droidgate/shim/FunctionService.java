@@ -1,0 +1,93 @@
+package dev.droidgate.shim;
+
+import android.app.appfunctions.AppFunctionException;
+import android.app.appfunctions.AppFunctionService;
+import android.app.appfunctions.ExecuteAppFunctionRequest;
+import android.app.appfunctions.ExecuteAppFunctionResponse;
+import android.content.pm.PackageManager;
+import android.content.pm.SigningInfo;
+import android.os.CancellationSignal;
+import android.os.OutcomeReceiver;
+import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.FailureTokens;
+import dev.droidgate.shim.core.Frontend;
+import dev.droidgate.shim.core.Json;
+import dev.droidgate.shim.core.Route;
+import java.util.Map;
+
+/** The capabilities as app functions (docs/shim.md 6); loaded from Android 16 on (API 36) only. */
+public final class FunctionService extends AppFunctionService {
+    /** The answer to one execution. */
+    private static final class Outcome extends Reply {
+        private final Shim shim;
+        private final Route route;
+        private final OutcomeReceiver<ExecuteAppFunctionResponse, AppFunctionException> callback;
+
+        Outcome(
+                Shim shim,
+                Caller caller,
+                Route route,
+                OutcomeReceiver<ExecuteAppFunctionResponse, AppFunctionException> callback) {
+            super(caller, true);
+            this.shim = shim;
+            this.route = route;
+            this.callback = callback;
+        }
+
+        @Override
+        void send(Map<String, String> extras, String token) {
+            if (extras == null) {
+                fail(callback, token, "");
+                return;
+            }
+            try {
+                Map<String, Object> document =
+                        Frontend.document(Frontend.outputs(extras), route, shim.routes);
+                callback.onResult(new ExecuteAppFunctionResponse(Documents.write(document)));
+            } catch (CallFailure failure) {
+                fail(callback, failure.token, failure.getMessage());
+            }
+        }
+    }
+
+    private static void fail(
+            OutcomeReceiver<ExecuteAppFunctionResponse, AppFunctionException> callback,
+            String token,
+            String text) {
+        String message = text.isEmpty() ? token : token + ": " + text;
+        callback.onError(new AppFunctionException(FailureTokens.codeOf(token), message));
+    }
+
+    @Override
+    public void onExecuteFunction(
+            ExecuteAppFunctionRequest request,
+            String callingPackage,
+            SigningInfo callingPackageSigningInfo,
+            CancellationSignal signal,
+            OutcomeReceiver<ExecuteAppFunctionResponse, AppFunctionException> callback) {
+        Shim shim = Shim.of(this);
+        Route route = routeOf(shim, request.getFunctionIdentifier());
+        if (route == null) {
+            fail(callback, FailureTokens.UNKNOWN_CAPABILITY, "");
+            return;
+        }
+        try {
+            Object arguments =
+                    Frontend.arguments(Documents.read(request.getParameters()), route, shim.routes);
+            long uid = getPackageManager().getPackageUid(callingPackage, 0);
+            Outcome outcome = new Outcome(shim, shim.grants.caller(uid), route, callback);
+            signal.setOnCancelListener(() -> shim.cancel(outcome));
+            shim.receive(outcome, Frontend.request(route.id, Hex.randomId(), arguments), false);
+        } catch (CallFailure | RuntimeException unreadable) {
+            fail(callback, FailureTokens.INVALID_ARGUMENT, String.valueOf(unreadable.getMessage()));
+        } catch (PackageManager.NameNotFoundException unknown) {
+            fail(callback, FailureTokens.DENIED, "");
+        }
+    }
+
+    private static Route routeOf(Shim shim, String function) {
+        Map<String, Object> functions = Json.object(shim.app.get("functions"));
+        Object id = functions == null ? null : functions.get(function);
+        return id instanceof String ? shim.routes.find((String) id) : null;
+    }
+}

@@ -1,0 +1,240 @@
+package dev.droidgate.shim;
+
+import android.content.Context;
+import android.content.pm.PackageManager;
+import dev.droidgate.shim.core.Json;
+import dev.droidgate.shim.core.MalformedJsonException;
+import dev.droidgate.shim.core.Policy;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** Who may call what, and what is switched off: deny unless granted (docs/shim.md 3). */
+final class Grants {
+    private final PackageManager packages;
+    private final Certificates certificates;
+    private final JsonFile grantsFile;
+    private final JsonFile switchesFile;
+
+    /** The builder's policy, without what only the app reads. */
+    private final Map<String, Object> built;
+
+    private final List<Map<String, Object>> grants = new ArrayList<>();
+    private final Set<Object> switchedOff = new TreeSet<>();
+    private boolean asking = true;
+
+    /** What each uid that asked may call; the engine knows uids only. */
+    private final Map<Long, Set<String>> granted = new HashMap<>();
+
+    Grants(Context context, Map<String, Object> policy) {
+        packages = context.getPackageManager();
+        certificates = new Certificates(packages);
+        grantsFile = new JsonFile(context, "grants.json");
+        switchesFile = new JsonFile(context, "switches.json");
+        built = new LinkedHashMap<>(policy);
+        built.remove("app");
+        try {
+            read();
+        } catch (MalformedJsonException unreadable) {
+            // What cannot be read grants nothing.
+            grants.clear();
+        }
+    }
+
+    private void read() throws MalformedJsonException {
+        switchedOff.addAll(Json.listAt(built, "switched_off"));
+        Map<String, Object> switches = Json.object(switchesFile.read());
+        if (switches != null) {
+            switchedOff.clear();
+            for (Object one : Json.listAt(switches, "switched_off")) {
+                switchedOff.add(String.valueOf(one));
+            }
+            asking = Json.flagAt(switches, "asking");
+        }
+        List<Object> stored = Json.list(grantsFile.read());
+        if (stored != null) {
+            for (Object one : stored) {
+                Map<String, Object> grant = Json.objectOf(one, "a grant");
+                Json.textAt(grant, "capability");
+                callerOf(grant);
+                grants.add(grant);
+            }
+        }
+    }
+
+    /** Returns the package and certificate of a grant's caller, null for any app. */
+    private static Map<String, Object> callerOf(Map<String, Object> grant)
+            throws MalformedJsonException {
+        if (Names.ANY_APP.equals(grant.get("caller"))) {
+            return null;
+        }
+        Map<String, Object> caller = Json.objectOf(grant.get("caller"), "a caller");
+        Json.textAt(caller, "package");
+        Json.textAt(caller, "signer");
+        return caller;
+    }
+
+    /** Resolves a uid; the first package is the one that is shown. */
+    Caller caller(long uid) {
+        String[] named = uid < 0 ? null : packages.getPackagesForUid((int) uid);
+        if (named == null || named.length == 0) {
+            return uid < 0 ? Caller.NOBODY : new Caller(uid, new ArrayList<String>(), "");
+        }
+        Arrays.sort(named);
+        return new Caller(uid, Arrays.asList(named), certificates.signerOf(named[0]));
+    }
+
+    /** Returns the policy for a request of a caller, whose packages and certificates are looked up now. */
+    synchronized Policy policyFor(Caller caller) {
+        Set<String> mine = capabilitiesOf(caller);
+        if (mine.isEmpty()) {
+            granted.remove(caller.uid);
+        } else {
+            granted.put(caller.uid, mine);
+        }
+        List<Object> told = new ArrayList<>();
+        for (Map.Entry<Long, Set<String>> one : granted.entrySet()) {
+            for (String capability : one.getValue()) {
+                told.add(grant(one.getKey(), capability));
+            }
+        }
+        for (Map<String, Object> one : grants) {
+            if (Names.ANY_APP.equals(one.get("caller"))) {
+                told.add(grant(Names.ANY_APP, one.get("capability")));
+            }
+        }
+        Map<String, Object> policy = new LinkedHashMap<>(built);
+        policy.put("grants", told);
+        policy.put("switched_off", new ArrayList<>(switchedOff));
+        try {
+            return Policy.of(policy);
+        } catch (MalformedJsonException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    private static Map<String, Object> grant(Object caller, Object capability) {
+        Map<String, Object> grant = new LinkedHashMap<>();
+        grant.put("caller", caller);
+        grant.put("capability", capability);
+        return grant;
+    }
+
+    /** Packages of one uid act as one, so each of them needs the grant. */
+    private Set<String> capabilitiesOf(Caller caller) {
+        Set<String> common = null;
+        for (String name : caller.packages) {
+            Set<String> own = capabilitiesOf(name);
+            common = common == null ? own : inBoth(common, own);
+        }
+        return common == null ? new LinkedHashSet<String>() : common;
+    }
+
+    private static Set<String> inBoth(Set<String> left, Set<String> right) {
+        Set<String> both = new LinkedHashSet<>(left);
+        both.addAll(right);
+        both.removeIf(one -> !covers(left, one) || !covers(right, one));
+        return both;
+    }
+
+    private static boolean covers(Set<String> granted, String capability) {
+        return granted.contains(capability) || granted.contains(Names.EVERYTHING);
+    }
+
+    private Set<String> capabilitiesOf(String name) {
+        Set<String> own = new LinkedHashSet<>();
+        for (Map<String, Object> one : grants) {
+            Map<String, Object> caller = Json.object(one.get("caller"));
+            if (caller != null
+                    && name.equals(caller.get("package"))
+                    && certificates.isBy(name, (String) caller.get("signer"))) {
+                own.add((String) one.get("capability"));
+            }
+        }
+        return own;
+    }
+
+    /**
+     * Grants a capability, or everything, to any app or to a package as it is signed now.
+     *
+     * @param expected the signer that somebody who sees the package tells, null where nobody does: from
+     *     Android 11 on this app sees only whom it queries and who has called it
+     * @return the grant, null where no signer is known or another is expected
+     */
+    synchronized Map<String, Object> add(String caller, String capability, String expected) {
+        Object told = Names.ANY_APP;
+        if (!Names.ANY_APP.equals(caller)) {
+            String signer = certificates.signerOf(caller);
+            if (signer.isEmpty() && expected != null) {
+                signer = expected;
+            }
+            if (signer.isEmpty() || expected != null && !expected.equals(signer)) {
+                return null;
+            }
+            Map<String, Object> named = new LinkedHashMap<>();
+            named.put("package", caller);
+            named.put("signer", signer);
+            told = named;
+        }
+        Map<String, Object> grant = grant(told, capability);
+        for (Map<String, Object> one : grants) {
+            if (told.equals(one.get("caller")) && capability.equals(one.get("capability"))) {
+                return one;
+            }
+        }
+        grant.put("since", System.currentTimeMillis());
+        grants.add(grant);
+        grantsFile.write(grants);
+        return grant;
+    }
+
+    /** Revokes a capability, or everything, of a package or any app; returns how many grants it was. */
+    synchronized long remove(String caller, String capability) {
+        int before = grants.size();
+        grants.removeIf(
+                one -> {
+                    Map<String, Object> named = Json.object(one.get("caller"));
+                    Object who = named == null ? one.get("caller") : named.get("package");
+                    boolean all = Names.EVERYTHING.equals(capability);
+                    return caller.equals(who) && (all || capability.equals(one.get("capability")));
+                });
+        grantsFile.write(grants);
+        return before - grants.size();
+    }
+
+    synchronized List<Object> all() {
+        return new ArrayList<Object>(grants);
+    }
+
+    synchronized List<Object> switchedOff() {
+        return new ArrayList<>(switchedOff);
+    }
+
+    synchronized boolean isAsking() {
+        return asking;
+    }
+
+    synchronized void ask(boolean on) {
+        asking = on;
+        writeSwitches();
+    }
+
+    synchronized void turn(String capability, boolean on) {
+        if (on ? switchedOff.remove(capability) : switchedOff.add(capability)) {
+            writeSwitches();
+        }
+    }
+
+    private void writeSwitches() {
+        Map<String, Object> switches = new LinkedHashMap<>();
+        switches.put("switched_off", new ArrayList<>(switchedOff));
+        switches.put("asking", asking);
+        switchesFile.write(switches);
+    }
+}

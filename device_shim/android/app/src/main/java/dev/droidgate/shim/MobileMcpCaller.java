@@ -1,0 +1,79 @@
+package dev.droidgate.shim;
+
+import android.content.Intent;
+import dev.droidgate.shim.core.BackendAnswer;
+import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.FailureTokens;
+import dev.droidgate.shim.core.Route;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Calls of other Mobile-MCP tools: bound where they let themselves be bound, else started (docs/shim.md 4).
+ *
+ * <p>A tool may keep what belongs to one agent with its binding, so each agent has a binding of its own.
+ */
+final class MobileMcpCaller {
+    private final Shim shim;
+    private final StartedTools started;
+    private final Map<String, ToolBinding> bindings = new HashMap<>();
+
+    MobileMcpCaller(Shim shim) {
+        this.shim = shim;
+        started = new StartedTools(shim);
+    }
+
+    /** A call that is open. */
+    static final class ToolCall {
+        final long number;
+        final Reply reply;
+        final Intent intent;
+
+        ToolCall(long number, Reply reply, Intent intent) {
+            this.number = number;
+            this.reply = reply;
+            this.intent = intent;
+        }
+    }
+
+    void call(long number, Reply reply, Route route, Intent intent) {
+        String key = reply.caller.uid + " " + route.component;
+        ToolCall call = new ToolCall(number, reply, intent);
+        ToolBinding binding;
+        boolean isNew = false;
+        synchronized (bindings) {
+            binding = bindings.get(key);
+            if (binding == null || !binding.take(call)) {
+                binding = new ToolBinding(shim, this, key);
+                binding.take(call);
+                bindings.put(key, binding);
+                isNew = true;
+            }
+        }
+        if (isNew) {
+            binding.bind(new Intent(Names.SERVICE).setComponent(intent.getComponent()));
+        }
+        ToolBinding taker = binding;
+        reply.whenAnswered(() -> taker.ended(call));
+    }
+
+    /** Forgets a binding that takes no calls any more. */
+    void forget(String key, ToolBinding binding) {
+        synchronized (bindings) {
+            bindings.remove(key, binding);
+        }
+    }
+
+    /** Calls a tool that cannot be bound. */
+    void start(ToolCall call) {
+        started.start(call);
+    }
+
+    void fail(ToolCall call, String token, String text) {
+        shim.answered(call.number, BackendAnswer.ofFailure(new CallFailure(token, text)));
+    }
+
+    void died(ToolCall call) {
+        fail(call, FailureTokens.INTERRUPTED, "the tool died during the call");
+    }
+}

@@ -1,0 +1,83 @@
+package dev.droidgate.shim;
+
+import android.os.Bundle;
+import android.os.SystemClock;
+import dev.droidgate.shim.core.FailureTokens;
+import dev.droidgate.shim.core.Journal;
+import dev.droidgate.shim.core.MalformedJsonException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Where the one answer of a request goes, and who asked. */
+abstract class Reply {
+    final Caller caller;
+
+    /** Whether the platform vouches for the caller. */
+    final boolean bound;
+
+    final long since = SystemClock.elapsedRealtime();
+
+    /** What is enough to answer it after this process; null where nobody could be answered. */
+    volatile String entry;
+
+    private boolean answered;
+    private final List<Runnable> ends = new ArrayList<>();
+
+    Reply(Caller caller, boolean bound) {
+        this.caller = caller;
+        this.bound = bound;
+    }
+
+    /**
+     * Sends the answer.
+     *
+     * @param extras null where the request's form is not known
+     * @param token the failure's token, null on success
+     */
+    abstract void send(Map<String, String> extras, String token);
+
+    /** Keeps what is needed to answer after this process has died; nothing where that cannot be. */
+    void save(Bundle out) {}
+
+    /** Answers, once; tells whether this was the first answer. */
+    final boolean answer(Map<String, String> extras, String token) {
+        synchronized (this) {
+            if (answered) {
+                return false;
+            }
+            answered = true;
+        }
+        send(extras, token);
+        // Nothing is added any more: who comes now runs at once.
+        for (Runnable one : ends) {
+            one.run();
+        }
+        return true;
+    }
+
+    /** Runs something when the answer has gone, at once where it has. */
+    final void whenAnswered(Runnable done) {
+        synchronized (this) {
+            if (!answered) {
+                ends.add(done);
+                return;
+            }
+        }
+        done.run();
+    }
+
+    /** Answers in the engine's place, which will not be able to. */
+    final void interrupt() {
+        answer(interrupted(entry), FailureTokens.INTERRUPTED);
+    }
+
+    /** Returns the extras that answer what an earlier process left; null where nobody can be answered. */
+    static Map<String, String> interrupted(String entry) {
+        try {
+            return entry == null ? null : Journal.interrupted(entry);
+        } catch (MalformedJsonException unreadable) {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,165 @@
+package dev.droidgate.shim;
+
+import android.content.Intent;
+import dev.droidgate.shim.core.BackendAnswer;
+import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.FailureTokens;
+import dev.droidgate.shim.core.Route;
+import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Calls of mMCP activities, one after the other: two on one screen would answer in any order. */
+final class ScreenCalls {
+    private static final int MOST_WAITING = 8;
+    private static final long NEW_TASK_TIME = 300;
+
+    private final Shim shim;
+    private final Deque<ScreenCall> waiting = new ArrayDeque<>();
+    private ScreenCall active;
+
+    ScreenCalls(Shim shim) {
+        this.shim = shim;
+    }
+
+    /** A call, from its place in the queue to its answer. */
+    static final class ScreenCall {
+        final String key = Hex.randomId();
+        final long number;
+        final Reply reply;
+        final Route route;
+        final Intent intent;
+        final long until;
+        private TrampolineActivity window;
+        private long begin;
+
+        ScreenCall(long number, Reply reply, Route route, Intent intent, long until) {
+            this.number = number;
+            this.reply = reply;
+            this.route = route;
+            this.intent = intent;
+            this.until = until;
+        }
+    }
+
+    /**
+     * Takes a call.
+     *
+     * @throws CallFailure {@code needs_user} or {@code busy}
+     */
+    void call(long number, Reply reply, Route route, Intent intent) throws CallFailure {
+        if (shim.isLocked()) {
+            throw new CallFailure(FailureTokens.NEEDS_USER, "the device is locked");
+        }
+        ScreenCall call = new ScreenCall(number, reply, route, intent, shim.now() + route.deadline);
+        synchronized (this) {
+            if (active == null) {
+                active = call;
+            } else if (waiting.size() >= MOST_WAITING) {
+                throw new CallFailure(FailureTokens.BUSY, "too many calls wait for the screen");
+            } else {
+                waiting.add(call);
+            }
+        }
+        reply.whenAnswered(() -> ended(call));
+        begin(call);
+    }
+
+    private void begin(ScreenCall call) {
+        synchronized (this) {
+            if (active != call) {
+                return;
+            }
+        }
+        if (shim.isLocked()) {
+            fail(call, FailureTokens.NEEDS_USER, "the device is locked");
+            return;
+        }
+        shim.windows.open(
+                TrampolineActivity.class,
+                call.key,
+                Texts.TAP_TO_GO_ON,
+                call.until,
+                () -> fail(call, FailureTokens.NEEDS_USER, "Android let no window open; nobody tapped"));
+    }
+
+    private void fail(ScreenCall call, String token, String text) {
+        shim.answered(call.number, BackendAnswer.ofFailure(new CallFailure(token, text)));
+    }
+
+    /** Clears the screen of an answered call, whatever answered it, and goes on with the next. */
+    private void ended(ScreenCall call) {
+        TrampolineActivity window;
+        ScreenCall next;
+        synchronized (this) {
+            waiting.remove(call);
+            if (active != call) {
+                return;
+            }
+            active = waiting.poll();
+            next = active;
+            window = call.window;
+        }
+        shim.windows.cancel(call.key);
+        if (window != null) {
+            shim.main.post(window::close);
+        }
+        if (next != null) {
+            begin(next);
+        }
+    }
+
+    /** Returns the call that a new window is for, null where it is not wanted any more. */
+    ScreenCall opened(String key, TrampolineActivity window) {
+        return key != null && shim.windows.opened(key) ? attach(key, window) : null;
+    }
+
+    /** Returns the call that a window which Android made anew is for. */
+    synchronized ScreenCall attach(String key, TrampolineActivity window) {
+        if (active == null || !active.key.equals(key)) {
+            return null;
+        }
+        if (active.window == null) {
+            active.begin = shim.now();
+        }
+        active.window = window;
+        return active;
+    }
+
+    /** Tells that the tool's activity cannot be started. */
+    void refused(ScreenCall call, RuntimeException why) {
+        fail(call, FailureTokens.UNAVAILABLE, String.valueOf(why.getMessage()));
+    }
+
+    /** Takes a tool's result. */
+    void result(ScreenCall call, int code, Intent data) {
+        String result = data == null ? null : Extras.text(data.getExtras(), Names.RESULT);
+        String error = data == null ? null : Extras.text(data.getExtras(), Names.ERROR);
+        boolean silent = result == null && error == null;
+        // A tool that Android put into a new task is cancelled as it starts, and may run (reference 0.6).
+        if (code == 0 && silent && shim.now() - call.begin < NEW_TASK_TIME) {
+            fail(call, FailureTokens.CANCELED, "callee_in_new_task");
+            return;
+        }
+        Map<String, Object> extras = new LinkedHashMap<>();
+        if (result != null) {
+            extras.put(Names.RESULT, result);
+        }
+        if (error != null) {
+            extras.put(Names.ERROR, error);
+        }
+        shim.answered(call.number, BackendAnswer.ofActivity(code, extras));
+    }
+
+    /** Tells that the result came from another app than the one that was called. */
+    void forged(ScreenCall call) {
+        fail(call, FailureTokens.MALFORMED_RESPONSE, "another app answered");
+    }
+
+    /** Tells that the user, or Android, has removed the window. */
+    void removed(ScreenCall call) {
+        shim.answered(call.number, BackendAnswer.ofActivity(0, Collections.<String, Object>emptyMap()));
+    }
+}

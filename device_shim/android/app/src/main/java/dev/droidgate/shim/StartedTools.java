@@ -1,0 +1,84 @@
+package dev.droidgate.shim;
+
+import android.app.PendingIntent;
+import android.content.BroadcastReceiver;
+import android.content.Context;
+import android.content.Intent;
+import android.content.IntentFilter;
+import android.os.Build;
+import dev.droidgate.shim.MobileMcpCaller.ToolCall;
+import dev.droidgate.shim.core.BackendAnswer;
+import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.FailureTokens;
+
+/** Tools that are started with a request and call back with the response. */
+final class StartedTools extends BroadcastReceiver {
+    private static final String CALL = "call";
+
+    private final Shim shim;
+
+    /** Before Android 13 any app can send to a receiver that is made in code: so the action is a secret. */
+    private final String action = "dev.droidgate.shim." + Hex.randomId();
+
+    private boolean registered;
+
+    StartedTools(Shim shim) {
+        this.shim = shim;
+    }
+
+    void start(ToolCall call) {
+        register();
+        PendingIntent callback = callback(call.number);
+        call.reply.whenAnswered(callback::cancel);
+        try {
+            Intent intent = new Intent(call.intent).putExtra(Names.CALLBACK, callback);
+            Object found =
+                    Build.VERSION.SDK_INT >= 26
+                            ? shim.context.startForegroundService(intent)
+                            : shim.context.startService(intent);
+            if (found == null) {
+                fail(call, "there is no such service");
+            }
+        } catch (RuntimeException refused) {
+            fail(call, String.valueOf(refused.getMessage()));
+        }
+    }
+
+    private void fail(ToolCall call, String why) {
+        shim.answered(
+                call.number,
+                BackendAnswer.ofFailure(
+                        new CallFailure(FailureTokens.UNAVAILABLE, why)));
+    }
+
+    /** Mutable, so that the response can be filled in; what stands in it already cannot be changed so. */
+    private PendingIntent callback(long number) {
+        Intent intent = new Intent(action).setPackage(shim.context.getPackageName());
+        intent.putExtra(CALL, number);
+        int flags = Build.VERSION.SDK_INT >= 31 ? PendingIntent.FLAG_MUTABLE : 0;
+        return PendingIntent.getBroadcast(shim.context, (int) number, intent, flags);
+    }
+
+    private synchronized void register() {
+        if (registered) {
+            return;
+        }
+        registered = true;
+        IntentFilter filter = new IntentFilter(action);
+        if (Build.VERSION.SDK_INT >= 33) {
+            int flags = Context.RECEIVER_NOT_EXPORTED;
+            shim.context.registerReceiver(this, filter, null, shim.main, flags);
+        } else {
+            shim.context.registerReceiver(this, filter, null, shim.main);
+        }
+    }
+
+    @Override
+    public void onReceive(Context context, Intent intent) {
+        Object number = Extras.any(intent.getExtras(), CALL);
+        if (number instanceof Long) {
+            shim.answered(
+                    (Long) number, BackendAnswer.ofTool(Extras.ofResponse(intent.getExtras())));
+        }
+    }
+}

@@ -1,0 +1,125 @@
+package dev.droidgate.shim;
+
+import android.content.ComponentName;
+import android.content.pm.ComponentInfo;
+import android.content.pm.PackageManager;
+import android.content.res.Resources;
+import android.os.Bundle;
+import android.util.Log;
+import dev.droidgate.shim.core.Route;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import org.xmlpull.v1.XmlPullParserException;
+
+/** Digests of what an app says that it can do, by the recipes of docs/shim.md 5. */
+final class TargetDigests {
+    private static final String ASSETS = "assets(";
+
+    private final Shim shim;
+    private final PackageManager packages;
+
+    TargetDigests(Shim shim) {
+        this.shim = shim;
+        packages = shim.context.getPackageManager();
+    }
+
+    /** Returns the recipe that a digest was made by. */
+    static String recipeOf(String digest) {
+        return digest.substring(0, Math.max(0, digest.lastIndexOf(':')));
+    }
+
+    /** Returns the digest by a recipe, null where what it is of is not there. */
+    String digest(String recipe, Route route) {
+        try {
+            String hash = hash(recipe, route);
+            return hash == null ? null : recipe + ':' + hash;
+        } catch (PackageManager.NameNotFoundException
+                | IOException
+                | XmlPullParserException
+                | RuntimeException unreadable) {
+            Log.w("droidgate", "cannot read what " + route.target.packageName + " offers", unreadable);
+            return null;
+        }
+    }
+
+    private String hash(String recipe, Route route)
+            throws PackageManager.NameNotFoundException, IOException, XmlPullParserException {
+        if (recipe.startsWith(ASSETS) && recipe.endsWith(")")) {
+            String names = recipe.substring(ASSETS.length(), recipe.length() - 1);
+            return assets(packages.getResourcesForApplication(route.target.packageName), names.split(","));
+        }
+        if ("broadcast".equals(recipe)) {
+            return digestOf(shim.broadcasts.discovered(route.component));
+        }
+        ComponentName component = ComponentName.unflattenFromString(route.component);
+        if ("mmcp".equals(recipe)) {
+            return digestOf(textOf(component, Names.MMCP_MANIFEST));
+        }
+        String text = null;
+        if ("mobile-mcp".equals(recipe)) {
+            text = textOf(component, Names.CAPABILITIES);
+            text = text == null ? textOf(component, Names.OLD_CAPABILITIES) : text;
+        }
+        return digestOf(text);
+    }
+
+    private static String digestOf(String text) {
+        return text == null ? null : Hex.digest(text);
+    }
+
+    private static String assets(Resources resources, String[] names) throws IOException {
+        MessageDigest digest = Hex.sha256();
+        for (String name : names) {
+            try (InputStream in = resources.getAssets().open(name)) {
+                digest.update(Shim.readAll(in));
+            } catch (FileNotFoundException absent) {
+                continue;
+            }
+        }
+        return Hex.of(digest.digest());
+    }
+
+    private String textOf(ComponentName component, String key)
+            throws PackageManager.NameNotFoundException, IOException, XmlPullParserException {
+        ComponentInfo info = infoOf(component);
+        return info == null ? null : textOf(info, key);
+    }
+
+    /** Returns what meta-data holds: a text, the content of a raw resource, or the events of an XML. */
+    String textOf(ComponentInfo info, String key)
+            throws PackageManager.NameNotFoundException, IOException, XmlPullParserException {
+        Bundle data = info.metaData;
+        Object held = data == null ? null : Extras.any(data, key);
+        if (!(held instanceof Integer)) {
+            return held == null ? null : held.toString();
+        }
+        int id = (Integer) held;
+        Resources resources = packages.getResourcesForApplication(info.applicationInfo);
+        String type = resources.getResourceTypeName(id);
+        if ("xml".equals(type)) {
+            return XmlEvents.of(resources, id);
+        }
+        if (!"raw".equals(type)) {
+            return resources.getString(id);
+        }
+        try (InputStream in = resources.openRawResource(id)) {
+            return new String(Shim.readAll(in), StandardCharsets.UTF_8);
+        }
+    }
+
+    /** Returns an activity, service or receiver with its meta-data, null where there is none. */
+    private ComponentInfo infoOf(ComponentName component) {
+        try {
+            return packages.getActivityInfo(component, PackageManager.GET_META_DATA);
+        } catch (PackageManager.NameNotFoundException none) {
+            try {
+                return packages.getServiceInfo(component, PackageManager.GET_META_DATA);
+            } catch (PackageManager.NameNotFoundException gone) {
+                return null;
+            }
+        }
+    }
+}

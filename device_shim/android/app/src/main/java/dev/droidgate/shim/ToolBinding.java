@@ -1,0 +1,187 @@
+package dev.droidgate.shim;
+
+import android.content.ComponentName;
+import android.content.Context;
+import android.content.Intent;
+import android.content.ServiceConnection;
+import android.content.pm.PackageManager;
+import android.os.Handler;
+import android.os.IBinder;
+import android.os.Looper;
+import android.os.Message;
+import android.os.Messenger;
+import android.os.RemoteException;
+import dev.droidgate.shim.MobileMcpCaller.ToolCall;
+import dev.droidgate.shim.core.BackendAnswer;
+import java.util.ArrayList;
+import java.util.List;
+
+/** One agent's binding to one tool, kept until it has been idle for a minute. */
+final class ToolBinding implements ServiceConnection {
+    private static final long CONNECTING_TIME = 5_000;
+    private static final long IDLE_TIME = 60_000;
+
+    private final Shim shim;
+    private final MobileMcpCaller caller;
+    private final String key;
+    private final List<ToolCall> open = new ArrayList<>();
+    private final Runnable late = this::startInstead;
+    private final Runnable idle = this::closeIdle;
+    private int uid = -1;
+    private Messenger tool;
+    private boolean closed;
+
+    ToolBinding(Shim shim, MobileMcpCaller caller, String key) {
+        this.shim = shim;
+        this.caller = caller;
+        this.key = key;
+    }
+
+    /** Takes what the tool answers to one call; anybody else's message is none. */
+    private final class Answer extends Handler {
+        private final ToolCall call;
+
+        Answer(ToolCall call) {
+            super(Looper.getMainLooper());
+            this.call = call;
+        }
+
+        @Override
+        public void handleMessage(Message message) {
+            if (message.what == Names.MESSAGE_RESULT && message.sendingUid == uid) {
+                shim.answered(
+                        call.number, BackendAnswer.ofTool(Extras.ofResponse(message.peekData())));
+            }
+        }
+    }
+
+    /** Takes a call, at once or when the tool is there; false where this binding is over. */
+    boolean take(ToolCall call) {
+        synchronized (this) {
+            if (closed) {
+                return false;
+            }
+            open.add(call);
+            shim.main.removeCallbacks(idle);
+            if (tool == null) {
+                return true;
+            }
+        }
+        send(call);
+        return true;
+    }
+
+    void bind(Intent intent) {
+        shim.main.postDelayed(late, CONNECTING_TIME);
+        boolean there = false;
+        try {
+            String name = intent.getComponent().getPackageName();
+            uid = shim.context.getPackageManager().getPackageUid(name, 0);
+            there = shim.context.bindService(intent, this, Context.BIND_AUTO_CREATE);
+        } catch (PackageManager.NameNotFoundException | SecurityException refused) {
+            there = false;
+        }
+        if (!there) {
+            startInstead();
+        }
+    }
+
+    @Override
+    public void onServiceConnected(ComponentName name, IBinder binder) {
+        List<ToolCall> waiting;
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            tool = new Messenger(binder);
+            waiting = new ArrayList<>(open);
+        }
+        shim.main.removeCallbacks(late);
+        for (ToolCall one : waiting) {
+            send(one);
+        }
+    }
+
+    private void send(ToolCall call) {
+        Message message = Message.obtain(null, Names.MESSAGE_INVOKE);
+        message.setData(call.intent.getExtras());
+        message.replyTo = new Messenger(new Answer(call));
+        try {
+            tool.send(message);
+        } catch (RemoteException | RuntimeException dead) {
+            caller.died(call);
+        }
+    }
+
+    /** Before Android 9 nobody tells that a service has no binder; then it is the time that tells. */
+    @Override
+    public void onNullBinding(ComponentName name) {
+        startInstead();
+    }
+
+    private void startInstead() {
+        for (ToolCall one : close()) {
+            caller.start(one);
+        }
+    }
+
+    @Override
+    public void onServiceDisconnected(ComponentName name) {
+        interrupt();
+    }
+
+    @Override
+    public void onBindingDied(ComponentName name) {
+        interrupt();
+    }
+
+    private void interrupt() {
+        for (ToolCall one : close()) {
+            caller.died(one);
+        }
+    }
+
+    /** Forgets an answered call. */
+    void ended(ToolCall call) {
+        synchronized (this) {
+            open.remove(call);
+            if (open.isEmpty() && !closed) {
+                shim.main.removeCallbacks(idle);
+                shim.main.postDelayed(idle, IDLE_TIME);
+            }
+        }
+    }
+
+    private void closeIdle() {
+        synchronized (this) {
+            if (!open.isEmpty()) {
+                return;
+            }
+            closed = true;
+        }
+        close();
+    }
+
+    /** Lets the tool go and returns the calls that were open. */
+    private List<ToolCall> close() {
+        List<ToolCall> left;
+        synchronized (this) {
+            closed = true;
+            left = new ArrayList<>(open);
+            open.clear();
+        }
+        caller.forget(key, this);
+        shim.main.removeCallbacks(late);
+        shim.main.removeCallbacks(idle);
+        unbind();
+        return left;
+    }
+
+    private void unbind() {
+        try {
+            shim.context.unbindService(this);
+        } catch (IllegalArgumentException notBound) {
+            return;
+        }
+    }
+}

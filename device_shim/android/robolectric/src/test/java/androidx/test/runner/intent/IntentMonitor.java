@@ -1,0 +1,4 @@
+package androidx.test.runner.intent;
+
+/** Named by Robolectric only. */
+public interface IntentMonitor {}

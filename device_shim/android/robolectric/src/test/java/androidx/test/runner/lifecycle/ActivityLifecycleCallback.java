@@ -1,0 +1,8 @@
+package androidx.test.runner.lifecycle;
+
+import android.app.Activity;
+
+/** Is told of each stage that an activity reaches. */
+public interface ActivityLifecycleCallback {
+    void onActivityLifecycleChanged(Activity activity, Stage stage);
+}

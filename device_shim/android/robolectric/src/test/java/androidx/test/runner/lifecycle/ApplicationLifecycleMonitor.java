@@ -1,0 +1,4 @@
+package androidx.test.runner.lifecycle;
+
+/** Named by Robolectric only. */
+public interface ApplicationLifecycleMonitor {}

@@ -1,0 +1,7 @@
+package androidx.test.runner.lifecycle;
+
+/** Stages of an application's start. */
+public enum ApplicationStage {
+    PRE_ON_CREATE,
+    CREATED
+}

@@ -1,0 +1,165 @@
+package dev.droidgate.proof;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertTrue;
+
+import dev.droidgate.proof.agents.Agent;
+import dev.droidgate.proof.agents.Consent;
+import dev.droidgate.proof.agents.Edition;
+import dev.droidgate.proof.apps.ClockService;
+import dev.droidgate.proof.phone.Inputs;
+import dev.droidgate.shim.ToolService;
+import java.util.List;
+import org.junit.Before;
+import org.junit.Test;
+import org.robolectric.annotation.Config;
+
+/** What nobody has granted is asked of the user, once for each call. */
+public final class ConsentTest extends ShimTest {
+    private Consent consent;
+
+    @Before
+    public void lookAtTheScreen() {
+        consent = new Consent(phone);
+    }
+
+    private void ask(String id) {
+        agent.send(Edition.ARGS, id, "clock.now", "zone", "<b>Deny</b>\nUTC");
+        phone.quiet();
+    }
+
+    @Test
+    @Config(sdk = {29, 36})
+    public void theUserSeesWhoAsksForWhat() {
+        ask("7");
+        List<String> texts = consent.texts();
+        String all = String.join("\n", texts);
+        assertTrue(all, all.contains("The agent"));
+        assertTrue(all, all.contains(AGENT));
+        assertTrue(all, all.contains(Inputs.app("agent").signer().substring(0, 8)));
+        assertTrue(all, all.contains("clock.now"));
+        assertTrue(all, all.contains("The clock"));
+        assertTrue(all, all.contains("{\"zone\":\"<b>Deny</b>\\nUTC\"}"));
+        assertEquals(3, consent.buttons().size());
+        assertEquals(consent.buttons().get(0), consent.focused());
+        assertTrue(agent.answers.isEmpty());
+    }
+
+    @Test
+    public void onceHoldsForOneCall() {
+        ask("7");
+        consent.press(1);
+        assertTrue(agent.answer().succeeded());
+        ask("8");
+        consent.press(0);
+        assertEquals("denied", agent.answer().token());
+        assertEquals("[]", host.text("status", "grants"));
+    }
+
+    @Test
+    public void alwaysIsAGrant() {
+        ask("7");
+        consent.press(2);
+        assertTrue(agent.answer().succeeded());
+        ask("8");
+        assertTrue(agent.answer().succeeded());
+        assertTrue(host.text("status", "grants").contains(Inputs.app("agent").signer()));
+        assertTrue(host.text("status", "grants").contains("clock.now"));
+    }
+
+    @Test
+    public void aStartIsNobodysAndNeverAlways() {
+        agent.start(ToolService.class, Edition.ARGS, "7", "clock.now");
+        phone.quiet();
+        String all = String.join("\n", consent.texts());
+        assertTrue(all, all.contains("an app that Android does not name"));
+        assertTrue(all, !all.contains(AGENT));
+        assertEquals(2, consent.buttons().size());
+        consent.press(1);
+        assertTrue(agent.answer().succeeded());
+    }
+
+    @Test
+    public void answersCountOnlyWhenTheyCouldBeRead() {
+        ask("7");
+        consent.pressAtOnce(1);
+        assertTrue(agent.answers.isEmpty());
+        assertTrue(consent.isOpen());
+        consent.press(1);
+        assertTrue(agent.answer().succeeded());
+    }
+
+    @Test
+    public void touchesThroughAnotherWindowAreIgnored() {
+        ask("7");
+        consent.pressObscured(1);
+        phone.quiet();
+        assertTrue(agent.answers.isEmpty());
+        assertTrue(consent.isOpen());
+    }
+
+    @Test
+    public void aMinuteWithoutAnAnswerIsANo() {
+        ask("7");
+        phone.pass(59_000);
+        assertTrue(agent.answers.isEmpty());
+        phone.pass(2_000);
+        assertEquals("denied", agent.answer().token());
+        assertTrue(!consent.isOpen());
+        assertTrue(ClockService.CALLS.isEmpty());
+    }
+
+    @Test
+    public void aWindowThatIsClosedIsANo() {
+        ask("7");
+        consent.close();
+        assertEquals("denied", agent.answer().token());
+    }
+
+    @Test
+    public void aLockedScreenIsANo() {
+        new dev.droidgate.proof.agents.Screen(phone).lock();
+        ask("7");
+        assertEquals("denied", agent.answer().token());
+    }
+
+    @Test
+    public void oneQuestionOfEachCallerAndFourInAllWait() {
+        String[] names = {"agent", "stranger", "twin", "desk", "radio"};
+        for (String name : names) {
+            Agent one = name.equals("agent") ? agent : agent(name);
+            one.send(Edition.ARGS, "1", "clock.now");
+            phone.quiet();
+            assertEquals("radio".equals(name) ? 1 : 0, one.answers.size());
+            one.send(Edition.ARGS, "2", "clock.now");
+            assertEquals("denied", one.answers.isEmpty() ? one.answer().token() : one.answers.get(0).token());
+        }
+    }
+
+    @Test
+    public void aCapabilityThatDoesNotExistIsNotAskedFor() {
+        agent.send(Edition.ARGS, "7", "clock.none");
+        assertEquals("denied", agent.answer().token());
+        assertTrue(!consent.isOpen());
+    }
+
+    @Test
+    public void whereAskingIsOffNobodyIsAsked() {
+        host.ask("ask", "on", false);
+        ask("7");
+        assertEquals("denied", agent.answer().token());
+        assertNull(phone.shown(dev.droidgate.proof.apps.DeskActivity.class));
+        assertTrue(phone.drain("activity").isEmpty());
+    }
+
+    @Test
+    public void whatIsGrantedInTheMeantimeHoldsForTheAnswer() {
+        ask("7");
+        host.grant(AGENT, "clock.now");
+        ask("8");
+        assertTrue(agent.answer().succeeded());
+        consent.press(0);
+        agent.answer();
+    }
+}

@@ -1,0 +1,93 @@
+package dev.droidgate.proof.agents;
+
+import static org.robolectric.Shadows.shadowOf;
+
+import android.content.BroadcastReceiver;
+import android.content.ComponentName;
+import android.content.Context;
+import android.content.Intent;
+import android.os.Bundle;
+import dev.droidgate.proof.phone.Phone;
+import dev.droidgate.shim.MmcpActivity;
+import dev.droidgate.shim.MmcpReceiver;
+import java.util.Arrays;
+import org.robolectric.shadows.ShadowActivity;
+
+/** Agents of mMCP, of both dialects. */
+public final class Frontends {
+    private final Phone phone;
+
+    public Frontends(Phone phone) {
+        this.phone = phone;
+        phone.listen(new MmcpReceiver());
+    }
+
+    /** Calls by an activity; returns the result's code and text. */
+    public String activity(String tool, String parameters) {
+        Intent call =
+                new Intent("com.example.mMCP.ACTION_TOOL_CALL")
+                        .setClassName(phone.context(), MmcpActivity.class.getName())
+                        .putExtra("tool_name", tool)
+                        .putExtra("parameters", parameters);
+        return result(call);
+    }
+
+    /** Opens the activity as one that only looks for tools may. */
+    public String advertisingActivity() {
+        return result(
+                new Intent("com.example.mMCP.ACTION_TOOL_ADVERTISE")
+                        .setClassName(phone.context(), MmcpActivity.class.getName()));
+    }
+
+    private String result(Intent call) {
+        MmcpActivity opened = phone.open(MmcpActivity.class, call);
+        ShadowActivity shadow = shadowOf(opened);
+        phone.until("a result", opened::isFinishing);
+        Intent told = shadow.getResultIntent();
+        return shadow.getResultCode() + " " + (told == null ? null : told.getStringExtra("result"));
+    }
+
+    private final class Taker extends BroadcastReceiver {
+        private String told;
+        private Bundle extras;
+
+        @Override
+        public void onReceive(Context context, Intent intent) {
+            told = getResultCode() + " " + getResultData();
+            extras = getResultExtras(false);
+        }
+    }
+
+    private Taker send(String action, String tool, String parameters) {
+        Taker taker = new Taker();
+        Intent intent =
+                new Intent(action)
+                        .setComponent(new ComponentName(phone.context(), MmcpReceiver.class))
+                        .putExtra("tool", tool)
+                        .putExtra("params", parameters);
+        phone.context().sendOrderedBroadcast(intent, null, taker, null, 0, null, null);
+        phone.quiet();
+        if (taker.told == null) {
+            phone.pass(9_500);
+        }
+        phone.until("a result", () -> taker.told != null);
+        return taker;
+    }
+
+    /** Calls by a broadcast; returns the result's code and data. */
+    public String broadcast(String tool, String parameters) {
+        return send("com.example.ACTION_MMCP_INVOKE", tool, parameters).told;
+    }
+
+    /** Returns the names of the tools that a discovery tells. */
+    public String discovered() {
+        Bundle extras = send("com.example.ACTION_MMCP_DISCOVERY", null, null).extras;
+        for (String one : extras.getStringArray("tools")) {
+            if (extras.getString(one + ".description").isEmpty()
+                    || extras.getString(one + ".parameters").isEmpty()) {
+                throw new AssertionError(one);
+            }
+        }
+        return Arrays.toString(extras.getStringArray("tools"));
+    }
+}

@@ -1,0 +1,106 @@
+package dev.droidgate.proof.apps;
+
+import android.app.Service;
+import android.content.Intent;
+import android.os.Bundle;
+import android.os.Handler;
+import android.os.IBinder;
+import android.os.Looper;
+import android.os.Message;
+import android.os.Messenger;
+import android.os.RemoteException;
+import dev.droidgate.proof.phone.Phone;
+import java.util.ArrayList;
+import java.util.List;
+import org.json.JSONException;
+import org.json.JSONObject;
+
+/** A Mobile-MCP tool that is bound: says the time, and counts the calls of its life. */
+public final class ClockService extends Service {
+    public static volatile Behaviour behaviour = Behaviour.ANSWER;
+
+    /** The messages' data that came. */
+    public static final List<Bundle> CALLS = new ArrayList<>();
+
+    private int visits;
+    private Runnable held;
+
+    @Override
+    public IBinder onBind(Intent intent) {
+        return new Messenger(
+                        new Handler(Looper.getMainLooper()) {
+                            @Override
+                            public void handleMessage(Message message) {
+                                called(Message.obtain(message));
+                            }
+                        })
+                .getBinder();
+    }
+
+    private void called(Message message) {
+        CALLS.add(message.getData());
+        if (message.what != 1) {
+            return;
+        }
+        visits++;
+        switch (behaviour) {
+            case ANSWER:
+            case FORGED:
+                answer(message, "12:00");
+                break;
+            case TWICE:
+                answer(message, "12:00");
+                answer(message, "13:00");
+                break;
+            case REFUSE:
+                refuse(message);
+                break;
+            case GARBAGE:
+                Bundle told = new Bundle();
+                told.putString("mobile-mcp-response", "{{{");
+                send(message, told);
+                break;
+            case LATE:
+                held = () -> answer(message, "14:00");
+                break;
+            default:
+                break;
+        }
+    }
+
+    private void answer(Message message, String time) {
+        try {
+            JSONObject outputs = new JSONObject().put("time", time).put("visits", visits);
+            send(message, ToolServices.read(message.getData()).success(outputs));
+        } catch (JSONException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    private void refuse(Message message) {
+        try {
+            send(message, ToolServices.read(message.getData()).failure("disabled: not today"));
+        } catch (JSONException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    private static void send(Message message, Bundle extras) {
+        Message answer = Message.obtain(null, 2);
+        answer.setData(extras);
+        Phone.speak(
+                behaviour == Behaviour.FORGED ? "dev.droidgate.proof.desk" : "dev.droidgate.proof.clock",
+                () -> {
+                    try {
+                        message.replyTo.send(answer);
+                    } catch (RemoteException gone) {
+                        throw new IllegalStateException(gone);
+                    }
+                });
+    }
+
+    /** Answers what was left open. */
+    public void done() {
+        held.run();
+    }
+}

@@ -1,0 +1,572 @@
+package dev.droidgate.proof.phone;
+
+import static org.robolectric.Shadows.shadowOf;
+
+import android.app.Activity;
+import android.app.Application;
+import android.app.Service;
+import android.content.BroadcastReceiver;
+import android.content.ComponentName;
+import android.content.Context;
+import android.content.Intent;
+import android.content.IntentFilter;
+import android.content.ServiceConnection;
+import android.content.pm.PackageInfo;
+import android.content.pm.PackageParser;
+import android.content.pm.Signature;
+import android.content.pm.SigningInfo;
+import android.os.Binder;
+import android.os.Build;
+import android.os.Bundle;
+import android.os.Handler;
+import android.os.IBinder;
+import android.os.Looper;
+import android.os.Parcel;
+import android.os.Process;
+import dev.droidgate.proof.phone.Inputs.App;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.function.BooleanSupplier;
+import org.robolectric.Robolectric;
+import org.robolectric.RuntimeEnvironment;
+import org.robolectric.android.controller.ActivityController;
+import org.robolectric.android.controller.ServiceController;
+import org.robolectric.shadow.api.Shadow;
+import org.robolectric.shadows.ShadowActivity.IntentForResult;
+import org.robolectric.shadows.ShadowApplication;
+import org.robolectric.shadows.ShadowBinder;
+import org.robolectric.shadows.ShadowPackageManager;
+import org.robolectric.shadows.ShadowPackageParser;
+import org.robolectric.shadows.ShadowSigningInfo;
+import org.robolectric.util.ReflectionHelpers;
+
+/**
+ * The system around the shim: which apps are installed, whose uid is whose, and what becomes of what apps start.
+ *
+ * <p>Android's own classes do the work inside the one process; this carries intents and binders between its
+ * components as the system server would between processes. All of it runs on the test's thread.
+ */
+public final class Phone {
+    /** What apps asked of the system, in their order. */
+    public record Asked(String what, Intent intent, int flags, Bundle options) {}
+
+    private record Binding(ServiceConnection connection, ComponentName component) {}
+
+    private record Waiting(Activity asking, Intent intent) {}
+
+    private static final long PATIENCE_MILLIS = 20_000;
+    private static Phone current;
+
+    /** The shim's application. */
+    public final Application shim = RuntimeEnvironment.getApplication();
+
+    /** All that was started, bound or broadcast. */
+    public final List<Asked> asked = Collections.synchronizedList(new ArrayList<>());
+
+    private final Map<String, App> installed = new LinkedHashMap<>();
+    private final Map<Integer, Set<String>> permissions = new HashMap<>();
+    private final Map<String, ServiceController<? extends Service>> services = new LinkedHashMap<>();
+    private final Map<ComponentName, IBinder> binders = new HashMap<>();
+    private final List<Binding> bindings = Collections.synchronizedList(new ArrayList<>());
+    private final List<ActivityController<? extends Activity>> screen = new ArrayList<>();
+    private final Map<Activity, Waiting> waiting = new HashMap<>();
+    private final Set<String> blocked = new HashSet<>();
+    private final Handler system = new Handler(Looper.getMainLooper());
+    private int starts;
+    private Activity forged;
+
+    private Phone() {
+        current = this;
+        shims().clear();
+        shadowOf(shim).setUnbindServiceCallsOnServiceDisconnected(false);
+        names(Process.myUid(), shim.getPackageName());
+        // Robolectric gives them every broadcast of their actions, also one that names another component.
+        for (ShadowApplication.Wrapper one : shadowOf(shim).getRegisteredReceivers()) {
+            shim.unregisterReceiver(one.broadcastReceiver);
+        }
+    }
+
+    /** Returns a phone with the shim and these apps. */
+    public static Phone with(String... apps) {
+        Phone phone = new Phone();
+        for (String app : apps) {
+            phone.install(Inputs.app(app));
+        }
+        return phone;
+    }
+
+    /** Returns a phone with all apps that are no second copy of one. */
+    public static Phone withAll() {
+        return with(Inputs.list("apps").toArray(new String[0]));
+    }
+
+    /** Returns the running test's phone, null before there is one. */
+    static Phone current() {
+        return current;
+    }
+
+    private ShadowPackageManager packages() {
+        return shadowOf(shim.getPackageManager());
+    }
+
+    /** Installs an app, or another in its place, as Android's own parser reads its APK. */
+    public void install(App app) {
+        PackageParser.Package parsed = ShadowPackageParser.callParsePackage(app.apk());
+        installed.put(app.packageName(), app);
+        if (packages().getInternalMutablePackageInfo(app.packageName()) != null) {
+            packages().removePackage(app.packageName());
+        }
+        packages().addPackageInternal(parsed);
+        PackageInfo info = packages().getInternalMutablePackageInfo(app.packageName());
+        info.applicationInfo.uid = app.uid();
+        info.applicationInfo.sourceDir = app.apk().toString();
+        info.applicationInfo.publicSourceDir = app.apk().toString();
+        sign(info, new Signature(app.certificate()));
+        List<String> sharing = new ArrayList<>();
+        for (App one : installed.values()) {
+            if (one.uid() == app.uid()) {
+                sharing.add(one.packageName());
+            }
+        }
+        names(app.uid(), sharing.toArray(new String[0]));
+    }
+
+    /** Installs an app unless it asks for a newer release than this phone has. */
+    public void installWhereItFits(App app) {
+        try {
+            install(app);
+        } catch (RuntimeException refused) {
+            if (!String.valueOf(refused.getMessage()).contains("Requires newer sdk version")) {
+                throw refused;
+            }
+        }
+    }
+
+    private void names(int uid, String... names) {
+        packages().setPackagesForUid(uid, names);
+    }
+
+    @SuppressWarnings("deprecation")
+    private static void sign(PackageInfo info, Signature... signatures) {
+        info.signatures = signatures;
+        if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.P) {
+            info.signingInfo = Shadow.newInstanceOf(SigningInfo.class);
+            ShadowSigningInfo told = Shadow.extract(info.signingInfo);
+            told.setSignatures(signatures);
+        }
+    }
+
+    /** Takes an app away. */
+    public void uninstall(String packageName) {
+        App app = installed.remove(packageName);
+        packages().removePackage(packageName);
+        names(app.uid());
+    }
+
+    /** Lets a uid hold permissions. */
+    public void permit(int uid, String... names) {
+        Collections.addAll(permissions.computeIfAbsent(uid, one -> new HashSet<>()), names);
+    }
+
+    /** Takes permissions away from a uid. */
+    public void forbid(int uid, String... names) {
+        permissions.getOrDefault(uid, new HashSet<>()).removeAll(List.of(names));
+    }
+
+    boolean permits(String permission, int uid) {
+        return permissions.getOrDefault(uid, Set.of()).contains(permission);
+    }
+
+    /** Runs something as if another app's process called. */
+    public void as(int uid, Runnable call) {
+        ShadowBinder.setCallingUid(uid);
+        try {
+            call.run();
+        } finally {
+            ShadowBinder.reset();
+        }
+    }
+
+    /** Runs something as if an installed app's process did it. */
+    public static void speak(String packageName, Runnable call) {
+        current.as(current.installed.get(packageName).uid(), call);
+    }
+
+    /** Puts a receiver where broadcasts that name its class reach it. */
+    public void listen(BroadcastReceiver receiver) {
+        // Robolectric takes a class's name for a match, and an action that somebody else is named with too.
+        shim.registerReceiver(receiver, new IntentFilter(receiver.getClass().getName()));
+    }
+
+    /** Makes the system swallow what starts a component, as it does with starts from the background. */
+    public void block(String className) {
+        blocked.add(className);
+    }
+
+    /** Ends the blocking of a component. */
+    public void unblock(String className) {
+        blocked.remove(className);
+    }
+
+    // Intents cross a process: what comes out is what a parcel carries.
+
+    /** Returns an intent as another process receives it. */
+    public static Intent across(Intent intent) {
+        Parcel parcel = Parcel.obtain();
+        intent.writeToParcel(parcel, 0);
+        parcel.setDataPosition(0);
+        Intent received = Intent.CREATOR.createFromParcel(parcel);
+        parcel.recycle();
+        return received;
+    }
+
+    // Services.
+
+    /** Returns the running service of a class, made where there is none. */
+    @SuppressWarnings("unchecked")
+    public <S extends Service> S service(Class<S> type) {
+        return (S) services.computeIfAbsent(type.getName(), name -> Robolectric.buildService(type).create()).get();
+    }
+
+    private Service serviceOf(ComponentName component) {
+        return service(typeOf(component).asSubclass(Service.class));
+    }
+
+    /** Returns the class behind a component, null where there is none or the system swallows what starts it. */
+    private Class<?> typeOf(ComponentName component) {
+        if (component == null || blocked.contains(component.getClassName())) {
+            return null;
+        }
+        try {
+            return Class.forName(component.getClassName());
+        } catch (ClassNotFoundException none) {
+            return null;
+        }
+    }
+
+    /** Starts a service as an app's call does; returns what it told the system. */
+    public int start(Class<? extends Service> type, Intent intent) {
+        return service(type).onStartCommand(intent, 0, ++starts);
+    }
+
+    ComponentName started(Intent intent) {
+        asked.add(new Asked("service", intent, 0, null));
+        ComponentName component = intent.getComponent();
+        if (typeOf(component) == null) {
+            return null;
+        }
+        Intent received = new Intent(intent);
+        system.post(() -> serviceOf(component).onStartCommand(received, 0, ++starts));
+        return component;
+    }
+
+    boolean bound(Intent intent, ServiceConnection connection, int flags) {
+        asked.add(new Asked("bind", intent, flags, null));
+        ComponentName component = intent.getComponent();
+        if (typeOf(component) == null) {
+            return false;
+        }
+        bindings.add(new Binding(connection, component));
+        Intent received = new Intent(intent);
+        system.post(() -> connect(serviceOf(component), component, connection, received));
+        return true;
+    }
+
+    private void connect(Service service, ComponentName component, ServiceConnection connection, Intent intent) {
+        IBinder binder = binders.computeIfAbsent(component, one -> service.onBind(intent));
+        if (binder == null) {
+            connection.onNullBinding(component);
+        } else {
+            connection.onServiceConnected(component, binder);
+        }
+    }
+
+    void unbound(ServiceConnection connection) {
+        if (!bindings.removeIf(one -> one.connection() == connection)) {
+            throw new IllegalArgumentException("not bound");
+        }
+    }
+
+    /** Returns how many bindings to a class are open. */
+    public long bindingsTo(Class<? extends Service> type) {
+        synchronized (bindings) {
+            return bindings.stream()
+                    .filter(one -> one.component().getClassName().equals(type.getName()))
+                    .count();
+        }
+    }
+
+    /** Ends the process of a service: its binder dies and those who bound it are told. */
+    public void kill(Class<? extends Service> type) {
+        services.remove(type.getName());
+        List<Binding> torn = new ArrayList<>(bindings);
+        torn.removeIf(one -> !one.component().getClassName().equals(type.getName()));
+        for (Binding one : torn) {
+            IBinder binder = binders.remove(one.component());
+            if (binder instanceof Binder) {
+                ShadowBinder shadow = Shadow.extract(binder);
+                shadow.getDeathRecipients().forEach(IBinder.DeathRecipient::binderDied);
+            }
+            system.post(() -> one.connection().onServiceDisconnected(one.component()));
+        }
+        settle();
+    }
+
+    /** Cuts a file of the shim in half. */
+    public void spoil(String name) {
+        Path file = shim.getFilesDir().toPath().resolve(name);
+        try {
+            byte[] data = Files.readAllBytes(file);
+            Files.write(file, Arrays.copyOf(data, data.length / 2));
+        } catch (IOException failed) {
+            throw new AssertionError(failed);
+        }
+    }
+
+    // Activities.
+
+    /** Returns the topmost activity of a class, null where none is shown. */
+    public <A extends Activity> A shown(Class<A> type) {
+        for (int index = screen.size() - 1; index >= 0; index--) {
+            Activity one = screen.get(index).get();
+            if (type.isInstance(one) && !one.isFinishing()) {
+                return type.cast(one);
+            }
+        }
+        return null;
+    }
+
+    /** Opens an activity as a tap or another app does. */
+    public <A extends Activity> A open(Class<A> type, Intent intent) {
+        ActivityController<A> opened = Robolectric.buildActivity(type, intent);
+        screen.add(opened);
+        opened.setup();
+        return opened.get();
+    }
+
+    private List<Activity> shown() {
+        List<Activity> shown = new ArrayList<>();
+        screen.forEach(one -> shown.add(one.get()));
+        return shown;
+    }
+
+    private void deliver(IntentForResult started) {
+        ComponentName component = started.intent.getComponent();
+        asked.add(new Asked("activity", started.intent, started.requestCode, started.options));
+        Class<?> type = typeOf(component);
+        if (type == null) {
+            return;
+        }
+        Activity asking = started.requestCode < 0 ? null : top();
+        // From another app nothing comes but the intent.
+        boolean own = component.getPackageName().equals(shim.getPackageName());
+        Intent received = own ? new Intent(started.intent) : across(started.intent);
+        Activity opened = open(type.asSubclass(Activity.class), received);
+        if (asking != null) {
+            waiting.put(opened, new Waiting(asking, started.intent));
+        }
+    }
+
+    private Activity top() {
+        for (int index = screen.size() - 1; index >= 0; index--) {
+            if (!screen.get(index).get().isFinishing()) {
+                return screen.get(index).get();
+            }
+        }
+        return null;
+    }
+
+    /** Lets a result be told as another app's than the one that set it. */
+    public void forge(Activity activity) {
+        forged = activity;
+    }
+
+    /** Makes the open activity of a class anew. */
+    public <A extends Activity> void recreate(Class<A> type) {
+        A before = shown(type);
+        for (ActivityController<? extends Activity> one : new ArrayList<>(screen)) {
+            if (one.get() == before) {
+                Bundle saved = new Bundle();
+                one.pause().stop().saveInstanceState(saved).destroy();
+                ActivityController<A> again = Robolectric.buildActivity(type, before.getIntent());
+                screen.set(screen.indexOf(one), again);
+                again.create(saved).start().restoreInstanceState(saved).resume().visible();
+                waiting.replaceAll(
+                        (opened, held) ->
+                                held.asking() == before ? new Waiting(again.get(), held.intent()) : held);
+            }
+        }
+        settle();
+    }
+
+    /** Closes what an activity has started and waits for, as {@code finishActivity} asks. */
+    void finishOf(IBinder token) {
+        for (Map.Entry<Activity, Waiting> one : new HashMap<>(waiting).entrySet()) {
+            if (token.equals(ReflectionHelpers.getField(one.getValue().asking(), "mToken"))) {
+                one.getKey().finish();
+            }
+        }
+    }
+
+    private boolean close() {
+        boolean closed = false;
+        for (ActivityController<? extends Activity> one : new ArrayList<>(screen)) {
+            Activity activity = one.get();
+            if (!activity.isFinishing()) {
+                continue;
+            }
+            screen.remove(one);
+            closed = true;
+            Waiting asking = waiting.remove(activity);
+            int code = shadowOf(activity).getResultCode();
+            Intent result = shadowOf(activity).getResultIntent();
+            one.pause().stop().destroy();
+            if (asking != null && !asking.asking().isFinishing()) {
+                String setter = asking.intent().getComponent().getPackageName();
+                CallersOnPhone.uid = activity == forged ? 1 : installed.get(setter).uid();
+                shadowOf(asking.asking()).receiveResult(asking.intent(), code, result == null ? null : across(result));
+            }
+        }
+        return closed;
+    }
+
+    private boolean deliverStarted() {
+        List<IntentForResult> started = new ArrayList<>();
+        // Only this list: the shim's threads add to Robolectric's two lists one after the other.
+        ShadowApplication asked = shadowOf(shim);
+        for (IntentForResult one = asked.getNextStartedActivityForResult();
+                one != null;
+                one = asked.getNextStartedActivityForResult()) {
+            started.add(0, one);
+        }
+        started.forEach(this::deliver);
+        return !started.isEmpty();
+    }
+
+    // Time.
+
+    /** Lets everything happen that needs no time to pass. */
+    public void settle() {
+        do {
+            shadowOf(Looper.getMainLooper()).idle();
+        } while (deliverStarted() || close());
+    }
+
+    /** Lets time pass, and everything happen that becomes due. */
+    public void pass(long millis) {
+        quiet();
+        shadowOf(Looper.getMainLooper()).idleFor(Duration.ofMillis(millis));
+        quiet();
+    }
+
+    /** Lets everything happen, on other threads too, until a condition holds. */
+    public void until(String what, BooleanSupplier holds) {
+        long end = System.nanoTime() + PATIENCE_MILLIS * 1_000_000;
+        settle();
+        while (!holds.getAsBoolean()) {
+            if (System.nanoTime() > end) {
+                throw new AssertionError("it never came to this: " + what + "; asked: " + asked + "; shown: " + shown());
+            }
+            pause();
+            settle();
+        }
+    }
+
+    /** Lets everything happen that needs no time to pass, until no thread of the shim has anything to do. */
+    public void quiet() {
+        int calm = 0;
+        for (long end = System.nanoTime() + PATIENCE_MILLIS * 1_000_000; calm < 3; ) {
+            if (System.nanoTime() > end) {
+                throw new AssertionError("the shim's threads find no end: " + stacks());
+            }
+            settle();
+            calm = working() ? 0 : calm + 1;
+            pause();
+        }
+    }
+
+    private static List<String> stacks() {
+        List<String> told = new ArrayList<>();
+        for (StackTraceElement[] stack : Thread.getAllStackTraces().values()) {
+            String text = Arrays.toString(stack);
+            if (text.contains("dev.droidgate.shim.")) {
+                told.add(text);
+            }
+        }
+        return told;
+    }
+
+    private static List<ThreadPoolExecutor> threads(Object shim) {
+        return List.of(
+                ReflectionHelpers.getField(shim, "workers"), ReflectionHelpers.getField(shim, "answering"));
+    }
+
+    private static boolean working() {
+        synchronized (shims()) {
+            for (Object one : shims().values()) {
+                for (ThreadPoolExecutor threads : threads(one)) {
+                    if (threads.getActiveCount() > 0 || !threads.getQueue().isEmpty()) {
+                        return true;
+                    }
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Returns what the shim holds of each application of this process. */
+    private static Map<Object, Object> shims() {
+        try {
+            return ReflectionHelpers.getStaticField(Class.forName("dev.droidgate.shim.Shim"), "ALL");
+        } catch (ClassNotFoundException missing) {
+            throw new AssertionError(missing);
+        }
+    }
+
+    /** Ends the shim's process: nothing is left of it but its files and the activities that Android remembers. */
+    public void killShim() {
+        quiet();
+        for (Object one : shims().values()) {
+            ReflectionHelpers.<Handler>getField(one, "main").removeCallbacksAndMessages(null);
+            threads(one).forEach(ThreadPoolExecutor::shutdownNow);
+        }
+        shims().clear();
+        services.clear();
+        binders.clear();
+        bindings.clear();
+        screen.clear();
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(1);
+        } catch (InterruptedException interrupted) {
+            throw new IllegalStateException(interrupted);
+        }
+    }
+
+    /** Returns what was asked of one kind, and forgets all. */
+    public List<Asked> drain(String what) {
+        List<Asked> found = new ArrayList<>(asked);
+        found.removeIf(one -> !one.what().equals(what));
+        asked.clear();
+        return found;
+    }
+
+    /** Returns the shim's context. */
+    public Context context() {
+        return shim;
+    }
+}

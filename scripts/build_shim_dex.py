@@ -1,0 +1,163 @@
+"""Make the shim's `classes.dex` of its Java sources: `.venv/bin/python scripts/build_shim_dex.py [FILE]`.
+
+javac of JDK 25 (`--release 8`) against Android 16's classes, then R8; both are fetched from Maven Central by
+`mvn` where the local repository has not got them, and both are pinned by their SHA-256. The same sources make
+the same bytes; without FILE the committed dex is written.
+
+R8 looks each member that the classes refer to up in its own database of the Android SDK's public API; this
+script fails on one that is not there, so that the app cannot use what Android hides.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+CHECKOUT: Final = Path(__file__).resolve().parent.parent
+TARGET: Final = CHECKOUT / "device_shim" / "droidgate_shim" / "builder" / "classes.dex"
+SOURCES: Final = tuple(
+    CHECKOUT / "device_shim" / "android" / part / "src" / "main" / "java" for part in ("core", "app")
+)
+RULES: Final = Path(__file__).with_suffix(".pro")
+JDK_MAJOR: Final = 25
+JDK_FOLDERS: Final = Path("/usr/lib/jvm")
+LEAST_API: Final = 24
+MOST_BYTES_OF_HEAP: Final = "-Xmx1g"
+UNKNOWN_API: Final = "com.android.tools.r8.reportUnknownApiReferences"
+
+
+class BuildError(Exception):
+    """The dex cannot be made; the message says why and what helps."""
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A jar on Maven Central."""
+
+    group: str
+    name: str
+    version: str
+    sha256: str
+
+    def path(self) -> Path:
+        """Return the jar in the local repository, fetched if need be and compared with its digest.
+
+        Raises:
+            BuildError: it cannot be had, or is not the one that is pinned.
+        """
+        folder = Path.home() / ".m2/repository" / self.group.replace(".", "/") / self.name / self.version
+        jar = folder / f"{self.name}-{self.version}.jar"
+        if not jar.is_file():
+            maven = shutil.which("mvn")
+            if maven is None:
+                raise BuildError(f"{self.name} {self.version} is not here and there is no mvn to fetch it")
+            coordinates = f"-Dartifact={self.group}:{self.name}:{self.version}"
+            _run(maven, "--quiet", "--batch-mode", "dependency:get", "-Dtransitive=false", coordinates)
+        digest = hashlib.sha256(jar.read_bytes()).hexdigest()
+        if digest != self.sha256:
+            raise BuildError(f"{jar.name} has the digest {digest}, not {self.sha256}")
+        return jar
+
+
+R8: Final = Artifact(
+    "com.android.tools", "r8", "8.13.6", "228cbafd252858a2dc618368b57f0e376b387c8bfae9213e48024f8f84120c6d"
+)
+ANDROID: Final = Artifact(
+    "org.robolectric",
+    "android-all",
+    "16-robolectric-13921718",
+    "8b74a0a137330658d2f33f0dc715d42734f74ba8b2d7014fc2e95aa40d3f682d",
+)
+
+
+def find_jdk() -> Path:
+    """Return the home of a JDK of the pinned major version.
+
+    Raises:
+        BuildError: there is none.
+    """
+    named = os.environ.get("DROIDGATE_JDK")
+    on_path = shutil.which("javac")
+    candidates = [Path(named)] if named else []
+    candidates += [Path(on_path).resolve().parent.parent] if on_path else []
+    candidates += sorted(JDK_FOLDERS.glob("*"))
+    for home in candidates:
+        javac = home / "bin" / "javac"
+        if javac.is_file() and re.match(rf"javac {JDK_MAJOR}\b", _run(javac, "-version")):
+            return home
+    raise BuildError(f"there is no JDK {JDK_MAJOR} below {JDK_FOLDERS}; name its folder in DROIDGATE_JDK")
+
+
+def _run(*command: str | Path) -> str:
+    run = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, timeout=900)
+    if run.returncode != 0:
+        raise BuildError(f"{Path(command[0]).name} failed:\n{run.stdout}{run.stderr}")
+    return run.stdout + run.stderr
+
+
+def compile_classes(jdk: Path, out: Path, *, debug: str = "-g:none") -> Path:
+    """Compile core and app for Java 8 into a folder and return it; a warning fails.
+
+    Raises:
+        BuildError: with what the compiler says.
+    """
+    sources = sorted(path for folder in SOURCES for path in folder.rglob("*.java"))
+    flags = ("--release", str(8), "-Xlint:all,-options,-classfile", "-Werror", "-proc:none", debug)
+    _run(jdk / "bin/javac", *flags, "-encoding", "UTF-8", "-cp", ANDROID.path(), "-d", out, *sources)
+    return out
+
+
+def make_dex(classes: Path, jdk: Path, out: Path, rules: Path = RULES) -> bytes:
+    """Return the dex of compiled classes, made in the folder `out`.
+
+    Raises:
+        BuildError: R8 says so, or a class refers to what is no public API of Android's.
+    """
+    command: list[str | Path] = [jdk / "bin/java", MOST_BYTES_OF_HEAP, f"-D{UNKNOWN_API}=1", "-cp", R8.path()]
+    command += ["com.android.tools.r8.R8", "--release", "--min-api", str(LEAST_API)]
+    command += ["--lib", ANDROID.path(), "--lib", jdk, "--pg-conf", rules, "--output", out]
+    said = _run(*command, *sorted(classes.rglob("*.class")))
+    # A line with one name is of a class that R8 came across; our references have a type and a name.
+    hidden = re.findall(r"^Warning: (\S+ \S.*) cannot be found in the api database", said, re.MULTILINE)
+    if hidden:
+        raise BuildError("references to what is no public API:\n" + "\n".join(hidden))
+    return (out / "classes.dex").read_bytes()
+
+
+def build() -> bytes:
+    """Return the dex of the sources in this checkout.
+
+    Raises:
+        BuildError: it cannot be made.
+    """
+    jdk = find_jdk()
+    with tempfile.TemporaryDirectory() as folder:
+        classes = compile_classes(jdk, Path(folder) / "classes")
+        out = Path(folder) / "dex"
+        out.mkdir()
+        return make_dex(classes, jdk, out)
+
+
+def main(arguments: list[str]) -> int:
+    """Write the dex; returns the exit status."""
+    try:
+        dex = build()
+    except BuildError as error:
+        print(f"build_shim_dex: {error}", file=sys.stderr)
+        return 1
+    target = Path(arguments[0]) if arguments else TARGET
+    target.write_bytes(dex)
+    print(f"{len(dex):,} bytes, SHA-256 {hashlib.sha256(dex).hexdigest()}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,110 @@
+"""What a dex refers to, read off its bytes (the format of https://source.android.com/docs/core/runtime/dex-format)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+
+_NONE = 0xFFFFFFFF
+
+
+@dataclass
+class DexClass:
+    """A class of the dex: what has to be there when it is loaded.
+
+    Attributes:
+        name: As in `java/lang/Object`.
+        supertypes: Its superclass and interfaces.
+        declared: The types of its fields, and of its methods' parameters and results.
+    """
+
+    name: str
+    supertypes: list[str]
+    declared: set[str] = field(default_factory=set)
+
+
+class DexFile:
+    """A dex with its classes and the members of other classes that its code refers to."""
+
+    def __init__(self, data: bytes) -> None:
+        assert data[:4] == b"dex\n"
+        self._data = data
+        self.strings = [self._string(offset) for (offset,) in self._table(56, "<I")]
+        self.types = [self.strings[index] for (index,) in self._table(64, "<I")]
+        self._protos = [
+            (self.types[result], self._type_list(parameters))
+            for _shorty, result, parameters in self._table(72, "<III")
+        ]
+        self.fields = [
+            (self.types[holder], self.strings[name], self.types[kind])
+            for holder, kind, name in self._table(80, "<HHI")
+        ]
+        self.methods = [
+            (self.types[holder], self.strings[name], self._protos[proto])
+            for holder, proto, name in self._table(88, "<HHI")
+        ]
+        self.classes = {one.name: one for one in map(self._class, self._table(96, "<8I"))}
+
+    def _table(self, header: int, form: str) -> list[tuple[int, ...]]:
+        count, offset = struct.unpack_from("<II", self._data, header)
+        size = struct.calcsize(form)
+        return [struct.unpack_from(form, self._data, offset + size * index) for index in range(count)]
+
+    def _number(self, offset: int) -> tuple[int, int]:
+        value = shift = 0
+        while True:
+            byte = self._data[offset]
+            offset += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value, offset
+
+    def _string(self, offset: int) -> str:
+        _length, begin = self._number(offset)
+        raw = self._data[begin : self._data.index(0, begin)]
+        return raw.replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass")
+
+    def _type_list(self, offset: int) -> tuple[str, ...]:
+        if not offset:
+            return ()
+        (count,) = struct.unpack_from("<I", self._data, offset)
+        return tuple(self.types[index] for index in struct.unpack_from(f"<{count}H", self._data, offset + 4))
+
+    def _class(self, entry: tuple[int, ...]) -> DexClass:
+        name, _flags, parent, interfaces, _source, _annotations, content, _values = entry
+        supertypes = [] if parent == _NONE else [self.types[parent]]
+        supertypes += self._type_list(interfaces)
+        one = DexClass(class_name(self.types[name]) or "", [class_name(kind) or "" for kind in supertypes])
+        if content:
+            for kind in self._declared(content):
+                named = class_name(kind)
+                if named:
+                    one.declared.add(named)
+        return one
+
+    def _declared(self, offset: int) -> list[str]:
+        counts = []
+        for _ in range(4):
+            count, offset = self._number(offset)
+            counts.append(count)
+        kinds = []
+        for place, count in enumerate(counts):
+            index = 0
+            for _ in range(count):
+                step, offset = self._number(offset)
+                index += step
+                for _ in range(1 if place < 2 else 2):
+                    _value, offset = self._number(offset)
+                if place < 2:
+                    kinds.append(self.fields[index][2])
+                else:
+                    result, parameters = self.methods[index][2]
+                    kinds += [result, *parameters]
+        return kinds
+
+
+def class_name(descriptor: str) -> str | None:
+    """Return the class of a descriptor such as `[Ljava/lang/String;`; None for what has none."""
+    bare = descriptor.lstrip("[")
+    return bare[1:-1] if bare.startswith("L") else None
