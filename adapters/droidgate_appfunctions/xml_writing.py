@@ -58,5 +58,7 @@ def escape_text(text: str) -> str:
 
 def quoted_attribute(text: str) -> str:
     """Return an attribute value in double quotes."""
+    if text.isalnum():  # most are one word
+        return f'"{text}"'
     escaped = escape_text(text).replace('"', "&quot;").replace("\n", "&#10;").replace("\t", "&#9;")
     return f'"{escaped}"'

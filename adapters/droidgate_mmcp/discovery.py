@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from droidgate.leniency import ReadingContext
@@ -65,6 +65,36 @@ def read_discovery(
         definitions=reader.definitions,
         capabilities=capabilities,
     )
+
+
+def read_discovered_tools(
+    tools: Iterable[tuple[str, str | None, str | None]],
+    context: ReadingContext,
+    *,
+    place: Place,
+    package: str | None = None,
+    component: str | None = None,
+) -> Provider:
+    """Read the tools of a discovery's answer, each already taken out of its extras.
+
+    Args:
+        tools: Name, description and the JSON text of the parameters, in the order told.
+        context: Takes what was bent.
+        place: How messages name the receiver.
+        package: The receiver's package.
+        component: Its class.
+
+    Raises:
+        InputError: a tool is named twice.
+    """
+    told = list(tools)
+    extras: dict[str, Json] = {NAMES["broadcast_tools_extra"]: [name for name, _, _ in told]}
+    for name, description, parameters in told:
+        if description is not None:
+            extras[name + _DESCRIPTION] = description
+        if parameters is not None:
+            extras[name + _PARAMETERS] = parameters
+    return read_discovery(extras, context, place=place, package=package, component=component)
 
 
 def _tool_names(extras: Mapping[str, Json], reader: ManifestReader) -> list[str]:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from droidgate.formats import Format, lazily
-from droidgate_mmcp.installed import LOOKS_FOR, call_routes, read_installed, what_would_find
+from droidgate_mmcp.installed import (
+    LOOKS_FOR,
+    broadcast_providers,
+    call_routes,
+    read_installed,
+    what_would_find,
+)
 from droidgate_mmcp.read import detect, read_application, read_file
 from droidgate_mmcp.tables import TABLES
 
@@ -20,6 +26,7 @@ FORMAT: Final = Format(
     write_handlers=lazily("droidgate_mmcp.handlers:write_handlers"),
     looks_for=LOOKS_FOR,
     read_installed=read_installed,
+    find_silent=broadcast_providers,
     call_routes=call_routes,
     what_would_find=what_would_find,
 )

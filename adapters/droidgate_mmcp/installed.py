@@ -23,9 +23,10 @@ LOOKS_FOR: Final = (
 )
 
 _TOLD_WHEN_ASKED: Final = (
-    "An app on the phone that sends the receiver an ordered broadcast and reads the result's extras, "
-    "which a shell command does not show"
+    "A shim (`droidgate shim install`) sends the receiver an ordered broadcast and reads the result's "
+    "extras, which a shell command does not show"
 )
+_SHIM: Final = "a shim (`droidgate shim install`), since `am start` gives no result of an activity back"
 
 
 def read_installed(application: Application, state: InstalledState, context: ReadingContext) -> Reading:
@@ -36,8 +37,12 @@ def read_installed(application: Application, state: InstalledState, context: Rea
     """
     del state
     reading = read_application(application, context)
-    receivers = tuple(_broadcast_provider(application, one) for one in asked_receivers(application))
-    return replace(reading, providers=(*reading.providers, *receivers))
+    return replace(reading, providers=(*reading.providers, *broadcast_providers(application)))
+
+
+def broadcast_providers(application: Application) -> tuple[Provider, ...]:
+    """Return a provider without tools for each receiver that tells its tools to a broadcast."""
+    return tuple(_broadcast_provider(application, one) for one in asked_receivers(application))
 
 
 def _broadcast_provider(application: Application, component: Component) -> Provider:
@@ -58,8 +63,7 @@ def _broadcast_provider(application: Application, component: Component) -> Provi
 
 
 def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]:
-    """Return how a provider's tools could be called: broadcasts by the shell, activities by the shim."""
-    del facts
+    """Return how a provider's tools could be called: broadcasts by the shell, activities through a shim."""
     held = provider.extensions.get(FORMAT_ID, {})
     needs: list[str] = []
     if held.get("exported", True) is not True:
@@ -75,8 +79,9 @@ def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]
     if held.get("element") == "service":
         needs.insert(0, "an activity: no client of mMCP calls a service")
         return (CallRoute("none", "no client calls it", ready=False, needs=tuple(needs)),)
-    needs.insert(0, "the shim app on the phone, since `am start` gives no result of an activity back")
-    return (CallRoute("shim-activity", "activity, through the shim", ready=False, needs=tuple(needs)),)
+    if not facts.is_behind_a_shim(provider.package):
+        needs.insert(0, _SHIM)
+    return (CallRoute("shim-activity", "activity, through a shim", not needs, tuple(needs)),)
 
 
 def what_would_find(provider: Provider) -> str | None:

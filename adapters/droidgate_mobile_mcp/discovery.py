@@ -12,14 +12,17 @@ LOOKS_FOR: Final = tuple(ComponentQuery("service", action) for action in ACTIONS
 
 _SERVED: Final = frozenset(one.id for one in TABLES.dialects if one.id != "pre-spec")
 
+_SHIM: Final = (
+    "a shim (`droidgate shim install`), since a shell command cannot pass the callback for the answer"
+)
+
 
 def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]:
     """Return the one way there is: through an app on the phone.
 
     A request carries a PendingIntent or a Messenger for the answer, which no shell command can pass.
     """
-    del facts
-    needs = ["the shim app on the phone, since a shell command cannot pass the callback for the answer"]
+    needs = [] if facts.is_behind_a_shim(provider.package) else [_SHIM]
     held = provider.extensions.get(FORMAT_ID, {})
     if held.get("exported", True) is not True:
         needs.append("an exported service: this one is the app's own")
@@ -29,4 +32,4 @@ def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]
         needs.append(f"the permission {held['permission']} for the caller")
     if provider.dialect not in _SERVED:
         needs.append("an older wire form, which is read and not called")
-    return (CallRoute("shim-service", "service, through the shim", ready=False, needs=tuple(needs)),)
+    return (CallRoute("shim-service", "service, through a shim", not needs, tuple(needs)),)

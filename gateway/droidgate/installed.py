@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from droidgate.application import ComponentKind
 from droidgate.model.json_values import Json
@@ -45,6 +45,18 @@ class ComponentQuery:
         return text == self.action or (self.mark is not None and self.mark in text)
 
 
+SHIM_PACKAGE: Final = "dev.droidgate.shim"
+"""Application id of the shim for several apps, and of the bare one; the package of every shim's classes."""
+
+SHIM_PREFIX: Final = f"{SHIM_PACKAGE}.of."
+"""An app's own shim has its package behind this (docs/shim.md 1)."""
+
+
+def is_shim(package: str) -> bool:
+    """Tell whether an application id is that of a shim."""
+    return package == SHIM_PACKAGE or package.startswith(SHIM_PREFIX)
+
+
 @dataclass(frozen=True, slots=True)
 class DeviceFacts:
     """What a phone is, as far as it decides what can be read and called.
@@ -53,11 +65,17 @@ class DeviceFacts:
         release: Android's SDK level as people write it: `30`, `36`, `36.1`.
         user: The current user's number.
         shell_commands: Commands of `cmd app_function`, by its own help; empty where it has none.
+        shims: Application ids of the shims that are installed (docs/shim.md 1).
     """
 
     release: str
     user: int = 0
     shell_commands: frozenset[str] = frozenset()
+    shims: frozenset[str] = frozenset()
+
+    def is_behind_a_shim(self, package: str | None) -> bool:
+        """Tell whether an app has a shim of its own here, or is a shim, which its host provider calls."""
+        return package is not None and (package in self.shims or f"{SHIM_PREFIX}{package}" in self.shims)
 
     @property
     def sdk(self) -> int:

@@ -3,7 +3,7 @@
 import pytest
 
 from droidgate.formats import load_formats
-from droidgate.installed import CallRoute, ComponentQuery, DeviceFacts
+from droidgate.installed import SHIM_PREFIX, CallRoute, ComponentQuery, DeviceFacts
 from droidgate.model.capability import Provider
 
 SHELL_COMMANDS = frozenset({"execute-app-function", "set-enabled", "list-app-functions"})
@@ -61,6 +61,16 @@ def test_a_mobile_mcp_service_needs_an_app_on_the_phone() -> None:
     (route,) = routes("mobile-mcp", dialect="1.0")
     assert (route.id, route.ready) == ("shim-service", False)
     assert "shim" in route.needs[0]
+
+
+@pytest.mark.parametrize("package", ["org.example.tools", f"{SHIM_PREFIX}org.example.tools"])
+def test_an_app_with_a_shim_and_the_shim_itself_can_be_called(package: str) -> None:
+    facts = DeviceFacts("36.1", shims=frozenset({f"{SHIM_PREFIX}org.example.tools"}))
+    for format_id, dialect in (("mobile-mcp", "1.0"), ("mmcp", "1.0")):
+        (route,) = routes(format_id, facts=facts, dialect=dialect, package=package)
+        assert (route.ready, route.needs) == (True, ())
+        (other,) = routes(format_id, facts=facts, dialect=dialect, package="org.example.other")
+        assert not other.ready
 
 
 def test_what_else_a_mobile_mcp_service_lacks_is_told() -> None:

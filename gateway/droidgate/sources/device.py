@@ -39,7 +39,7 @@ from droidgate.devices.remote_apk import RemoteApk, file_statuses, open_remote_a
 from droidgate.devices.server import AdbServer
 from droidgate.devices.sync import FileStatus
 from droidgate.formats import Format, Reading, load_formats
-from droidgate.installed import ComponentQuery, DeviceFacts, InstalledState, ListedFunction
+from droidgate.installed import ComponentQuery, DeviceFacts, InstalledState, ListedFunction, is_shim
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place, Provider
 from droidgate.model.errors import DeviceError, DroidgateError, InputError, UsageError
@@ -154,12 +154,22 @@ def read_spelled_device(
         UsageError: it is written otherwise.
         DeviceError: the phone cannot be reached or used.
     """
+    serial, package = spelled_phone(spelled)
+    device = open_device(serial, server=server)
+    return read_phone(device, PhoneRequest(tuple(formats), strict=strict, package=package))
+
+
+def spelled_phone(spelled: str) -> tuple[str | None, str | None]:
+    """Return the serial number and the package that a user wrote, None for each that is not there.
+
+    Raises:
+        UsageError: it is none of `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`.
+    """
     found = _SPELLED.fullmatch(spelled)
     if found is None:
         message = f"{spelled!r} is no device"
         raise UsageError(message, hint="Write adb: or adb:SERIAL or adb:SERIAL/PACKAGE")
-    device = open_device(found["serial"] or None, server=server)
-    return read_phone(device, PhoneRequest(tuple(formats), strict=strict, package=found["package"]))
+    return found["serial"] or None, found["package"]
 
 
 def read_phone(device: Device, request: PhoneRequest) -> PhoneReading:
@@ -193,8 +203,9 @@ class _PhoneReader:
             dict.fromkeys(query for one in load_formats().values() for query in one.looks_for)
         )
         self.store = ApplicationStore(cache_folder() / _FOLDER) if request.keep else None
-        self.facts = self.read_facts()
-        packages = {one.name: one for one in list_packages(device, self.facts.user)}
+        facts = self.read_facts()
+        packages = {one.name: one for one in list_packages(device, facts.user)}
+        self.facts = replace(facts, shims=frozenset(filter(is_shim, packages)))
         chosen = self.choose(packages)
         apps = self.read_apps(chosen)
         unasked = [query for one in request.formats for query in one.looks_for if not query.can_be_asked]

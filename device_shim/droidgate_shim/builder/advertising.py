@@ -1,0 +1,196 @@
+"""What a shim declares to agents: always to those of Mobile-MCP, on request to those of the other protocols.
+
+Each protocol's own writer makes its component and files; here they are only given the shim's classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from droidgate.formats import Artifact, Writing
+from droidgate.installed import SHIM_PACKAGE
+from droidgate.migrate.manifest_edit import merge_manifest
+from droidgate.model.capability import Capability, Provider, references_of
+from droidgate.model.findings import Finding, Level, finding_code
+from droidgate_appfunctions.constants import TABLES as FUNCTION_TABLES
+from droidgate_appfunctions.write import write as write_functions
+from droidgate_mappings.tables import DialectTable
+from droidgate_mmcp.android_manifest import ComponentElement, write_android_manifest
+from droidgate_mmcp.json_output import write_json
+from droidgate_mmcp.tables import BROADCAST
+from droidgate_mmcp.tables import NAMES as MMCP_NAMES
+from droidgate_mmcp.tables import TABLES as MMCP_TABLES
+from droidgate_mmcp.write import MANIFEST_PATH, write_manifest
+from droidgate_mmcp.write import write as write_mmcp
+from droidgate_mobile_mcp.constants import TABLES as MOBILE_MCP_TABLES
+from droidgate_mobile_mcp.write import write as write_mobile_mcp
+from droidgate_shim.builder.routes import SOURCE, RoutePlan, split_pointer
+from droidgate_shim.builder.shim_manifest import TOOL_SERVICE, ShimFacts
+
+NAME_NOT_CALLED: Final = finding_code(
+    "shim-name-not-called",
+    "A capability's id that agents of this protocol cannot call; the others of the shim can be called",
+    __name__,
+)
+FUNCTION_LEFT_OUT: Final = finding_code(
+    "shim-function-left-out",
+    "A capability whose parameters an app function cannot name alike; it is not advertised as one",
+    __name__,
+)
+
+_MMCP_ACTIVITY: Final = f"{SHIM_PACKAGE}.MmcpActivity"
+_MMCP_RECEIVER: Final = f"{SHIM_PACKAGE}.MmcpReceiver"
+_FUNCTION_SERVICE: Final = f"{SHIM_PACKAGE}.FunctionService"
+
+
+@dataclass(slots=True)
+class Advertisement:
+    """What is declared.
+
+    Attributes:
+        manifest: The manifest with the components.
+        files: Further files of the source tree by path.
+        functions: Function id -> route id.
+        findings: What the protocols' forms lose.
+    """
+
+    manifest: str
+    files: dict[str, str] = field(default_factory=dict)
+    functions: dict[str, str] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+    def add(self, artifacts: Iterable[Artifact]) -> None:
+        """Take over files, and merge manifests."""
+        for one in artifacts:
+            if one.path == MANIFEST_PATH:
+                self.manifest = merge_manifest(self.manifest, one.text, path=MANIFEST_PATH)
+            elif one.role != "document":
+                self.files[one.path] = one.text
+
+
+def advertise(plan: RoutePlan, facts: ShimFacts, manifest: str, kinds: Iterable[str]) -> Advertisement:
+    """Return what a shim declares.
+
+    Args:
+        plan: Its routes.
+        facts: What its manifest says.
+        manifest: Its manifest so far.
+        kinds: Of `ADVERTISEMENTS`, what to declare besides Mobile-MCP.
+    """
+    made = Advertisement(manifest)
+    _add_mobile_mcp(made, plan, facts)
+    for kind in sorted(set(kinds)):
+        ADVERTISEMENTS[kind](made, plan, facts)
+    return made
+
+
+def _dialect(dialect: DialectTable, component: str) -> DialectTable:
+    """Return a dialect whose new components are one of the shim's classes."""
+    if dialect.capacity is None:
+        raise TypeError(dialect.id)
+    capacity = dialect.capacity.model_copy(update={"component": component})
+    return dialect.model_copy(update={"capacity": capacity})
+
+
+def _add_mobile_mcp(made: Advertisement, plan: RoutePlan, facts: ShimFacts) -> None:
+    provider = Provider(
+        protocol=SOURCE,
+        package=facts.application_id,
+        name=facts.label,
+        description=facts.description,
+        capabilities=tuple(one.declared for one in plan.routes),
+    )
+    written = write_mobile_mcp(provider, _dialect(MOBILE_MCP_TABLES.dialects[0], TOOL_SERVICE))
+    made.add(written.artifacts)
+    made.findings.extend(one for one in written.findings if one.pointer.startswith("/capabilities/"))
+
+
+def _offered(plan: RoutePlan, facts: ShimFacts, capabilities: Sequence[Capability]) -> Provider:
+    return Provider(
+        protocol=SOURCE,
+        package=facts.application_id,
+        name=facts.label,
+        instructions=facts.description,
+        definitions=dict(plan.definitions),
+        capabilities=tuple(capabilities),
+    )
+
+
+def _write_mmcp(made: Advertisement, plan: RoutePlan, facts: ShimFacts) -> Writing:
+    provider = _offered(plan, facts, [one.offered for one in plan.routes])
+    written = write_mmcp(provider, _dialect(MMCP_TABLES.dialects[0], _MMCP_ACTIVITY))
+    told = [one for one in written.findings if one.pointer.startswith("/capabilities/")]
+    made.findings.extend(one for one in told if one not in made.findings)
+    return written
+
+
+def _add_mmcp(made: Advertisement, plan: RoutePlan, facts: ShimFacts) -> None:
+    made.add(_write_mmcp(made, plan, facts).artifacts)
+
+
+def _add_broadcast(made: Advertisement, plan: RoutePlan, facts: ShimFacts) -> None:
+    provider = _write_mmcp(made, plan, facts).provider
+    component = ComponentElement(
+        element="receiver",
+        name=_MMCP_RECEIVER,
+        actions=(MMCP_NAMES["discovery_action"], MMCP_NAMES["invoke_action"]),
+        meta_data={MMCP_NAMES["manifest_meta_data"]: write_json(write_manifest(provider))},
+    )
+    made.add([Artifact(MANIFEST_PATH, write_android_manifest(provider, component), "manifest")])
+    capacity = next(one.capacity for one in MMCP_TABLES.dialects if one.id == BROADCAST)
+    rule = None if capacity is None or capacity.id_rule is None else capacity.id_rule.rule()
+    for position, route in enumerate(plan.routes):
+        if rule is not None and not rule.permits(route.id):
+            message = f"clients of the broadcast dialect cannot give {route.id!r} to a language model"
+            made.findings.append(_of_route(NAME_NOT_CALLED, position, message))
+
+
+def _add_functions(made: Advertisement, plan: RoutePlan, facts: ShimFacts) -> None:
+    dialect = _dialect(FUNCTION_TABLES.dialects[0], _FUNCTION_SERVICE)
+    whole = write_functions(_offered(plan, facts, [one.offered for one in plan.routes]), dialect)
+    renamed = {one.pointer for one in whole.names if "/properties/" in one.pointer}
+    definitions_renamed = any(pointer.startswith("/definitions/") for pointer in renamed)
+    kept: dict[int, Capability] = {}
+    for position, route in enumerate(plan.routes):
+        pointer = f"/capabilities/{position}/"
+        reaches = definitions_renamed and _has_references(route.offered)
+        if reaches or any(one.startswith(pointer) for one in renamed):
+            message = f"{route.id!r} has names that no app function can have, and is not advertised as one"
+            made.findings.append(_of_route(FUNCTION_LEFT_OUT, position, message))
+        else:
+            kept[position] = route.offered
+    written = whole
+    if len(kept) < len(plan.routes):
+        written = write_functions(_offered(plan, facts, [*kept.values()]), dialect)
+    made.add(written.artifacts)
+    made.findings.extend(_of_routes(written.findings, [*kept]))
+    for capability, function in zip(kept.values(), written.provider.capabilities, strict=True):
+        made.functions[function.id] = capability.id
+
+
+def _has_references(capability: Capability) -> bool:
+    types = [capability.input, *([] if capability.output is None else [capability.output])]
+    return any(True for one in types for _ in references_of(one))
+
+
+def _of_routes(findings: Iterable[Finding], positions: Sequence[int]) -> Iterator[Finding]:
+    """Yield what was told of capabilities, by the positions that they have among the routes."""
+    for one in findings:
+        inside = split_pointer(one.pointer)
+        if inside is not None:
+            pointer = f"/capabilities/{positions[inside[0]]}{inside[1]}"
+            yield one if pointer == one.pointer else one.model_copy(update={"pointer": pointer})
+
+
+def _of_route(code: str, position: int, message: str) -> Finding:
+    return Finding(code=code, level=Level.WARNING, pointer=f"/capabilities/{position}", message=message)
+
+
+ADVERTISEMENTS: Final[dict[str, Callable[[Advertisement, RoutePlan, ShimFacts], None]]] = {
+    "appfunctions": _add_functions,
+    "mmcp": _add_mmcp,
+    "mmcp-broadcast": _add_broadcast,
+}
+"""What can be declared besides Mobile-MCP, and what adds it."""

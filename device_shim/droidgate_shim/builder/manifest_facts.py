@@ -1,0 +1,179 @@
+"""What the rules for a shim's manifest look at, read from the built APK."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from droidgate.apk.reader import Apk
+from droidgate.apk.values import signed
+from droidgate.apk.xml_tree import TypedValue, ValueType, XmlElement
+from droidgate.installed import SHIM_PACKAGE
+from droidgate.model.errors import InputError
+from droidgate.model.json_values import Json
+from droidgate.parsing.json_text import parse_json
+from droidgate_shim.builder.shims import POLICY_PATH, ROUTES_PATH
+
+COMPONENT_TAGS: Final = ("activity", "activity-alias", "service", "receiver", "provider")
+_LONGEST_ASSET: Final = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """An intent filter: its actions and categories, and whether it takes data."""
+
+    actions: frozenset[str]
+    categories: frozenset[str]
+    has_data: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One element of the manifest.
+
+    Attributes:
+        element: The element.
+        apk: Its APK.
+    """
+
+    element: XmlElement
+    apk: Apk
+
+    @property
+    def tag(self) -> str:
+        """Its tag."""
+        return self.element.tag
+
+    @property
+    def name(self) -> str:
+        """`android:name`, the empty text without one."""
+        return self.text("name") or ""
+
+    @property
+    def simple_name(self) -> str:
+        """Its class without the shim's package; the whole name of another class."""
+        return self.name.removeprefix(f"{SHIM_PACKAGE}.")
+
+    def value(self, name: str) -> TypedValue | None:
+        """Return an attribute's value with references followed, None without one."""
+        return self.apk.resolve(self.element.find_attribute(name))
+
+    def text(self, name: str) -> str | None:
+        """Return an attribute as text, references followed."""
+        return self.apk.text_of(self.element.find_attribute(name))
+
+    def reference(self, name: str) -> str | None:
+        """Return the name of the resource that an attribute refers to."""
+        value = self.element.find_attribute(name)
+        if value is None or value.type not in {ValueType.REFERENCE, ValueType.DYNAMIC_REFERENCE}:
+            return None
+        return self.apk.name_of(value.data)
+
+    def flag(self, name: str) -> bool | None:
+        """Return a boolean attribute, None where it is not stated."""
+        value = self.value(name)
+        return None if value is None or value.type != ValueType.INT_BOOLEAN else value.data != 0
+
+    def number(self, name: str) -> int | None:
+        """Return a number, an enum's or flags, None where it is not stated."""
+        value = self.value(name)
+        return None if value is None or value.type == ValueType.STRING else signed(value.data)
+
+    def children(self, tag: str) -> Iterator[Part]:
+        """Yield the child elements of a tag."""
+        return (Part(one, self.apk) for one in self.element.child_elements(tag))
+
+    def filters(self) -> tuple[Filter, ...]:
+        """Return its intent filters."""
+        return tuple(
+            Filter(
+                frozenset(part.name for part in one.children("action")),
+                frozenset(part.name for part in one.children("category")),
+                any(True for _ in one.children("data")),
+            )
+            for one in self.children("intent-filter")
+        )
+
+    def actions(self) -> frozenset[str]:
+        """Return the actions of all its filters."""
+        return frozenset(action for one in self.filters() for action in one.actions)
+
+    def meta_data(self, name: str, tag: str = "meta-data") -> Part | None:
+        """Return its meta-data, or another such element, of a name."""
+        return next((one for one in self.children(tag) if one.name == name), None)
+
+
+@dataclass(slots=True)
+class ShimApk:
+    """A built shim.
+
+    Attributes:
+        apk: The APK, open.
+        manifest: The root of its manifest.
+        application: Its application element.
+        components: Its components.
+        routes: `assets/routes.json`.
+        policy: `assets/policy.json`.
+    """
+
+    apk: Apk
+    manifest: Part = field(init=False)
+    application: Part = field(init=False)
+    components: tuple[Part, ...] = field(init=False)
+    routes: Mapping[str, Json] = field(init=False)
+    policy: Mapping[str, Json] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.manifest = Part(self.apk.manifest, self.apk)
+        found = next(self.manifest.children("application"), None)
+        if found is None:
+            raise InputError("the manifest has no application element", place=self.apk.name)
+        self.application = found
+        self.components = tuple(
+            Part(one, self.apk) for one in found.element.child_elements() if one.tag in COMPONENT_TAGS
+        )
+        self.routes = self._read_asset(ROUTES_PATH)
+        self.policy = self._read_asset(POLICY_PATH)
+
+    def component(self, simple_name: str) -> Part | None:
+        """Return the component of one of the shim's classes, None where it is not declared."""
+        return next((one for one in self.components if one.simple_name == simple_name), None)
+
+    def permissions(self) -> frozenset[str]:
+        """Return the permissions that it asks for."""
+        tags = ("uses-permission", "uses-permission-sdk-23")
+        return frozenset(one.name for tag in tags for one in self.manifest.children(tag))
+
+    def queried(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the packages and the actions of `<queries>`."""
+        packages: set[str] = set()
+        actions: set[str] = set()
+        for queries in self.manifest.children("queries"):
+            packages.update(one.name for one in queries.children("package"))
+            for intent in queries.children("intent"):
+                actions.update(one.name for one in intent.children("action"))
+        return frozenset(packages), frozenset(actions)
+
+    def backend_kinds(self) -> frozenset[str]:
+        """Return the kinds of the backends of its routes."""
+        return frozenset(str(one["backend"]["kind"]) for one in self.route_list())
+
+    def route_list(self) -> list[dict[str, Json]]:
+        """Return its routes."""
+        routes = self.routes.get("routes")
+        return list(routes) if isinstance(routes, list) else []
+
+    def app_policy(self) -> Mapping[str, Json]:
+        """Return the app's part of the policy."""
+        held = self.policy.get("app")
+        return held if isinstance(held, dict) else {}
+
+    def _read_asset(self, name: str) -> Mapping[str, Json]:
+        if name not in self.apk.archive:
+            return {}
+        place = self.apk.archive.place_of(name)
+        value = parse_json(self.apk.archive.read_entry(name, _LONGEST_ASSET), path=place)
+        if not isinstance(value, dict):
+            raise InputError("it is no JSON object", place=place)
+        return value

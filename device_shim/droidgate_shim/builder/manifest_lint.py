@@ -1,0 +1,40 @@
+"""Rules for what is built: a shim's manifest and what it points to (reference android-runtime 1.1 to 2.3).
+
+They are read from the finished APK, by nothing that wrote it but the format's own readers.
+
+`targetSdkVersion` is 36. What changes for apps that target 24 to 36 and touches the shim:
+
+- 29 and later: activities are not started from the background (the shim has four routes);
+- 31: exported has to be stated;
+- 31, 34: foreground services have a type and do not start from the background (a plain service is enough);
+- 33: notifications need the user's leave;
+- 33: explicit intents reach only components with a fitting filter (outgoing ones carry the action);
+- 36 is the first release with app functions.
+"""
+
+from __future__ import annotations
+
+from droidgate.apk.reader import open_apk
+from droidgate.model.capability import Place
+from droidgate.model.findings import Finding
+from droidgate_shim.builder.manifest_facts import ShimApk
+from droidgate_shim.builder.manifest_rules import CHECKS
+
+
+def lint_shim_manifest(apk: bytes) -> tuple[Finding, ...]:
+    """Return where a built shim breaks a rule; nothing for what `build_shims` makes.
+
+    Args:
+        apk: The APK.
+
+    Raises:
+        InputError: it is no APK, or has no application.
+    """
+    with open_apk(apk) as opened:
+        shim = ShimApk(opened)
+        place = Place(path=opened.archive.place_of("AndroidManifest.xml"))
+        return tuple(
+            rule.broken(message, pointer=pointer, source=place)
+            for rule, check in CHECKS
+            for pointer, message in check(shim)
+        )

@@ -1,0 +1,219 @@
+"""Opening what a shim is made for: APKs, containers, folders of them, phones, projects.
+
+A project has no APK yet. It is packed in memory, so that everything is read from compiled content as from an
+app on a phone.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from droidgate.apk.application import read_application
+from droidgate.apk.files import MemorySource
+from droidgate.apk.pack import pack
+from droidgate.apk.reader import Apk, open_apk
+from droidgate.apk.signing_keys import SigningKey, make_key
+from droidgate.application import Application
+from droidgate.formats import load_formats
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Provider
+from droidgate.model.errors import DroidgateError, InputError, UsageError
+from droidgate.model.findings import Finding
+from droidgate.sources import DEVICE_SCHEME
+from droidgate.sources.apk import is_archive, open_archive, open_loose_archives
+from droidgate.sources.folders import scan_folder
+from droidgate.sources.spelling import printable
+from droidgate_mmcp.installed import broadcast_providers
+
+if TYPE_CHECKING:
+    from droidgate.devices.device import Device
+    from droidgate.devices.packages import InstalledPackage
+
+PROJECT_HINT: Final = (
+    "Build and sign it and name the APK, or give the SHA-256 of the certificate with --signer"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedApp:
+    """One app as it was opened; the APK can be read until the next one is asked for.
+
+    Attributes:
+        application: Its manifest and resources.
+        apk: Its APK with splits.
+        providers: What it declares in any format.
+        findings: What was bent while it was read.
+        problems: What of it could not be read.
+        place: How messages name it.
+        is_named: It is what the user named, not one of several in a folder or on a phone.
+        is_project: It is a project, which has no signature.
+        version_code: Its version.
+    """
+
+    application: Application
+    apk: Apk
+    providers: tuple[Provider, ...]
+    findings: tuple[Finding, ...]
+    problems: tuple[InputError, ...]
+    place: str
+    is_named: bool
+    is_project: bool = False
+    version_code: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadApp:
+    """One app of several that cannot be read.
+
+    Attributes:
+        package: Its package, or its file where that is all that is known.
+        place: How messages name it.
+        error: Why.
+    """
+
+    package: str
+    place: str
+    error: DroidgateError
+
+
+def open_apps(spelled: str) -> Iterator[OpenedApp | UnreadApp]:
+    """Yield the apps of one source, each with its APK open.
+
+    Args:
+        spelled: As the user wrote it.
+
+    Raises:
+        InputError: it cannot be read, or holds no app.
+        DeviceError: the phone cannot be reached or used.
+        UsageError: it is nothing that a shim can be made for.
+    """
+    if spelled.startswith(DEVICE_SCHEME):
+        yield from _apps_of_phone(spelled)
+        return
+    mode = _mode_of(spelled)
+    if stat.S_ISDIR(mode):
+        yield from _apps_of_folder(spelled)
+    elif is_archive(spelled):
+        yield from _closing(open_archive(spelled), spelled, is_named=True)
+    else:
+        hint = "Name an APK, a folder of APKs, a project's folder, or a phone as adb:SERIAL"
+        raise UsageError("a shim is made for apps, and this is none", place=printable(spelled), hint=hint)
+
+
+def _mode_of(spelled: str) -> int:
+    try:
+        return Path(spelled).stat().st_mode
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"it cannot be read: {reason}", place=printable(spelled)) from None
+
+
+def _apps_of_folder(spelled: str) -> Iterator[OpenedApp | UnreadApp]:
+    scan = scan_folder(spelled, spelled)
+    folders = [
+        Path(main.spelled or spelled)
+        for module in scan.modules
+        if not module.gradle.is_library and (main := module.source_sets.get("main")) is not None
+    ]
+    if not scan.archives and not folders:
+        message = "the folder holds neither an APK nor an Android project"
+        raise InputError(message, place=printable(spelled))
+    problems = list(scan.problems)
+    for apk in open_loose_archives(scan.archives, problems):
+        yield from _closing(apk, apk.name, is_named=False)
+    for error in problems:
+        place = error.place or spelled
+        yield UnreadApp(place, place, error)
+    for folder in folders:
+        packed = pack(folder, key=_project_key()).apk
+        apk = open_apk(MemorySource(packed, name=folder.as_posix()))
+        yield from _closing(apk, folder.as_posix(), is_named=True, is_project=True)
+
+
+@cache
+def _project_key() -> SigningKey:
+    """Return a key for APKs that nobody keeps."""
+    return make_key()
+
+
+def _closing(apk: Apk, place: str, *, is_named: bool, is_project: bool = False) -> Iterator[OpenedApp]:
+    with apk:
+        application = read_application(apk)
+        providers, findings, problems = _read_formats(application)
+        yield OpenedApp(
+            application,
+            apk,
+            tuple(providers),
+            (*apk.findings, *findings),
+            tuple(problems),
+            place,
+            is_named,
+            is_project,
+            apk.version_code or 1,
+        )
+
+
+def _read_formats(application: Application) -> tuple[list[Provider], list[Finding], list[InputError]]:
+    providers: list[Provider] = []
+    findings: list[Finding] = []
+    problems: list[InputError] = []
+    for one in load_formats().values():
+        context = ReadingContext()
+        try:
+            reading = one.read_application(application, context)
+        except InputError as error:
+            problems.append(error)
+            findings.extend(context.findings)
+            continue
+        providers.extend(reading.providers)
+        findings.extend(dict.fromkeys((*reading.findings, *context.findings)))
+        problems.extend(reading.problems)
+    providers.extend(broadcast_providers(application))
+    return providers, findings, problems
+
+
+def _apps_of_phone(spelled: str) -> Iterator[OpenedApp | UnreadApp]:
+    # Most shims are made for files, and these modules take their time to import.
+    from droidgate.devices.device import open_device  # noqa: PLC0415
+    from droidgate.devices.errors import TransferError  # noqa: PLC0415
+    from droidgate.devices.packages import list_packages  # noqa: PLC0415
+    from droidgate.sources.device import read_spelled_device  # noqa: PLC0415
+
+    reading = read_spelled_device(spelled, formats=load_formats().values())
+    device = open_device(reading.serial)
+    packages = {one.name: one for one in list_packages(device, reading.facts.user)}
+    is_named = "/" in spelled
+    for app in reading.apps:
+        package = packages.get(app.package)
+        if package is None or not (app.providers or app.problems or is_named):
+            continue
+        place = f"{DEVICE_SCHEME}{reading.serial}/{app.package}"
+        try:
+            with _open_installed(device, package, reading.facts.user) as apk:
+                yield OpenedApp(
+                    read_application(apk),
+                    apk,
+                    app.providers,
+                    app.findings,
+                    app.problems,
+                    place,
+                    is_named,
+                    version_code=app.version_code,
+                )
+        except (InputError, TransferError) as error:
+            yield UnreadApp(app.package, place, error)
+
+
+def _open_installed(device: Device, package: InstalledPackage, user: int) -> Apk:
+    from droidgate.devices.packages import package_paths  # noqa: PLC0415
+    from droidgate.devices.remote_apk import file_statuses, open_remote_apk  # noqa: PLC0415
+
+    paths = package_paths(device, package.name, user) or [package.path]
+    statuses = file_statuses(device, paths)
+    base, *splits = (open_remote_apk(device, package, path=path, status=statuses.get(path)) for path in paths)
+    return open_apk(base, splits=splits)

@@ -1,0 +1,202 @@
+"""Types on their way into a route table: what the engine and the shim's descriptor both can say.
+
+The engine tells an output by the word of its type, references followed; the descriptor's writer tells a
+reference as an object. So the types of parameters and outputs are never references here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from functools import cache
+from typing import Any, Final
+
+from droidgate.model.capability import child_types
+from droidgate.model.json_values import Json
+from droidgate.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    Frozen,
+    ObjectType,
+    OneOfType,
+    RefType,
+    Type,
+)
+from droidgate.text_safety import without_hidden
+
+Definitions = Mapping[str, Type]
+
+_MAX_NUMBER_CHARACTERS: Final = 32
+_MAX_EXPONENT: Final = 999
+_MAX_KEYS: Final = 1_024
+_MAX_DEPTH: Final = 400
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_LONG: Final = range(-(1 << 63), 1 << 63)
+_LARGEST_DOUBLE: Final = Decimal("1.7976931348623157E+308")
+_NOT_IN_ROUTES: Final = frozenset({"extensions", "description", "format", "implicit"})
+"""Facts of a type that decide nothing in a call."""
+
+
+def resolved(one: Type, definitions: Definitions) -> Type:
+    """Return the type behind references and choices of one; it may be null where one on the way may.
+
+    A reference that leads nowhere is any value, one that goes in a circle stays.
+    """
+    seen: set[str] = set()
+    nullable, description = one.nullable, one.description
+    while True:
+        if isinstance(one, RefType) and one.name not in seen:
+            seen.add(one.name)
+            one = definitions.get(one.name, AnyType())
+        elif isinstance(one, OneOfType) and len(one.alternatives) == 1:
+            one = one.alternatives[0]
+        else:
+            break
+        nullable = nullable or one.nullable
+        description = description or one.description
+    nullable = nullable and not isinstance(one, AnyType)
+    return one.changed({"nullable": nullable, "description": description})
+
+
+def with_resolved_properties(one: ObjectType, definitions: Definitions) -> ObjectType:
+    """Return an object whose properties are no references."""
+    properties = {
+        name: held.changed({"type": resolved(held.type, definitions)})
+        for name, held in one.properties.items()
+    }
+    return one.changed({"properties": properties})
+
+
+def without_dangling(one: Type, definitions: Definitions) -> Type:
+    """Return a type whose references lead to definitions; others are any value."""
+    if isinstance(one, RefType):
+        return one if one.name in definitions else AnyType(description=one.description)
+    changes: dict[str, Any] = {}
+    if isinstance(one, ObjectType):
+        changes["properties"] = {
+            name: held.changed({"type": without_dangling(held.type, definitions)})
+            for name, held in one.properties.items()
+        }
+    elif isinstance(one, ArrayType) and one.items is not None:
+        changes["items"] = without_dangling(one.items, definitions)
+    elif isinstance(one, AllOfType):
+        changes["members"] = tuple(without_dangling(member, definitions) for member in one.members)
+    elif isinstance(one, OneOfType):
+        changes["alternatives"] = tuple(without_dangling(inner, definitions) for inner in one.alternatives)
+    return one.changed(changes) if changes else one
+
+
+def without_hidden_texts(one: Type) -> Type:
+    """Return a type whose descriptions, inside too, hold no characters that people cannot see."""
+    changes: dict[str, Any] = {}
+    if one.description is not None:
+        changes["description"] = without_hidden(one.description)
+    if isinstance(one, ObjectType):
+        changes["properties"] = {
+            name: held.changed({"type": without_hidden_texts(held.type)})
+            for name, held in one.properties.items()
+        }
+    elif isinstance(one, ArrayType) and one.items is not None:
+        changes["items"] = without_hidden_texts(one.items)
+    elif isinstance(one, AllOfType):
+        changes["members"] = tuple(map(without_hidden_texts, one.members))
+    elif isinstance(one, OneOfType):
+        changes["alternatives"] = tuple(map(without_hidden_texts, one.alternatives))
+    return one.changed(changes) if changes else one
+
+
+def dangling_references(types: Iterable[Type], definitions: Definitions) -> set[str]:
+    """Return the names that types refer to and nothing defines, directly or through definitions."""
+    missing: set[str] = set()
+    seen: set[str] = set()
+    pending = list(types)
+    while pending:
+        one = pending.pop()
+        if not isinstance(one, RefType):
+            pending.extend(child_types(one))
+        elif one.name not in definitions:
+            missing.add(one.name)
+        elif one.name not in seen:
+            seen.add(one.name)
+            pending.append(definitions[one.name])
+    return missing
+
+
+def renamed_references(one: Type, names: Mapping[str, str]) -> Type:
+    """Return a type whose references have the names that definitions got."""
+    if isinstance(one, RefType):
+        return one.changed({"name": names.get(one.name, one.name)})
+    changes: dict[str, Any] = {}
+    if isinstance(one, ObjectType):
+        changes["properties"] = {
+            name: held.changed({"type": renamed_references(held.type, names)})
+            for name, held in one.properties.items()
+        }
+    elif isinstance(one, ArrayType) and one.items is not None:
+        changes["items"] = renamed_references(one.items, names)
+    elif isinstance(one, AllOfType):
+        changes["members"] = tuple(renamed_references(member, names) for member in one.members)
+    elif isinstance(one, OneOfType):
+        changes["alternatives"] = tuple(renamed_references(inner, names) for inner in one.alternatives)
+    return one.changed(changes) if changes else one
+
+
+def type_json(one: Frozen) -> dict[str, Json]:
+    """Return a type as routes.json holds it: the model's own fields, defaults left out, members in order."""
+    return {
+        name: _written(value)
+        for name, default in _written_fields(type(one))
+        if (value := getattr(one, name)) != default or name == "kind"
+    }
+
+
+@cache
+def _written_fields(kind: type[Frozen]) -> tuple[tuple[str, Json], ...]:
+    """Return the fields of a model's class that a route table holds, with their defaults."""
+    return tuple(
+        (name, field.get_default(call_default_factory=True))
+        for name, field in kind.model_fields.items()
+        if name not in _NOT_IN_ROUTES
+    )
+
+
+def _written(value: Json) -> Json:
+    if isinstance(value, Frozen):
+        return type_json(value)
+    if isinstance(value, dict):
+        return {name: _written(held) for name, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [_written(held) for held in value]
+    return Decimal(repr(value)) if isinstance(value, float) else value
+
+
+def engine_refuses(value: Json, depth: int = 0) -> str | None:
+    """Return why the engine's JSON reader would refuse a part of a route table, None where it takes it.
+
+    Its limits: docs/shim-engine.md 1.
+    """
+    if isinstance(value, str):
+        return "a text holds half of a surrogate pair" if _SURROGATE.search(value) else None
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int):
+        return None if value in _LONG else f"the number {str(value)[:40]} does not fit 64 bits"
+    if isinstance(value, Decimal):
+        return None if _fits_a_number(value) else f"the number {str(value)[:40]} has too many digits"
+    if depth >= _MAX_DEPTH:
+        return "its types are nested too deep"
+    if isinstance(value, dict) and len(value) > _MAX_KEYS:
+        return f"an object of its types has more than {_MAX_KEYS} members"
+    parts = [*value, *value.values()] if isinstance(value, dict) else value
+    return next((reason for one in parts if (reason := engine_refuses(one, depth + 1))), None)
+
+
+def _fits_a_number(value: Decimal) -> bool:
+    exponent = value.adjusted()
+    return (
+        len(str(value)) <= _MAX_NUMBER_CHARACTERS
+        and abs(value) <= _LARGEST_DOUBLE
+        and abs(exponent) <= _MAX_EXPONENT
+    )

@@ -1,0 +1,526 @@
+"""From what source apps declare to the route table and to what the shim itself declares.
+
+Both come from one prepared capability each: the engine reads the one (docs/shim-engine.md 2), agents read
+the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from droidgate.fit import fit_provider
+from droidgate.fit.codes import OUTPUT_WRAPPED, REFERENCE_DROPPED, RENAMED
+from droidgate.model.capability import (
+    Capability,
+    Effects,
+    Provider,
+    child_types,
+    reachable_definitions,
+)
+from droidgate.model.errors import UsageError
+from droidgate.model.findings import Finding, Level, finding_code
+from droidgate.model.json_values import Json, canonical_json
+from droidgate.model.names import NameRule, map_names, name_suffix
+from droidgate.model.types import Extensions, ObjectType, Property, ScalarType, Type
+from droidgate.text_safety import hidden_characters, look_alikes, without_hidden
+from droidgate_appfunctions.constants import FORMAT_ID as APP_FUNCTIONS
+from droidgate_mappings.capacity import Capacity
+from droidgate_mmcp.tables import BROADCAST
+from droidgate_mmcp.tables import FORMAT_ID as MMCP
+from droidgate_mobile_mcp.constants import FORMAT_ID as MOBILE_MCP
+from droidgate_mobile_mcp.constants import TABLES as MOBILE_MCP_TABLES
+from droidgate_mobile_mcp.wire import WIRE_OF_DIALECT
+from droidgate_shim.builder.callability import capability_pointer
+from droidgate_shim.builder.route_types import (
+    dangling_references,
+    engine_refuses,
+    renamed_references,
+    resolved,
+    type_json,
+    with_resolved_properties,
+    without_dangling,
+    without_hidden_texts,
+)
+from droidgate_shim.builder.source_apps import SourceApp
+from droidgate_shim.builder.text_checks import look_alike_finding, text_findings
+
+TABLE_FORMAT: Final = 1
+USUAL_DEADLINE_MS: Final = 30_000
+BROADCAST_DEADLINE_MS: Final = 10_000
+"""An ordered broadcast that takes longer is ended by Android."""
+
+RESULT: Final = "result"
+SOURCE: Final = "shim-source"
+"""The protocol of what is fitted into a frontend's: none of them, so that names are mapped."""
+
+OUTPUT_ADDED: Final = finding_code(
+    "shim-output-added",
+    "The source declares no result; the shim declares its text as the output `result`",
+    __name__,
+)
+ROUTE_REFUSED: Final = finding_code(
+    "shim-route-refused", "A capability whose types are beyond the limits of the shim's engine", __name__
+)
+
+_MOBILE_MCP_1_0: Final = MOBILE_MCP_TABLES.dialects[0]
+_VOID: Final = ScalarType(kind="null")
+_TEXT_RESULT: Final = ScalarType(kind="string", description="The answer, as text")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One capability of a shim.
+
+    Attributes:
+        app: The app behind it.
+        provider: What of the app declares it.
+        source: As it is declared there.
+        offered: As the shim offers it to every kind of agent: its id, parameters by their names in the shim,
+            and the outputs as an object, a `null` scalar where there are none.
+        declared: As the Mobile-MCP descriptor has it.
+        document: As `routes.json` has it.
+    """
+
+    app: SourceApp
+    provider: Provider
+    source: Capability
+    offered: Capability
+    declared: Capability
+    document: Mapping[str, Json]
+
+    @property
+    def id(self) -> str:
+        """Its id in the shim."""
+        return self.offered.id
+
+
+@dataclass(frozen=True, slots=True)
+class RoutePlan:
+    """The routes of one shim.
+
+    Attributes:
+        routes: In the order of the apps and of their declarations.
+        definitions: What their types refer to.
+        findings: What changed on the way. Pointers address the routes by position, and a capability that is
+            left out by its component and id.
+    """
+
+    routes: tuple[Route, ...] = ()
+    definitions: Mapping[str, Type] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+
+    def table(self) -> dict[str, Json]:
+        """Return the content of `assets/routes.json`."""
+        return {
+            "format": TABLE_FORMAT,
+            "definitions": {name: type_json(one) for name, one in self.definitions.items()},
+            "routes": [dict(one.document) for one in self.routes],
+        }
+
+
+def check_selection(apps: Sequence[SourceApp], only: Collection[str]) -> None:
+    """Check that every name of a selection is one of a capability.
+
+    Raises:
+        UsageError: one is not.
+    """
+    known = {name for app in apps for one in _candidates([app]) for name in one.names()}
+    for name in sorted(set(only) - known):
+        ids = sorted({one.capability.id for one in _candidates(apps)})
+        shown = ", ".join(ids[:10]) + (f" and {len(ids) - 10} more" if len(ids) > 10 else "")  # noqa: PLR2004
+        message = f"no capability is called {name!r}"
+        raise UsageError(message, hint=f"There are: {shown or 'none'}")
+
+
+def plan_routes(
+    apps: Sequence[SourceApp], *, only: Collection[str] = (), deadline_ms: int | None = None
+) -> RoutePlan:
+    """Return the routes of one shim for some apps.
+
+    Args:
+        apps: The apps that stand behind it.
+        only: Ids of capabilities, alone or behind their package and a slash; all where it is empty.
+        deadline_ms: How long a call may take; 30 s, a broadcast 10 s, where it is None.
+    """
+    candidates = list(_candidates(apps))
+    id_rule = _capacity().id_rule
+    rule = NameRule(allowed=r"[\s\S]") if id_rule is None else id_rule.rule()
+    ids = map_names([(one.capability.id, one.key) for one in candidates], rule)
+    planner = _Planner(deadline_ms)
+    for one in candidates:
+        if only and not set(only) & one.names():
+            continue
+        shim_id = ids[one.key]
+        if shim_id != one.capability.id:
+            planner.tell_renamed(one, shim_id)
+        planner.groups.setdefault((one.app.package, one.provider_key), []).append((one, shim_id))
+    return planner.plan()
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    app: SourceApp
+    provider: Provider
+    capability: Capability
+
+    @property
+    def provider_key(self) -> str:
+        return f"{self.app.package}/{self.provider.protocol}/{self.provider.component}"
+
+    @property
+    def key(self) -> str:
+        return f"{self.provider_key}/{self.capability.id}"
+
+    def names(self) -> frozenset[str]:
+        return frozenset({self.capability.id, f"{self.app.package}/{self.capability.id}"})
+
+
+def _candidates(apps: Iterable[SourceApp]) -> Iterator[_Candidate]:
+    for app in apps:
+        for provider in app.providers:
+            if app.digest_of(provider) is not None:
+                for capability in provider.capabilities:
+                    yield _Candidate(app, provider, capability)
+
+
+def _capacity() -> Capacity:
+    if _MOBILE_MCP_1_0.capacity is None:
+        raise TypeError(_MOBILE_MCP_1_0.id)
+    return _MOBILE_MCP_1_0.capacity
+
+
+class _Scope:
+    """The definitions of one provider, by their names in the route table.
+
+    Args:
+        names: Name in the provider -> name in the table.
+        declared: The provider's definitions.
+
+    Attributes:
+        definitions: Name in the table -> type.
+    """
+
+    def __init__(self, names: Mapping[str, str], declared: Mapping[str, Type]) -> None:
+        self._names = names
+        self._declared = declared
+        self.definitions = {names[name]: self.own(one) for name, one in declared.items()}
+        self._refusals: dict[str, str | None] = {}
+
+    def own(self, one: Type) -> Type:
+        """Return a type of the provider whose references are the table's; those to nothing are any value."""
+        kept = without_hidden_texts(without_dangling(one, self._declared))
+        return renamed_references(kept, self._names)
+
+    def refusal(self, capability: Capability) -> str | None:
+        """Return why the engine would refuse a definition that a capability reaches, or None."""
+        for name in sorted(reachable_definitions(capability, self.definitions)):
+            if name not in self._refusals:
+                self._refusals[name] = engine_refuses({name: type_json(self.definitions[name])})
+            if self._refusals[name] is not None:
+                return self._refusals[name]
+        return None
+
+
+@dataclass(slots=True)
+class _Planner:
+    """Plans the routes of some capabilities.
+
+    Attributes:
+        deadline_ms: As for `plan_routes`.
+        groups: App and provider -> its capabilities with their ids in the shim.
+        offered: Keys of the capabilities that have a route, in the order of the routes.
+        told: Capability, pointer inside of it, finding; no capability where the pointer is a whole one.
+    """
+
+    deadline_ms: int | None
+    groups: dict[tuple[str, str], list[tuple[_Candidate, str]]] = field(default_factory=dict)
+    offered: list[str] = field(default_factory=list)
+    told: list[tuple[_Candidate | None, str, Finding]] = field(default_factory=list)
+
+    def plan(self) -> RoutePlan:
+        names = self.definition_names()
+        routes: list[Route] = []
+        definitions: dict[str, Type] = {}
+        for members in self.groups.values():
+            first = members[0][0]
+            own = first.provider.definitions
+            scope = _Scope({name: names[first.provider_key, name] for name in own}, own)
+            made = self.routes_of(members, scope)
+            routes.extend(made)
+            reached = {name for one in made for name in reachable_definitions(one.offered, scope.definitions)}
+            definitions.update({name: one for name, one in scope.definitions.items() if name in reached})
+        by_id = {one.id: one for one in routes}
+        for known, other in look_alikes(by_id):
+            place = by_id[other].source.source
+            pointer = f"/capabilities/{routes.index(by_id[other])}/id"
+            self.told.append((None, pointer, look_alike_finding(known, other, pointer, place)))
+        return RoutePlan(tuple(routes), definitions, tuple(dict.fromkeys(self.findings())))
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield what was told; of a capability that is left out only why."""
+        positions = {key: position for position, key in enumerate(self.offered)}
+        for one, pointer, finding in self.told:
+            if one is None:
+                yield finding
+            elif one.key in positions:
+                whole = f"/capabilities/{positions[one.key]}{pointer}"
+                yield finding.model_copy(update={"pointer": whole})
+            elif finding.code == ROUTE_REFUSED:
+                yield finding.model_copy(update={"pointer": capability_pointer(one.provider, one.capability)})
+
+    def definition_names(self) -> dict[tuple[str, str], str]:
+        """Return provider and definition -> its name in the table; two that differ are both renamed."""
+        contents: dict[str, set[str]] = {}
+        providers = {members[0][0].provider_key: members[0][0].provider for members in self.groups.values()}
+        for provider in providers.values():
+            for name, one in provider.definitions.items():
+                contents.setdefault(name, set()).add(canonical_json(type_json(one)))
+        return {
+            (key, name): name if len(contents[name]) == 1 else f"{name}_{name_suffix(f'{key}/{name}')}"
+            for key, provider in providers.items()
+            for name in provider.definitions
+        }
+
+    def routes_of(self, members: Sequence[tuple[_Candidate, str]], scope: _Scope) -> list[Route]:
+        """Return the routes of one provider's capabilities."""
+        first = members[0][0]
+        prepared = [self.prepare(one, shim_id, scope) for one, shim_id in members]
+        reached = {name for one in prepared for name in reachable_definitions(one.offered, scope.definitions)}
+        fitted = fit_provider(
+            Provider(
+                protocol=SOURCE,
+                package=first.app.package,
+                source=first.provider.source,
+                definitions={name: one for name, one in scope.definitions.items() if name in reached},
+                capabilities=tuple(_without_void(one.offered) for one in prepared),
+            ),
+            _capacity(),
+            MOBILE_MCP,
+            _MOBILE_MCP_1_0.id,
+        )
+        self.told.extend(_told_of(fitted.findings, [one for one, _ in members]))
+        routes = []
+        for (candidate, _), one, declared in zip(
+            members, prepared, fitted.provider.capabilities, strict=True
+        ):
+            route = self.route(candidate, one, declared)
+            reason = _refusal(route) or scope.refusal(route.offered)
+            if reason is None:
+                routes.append(route)
+                self.offered.append(candidate.key)
+            else:
+                self.refuse(candidate, reason)
+        return routes
+
+    def prepare(self, one: _Candidate, shim_id: str, scope: _Scope) -> _Prepared:
+        """Return a capability with types that both the engine and the descriptor tell alike."""
+        capability, definitions = one.capability, scope.definitions
+        types = [capability.input, *([] if capability.output is None else [capability.output])]
+        missing = dangling_references(types, one.provider.definitions)
+        if missing:
+            self.tell(
+                REFERENCE_DROPPED,
+                Level.WIDENED,
+                one,
+                "/input",
+                f"{', '.join(sorted(missing))} is defined nowhere, and may be anything",
+            )
+
+        def own(part: Type) -> Type:
+            return resolved(_without_own_facts(scope.own(part)), definitions)
+
+        taken = own(capability.input)
+        if isinstance(taken, ObjectType):
+            taken = with_resolved_properties(taken, definitions).changed({"nullable": False})
+        outputs, output = self.outputs_of(one, None if capability.output is None else own(capability.output))
+        if outputs is not None and outputs["kind"] == "fields" and isinstance(output, ObjectType):
+            output = with_resolved_properties(output, definitions)
+        texts = (capability.title, capability.description, *_descriptions(capability))
+        source = capability.source or one.provider.source
+        self.told.extend((one, "", told) for told in text_findings(texts, capability.id, source=source))
+        offered = capability.model_copy(
+            update={
+                "id": shim_id,
+                "title": _visible(capability.title),
+                "description": _visible(capability.description),
+                "input": taken,
+                "output": _offered_output(outputs, output),
+                "extensions": _without_mobile_mcp(capability.extensions),
+                "state": None,
+            }
+        )
+        return _Prepared(offered, outputs, output)
+
+    def outputs_of(self, one: _Candidate, output: Type | None) -> tuple[dict[str, Json] | None, Type | None]:
+        """Return how a result becomes outputs, and its type as the engine gets it (shim-engine 2)."""
+        is_void = isinstance(output, ScalarType) and output.kind == "null"
+        is_empty = isinstance(output, ObjectType) and not output.properties
+        if is_void or (one.provider.protocol == MOBILE_MCP and (output is None or is_empty)):
+            return None, output if is_void else None
+        if output is None:
+            message = f"{one.capability.id} declares no result; its text is the output {RESULT!r}"
+            self.tell(OUTPUT_ADDED, Level.DEFAULTED, one, "/output", message)
+            return {"kind": "text", "name": RESULT}, None
+        if isinstance(output, ObjectType) and output.properties and not output.nullable:
+            rule = _capacity().property_rule
+            if rule is None or all(map(rule.rule().permits, output.properties)):
+                return {"kind": "fields"}, output
+        message = f"the result of {one.capability.id} is the output {RESULT!r}"
+        self.tell(OUTPUT_WRAPPED, Level.RENAMED, one, "/output", message)
+        return {"kind": "value", "name": RESULT}, output
+
+    def route(self, one: _Candidate, prepared: _Prepared, declared: Capability) -> Route:
+        """Return a route whose parameters have the descriptor's names."""
+        offered = prepared.offered
+        names: dict[str, str] = {}
+        if isinstance(offered.input, ObjectType) and isinstance(declared.input, ObjectType):
+            written = dict(zip(offered.input.properties, declared.input.properties, strict=True))
+            names = {new: old for old, new in written.items() if new != old}
+            properties = {written[name]: held for name, held in offered.input.properties.items()}
+            offered = offered.model_copy(update={"input": offered.input.changed({"properties": properties})})
+        app, is_broadcast = one.app, one.provider.dialect == BROADCAST
+        usual = BROADCAST_DEADLINE_MS if is_broadcast else USUAL_DEADLINE_MS
+        document: dict[str, Json] = {
+            "id": offered.id,
+            "input": type_json(offered.input),
+            **({"names": names} if names else {}),
+            "outputs": prepared.outputs,
+            "output": None if prepared.output is None else type_json(prepared.output),
+            "backend": _backend(one),
+            "target": {
+                "package": app.package,
+                "signer": app.signer,
+                "version_code": app.version_code,
+                "digest": app.digest_of(one.provider),
+            },
+            "deadline_ms": min(self.deadline_ms or usual, usual)
+            if is_broadcast
+            else self.deadline_ms or usual,
+            "effects": _effects(offered.effects),
+        }
+        return Route(app, one.provider, one.capability, offered, declared, document)
+
+    def refuse(self, one: _Candidate, reason: str) -> None:
+        self.tell(ROUTE_REFUSED, Level.WARNING, one, "", f"{one.capability.id} is left out: {reason}")
+
+    def tell_renamed(self, one: _Candidate, shim_id: str) -> None:
+        message = f"{one.capability.id!r} of {one.app.package} is called {shim_id!r} in the shim"
+        self.tell(RENAMED, Level.RENAMED, one, "/id", message)
+
+    def tell(self, code: str, level: Level, one: _Candidate, inner: str, message: str) -> None:
+        source = one.capability.source or one.provider.source
+        self.told.append(
+            (one, inner, Finding(code=code, level=level, pointer="", message=message, source=source))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    offered: Capability
+    outputs: dict[str, Json] | None
+    output: Type | None
+
+
+def _visible(text: str | None) -> str | None:
+    return None if text is None else without_hidden(text)
+
+
+def _descriptions(capability: Capability) -> Iterator[str]:
+    """Yield the descriptions of a capability's types, inside too."""
+    pending = [capability.input, *([] if capability.output is None else [capability.output])]
+    while pending:
+        one = pending.pop()
+        if one.description is not None:
+            yield one.description
+        pending.extend(child_types(one))
+
+
+def _without_void(capability: Capability) -> Capability:
+    return capability if capability.output != _VOID else capability.model_copy(update={"output": None})
+
+
+def split_pointer(pointer: str) -> tuple[int, str] | None:
+    """Return the position of the capability that a pointer addresses and the pointer inside, or None."""
+    _, part, *rest = pointer.split("/", 3) if pointer else ("", "")
+    if part != "capabilities":
+        return None
+    return int(rest[0]), "".join(f"/{one}" for one in rest[1:])
+
+
+def _told_of(
+    findings: Iterable[Finding], members: Sequence[_Candidate]
+) -> Iterator[tuple[_Candidate | None, str, Finding]]:
+    """Yield what was told of capabilities and definitions.
+
+    What is told of the provider as a whole is the shim's own doing.
+    """
+    for one in findings:
+        inside = split_pointer(one.pointer)
+        if inside is not None:
+            yield members[inside[0]], inside[1], one
+        elif one.pointer.startswith("/definitions/"):
+            yield None, one.pointer, one
+
+
+def _offered_output(outputs: Mapping[str, Json] | None, output: Type | None) -> Type:
+    if outputs is None:
+        return _VOID
+    if outputs["kind"] == "fields" and output is not None:
+        return output
+    held = _TEXT_RESULT if output is None else output
+    return ObjectType(properties={RESULT: Property(type=held, required=True)})
+
+
+def _names_of(one: Type | None) -> Iterable[str]:
+    return one.properties if isinstance(one, ObjectType) else ()
+
+
+def _refusal(route: Route) -> str | None:
+    """Return why the engine would refuse a route, None where it takes it."""
+    if "" in route.document.get("names", {}).values():
+        return "a parameter has no name"
+    for name in (route.id, *_names_of(route.offered.input), *_names_of(route.offered.output)):
+        hidden = hidden_characters(name)
+        if hidden:
+            return f"a name in it holds {', '.join(hidden[:5])}, which nobody sees"
+    return engine_refuses(dict(route.document))
+
+
+def _backend(one: _Candidate) -> dict[str, Json]:
+    package, name = one.app.package, one.capability.id
+    component = f"{package}/{one.provider.component}"
+    if one.provider.protocol == APP_FUNCTIONS:
+        return {"kind": "app-function", "package": package, "function": name}
+    if one.provider.protocol == MMCP:
+        kind = "mmcp-broadcast" if one.provider.dialect == BROADCAST else "mmcp-activity"
+        return {"kind": kind, "component": component, "tool": name}
+    dialect = next(wire.id for wire in WIRE_OF_DIALECT[one.provider.dialect or ""] if wire.served)
+    return {"kind": "mobile-mcp", "component": component, "capability": name, "dialect": dialect}
+
+
+def _effects(effects: Effects | None) -> dict[str, Json] | None:
+    return None if effects is None else effects.model_dump(exclude_none=True)
+
+
+def _without_mobile_mcp(extensions: Extensions) -> Extensions:
+    """Return facts without those that only tell how a Mobile-MCP descriptor was written."""
+    if MOBILE_MCP not in extensions:
+        return extensions
+    return {format_id: facts for format_id, facts in extensions.items() if format_id != MOBILE_MCP}
+
+
+def _without_own_facts(one: Type) -> Type:
+    changes: dict[str, Any] = {"extensions": _without_mobile_mcp(one.extensions)}
+    if isinstance(one, ObjectType):
+        changes["properties"] = {
+            name: held.changed(
+                {
+                    "type": _without_own_facts(held.type),
+                    "extensions": _without_mobile_mcp(held.extensions),
+                }
+            )
+            for name, held in one.properties.items()
+        }
+    return one.changed(changes)

@@ -1,0 +1,202 @@
+"""The source tree of a shim: manifest, resources and assets (docs/shim.md 1), before it is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+from xml.sax.saxutils import escape, quoteattr
+
+from droidgate.installed import SHIM_PACKAGE
+from droidgate.parsing.aapt_text import MAX_STRING_RESOURCE_BYTES, escape_string_resource
+from droidgate_appfunctions.constants import NAMES as FUNCTION_NAMES
+from droidgate_mmcp.tables import NAMES as MMCP_NAMES
+from droidgate_mobile_mcp.constants import NAMES as MOBILE_NAMES
+
+MINIMUM_SDK: Final = 24
+TARGET_SDK: Final = 36
+VERSION_CODE: Final = 1
+VERSION_NAME: Final = "1"
+TOOL_SERVICE: Final = f"{SHIM_PACKAGE}.ToolService"
+
+EXECUTE_FUNCTIONS: Final = "android.permission.EXECUTE_APP_FUNCTIONS"
+PERMISSIONS: Final = (
+    "android.permission.FOREGROUND_SERVICE",
+    "android.permission.POST_NOTIFICATIONS",
+    "android.permission.SYSTEM_ALERT_WINDOW",
+    "android.permission.HIDE_OVERLAY_WINDOWS",
+)
+CONFIG_CHANGES: Final = (
+    "assetsPaths|colorMode|density|fontScale|fontWeightAdjustment|grammaticalGender|keyboard|keyboardHidden|layoutDirection"
+    "|locale|mcc|mnc|navigation|orientation|screenLayout|screenSize|smallestScreenSize|touchscreen|uiMode"
+)
+
+ACTIONS_OF_BACKENDS: Final[dict[str, tuple[str, ...]]] = {
+    "mmcp-activity": (MMCP_NAMES["advertise_action"], MMCP_NAMES["call_action"]),
+    "mmcp-broadcast": (MMCP_NAMES["discovery_action"], MMCP_NAMES["invoke_action"]),
+    "mobile-mcp": (MOBILE_NAMES["service_action"],),
+    "app-function": (FUNCTION_NAMES["action"],),
+}
+"""Kind of a route's backend -> the actions of what it calls, which have to be visible."""
+
+_DECLARATION: Final = '<?xml version="1.0" encoding="utf-8"?>\n'
+_ANDROID: Final = "http://schemas.android.com/apk/res/android"
+_ICON_PATH: Final = "res/drawable/droidgate_shim_icon.xml"
+_TRANSFER_PATH: Final = "res/xml/droidgate_shim_transfer.xml"
+_STRINGS_PATH: Final = "res/values/droidgate_shim_strings.xml"
+_LABEL: Final = "droidgate_shim_label"
+_DESCRIPTION: Final = "droidgate_shim_description"
+_ELLIPSIS: Final = "\u2026"
+
+_ICON: Final = f"""{_DECLARATION}<vector xmlns:android="{_ANDROID}"
+    android:width="48dp"
+    android:height="48dp"
+    android:viewportWidth="48"
+    android:viewportHeight="48">
+    <path
+        android:fillColor="#ff1f4e79"
+        android:pathData="M8,4h32a4,4 0,0 1,4 4v32a4,4 0,0 1,-4 4h-32a4,4 0,0 1,-4 -4v-32a4,4 0,0 1,4 -4z" />
+    <path
+        android:fillColor="#ffffffff"
+        android:pathData="M12,36V20a12,12 0,0 1,24 0v16h-5V20a7,7 0,0 0,-14 0v16z" />
+    <path
+        android:fillColor="#ffffc857"
+        android:pathData="M20,28h4v-4l6,6l-6,6v-4h-4z" />
+</vector>
+"""
+
+
+_DOMAINS: Final = (
+    *("root", "file", "database", "sharedpref", "external"),
+    *("device_root", "device_file", "device_database", "device_sharedpref"),
+)
+_EXCLUDED: Final = "".join(f'        <exclude domain="{one}" path="." />\n' for one in _DOMAINS)
+_TRANSFER: Final = (
+    f"{_DECLARATION}<data-extraction-rules>\n"
+    f"    <cloud-backup>\n{_EXCLUDED}    </cloud-backup>\n"
+    f"    <device-transfer>\n{_EXCLUDED}    </device-transfer>\n"
+    "</data-extraction-rules>\n"
+)
+"""`allowBackup` does not stop a transfer from phone to phone (Android 12 and later)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShimFacts:
+    """What the manifest of a shim says.
+
+    Attributes:
+        application_id: Its application id.
+        label: Its name for people.
+        description: What agents are told of it.
+        packages: The apps behind it.
+        backends: Kinds of the backends that its routes have.
+        has_tools: It has routes, and so a tool service.
+    """
+
+    application_id: str
+    label: str
+    description: str
+    packages: Sequence[str] = ()
+    backends: frozenset[str] = frozenset()
+    has_tools: bool = True
+
+
+def manifest_text(facts: ShimFacts) -> str:
+    """Return the manifest without what it advertises, which the protocols' writers add."""
+    permissions = [*PERMISSIONS]
+    if "app-function" in facts.backends:
+        permissions.append(EXECUTE_FUNCTIONS)
+    lines = [
+        f'<manifest xmlns:android="{_ANDROID}"',
+        f"    package={quoteattr(facts.application_id)}>",
+        *(f'    <uses-permission android:name="{one}" />' for one in permissions),
+        *_queries(facts),
+        "    <instrumentation",
+        f'        android:name="{SHIM_PACKAGE}.ShellIdentityInstrumentation"',
+        f"        android:targetPackage={quoteattr(facts.application_id)} />",
+        "    <application",
+        f'        android:label="@string/{_LABEL}"',
+        f'        android:description="@string/{_DESCRIPTION}"',
+        '        android:icon="@drawable/droidgate_shim_icon"',
+        '        android:allowBackup="false"',
+        '        android:dataExtractionRules="@xml/droidgate_shim_transfer"',
+        '        android:usesCleartextTraffic="false">',
+        *(_TOOL_SERVICE if facts.has_tools else ()),
+        *_COMPONENTS,
+        "        <provider",
+        f'            android:name="{SHIM_PACKAGE}.HostProvider"',
+        f"            android:authorities={quoteattr(f'{facts.application_id}.host')}",
+        '            android:exported="true"',
+        '            android:readPermission="android.permission.DUMP"',
+        '            android:writePermission="android.permission.DUMP" />',
+        "    </application>",
+        "</manifest>",
+    ]
+    return _DECLARATION + "\n".join(lines) + "\n"
+
+
+def resource_files(facts: ShimFacts) -> dict[str, str]:
+    """Return the shim's own resources by path."""
+    strings = ((_LABEL, facts.label), (_DESCRIPTION, _shortened(facts.description)))
+    lines = [
+        f'    <string name="{name}" formatted="false" translatable="false">'
+        f"{escape(escape_string_resource(text), {chr(13): '&#13;'})}</string>"
+        for name, text in strings
+    ]
+    values = f"{_DECLARATION}<resources>\n" + "\n".join(lines) + "\n</resources>\n"
+    return {_ICON_PATH: _ICON, _STRINGS_PATH: values, _TRANSFER_PATH: _TRANSFER}
+
+
+def _shortened(text: str) -> str:
+    """Return the beginning of a text that no string resource could hold."""
+    encoded = text.encode("utf-8", "surrogatepass")
+    if 2 * len(encoded) <= MAX_STRING_RESOURCE_BYTES:
+        return text
+    return encoded[: MAX_STRING_RESOURCE_BYTES // 2].decode("utf-8", "ignore") + _ELLIPSIS
+
+
+def _queries(facts: ShimFacts) -> Iterable[str]:
+    # The bare shim asks receivers for their tools, and has no route that names one.
+    backends = facts.backends if facts.has_tools else frozenset(ACTIONS_OF_BACKENDS)
+    yield "    <queries>"
+    for package in sorted(facts.packages):
+        yield f"        <package android:name={quoteattr(package)} />"
+    for kind, actions in ACTIONS_OF_BACKENDS.items():
+        if kind in backends:
+            for action in actions:
+                yield "        <intent>"
+                yield f'            <action android:name="{action}" />'
+                yield "        </intent>"
+    yield "    </queries>"
+
+
+_TOOL_SERVICE: Final = (
+    "        <service",
+    f'            android:name="{TOOL_SERVICE}"',
+    '            android:exported="true"',
+    '            android:foregroundServiceType="shortService" />',
+)
+_COMPONENTS: Final = (
+    "        <activity",
+    f'            android:name="{SHIM_PACKAGE}.TrampolineActivity"',
+    '            android:exported="false"',
+    '            android:launchMode="standard"',
+    '            android:taskAffinity=""',
+    '            android:excludeFromRecents="true"',
+    '            android:theme="@android:style/Theme.Translucent.NoTitleBar"',
+    f'            android:configChanges="{CONFIG_CHANGES}" />',
+    "        <activity",
+    f'            android:name="{SHIM_PACKAGE}.ConsentActivity"',
+    '            android:exported="false"',
+    '            android:taskAffinity=""',
+    '            android:excludeFromRecents="true"',
+    '            android:theme="@android:style/Theme.DeviceDefault.Dialog" />',
+    "        <activity",
+    f'            android:name="{SHIM_PACKAGE}.ManageActivity"',
+    '            android:exported="true">',
+    "            <intent-filter>",
+    '                <action android:name="android.intent.action.MAIN" />',
+    '                <category android:name="android.intent.category.LAUNCHER" />',
+    "            </intent-filter>",
+    "        </activity>",
+)

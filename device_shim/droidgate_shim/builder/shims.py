@@ -1,0 +1,286 @@
+"""Shims: signed APKs that offer what source apps declare (docs/shim.md 1)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from droidgate.apk.pack import pack
+from droidgate.apk.packed_manifest import ManifestFacts
+from droidgate.apk.signing_keys import SigningKey
+from droidgate.installed import SHIM_PACKAGE, SHIM_PREFIX
+from droidgate.model.capability import Place
+from droidgate.model.errors import InputError, UsageError
+from droidgate.model.findings import Finding, Level, finding_code
+from droidgate.model.json_values import Json, one_line_json
+from droidgate.text_safety import without_hidden
+from droidgate_shim.builder.advertising import ADVERTISEMENTS, advertise
+from droidgate_shim.builder.dex import shim_dex
+from droidgate_shim.builder.routes import RoutePlan, check_selection, plan_routes
+from droidgate_shim.builder.shim_manifest import (
+    MINIMUM_SDK,
+    TARGET_SDK,
+    VERSION_CODE,
+    VERSION_NAME,
+    ShimFacts,
+    manifest_text,
+    resource_files,
+)
+from droidgate_shim.builder.source_apps import SourceApp
+from droidgate_shim.builder.text_checks import name_findings, shown_name, text_findings
+
+HANDSHAKE: Final = 1
+"""The version of the host's and the shim's conversation (docs/shim.md 7)."""
+
+ROUTES_PATH: Final = "assets/routes.json"
+POLICY_PATH: Final = "assets/policy.json"
+LONGEST_DEADLINE_MS: Final = 150_000
+"""A service of the type shortService is stopped after three minutes (reference android-runtime 1.3)."""
+
+AGGREGATED: Final = finding_code(
+    "shim-aggregated",
+    "Several apps stand behind one shim: agents choose an app by its name and description first, and see one",
+    __name__,
+)
+
+_MANIFEST: Final = "AndroidManifest.xml"
+_SUFFIX: Final = "(via droidgate)"
+_AGGREGATE_LABEL: Final = f"Apps {_SUFFIX}"
+_BARE_LABEL: Final = "droidgate"
+_BARE_DESCRIPTION: Final = "Lets a computer that is connected by adb call the agent tools of other apps."
+
+
+_MOST_REASONS: Final = 3
+
+
+class NothingToOfferError(InputError):
+    """The apps can be read, and have no capability that a shim could call."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShimOptions:
+    """How shims are made.
+
+    Attributes:
+        only: Ids of capabilities, alone or behind their package and a slash (`com.example/createNote`); all
+            where it is empty.
+        aggregate: One shim for all apps.
+        advertise: What the shims declare besides Mobile-MCP: `mmcp`, `mmcp-broadcast`, `appfunctions`.
+        deadline_ms: How long a call may take; 30 s, a broadcast 10 s, where it is None.
+    """
+
+    only: Collection[str] = ()
+    aggregate: bool = False
+    advertise: frozenset[str] = frozenset()
+    deadline_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltShim:
+    """A shim.
+
+    Attributes:
+        application_id: Its application id.
+        label: Its name for people.
+        apk: The signed archive.
+        routes: The content of `assets/routes.json`.
+        policy: The content of `assets/policy.json`.
+        findings: What it keeps otherwise than the source apps say, and what it leaves out.
+        packages: The apps behind it.
+        capabilities: Ids of what it offers, in order.
+        build: Digest of what it is made of; equal where nothing but the signature differs.
+    """
+
+    application_id: str
+    label: str
+    apk: bytes
+    routes: Mapping[str, Json]
+    policy: Mapping[str, Json]
+    findings: tuple[Finding, ...] = ()
+    packages: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] = ()
+    build: str = ""
+
+    @property
+    def file_name(self) -> str:
+        """How its file is called."""
+        return f"{self.application_id}.apk"
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What goes into one shim.
+
+    Attributes:
+        facts: What its manifest says.
+        plan: Its routes.
+        apps: The apps behind it.
+        advertise: What it declares besides Mobile-MCP.
+        findings: What is told of it besides.
+    """
+
+    facts: ShimFacts
+    plan: RoutePlan = field(default_factory=RoutePlan)
+    apps: Sequence[SourceApp] = ()
+    advertise: frozenset[str] = frozenset()
+    findings: tuple[Finding, ...] = ()
+
+
+def build_shims(apps: Sequence[SourceApp], options: ShimOptions, key: SigningKey) -> tuple[BuiltShim, ...]:
+    """Return a shim for each app that has a capability to offer, or one for all of them.
+
+    The same apps, options, code and key make the same bytes; with an EC key that needs OpenSSL 3.2.
+
+    Args:
+        apps: The apps, as `read_source_apps` gives them.
+        options: How the shims are made.
+        key: What they are signed with; an update of a shim needs the same one.
+
+    Raises:
+        NothingToOfferError: no app has a capability that the shim can call.
+        UsageError: an option names what is not there.
+    """
+    _check_options(options)
+    check_selection(apps, options.only)
+    groups = [list(apps)] if options.aggregate else [[app] for app in apps]
+    contents = [one for group in groups if (one := _content(group, options)) is not None]
+    if not contents:
+        reasons = list(dict.fromkeys(map(_reason, (one for app in apps for one in app.findings))))
+        hint = "; ".join(reasons[:_MOST_REASONS]) or "`droidgate inspect` tells what apps declare"
+        raise NothingToOfferError("no app has a capability that a shim could call", hint=hint)
+    return tuple(_build(one, key) for one in contents)
+
+
+def _reason(finding: Finding) -> str:
+    return finding.message if finding.hint is None else f"{finding.message}. {finding.hint}"
+
+
+def build_bare_shim(key: SigningKey) -> BuiltShim:
+    """Return the shim without routes, which only serves the host."""
+    facts = ShimFacts(SHIM_PACKAGE, _BARE_LABEL, _BARE_DESCRIPTION, has_tools=False)
+    return _build(_Content(facts), key)
+
+
+def _check_options(options: ShimOptions) -> None:
+    for kind in sorted(options.advertise - ADVERTISEMENTS.keys()):
+        message = f"{kind!r} is nothing that a shim can advertise"
+        raise UsageError(message, hint=f"There are: {', '.join(ADVERTISEMENTS)}")
+    deadline = options.deadline_ms
+    if deadline is not None and not 0 < deadline <= LONGEST_DEADLINE_MS:
+        message = f"a deadline of {deadline} ms is not between 1 and {LONGEST_DEADLINE_MS}"
+        raise UsageError(message, hint="Android stops the shim's service after three minutes")
+
+
+def _content(apps: Sequence[SourceApp], options: ShimOptions) -> _Content | None:
+    plan = plan_routes(apps, only=options.only, deadline_ms=options.deadline_ms)
+    if not plan.routes:
+        return None
+    behind = [app for app in apps if any(one.app is app for one in plan.routes)]
+    findings = [one for app in behind for one in app.findings]
+    for app in behind:
+        texts, place = (app.label, app.instructions, app.description), _place_of(app)
+        findings.extend(name_findings(app.label, app.package, source=place))
+        findings.extend(text_findings(texts, app.package, source=place))
+    if options.aggregate:
+        application_id, label = SHIM_PACKAGE, _AGGREGATE_LABEL
+        description = "\n\n".join(f"{_name_of(app)}: {_told(app)}" for app in behind)
+        findings.append(_aggregated(behind))
+    else:
+        app = behind[0]
+        application_id = f"{SHIM_PREFIX}{app.package}"
+        label, description = f"{_name_of(app)} {_SUFFIX}", _told(app)
+    facts = ShimFacts(
+        application_id,
+        label,
+        description,
+        tuple(app.package for app in behind),
+        frozenset(str(one.document["backend"]["kind"]) for one in plan.routes),
+    )
+    return _Content(facts, plan, tuple(behind), options.advertise, tuple(findings))
+
+
+def _place_of(app: SourceApp) -> Place | None:
+    return next((one.source for one in app.providers if one.source is not None), None)
+
+
+def _name_of(app: SourceApp) -> str:
+    return shown_name(app.label, app.package)
+
+
+def _told(app: SourceApp) -> str:
+    texts = (without_hidden(one) for one in (app.instructions, app.description) if one is not None)
+    return next((one for one in texts if one.strip()), f"Tools of {_name_of(app)}")
+
+
+def _aggregated(apps: Sequence[SourceApp]) -> Finding:
+    names = ", ".join(map(_name_of, apps))
+    return Finding(
+        code=AGGREGATED,
+        level=Level.WARNING,
+        pointer="",
+        message=f"{len(apps)} apps are one for agents, which no longer choose among {names}",
+        hint="Without --aggregate each app has a shim of its own",
+        source=Place(path=SHIM_PACKAGE),
+    )
+
+
+def _build(content: _Content, key: SigningKey) -> BuiltShim:
+    facts, plan = content.facts, content.plan
+    manifest, files, functions = manifest_text(facts), resource_files(facts), dict[str, str]()
+    findings = [*content.findings, *plan.findings]
+    if facts.has_tools:
+        made = advertise(plan, facts, manifest, content.advertise)
+        manifest, functions = made.manifest, made.functions
+        files |= made.files
+        findings += made.findings
+    routes = plan.table()
+    files[ROUTES_PATH] = one_line_json(routes)
+    files[_MANIFEST] = manifest
+    dex = shim_dex()
+    app: dict[str, Json] = {
+        "handshake": HANDSHAKE,
+        "sources": [_source(one) for one in content.apps],
+        **({"functions": functions} if functions else {}),
+    }
+    build = _digest_of({**files, POLICY_PATH: one_line_json({"app": app})}, dex)
+    policy: dict[str, Json] = {"app": {**app, "build": build}}
+    files[POLICY_PATH] = one_line_json(policy)
+    packing = pack(
+        {path: text.encode() for path, text in sorted(files.items())},
+        key=key,
+        wanted=ManifestFacts(facts.application_id, VERSION_CODE, VERSION_NAME, MINIMUM_SDK, TARGET_SDK),
+        dex=() if dex is None else (dex,),
+    )
+    return BuiltShim(
+        application_id=facts.application_id,
+        label=facts.label,
+        apk=packing.apk,
+        routes=routes,
+        policy=policy,
+        findings=tuple(dict.fromkeys((*findings, *packing.findings))),
+        packages=tuple(facts.packages),
+        capabilities=tuple(one.id for one in plan.routes),
+        build=build,
+    )
+
+
+def _source(app: SourceApp) -> dict[str, Json]:
+    return {
+        "package": app.package,
+        "label": _name_of(app),
+        "signer": app.signer,
+        "version_code": app.version_code,
+    }
+
+
+def _digest_of(files: Mapping[str, str], dex: bytes | None) -> str:
+    parts: Iterable[tuple[str, bytes]] = (
+        *((path, files[path].encode()) for path in sorted(files)),
+        ("classes.dex", dex or b""),
+    )
+    whole = hashlib.sha256()
+    for path, data in parts:
+        whole.update(hashlib.sha256(path.encode()).digest() + hashlib.sha256(data).digest())
+    return whole.hexdigest()

@@ -1,0 +1,345 @@
+"""The apps that a shim stands before: what they declare, who signed them, and what was approved of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from droidgate.application import Application, Component
+from droidgate.installed import SHIM_PACKAGE, is_shim
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Place, Provider
+from droidgate.model.errors import InputError, UsageError
+from droidgate.model.findings import Finding, Level, finding_code
+from droidgate.model.json_values import pointer_token
+from droidgate_appfunctions.constants import FORMAT_ID as APP_FUNCTIONS
+from droidgate_mmcp.discovery import read_discovered_tools
+from droidgate_mmcp.read import TOLD_WHEN_ASKED
+from droidgate_mmcp.tables import BROADCAST
+from droidgate_mmcp.tables import FORMAT_ID as MMCP
+from droidgate_mobile_mcp.constants import FORMAT_ID as MOBILE_MCP
+from droidgate_shim.builder.callability import unknown_parameters, why_function_not_called, why_not_called
+from droidgate_shim.builder.opened_sources import PROJECT_HINT, OpenedApp, UnreadApp, open_apps
+from droidgate_shim.builder.target_digests import (
+    DiscoveredTool,
+    assets_digest,
+    broadcast_digest,
+    mmcp_digest,
+    mobile_mcp_digest,
+)
+
+APP_UNREADABLE: Final = finding_code(
+    "shim-app-unreadable", "An app of several cannot be read, or nothing of one of its components", __name__
+)
+SIGNER_UNCLEAR: Final = finding_code(
+    "shim-signer-unclear",
+    "An app that nobody or several signed; the shim binds what was approved to one certificate",
+    __name__,
+)
+NOT_PINNED: Final = finding_code(
+    "shim-not-pinned",
+    "What a component declares stands where a phone cannot compare it with what was approved",
+    __name__,
+)
+TOOLS_NOT_KNOWN: Final = finding_code(
+    "shim-tools-not-known",
+    "An app tells its tools only to a broadcast on the phone, and has not been asked",
+    __name__,
+)
+
+_SIGNER: Final = re.compile("[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceApp:
+    """One app that a shim can stand before.
+
+    Attributes:
+        package: Application id.
+        label: Its name for people.
+        description: What it offers, or None.
+        instructions: How to use it, for language models, or None.
+        version_code: Its version.
+        signer: SHA-256 of its signing certificate, lower-case hexadecimal.
+        providers: What it declares and the shim can call; components are whole class names. A receiver of
+            mMCP broadcasts that has not been asked has no capabilities.
+        digests: Protocol and component (the empty text for the application itself) -> digest of what it
+            declares.
+        findings: What was bent, and what of it cannot be called and why.
+    """
+
+    package: str
+    label: str
+    version_code: int
+    signer: str
+    description: str | None = None
+    instructions: str | None = None
+    providers: tuple[Provider, ...] = ()
+    digests: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+
+    def digest_of(self, provider: Provider) -> str | None:
+        """Return the digest of what a provider declares, None where it has not told it yet."""
+        return self.digests.get((provider.protocol, provider.component or ""))
+
+    @property
+    def unasked_components(self) -> tuple[str, ...]:
+        """The receivers that have to be asked on a phone before their tools are known."""
+        return tuple(
+            one.component
+            for one in self.providers
+            if one.component is not None and self.digest_of(one) is None
+        )
+
+
+def read_source_apps(sources: Sequence[str], *, signer: str | None = None) -> tuple[SourceApp, ...]:
+    """Read the apps of all sources, by package; apps that declare nothing and shims are left out.
+
+    Args:
+        sources: As the user wrote them: an APK, a container of split APKs, a folder of APKs or of a project,
+            or a phone (`adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`).
+        signer: SHA-256 of the certificate that will sign a project's app, in hexadecimal; with colons too.
+
+    Raises:
+        InputError: a source cannot be read, or holds an app that was named and cannot be used: a project
+            without `signer`, an app that nobody or several signed, two versions of one app.
+        UsageError: no source is given, or one is nothing that a shim can be made for.
+        DeviceError: a phone cannot be reached or used.
+    """
+    if not sources:
+        raise UsageError("no app is named", hint="Name an APK, a folder, a project or a phone")
+    expected = None if signer is None else _checked_signer(signer)
+    apps: dict[str, SourceApp] = {}
+    for spelled in sources:
+        for opened in open_apps(spelled):
+            app = _read_app(opened, expected)
+            if app is None:
+                continue
+            known = apps.setdefault(app.package, app)
+            if _approved(known) != _approved(app):
+                message = f"{app.package} is there twice, and not the same"
+                raise InputError(message, place=spelled, hint="Name each app once")
+    return tuple(apps[package] for package in sorted(apps))
+
+
+def complete_broadcast(app: SourceApp, component: str, tools: Sequence[DiscoveredTool]) -> SourceApp:
+    """Return an app with the tools that one of its receivers told when it was asked.
+
+    Args:
+        app: The app.
+        component: The receiver's class.
+        tools: Name, description and the JSON text of the parameters of each, in the order told.
+
+    Raises:
+        InputError: the app has no such receiver, or its answer cannot be read.
+    """
+    position = next(
+        (
+            at
+            for at, one in enumerate(app.providers)
+            if one.component == component and one.dialect == BROADCAST and one.protocol == MMCP
+        ),
+        None,
+    )
+    if position is None:
+        message = f"{app.package} has no receiver {component} that tells tools"
+        raise InputError(message, hint=f"Its receivers: {', '.join(app.unasked_components) or 'none'}")
+    known = app.providers[position]
+    place = known.source or Place(path=f"{app.package}/{component}")
+    context = ReadingContext()
+    told = read_discovered_tools(
+        tools, context, place=place, package=app.package, component=component
+    ).model_copy(update={"name": known.name, "extensions": known.extensions})
+    providers = (*app.providers[:position], told, *app.providers[position + 1 :])
+    left = (one for one in app.findings if not _tells_unasked(one, component))
+    return replace(
+        app,
+        providers=providers,
+        digests={**app.digests, (MMCP, component): broadcast_digest(tools)},
+        findings=(*left, *context.findings),
+    )
+
+
+def _approved(app: SourceApp) -> tuple[str, int, Mapping[tuple[str, str], str]]:
+    return app.signer, app.version_code, app.digests
+
+
+def _tells_unasked(finding: Finding, component: str) -> bool:
+    return finding.code == TOOLS_NOT_KNOWN and finding.pointer == f"/{pointer_token(component)}"
+
+
+def _checked_signer(signer: str) -> str:
+    plain = signer.replace(":", "").strip().lower()
+    if _SIGNER.fullmatch(plain) is None:
+        message = "the signer is no SHA-256 in hexadecimal"
+        raise UsageError(message, hint="`apksigner verify --print-certs` and `keytool -list` print it")
+    return plain
+
+
+def _read_app(opened: OpenedApp | UnreadApp, signer: str | None) -> SourceApp | None:
+    if isinstance(opened, UnreadApp):
+        finding = _warning(APP_UNREADABLE, opened.error.message, opened.place, opened.error.hint)
+        return SourceApp(opened.package, opened.package, 0, "", findings=(finding,))
+    application = opened.application
+    package = application.package or ""
+    if _is_shim(application, package):
+        if opened.is_named:
+            raise InputError(
+                "it is a shim itself", place=opened.place, hint="Name the app that it stands before"
+            )
+        return None
+    if not opened.providers and not opened.problems:
+        if opened.is_named and not opened.is_project:
+            message = "the app declares no capability in any known protocol"
+            raise InputError(message, place=opened.place, hint="`droidgate inspect` tells what it holds")
+        return None
+    label = application.label or package
+    try:
+        certificate = _signer_of(opened, signer)
+    except InputError as error:
+        if opened.is_named:
+            raise
+        finding = _warning(SIGNER_UNCLEAR, error.message, opened.place, error.hint)
+        return SourceApp(package, label, opened.version_code, "", findings=(finding,))
+    found = _AppReader(opened).read()
+    return SourceApp(
+        package=package,
+        label=label,
+        version_code=opened.version_code,
+        signer=certificate,
+        description=_first(one.description for one in found.providers) or application.description,
+        instructions="\n\n".join(
+            dict.fromkeys(one.instructions for one in found.providers if one.instructions)
+        )
+        or None,
+        providers=tuple(found.providers),
+        digests=found.digests,
+        findings=tuple(dict.fromkeys(found.findings)),
+    )
+
+
+def _is_shim(application: Application, package: str) -> bool:
+    host = f"{SHIM_PACKAGE}.HostProvider"
+    return is_shim(package) or any(
+        application.qualified_name(one) == host for one in application.of_kind("provider")
+    )
+
+
+def _signer_of(opened: OpenedApp, signer: str | None) -> str:
+    if opened.is_project:
+        if signer is None:
+            message = "a project has no signature, and a shim is bound to its app's certificate"
+            raise InputError(message, place=opened.place, hint=PROJECT_HINT)
+        return signer
+    signers = opened.application.signers
+    if not signers:
+        message = "the APK is not signed, and a shim is bound to its app's certificate"
+        raise InputError(message, place=opened.place, hint="Name the APK that is installed on phones")
+    if len(signers) > 1:
+        message = f"{len(signers)} certificates signed the APK, and a shim is bound to one"
+        hint = "Sign the app with one key; Android 9 and later can change keys by rotation"
+        raise InputError(message, place=opened.place, hint=hint)
+    return signers[0]
+
+
+def _first(texts: Iterable[str | None]) -> str | None:
+    return next((one for one in texts if one), None)
+
+
+@dataclass(slots=True)
+class _AppReader:
+    """Sorts what one app declares by whether the shim can call it."""
+
+    opened: OpenedApp
+    providers: list[Provider] = field(default_factory=list)
+    digests: dict[tuple[str, str], str] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+    def read(self) -> _AppReader:
+        # Each receiver that tells its tools to a broadcast has a finding here that goes when it is asked.
+        self.findings.extend(one for one in self.opened.findings if one.code != TOLD_WHEN_ASKED)
+        for error in self.opened.problems:
+            place = error.place or self.opened.place
+            self.findings.append(_warning(APP_UNREADABLE, error.message, place, error.hint))
+        for provider in self.opened.providers:
+            self.take(provider)
+        return self
+
+    def take(self, provider: Provider) -> None:
+        component = self.component_of(provider)
+        if component is not None:
+            name = self.opened.application.qualified_name(component)
+            provider = provider.model_copy(update={"component": name})
+        refusal = why_not_called(self.opened.application, component, provider)
+        if refusal is not None:
+            self.findings.append(refusal)
+            return
+        if component is None and provider.component is not None:
+            message = f"{provider.component} stands in no manifest, so a phone cannot compare it"
+            self.findings.append(_warning(NOT_PINNED, message, self.opened.place, None))
+            return
+        kept = self.with_open_functions(provider)
+        if provider.dialect == BROADCAST and provider.protocol == MMCP:
+            self.providers.append(kept)
+            self.findings.append(_unasked(kept))
+        elif kept.capabilities and self.pin(kept, component):
+            self.providers.append(kept)
+            self.findings.extend(unknown_parameters(kept))
+
+    def component_of(self, provider: Provider) -> Component | None:
+        application = self.opened.application
+        if provider.component is None:
+            return None
+        wanted = {provider.component}
+        return next(
+            (
+                one
+                for one in application.components
+                if one.kind != "application"
+                and (one.name in wanted or application.qualified_name(one) in wanted)
+            ),
+            None,
+        )
+
+    def with_open_functions(self, provider: Provider) -> Provider:
+        kept = []
+        for one in provider.capabilities:
+            refusal = why_function_not_called(one, provider)
+            if refusal is None:
+                kept.append(one)
+            else:
+                self.findings.append(refusal)
+        return provider.model_copy(update={"capabilities": tuple(kept)})
+
+    def pin(self, provider: Provider, component: Component | None) -> bool:
+        """Note the digest of what a provider declares; tell where there is none."""
+        application = self.opened.application
+        holder = component or next(application.of_kind("application"))
+        recipe = {MMCP: mmcp_digest, MOBILE_MCP: mobile_mcp_digest, APP_FUNCTIONS: assets_digest}
+        try:
+            digest = recipe[provider.protocol](self.opened.apk, holder)
+        except InputError as error:
+            place = error.place or self.opened.place
+            self.findings.append(_warning(NOT_PINNED, error.message, place, error.hint))
+            return False
+        self.digests[provider.protocol, provider.component or ""] = digest
+        return True
+
+
+def _unasked(provider: Provider) -> Finding:
+    return Finding(
+        code=TOOLS_NOT_KNOWN,
+        level=Level.NOTE,
+        pointer=f"/{pointer_token(provider.component or '')}",
+        message=f"{provider.component} tells its tools only to a broadcast on the phone",
+        source=provider.source,
+        hint="`droidgate shim install --from adb:` asks it on the phone",
+    )
+
+
+def _warning(code: str, message: str, place: str, hint: str | None) -> Finding:
+    return Finding(
+        code=code, level=Level.WARNING, pointer="", message=message, hint=hint, source=Place(path=place)
+    )

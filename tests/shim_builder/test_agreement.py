@@ -1,0 +1,99 @@
+"""What a shim declares is what both engines answer, whatever the source declares and in which protocol."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from droidgate.model.capability import Provider
+from droidgate.model.json_values import one_line_json
+from droidgate.model.types import ObjectType, Type
+from droidgate_shim.builder.manifest_lint import lint_shim_manifest
+from droidgate_shim.builder.routes import plan_routes
+from droidgate_shim.engine.routes import RouteTable, parse_route_table
+from shim_builder.built_samples import CALLED_DIALECTS, declared_in, generated_app, shim_of
+from shim_engine.jvm_core import CoreJvm, compile_core
+
+SEEDS = range(40, 56)
+GENERATED = [pytest.param(*one, id="-".join(one)) for one in CALLED_DIALECTS]
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CoreJvm]:
+    with CoreJvm(compile_core(tmp_path_factory.mktemp("core"))) as running:
+        yield running
+
+
+def tables(protocol: str, dialect: str, seeds: range) -> Iterator[dict[str, Any]]:
+    for seed in seeds:
+        yield plan_routes([generated_app(seed, protocol, dialect)]).table()
+
+
+def outputs_of(table: RouteTable) -> dict[str, Mapping[str, str]]:
+    return {
+        name: {output: held.type.kind for output, held in one.descriptor_output.properties.items()}
+        for name, one in table.routes.items()
+    }
+
+
+def declared_outputs(provider: Provider) -> dict[str, Mapping[str, str]]:
+    found: dict[str, Mapping[str, str]] = {}
+    for one in provider.capabilities:
+        assert one.output is None or isinstance(one.output, ObjectType)
+        held = {} if one.output is None else one.output.properties
+        found[one.id] = {name: output.type.kind for name, output in held.items()}
+    return found
+
+
+def parameters_of(one: Type) -> list[tuple[str, bool]]:
+    """Return the parameters and whether they are required; no parameter of an input of another shape."""
+    held = one.properties if isinstance(one, ObjectType) else {}
+    return [(name, parameter.required) for name, parameter in held.items()]
+
+
+@pytest.mark.parametrize(("protocol", "dialect"), GENERATED)
+def test_what_is_declared_is_what_the_engine_takes_and_answers(protocol: str, dialect: str) -> None:
+    count = 0
+    for seed in SEEDS:
+        app = generated_app(seed, protocol, dialect)
+        if not plan_routes([app]).routes:
+            continue
+        shim = shim_of(app)
+        table = parse_route_table(one_line_json(shim.routes))
+        (provider,) = declared_in(shim.apk)
+        assert declared_outputs(provider) == outputs_of(table), seed
+        for one in provider.capabilities:
+            assert parameters_of(one.input) == parameters_of(table.routes[one.id].route.input), seed
+        count += len(table.routes)
+    assert count > 20
+
+
+@pytest.mark.requires("javac", "java")
+@pytest.mark.parametrize(("protocol", "dialect"), GENERATED)
+def test_the_engine_in_java_takes_every_route_table(core: CoreJvm, protocol: str, dialect: str) -> None:
+    question = {"op": "call", "carrier": "bind", "caller": 10001, "extras": {}}
+    cases = [{**question, "routes": table} for table in tables(protocol, dialect, range(60))]
+    outcomes = list(core.outcomes(cases))
+    refused = [one for one in outcomes if "error" in one]
+    assert refused == []
+    assert all(one["token"] == "invalid_argument" for one in outcomes)
+
+
+@pytest.mark.requires("javac", "java")
+def test_the_engine_in_java_refuses_a_broken_table(core: CoreJvm) -> None:
+    table = next(tables("mmcp", "1.0", range(1)))
+    broken = {**table, "routes": [{**table["routes"][0], "surprise": 1}]}
+    outcome = core.ask(op="call", carrier="bind", caller=1, extras={}, routes=broken)
+    assert outcome["error"] == "malformed"
+
+
+@pytest.mark.parametrize(("protocol", "dialect"), GENERATED)
+def test_every_generated_shim_keeps_all_rules(protocol: str, dialect: str, tmp_path: Path) -> None:
+    kinds = frozenset({"mmcp", "mmcp-broadcast", "appfunctions"})
+    for seed in range(40, 44):
+        app = generated_app(seed, protocol, dialect)
+        if plan_routes([app]).routes:
+            shim = shim_of(app, advertise=kinds)
+            (tmp_path / "shim.apk").write_bytes(shim.apk)
+            assert lint_shim_manifest(shim.apk) == ()

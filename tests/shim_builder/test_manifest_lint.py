@@ -1,0 +1,228 @@
+"""Each rule for a built shim, broken in an APK that is otherwise as the builder makes it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from droidgate.apk.pack import Packing, pack
+from droidgate.model.errors import InputError
+from droidgate.model.findings import FINDING_CODES
+from droidgate_shim.builder import shims
+from droidgate_shim.builder.manifest_lint import lint_shim_manifest
+from droidgate_shim.builder.manifest_rules import CHECKS
+from droidgate_shim.builder.shims import build_bare_shim
+from shim_builder.built_samples import KEY, packed, sample_app, sample_shim, shim_of
+
+MANIFEST = "AndroidManifest.xml"
+EVERYTHING = ("mmcp", "mmcp-broadcast", "appfunctions")
+MODULES = ("clock-in/app", "pdf-tool/app", "weather/app", "notes/app", "notes/legacy")
+TRAMPOLINE = 'android:name="dev.droidgate.shim.TrampolineActivity"'
+SERVICE = 'android:name="dev.droidgate.shim.ToolService"'
+HOST = 'android:name="dev.droidgate.shim.HostProvider"'
+APPLICATION = 'android:allowBackup="false"'
+RECEIVER = 'android:name="dev.droidgate.shim.MmcpReceiver"'
+ACTIVITY = 'android:name="dev.droidgate.shim.MmcpActivity"'
+
+Edit = tuple[str, str, str]
+"""File, what stands there, and what shall stand there."""
+
+
+def in_manifest(old: str, new: str) -> Edit:
+    return MANIFEST, old, new
+
+
+def added(attribute: str, to: str) -> Edit:
+    return in_manifest(to, f"{to} {attribute}")
+
+
+BREACHES: list[tuple[str, Edit]] = [
+    ("shim-exported-stated", in_manifest(f'{TRAMPOLINE}\n            android:exported="false"', TRAMPOLINE)),
+    ("shim-exported-surface", in_manifest('android:exported="false"', 'android:exported="true"')),
+    ("shim-components", in_manifest("ConsentActivity", "QuestionActivity")),
+    ("shim-components", added('android:enabled="false"', SERVICE)),
+    ("shim-class-names", in_manifest("dev.droidgate.shim.ConsentActivity", "com.other.ConsentActivity")),
+    ("shim-one-process", added('android:process=":tools"', SERVICE)),
+    ("shim-one-process", added('android:process=":app"', APPLICATION)),
+    ("shim-query-packages", in_manifest('<package android:name="dev.droidgate.sample.pdftool" />', "")),
+    (
+        "shim-query-actions",
+        in_manifest(
+            '<action android:name="com.example.mMCP.ACTION_TOOL_CALL" />\n        </intent>', "</intent>"
+        ),
+    ),
+    (
+        "shim-query-all",
+        in_manifest(
+            "<queries>", '<uses-permission android:name="android.permission.QUERY_ALL_PACKAGES"/><queries>'
+        ),
+    ),
+    (
+        "shim-permissions",
+        in_manifest("<queries>", '<uses-permission android:name="android.permission.INTERNET"/><queries>'),
+    ),
+    (
+        "shim-foreground-permission",
+        in_manifest("permission.FOREGROUND_SERVICE", "permission.POST_NOTIFICATIONS"),
+    ),
+    (
+        "shim-notification-permission",
+        in_manifest("permission.POST_NOTIFICATIONS", "permission.FOREGROUND_SERVICE"),
+    ),
+    (
+        "shim-overlay-permission",
+        in_manifest("permission.SYSTEM_ALERT_WINDOW", "permission.FOREGROUND_SERVICE"),
+    ),
+    (
+        "shim-functions-permission",
+        in_manifest(
+            "<queries>", '<uses-permission android:name="android.permission.EXECUTE_APP_FUNCTIONS"/><queries>'
+        ),
+    ),
+    ("shim-own-permission", in_manifest("<queries>", '<permission android:name="a.b.CALL"/><queries>')),
+    ("shim-shared-user", in_manifest("<manifest ", '<manifest android:sharedUserId="a.b" ')),
+    ("shim-service-type", in_manifest('"shortService"', '"dataSync"')),
+    ("shim-service-type", in_manifest('android:foregroundServiceType="shortService"', "")),
+    ("shim-service-open", added('android:permission="a.b.CALL"', SERVICE)),
+    ("shim-service-open", added('android:permission="a.b.CALL"', APPLICATION)),
+    (
+        "shim-service-open",
+        in_manifest(f'{SERVICE}\n            android:exported="true"', f'{SERVICE} android:exported="false"'),
+    ),
+    (
+        "shim-service-found",
+        in_manifest('"mobile.mcp.SERVICE" />\n            </intent-f', '"a.B" />\n</intent-f'),
+    ),
+    ("shim-service-told", in_manifest('"mobile.mcp.tool.name"', '"mobile.mcp.tool.title"')),
+    ("shim-service-descriptor", in_manifest('"mobile.mcp.tool.capabilities"', '"mobile.mcp.tool.tools"')),
+    ("shim-service-descriptor", in_manifest("@xml/mcp_capabilities", "@string/droidgate_shim_label")),
+    ("shim-routes-declared", ("res/xml/mcp_capabilities.xml", 'id="merge"', 'id="join"')),
+    ("shim-routes-declared", ("res/xml/mcp_capabilities.xml", "mobile-mcp-capabilities", "mcp")),
+    ("shim-trampoline-theme", in_manifest("Theme.Translucent.NoTitleBar", "Theme.NoDisplay")),
+    ("shim-trampoline-history", added('android:noHistory="true"', TRAMPOLINE)),
+    ("shim-trampoline-orientation", added('android:screenOrientation="portrait"', TRAMPOLINE)),
+    ("shim-trampoline-mode", in_manifest('launchMode="standard"', 'launchMode="singleTask"')),
+    ("shim-trampoline-affinity", in_manifest('android:taskAffinity=""', "")),
+    ("shim-trampoline-recents", in_manifest('android:excludeFromRecents="true"', "")),
+    ("shim-trampoline-changes", in_manifest("|orientation|", "|")),
+    (
+        "shim-hidden-filters",
+        in_manifest(
+            'Theme.DeviceDefault.Dialog" />',
+            'Theme.DeviceDefault.Dialog">'
+            '<intent-filter><action android:name="a.b"/></intent-filter></activity>',
+        ),
+    ),
+    (
+        "shim-data-filters",
+        in_manifest(
+            '<category android:name="android.intent.category.LAUNCHER" />',
+            '<category android:name="android.intent.category.LAUNCHER"/><data android:scheme="content"/>',
+        ),
+    ),
+    ("shim-host-guard", in_manifest('android:writePermission="android.permission.DUMP"', "")),
+    ("shim-host-guard", in_manifest('readPermission="android.permission.DUMP"', 'readPermission="a.b.C"')),
+    ("shim-host-authority", in_manifest('.host"', '.other"')),
+    ("shim-host-grants", added('android:grantUriPermissions="true"', HOST)),
+    ("shim-instrumentation", in_manifest("ShellIdentityInstrumentation", "OtherInstrumentation")),
+    (
+        "shim-instrumentation",
+        in_manifest('targetPackage="dev.droidgate.shim.of', 'targetPackage="dev.droidgate.shim.at'),
+    ),
+    ("shim-launcher", in_manifest("android.intent.category.LAUNCHER", "android.intent.category.INFO")),
+    ("shim-backup", in_manifest(APPLICATION, "")),
+    ("shim-transfer", in_manifest('android:dataExtractionRules="@xml/droidgate_shim_transfer"', "")),
+    ("shim-debuggable", added('android:debuggable="true"', APPLICATION)),
+    ("shim-test-only", added('android:testOnly="true"', APPLICATION)),
+    ("shim-matching-flags", added('android:intentMatchingFlags="enforceIntentFilter"', APPLICATION)),
+    ("shim-texts", in_manifest('android:description="@string/droidgate_shim_description"', "")),
+    ("shim-handshake", ("assets/policy.json", '"handshake":1', '"handshake":2')),
+    ("shim-handshake", ("assets/policy.json", '"build":"', '"build":"0')),
+    ("shim-handshake", ("assets/policy.json", '"sources":[{"package":"dev', '"sources":[{"package":"com')),
+    (
+        "shim-no-grants",
+        ("assets/policy.json", '{"app":', '{"grants":[{"caller":"any-app","capability":"*"}],"app":'),
+    ),
+    ("shim-mmcp-activity", in_manifest("android.intent.category.DEFAULT", "android.intent.category.INFO")),
+    ("shim-mmcp-activity", added('android:permission="a.b.C"', ACTIVITY)),
+    ("shim-mmcp-receiver", in_manifest("com.example.ACTION_MMCP_INVOKE", "com.example.OTHER")),
+    ("shim-mmcp-receiver", added('android:permission="a.b.C"', RECEIVER)),
+    ("shim-function-service", in_manifest("BIND_APP_FUNCTION_SERVICE", "BIND_OTHER_SERVICE")),
+    ("shim-function-service", in_manifest('"function_service.xml"', '"gone.xml"')),
+    ("shim-function-service", ("assets/policy.json", '"functions":{"page_count":"', '"functions":{"x":"no_')),
+    (
+        "shim-frontends-alone",
+        in_manifest("dev.droidgate.shim.ToolService", "dev.droidgate.shim.OtherService"),
+    ),
+]
+OF_FACTS = {"shim-minimum-sdk": "MINIMUM_SDK", "shim-target-sdk": "TARGET_SDK"}
+
+
+@pytest.fixture
+def build_with(monkeypatch: pytest.MonkeyPatch) -> Callable[..., bytes]:
+    """Return what builds the shim of the PDF tool with edits of its source tree."""
+
+    def build(*edits: Edit) -> bytes:
+        def edited(tree: Mapping[str, bytes], **facts: Any) -> Packing:
+            files = dict(tree)
+            for path, old, new in edits:
+                text = files[path].decode()
+                assert old in text, f"{old!r} is not in {path}"
+                files[path] = text.replace(old, new).encode()
+            return pack(files, **facts)
+
+        monkeypatch.setattr(shims, "pack", edited)
+        return shim_of(sample_app("pdf-tool/app"), advertise=frozenset(EVERYTHING)).apk
+
+    return build
+
+
+@pytest.mark.parametrize(
+    ("rule", "edit"), BREACHES, ids=[f"{number}-{one[0]}" for number, one in enumerate(BREACHES)]
+)
+def test_a_breach_of_each_rule_is_found(build_with: Callable[..., bytes], rule: str, edit: Edit) -> None:
+    found = lint_shim_manifest(build_with(edit))
+    assert rule in {one.code for one in found}
+    assert all((one.rule or "").startswith("android-runtime ") for one in found)
+
+
+@pytest.mark.parametrize("rule", OF_FACTS)
+def test_another_release_is_found(monkeypatch: pytest.MonkeyPatch, rule: str) -> None:
+    monkeypatch.setattr(shims, OF_FACTS[rule], 29)
+    found = lint_shim_manifest(shim_of(sample_app("pdf-tool/app")).apk)
+    assert [one.code for one in found] == [rule]
+
+
+def test_every_rule_is_broken_by_some_test() -> None:
+    assert {one[0] for one in BREACHES} | OF_FACTS.keys() == {rule.id for rule, _ in CHECKS}
+    assert len(CHECKS) >= 30
+
+
+def test_every_rule_has_a_source_and_a_code_of_its_own() -> None:
+    ids = [rule.id for rule, _ in CHECKS]
+    assert len(set(ids)) == len(ids)
+    for rule, _ in CHECKS:
+        assert FINDING_CODES[rule.id].meaning == rule.asks
+        assert rule.section[0] in "012"
+
+
+@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("advertise", [(), EVERYTHING], ids=["plain", "advertised"])
+def test_every_built_shim_keeps_every_rule(module: str, advertise: tuple[str, ...]) -> None:
+    assert lint_shim_manifest(sample_shim(module, *advertise).apk) == ()
+
+
+def test_the_bare_and_the_aggregate_shim_keep_every_rule() -> None:
+    assert lint_shim_manifest(build_bare_shim(KEY).apk) == ()
+    together = shim_of(*map(sample_app, MODULES), aggregate=True, advertise=frozenset(EVERYTHING))
+    assert lint_shim_manifest(together.apk) == ()
+
+
+def test_an_app_that_is_no_shim_breaks_many_rules() -> None:
+    codes = {one.code for one in lint_shim_manifest(packed("", minimum_sdk=24, target_sdk=36))}
+    assert codes >= {"shim-components", "shim-instrumentation", "shim-handshake"}
+
+
+def test_what_is_no_apk_is_an_error() -> None:
+    with pytest.raises(InputError):
+        lint_shim_manifest(b"PK")
