@@ -18,8 +18,10 @@ from droidgate_shim.phone.apps.behaviour import (
     BroadcastResult,
     Context,
     Message,
+    PendingBroadcast,
     Service,
 )
+from droidgate_shim.phone.apps.platform import Platform
 from droidgate_shim.phone.intents import ComponentName, Intent
 from droidgate_shim.sample_apps import sample_apps_directory
 
@@ -96,6 +98,10 @@ class SmallContext:
     def files(self) -> Files:
         return self.phone.files.setdefault(self.package, Files())
 
+    @property
+    def platform(self) -> Platform:
+        raise NotImplementedError
+
     def read_xml_resource(self, reference: str) -> str | None:
         folder = sample_apps_directory() / MODULES[self.package] / "src/main/res/xml"
         path = folder / f"{reference.rpartition('/')[2]}.xml"
@@ -138,8 +144,10 @@ class SmallContext:
         intent: Intent,
         on_message: Callable[[Message], None],
         on_disconnected: Callable[[], None] | None = None,
+        *,
+        flags: int = 0,
     ) -> "SmallBinding | None":
-        del on_disconnected
+        del on_disconnected, flags
         assert intent.component is not None
         handle = self.phone.service(intent.component.package, intent.component.class_name).on_bind(intent)
         token = self.phone.new_token()
@@ -161,6 +169,7 @@ class SmallContext:
         context = self.phone.context(intent.component.package)
         before = BroadcastResult()
         found = app.RECEIVERS[intent.component.class_name](context).on_receive(intent, before)
+        assert not isinstance(found, PendingBroadcast)
         on_result(found if found is not None else before)
 
     def create_pending_intent(

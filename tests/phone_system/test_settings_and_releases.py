@@ -110,7 +110,7 @@ def test_services_are_found_by_name() -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        "am instrument -w a/.B",
+        "am instrument -p out a/.B",
         "dumpsys meminfo",
         "pm trim-caches 1",
         "cmd content x",

@@ -120,8 +120,16 @@ class Agent:
         receivers = self._context.query_receivers(Intent(ACTION_BROADCAST_DISCOVERY))
         return [BroadcastTools(one, self._tools_of(one)) for one in receivers]
 
-    def call_bound(self, component: ComponentName, request_json: str, *, dialect: Dialect = "S0") -> str:
+    def call_bound(
+        self, component: ComponentName, request_json: str, *, dialect: Dialect = "S0", flags: int = 0
+    ) -> str:
         """Bind a service, send it a request, and return its response.
+
+        Args:
+            component: The service.
+            request_json: The request.
+            dialect: Names the keys.
+            flags: Of `bindService`: 512 lets the service open screens while the agent is visible.
 
         Raises:
             NoAnswerError: it hands out no binder, died, or did not answer in time.
@@ -135,7 +143,9 @@ class Agent:
             if message.what == _MSG_RESPONSE and text is not None:
                 waiting.put(text)
 
-        binding = self._context.bind_service(Intent(component=component), receive, waiting.give_up)
+        binding = self._context.bind_service(
+            Intent(component=component), receive, waiting.give_up, flags=flags
+        )
         if binding is None:
             raise NoAnswerError(f"{component.flatten()} hands out no binder")
         try:

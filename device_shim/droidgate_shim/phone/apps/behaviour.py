@@ -12,13 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 
 from droidgate.model.json_values import Json
 from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
 
 if TYPE_CHECKING:
+    from droidgate_shim.phone.apps.platform import Platform
     from droidgate_shim.phone.screen.views import View
+    from droidgate_shim.phone.system.clocks import Signal
+
+
+START_REDELIVER_INTENT: Final = 3
+"""`Service.START_REDELIVER_INTENT`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,19 @@ class Message:
     sending_uid: int = -1
 
 
+@dataclass(frozen=True, slots=True)
+class CallingPackage:
+    """Who executes an app function, for which the system vouches (`callingPackageSigningInfo`).
+
+    Attributes:
+        name: The package.
+        signers: SHA-256 of each signing certificate, lower-case hexadecimal.
+    """
+
+    name: str
+    signers: tuple[str, ...] = ()
+
+
 class AppFunctionError(Exception):
     """`android.app.appfunctions.AppFunctionException`: a code (reference appfunctions 5.1) and a message."""
 
@@ -78,6 +97,10 @@ class Context(Protocol):
     @property
     def files(self) -> AppFiles:
         """The app's private files; they survive its process."""
+
+    @property
+    def platform(self) -> Platform:
+        """What Android offers beyond that, which few apps need."""
 
     def read_xml_resource(self, reference: str) -> str | None:
         """Return `@xml/name` of the installed APK as XML text."""
@@ -115,10 +138,13 @@ class Context(Protocol):
         intent: Intent,
         on_message: Callable[[Message], None],
         on_disconnected: Callable[[], None] | None = None,
+        *,
+        flags: int = 0,
     ) -> Binding | None:
-        """Bind a service; None where it gives no binder. `on_message` receives what it answers.
+        """Bind a service and wait for it; None where it gives no binder. `on_message` receives its answers.
 
-        `on_disconnected` is called once where the service's process ends while it is bound.
+        `on_disconnected` is called once where the service's process ends while it is bound. Of the flags
+        BIND_ALLOW_ACTIVITY_STARTS (512) counts.
 
         Raises:
             AndroidError: Android refuses.
@@ -201,8 +227,19 @@ class Service:
     def __init__(self, context: Context) -> None:
         self.context = context
 
-    def on_start_command(self, intent: Intent) -> None:
-        """Handle a start."""
+    def on_start_command(self, intent: Intent) -> int | None:
+        """Handle a start.
+
+        Returns:
+            `START_REDELIVER_INTENT` where the start shall come again (`on_redelivered`) if the process dies
+            before the service is stopped.
+        """
+        del intent
+        return None
+
+    def on_redelivered(self, intent: Intent) -> int | None:
+        """Handle a start again that a process of before did not finish (START_FLAG_REDELIVERY)."""
+        return self.on_start_command(intent)
 
     def on_bind(self, intent: Intent) -> Callable[[Message], None] | None:
         """Return what handles the messages of a Messenger; None where the service cannot be bound."""
@@ -223,6 +260,9 @@ class Activity:
 
     def on_create(self, intent: Intent) -> None:
         """Handle the start; an activity that has nothing to show calls `finish` here."""
+
+    def on_destroy(self) -> None:
+        """Handle the end, by `finish` or because the user went back; not where the process dies."""
 
     def on_new_intent(self, intent: Intent) -> None:
         """Handle another start of this activity while it is on top (launch mode singleTop)."""
@@ -246,14 +286,34 @@ class Activity:
         """Handle the new text of an editable view."""
 
 
+class PendingBroadcast:
+    """`BroadcastReceiver.goAsync`: the result of a broadcast that comes later.
+
+    Args:
+        signal: What the system waits for.
+    """
+
+    def __init__(self, signal: Signal) -> None:
+        self.signal = signal
+        self.result: BroadcastResult | None = None
+
+    def finish(self, result: BroadcastResult) -> None:
+        """Set the result; the first one counts."""
+        if self.result is None:
+            self.result = result
+            self.signal.set()
+
+
 class Receiver:
     """A broadcast receiver, made for one broadcast."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
 
-    def on_receive(self, intent: Intent, current: BroadcastResult) -> BroadcastResult | None:
-        """Handle a broadcast; return the new result of an ordered one, None to leave it."""
+    def on_receive(
+        self, intent: Intent, current: BroadcastResult
+    ) -> BroadcastResult | PendingBroadcast | None:
+        """Handle a broadcast; return the new result of an ordered one, now or later, None to leave it."""
         del intent, current
         return None
 
@@ -307,6 +367,40 @@ class AppFunctionService:
         """
         raise NotImplementedError
 
+    def on_execute_later(
+        self,
+        function_id: str,
+        parameters: Mapping[str, Json],
+        calling_package: CallingPackage,
+        on_outcome: Callable[[Mapping[str, Json] | AppFunctionError], None],
+    ) -> None:
+        """Execute a function and hand over what comes of it, now or later.
+
+        Args:
+            function_id: Its identifier.
+            parameters: As for `on_execute`.
+            calling_package: Who calls.
+            on_outcome: Takes the properties of the result document, or the error; the first outcome counts.
+        """
+        del calling_package
+        try:
+            outcome = self.on_execute(function_id, parameters)
+        except AppFunctionError as error:
+            on_outcome(error)
+            return
+        on_outcome(outcome)
+
+
+class Instrumentation:
+    """`android.app.Instrumentation`, which runs in its app's process until `finish`."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def on_start(self, arguments: Mapping[str, str]) -> None:
+        """Handle `am instrument`, with what its `-e` options gave."""
+        del arguments
+
 
 class App:
     """The behaviour of one package. Subclasses name their package and map class names to components."""
@@ -317,6 +411,7 @@ class App:
     RECEIVERS: ClassVar[Mapping[str, type[Receiver]]] = {}
     PROVIDERS: ClassVar[Mapping[str, type[Provider]]] = {}
     APP_FUNCTION_SERVICES: ClassVar[Mapping[str, type[AppFunctionService]]] = {}
+    INSTRUMENTATIONS: ClassVar[Mapping[str, type[Instrumentation]]] = {}
 
 
 class AndroidError(Exception):

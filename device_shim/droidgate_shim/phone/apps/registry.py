@@ -11,9 +11,20 @@ from droidgate_shim.phone.apps.clock_in import ClockInApp
 from droidgate_shim.phone.apps.notes import NotesApp
 from droidgate_shim.phone.apps.pdf_tool import PdfToolApp
 from droidgate_shim.phone.apps.plain_notes import PlainNotesApp
+from droidgate_shim.phone.apps.shim.recognition import is_shim
 from droidgate_shim.phone.apps.weather import WeatherApp
+from droidgate_shim.phone.system.package_records import InstalledPackage
 
 BEHAVIOURS: Final[Mapping[str, type[App]]] = {
     app.PACKAGE: app for app in (AgentApp, ClockInApp, NotesApp, PdfToolApp, PlainNotesApp, WeatherApp)
 }
 """The behaviours of the sample apps, by package."""
+
+
+def recognise(package: InstalledPackage) -> type[App] | None:
+    """Return the behaviour of a package that is known by what is inside it, None for any other."""
+    if not is_shim(package):
+        return None
+    from droidgate_shim.phone.apps.shim.app import ShimApp  # noqa: PLC0415 - it loads the engine
+
+    return ShimApp

@@ -9,6 +9,7 @@ from typing import Final
 from droidgate_shim.phone.apps.behaviour import BroadcastResult
 from droidgate_shim.phone.commands import Command, CommandCall
 from droidgate_shim.phone.commands.argument_reader import ArgumentReader
+from droidgate_shim.phone.commands.instrument_command import run_instrument
 from droidgate_shim.phone.commands.intent_arguments import parse_intent
 from droidgate_shim.phone.commands.refusal import FAILED, refuse
 from droidgate_shim.phone.commands.service_shell import (
@@ -262,6 +263,7 @@ _VERBS: Final[Mapping[str, Verb]] = {
     "broadcast": _run_broadcast,
     "force-stop": _run_force_stop,
     "get-current-user": _run_current_user,
+    "instrument": run_instrument,
     "kill": _run_kill,
     "start": _run_start,
     "start-activity": _run_start,

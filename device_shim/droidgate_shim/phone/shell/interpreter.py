@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from droidgate_shim.phone.files import VirtualFileError
@@ -25,11 +26,12 @@ from droidgate_shim.phone.shell.here import HERE
 from droidgate_shim.phone.shell.parser import Parser
 from droidgate_shim.phone.shell.programs import start_program
 from droidgate_shim.phone.shell.redirecting import redirect
-from droidgate_shim.phone.shell.run import Collector, Pipe, Stream
+from droidgate_shim.phone.shell.run import Budget, Collector, Pipe, Run, Stream
 from droidgate_shim.phone.shell.state import Options, ShellState, exported_variables
 from droidgate_shim.phone.shell.syntax import (
     AndOr,
     ArithmeticCommand,
+    Background,
     Case,
     Command,
     Condition,
@@ -179,6 +181,21 @@ class Interpreter:
         if (status == 0) == (command.operator == "&&"):
             return self.execute(command.right)
         return status
+
+    def _background(self, command: Background) -> int:
+        """Start a command that outlives this command line, with a budget of its own."""
+        run = Run(Budget())
+        state = replace(self.state.copy(), run=run, depth=0)
+
+        def work() -> None:
+            HERE.run, HERE.depth = run, 0
+            try:
+                run_process(state, lambda shell: shell.execute(command.command))
+            except Exception as error:  # noqa: BLE001 - nobody is left to be told but the log
+                state.system.log.record("background-ended", reason=str(error))
+
+        threading.Thread(target=work, name="droidgate-phone-shell", daemon=True).start()
+        return 0
 
     def _subshell(self, command: Subshell) -> int:
         return run_process(self.state.copy(), lambda shell: shell.execute(command.body))
@@ -385,6 +402,7 @@ class Interpreter:
         Pipeline: _pipeline,
         Redirected: _redirected,
         Simple: _simple,
+        Background: _background,
         Subshell: _subshell,
         While: _while,
     }

@@ -13,6 +13,7 @@ from droidgate_shim.phone.shell.syntax import (
     AndOr,
     ArithmeticCommand,
     Assignment,
+    Background,
     Case,
     CaseItem,
     Command,
@@ -180,8 +181,9 @@ class Parser(Scanner):
             self.skip_blanks()
             operator = self.operator()
             if operator in {"&", "|&"}:
-                raise NotModelledError("a command in the background (&)")
-            if operator == ";":
+                commands[-1] = _in_background(commands[-1], operator)
+                self.position += 1
+            elif operator == ";":
                 self.position += 1
             elif operator != "\n" or line:
                 break
@@ -563,3 +565,15 @@ def _unquoted(word: Word, source: str) -> str:
 
 def _all_quoted(word: Word) -> tuple[Part, ...]:
     return tuple(replace(part, quoted=True) for part in word)
+
+
+_STANDARD_STREAMS: Final = frozenset({0, 1, 2})
+
+
+def _in_background(command: Command, operator: str) -> Background:
+    """Return a command in the background: one that has nothing to do with the shell's streams."""
+    if operator == "&" and isinstance(command, Simple):
+        redirected = {one.descriptor for one in command.redirections}
+        if redirected >= _STANDARD_STREAMS:
+            return Background(command)
+    raise NotModelledError("a command in the background (&) that keeps the shell's streams")

@@ -97,6 +97,13 @@ class Simple:
 
 
 @dataclass(frozen=True, slots=True)
+class Background:
+    """`command &`, of a command that neither reads nor writes what the shell has open."""
+
+    command: Simple
+
+
+@dataclass(frozen=True, slots=True)
 class Pipeline:
     """Commands whose streams are joined; `negated` for `!`."""
 
@@ -201,6 +208,6 @@ class Redirected:
 
 
 Command = (
-    Simple | Pipeline | AndOr | Sequence | Subshell | If | While | For | Case | Function | Condition
-    | ArithmeticCommand | Redirected
+    Simple | Background | Pipeline | AndOr | Sequence | Subshell | If | While | For | Case | Function
+    | Condition | ArithmeticCommand | Redirected
 )  # fmt: skip

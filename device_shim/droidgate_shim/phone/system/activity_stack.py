@@ -17,6 +17,7 @@ from droidgate_shim.phone.screen.views import View
 from droidgate_shim.phone.screen.window import LauncherEntry, Shown
 from droidgate_shim.phone.system.callers import SHELL, Caller
 from droidgate_shim.phone.system.intent_text import show_intent
+from droidgate_shim.phone.system.package_records import InstalledPackage
 from droidgate_shim.phone.system.packages import FIRST_APP_UID
 from droidgate_shim.phone.system.parcels import TRANSACTION_LIMIT, cross_intent
 from droidgate_shim.phone.system.processes import (
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from droidgate_shim.phone.system.android_system import AndroidSystem
 
 FLAG_NEW_TASK: Final = 0x10000000
+BIND_ALLOW_ACTIVITY_STARTS: Final = 0x200
+"""Context.BIND_ALLOW_ACTIVITY_STARTS (reference android-runtime 1.2)."""
 FLAG_SINGLE_TOP: Final = 0x20000000
 LAUNCH_SECONDS: Final = 10.0
 """How long `am start -W` waits for an activity to come up."""
@@ -147,7 +150,12 @@ class ActivityStack:
             return found[-1] if found else None
 
     def start(
-        self, caller: Caller, intent: Intent, on_result: Callable[[ActivityResult], None] | None = None
+        self,
+        caller: Caller,
+        intent: Intent,
+        on_result: Callable[[ActivityResult], None] | None = None,
+        *,
+        created_by: InstalledPackage | None = None,
     ) -> tuple[StartOutcome, ActivityRecord | None]:
         """Start an activity.
 
@@ -155,6 +163,7 @@ class ActivityStack:
             caller: Who starts it.
             intent: Which.
             on_result: Takes its result; on Android only an activity can ask for one.
+            created_by: Who made the PendingIntent that the caller sends; what that app may reach is reached.
 
         Returns:
             What became of it, and the activity that came or that is there.
@@ -164,8 +173,9 @@ class ActivityStack:
             AndroidError: Android refuses, or the code is not modelled.
         """
         crossed = cross_intent(intent, TRANSACTION_LIMIT)
-        match = self._resolve(caller, crossed)
-        self._check_access(caller, match, crossed)
+        accessor = caller if created_by is None else Caller(created_by.uid, created_by.name)
+        match = self._resolve(accessor, crossed)
+        self._check_access(accessor, match, crossed)
         if not self._may_start(caller):
             text = "Background activity launch blocked! goo.gle/android-bal"
             self._system.log.record(
@@ -271,6 +281,9 @@ class ActivityStack:
             result = (
                 record.instance.result if record.instance is not None else ActivityResult(RESULT_CANCELED)
             )
+        instance = record.instance
+        if instance is not None and type(instance).on_destroy is not Activity.on_destroy:
+            self._system.processes.run_code(record.process, instance.on_destroy)
         self._system.log.record(
             "activity-finished", component=record.match.name.flatten_short(), result_code=result.code
         )
@@ -319,7 +332,7 @@ class ActivityStack:
             return True
         if self.is_visible(uid) or self._is_bound_by_visible(uid):
             return True
-        if system.packages.permissions.holds(uid, _FROM_BACKGROUND) or self._may_overlay(uid):
+        if system.packages.permissions.holds(uid, _FROM_BACKGROUND) or self.may_overlay(uid):
             return True
         last, now = self._last_use.get(uid), system.clock.now()
         if self._home_pressed is not None and now - self._home_pressed < AFTER_HOME_SECONDS:
@@ -327,7 +340,7 @@ class ActivityStack:
         return last is not None and now - last < GRACE_SECONDS
 
     def _is_bound_by_visible(self, uid: int) -> bool:
-        """A visible client lends its right through a binding, if it targets less than Android 14."""
+        """A visible client lends its right through a binding: with the flag, or with a target below 14."""
         for record in self._system.services.running():
             if record.process.uid != uid:
                 continue
@@ -335,11 +348,15 @@ class ActivityStack:
                 client = self._system.packages.find(binding.caller.package or "")
                 if client is None or not self.is_visible(client.uid):
                     continue
-                if not self._system.release.has("bind-lends-no-activity-start", client.target_sdk):
+                lends = binding.flags & BIND_ALLOW_ACTIVITY_STARTS or not self._system.release.has(
+                    "bind-lends-no-activity-start", client.target_sdk
+                )
+                if lends:
                     return True
         return False
 
-    def _may_overlay(self, uid: int) -> bool:
+    def may_overlay(self, uid: int) -> bool:
+        """Tell whether the user allowed a uid SYSTEM_ALERT_WINDOW."""
         return any(
             _OVERLAY in one.manifest.requested_permissions
             and self._system.app_op(one.name, "SYSTEM_ALERT_WINDOW") == "allow"
@@ -347,7 +364,7 @@ class ActivityStack:
         )
 
     def _modelled(self, match: Match) -> type[Activity]:
-        app = self._system.behaviours.get(match.package.name)
+        app = self._system.code_of(match.package)
         activity = app.ACTIVITIES.get(match.component.code_class) if app is not None else None
         if activity is None:
             raise NotModelledError(f"the code of activity {match.name.flatten_short()}")

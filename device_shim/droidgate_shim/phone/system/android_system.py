@@ -20,7 +20,9 @@ from droidgate_shim.phone.system.app_functions import AppFunctionManager
 from droidgate_shim.phone.system.broadcasts import BroadcastManager
 from droidgate_shim.phone.system.clocks import Clock, SystemClock
 from droidgate_shim.phone.system.content_providers import ContentManager
+from droidgate_shim.phone.system.instrumentations import InstrumentationManager
 from droidgate_shim.phone.system.messengers import MessengerRegistry
+from droidgate_shim.phone.system.notifications import NotificationShade
 from droidgate_shim.phone.system.package_records import InstalledPackage
 from droidgate_shim.phone.system.packages import FIRST_APP_UID, PackageManager
 from droidgate_shim.phone.system.processes import AppProcess, ProcessManager
@@ -28,6 +30,7 @@ from droidgate_shim.phone.system.properties import Settings, SystemProperties
 from droidgate_shim.phone.system.releases import ReleaseProfile, load_release
 from droidgate_shim.phone.system.resolver import Resolver
 from droidgate_shim.phone.system.services import ServiceManager
+from droidgate_shim.phone.system.timers import Timers
 
 if TYPE_CHECKING:
     from droidgate_shim.phone.apps.behaviour import App
@@ -57,11 +60,15 @@ class AndroidSystem:
         messengers: Messengers and PendingIntents.
         services: Services, started and bound.
         stack: Activities, also the window's stage.
+        timers: What is to be done later.
+        notifications: The notification shade.
+        instrumentations: `am instrument`.
         broadcasts: Broadcasts.
         content: Content providers.
         app_functions: AppFunctions.
         window: The display.
         idle_whitelist: Packages that are exempt from background limits (`dumpsys deviceidle whitelist`).
+        is_locked: The screen is locked; set it from inside.
         faults: What goes wrong on purpose; may be replaced while the phone runs.
         log: Events.
         clock: The phone's time.
@@ -92,11 +99,15 @@ class AndroidSystem:
         self.messengers = MessengerRegistry(self)
         self.services = ServiceManager(self)
         self.stack = ActivityStack(self)
+        self.timers = Timers(self.clock)
+        self.notifications = NotificationShade(self)
+        self.instrumentations = InstrumentationManager(self)
         self.broadcasts = BroadcastManager(self)
         self.content = ContentManager(self)
         self.app_functions = AppFunctionManager(self)
         self.window = Window(self.stack, rotation=self._rotation)
         self.idle_whitelist: set[str] = set()
+        self.is_locked = False
         self._behaviours = behaviours
         self._app_ops: dict[tuple[str, str], str] = {}
         self.packages.listen(self._package_changed)
@@ -111,12 +122,22 @@ class AndroidSystem:
             self._behaviours = BEHAVIOURS
         return self._behaviours
 
+    def code_of(self, package: InstalledPackage) -> type[App] | None:
+        """Return what an app's code does: by its package, else by what is inside its APK."""
+        found = self.behaviours.get(package.name)
+        if found is not None:
+            return found
+        from droidgate_shim.phone.apps.registry import recognise  # noqa: PLC0415 - as above
+
+        return recognise(package)
+
     def force_stop(self, package: str) -> None:
         """End an app's processes; it is stopped until somebody starts it again."""
         found = self.packages.find(package)
         if found is not None:
             self.end_processes(package, "force stop")
             self.messengers.cancel_pending_intents(package)
+            self.notifications.cancel_all(package)
             found.stopped = True
 
     def end_processes(self, package: str, reason: str) -> None:
@@ -192,6 +213,7 @@ class AndroidSystem:
     def _package_changed(self, name: str, package: InstalledPackage | None) -> None:
         if package is None:
             self.messengers.cancel_pending_intents(name)
+            self.notifications.cancel_all(name)
         self.end_processes(name, "package removed" if package is None else "package changed")
 
     def _forget_process(self, process: AppProcess) -> None:
@@ -200,6 +222,7 @@ class AndroidSystem:
 
     def close(self) -> None:
         """End every process and free what APKs hold."""
+        self.timers.close()
         self.processes.close()
         self.broadcasts.close()
         self.packages.close()

@@ -18,6 +18,7 @@ from droidgate_shim.phone.apps.behaviour import (
 from droidgate_shim.phone.files import VirtualFileError
 from droidgate_shim.phone.intents import ComponentName, Intent
 from droidgate_shim.phone.system.activity_stack import FLAG_NEW_TASK, ActivityNotFoundError
+from droidgate_shim.phone.system.app_platform import AppPlatform
 from droidgate_shim.phone.system.callers import Caller
 from droidgate_shim.phone.system.intent_text import show_intent
 from droidgate_shim.phone.system.manifests import PartKind
@@ -77,6 +78,7 @@ class AppContext:
         self._package = package
         self._caller = Caller(package.uid, package.name, process, activity)
         self._files = PrivateFiles(system, package)
+        self._platform = AppPlatform(system, package, process, self._caller)
 
     @property
     def package(self) -> str:
@@ -87,6 +89,11 @@ class AppContext:
     def files(self) -> PrivateFiles:
         """The app's private files; they survive its process."""
         return self._files
+
+    @property
+    def platform(self) -> AppPlatform:
+        """What Android offers beyond that."""
+        return self._platform
 
     def read_xml_resource(self, reference: str) -> str | None:
         """Return `@xml/name` of the installed APK as XML text."""
@@ -183,14 +190,16 @@ class AppContext:
         intent: Intent,
         on_message: Callable[[Message], None],
         on_disconnected: Callable[[], None] | None = None,
+        *,
+        flags: int = 0,
     ) -> Binding | None:
-        """Bind a service; None where it gives no binder.
+        """Bind a service and wait for it; None where it gives no binder.
 
         Raises:
             AndroidError: Android refuses.
         """
         self._require_explicit(intent)
-        return self._system.services.bind(self._caller, intent, on_message, on_disconnected)
+        return self._system.services.bind(self._caller, intent, on_message, on_disconnected, flags)
 
     def start_activity(
         self, intent: Intent, on_result: Callable[[ActivityResult], None] | None = None

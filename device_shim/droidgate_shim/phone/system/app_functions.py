@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from droidgate.app_search import IndexedDocument, simulate_indexing
+from droidgate.model.json_values import Json
 from droidgate_mappings.app_functions import load_error_codes, load_indexing
-from droidgate_shim.phone.apps.behaviour import AppFunctionError, AppFunctionService
+from droidgate_shim.phone.apps.behaviour import AppFunctionError, CallingPackage
 from droidgate_shim.phone.system.callers import Caller
 from droidgate_shim.phone.system.generic_documents import Properties, in_map_order
 from droidgate_shim.phone.system.manifests import InstalledComponent
 from droidgate_shim.phone.system.package_records import InstalledPackage
 from droidgate_shim.phone.system.packages import FIRST_APP_UID
-from droidgate_shim.phone.system.processes import DeadProcessError, NoAnswerError, NotModelledError
+from droidgate_shim.phone.system.processes import NotModelledError
 
 if TYPE_CHECKING:
     from droidgate_shim.phone.system.android_system import AndroidSystem
@@ -35,7 +36,7 @@ EnabledState = Literal["default", "enabled", "disabled"]
 _STATE_NUMBERS: Final[Mapping[EnabledState, int]] = {"default": 0, "enabled": 1, "disabled": 2}
 
 
-class TimedOutError(Exception):
+class TimedOutError(TimeoutError):
     """The function did not answer in time; it was cancelled."""
 
 
@@ -52,6 +53,15 @@ class ListedDocument:
     type: str
     properties: Properties
     runtime: Properties | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Execution:
+    """What is executed: a function with its parameters, in the name of a package."""
+
+    function_id: str
+    parameters: Properties
+    caller: CallingPackage
 
 
 def error(name: str, message: str) -> AppFunctionError:
@@ -176,7 +186,12 @@ class AppFunctionManager:
             raise error("ERROR_DISABLED", "The app function is disabled")
         found, component = self._service_of(package, function_id)
         self._system.log.record("app-function", package=package, function=function_id, caller_uid=caller.uid)
-        return self._run(found, component, function_id, parameters, seconds)
+        execution = _Execution(function_id, parameters, self._calling_package(caller))
+        return self._run(found, component, execution, seconds)
+
+    def _calling_package(self, caller: Caller) -> CallingPackage:
+        found = self._system.packages.find(caller.package or "")
+        return CallingPackage(caller.package or "", () if found is None else found.signers)
 
     def _may_execute(self, caller: Caller, package: str) -> bool:
         holds = self._system.packages.permissions.holds
@@ -219,41 +234,42 @@ class AppFunctionManager:
         self,
         package: InstalledPackage,
         component: InstalledComponent,
-        function_id: str,
-        parameters: Properties,
+        execution: _Execution,
         seconds: float,
     ) -> Properties:
-        app = self._system.behaviours.get(package.name)
+        app = self._system.code_of(package)
         service = app.APP_FUNCTION_SERVICES.get(component.code_class) if app is not None else None
         if service is None:
             raise NotModelledError(f"the code of AppFunctions service {package.name}/{component.name}")
         process = self._system.start_process(package, component.process)
         made = service(self._system.context_for(package, process))
 
-        def run() -> Properties | AppFunctionError:
-            return _execute(made, function_id, in_map_order(parameters))
+        clock = self._system.clock
+        done = clock.signal()
+        outcomes: list[Mapping[str, Json] | AppFunctionError] = []
 
+        def take(outcome: Mapping[str, Json] | AppFunctionError) -> None:
+            outcomes.append(outcome)
+            done.set()
+
+        def run() -> None:
+            given = in_map_order(execution.parameters)
+            made.on_execute_later(execution.function_id, given, execution.caller, take)
+
+        forget = process.on_death(done.set)
         try:
-            answer = self._system.processes.call_code(process, run, seconds)
-        except NoAnswerError:
-            raise TimedOutError from None
-        except DeadProcessError:
+            self._system.processes.run_code(process, run)
+            if not clock.wait(done, seconds):
+                raise TimedOutError
+        finally:
+            forget()
+        if not outcomes:
             message = "Failed to execute the app function: the service's process died"
-            raise error("ERROR_APP_UNKNOWN_ERROR", message) from None
-        if isinstance(answer, AppFunctionError):
-            raise answer
-        return answer
-
-
-def _execute(
-    service: AppFunctionService, function_id: str, parameters: Properties
-) -> Properties | AppFunctionError:
-    try:
-        return in_map_order(
-            {name: list(one) for name, one in service.on_execute(function_id, parameters).items()}
-        )
-    except AppFunctionError as failed:
-        return failed
+            raise error("ERROR_APP_UNKNOWN_ERROR", message)
+        outcome = outcomes[0]
+        if isinstance(outcome, AppFunctionError):
+            raise outcome
+        return in_map_order({name: list(one) for name, one in outcome.items() if isinstance(one, list)})
 
 
 def _not_found(package: str, function_id: str) -> str:

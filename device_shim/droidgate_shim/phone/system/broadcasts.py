@@ -7,13 +7,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from droidgate_shim.phone.apps.behaviour import AndroidError, BroadcastResult, Receiver
+from droidgate_shim.phone.apps.behaviour import AndroidError, BroadcastResult, PendingBroadcast, Receiver
 from droidgate_shim.phone.intents import Intent
 from droidgate_shim.phone.system.callers import Caller
 from droidgate_shim.phone.system.intent_text import show_intent
 from droidgate_shim.phone.system.packages import FIRST_APP_UID
 from droidgate_shim.phone.system.parcels import ONE_WAY_LIMIT, cross_bundle, cross_intent
-from droidgate_shim.phone.system.processes import DeadProcessError, NoAnswerError, NotModelledError
+from droidgate_shim.phone.system.processes import (
+    AppProcess,
+    DeadProcessError,
+    NoAnswerError,
+    NotModelledError,
+)
 from droidgate_shim.phone.system.resolver import FLAG_EXCLUDE_STOPPED_PACKAGES, Match
 
 if TYPE_CHECKING:
@@ -144,7 +149,7 @@ class BroadcastManager:
         return package.uid >= FIRST_APP_UID and not self._system.is_uid_active(package.uid)
 
     def _modelled(self, match: Match) -> type[Receiver]:
-        app = self._system.behaviours.get(match.package.name)
+        app = self._system.code_of(match.package)
         receiver = app.RECEIVERS.get(match.component.code_class) if app is not None else None
         if receiver is None:
             raise NotModelledError(f"the code of receiver {match.name.flatten_short()}")
@@ -164,18 +169,36 @@ class BroadcastManager:
         system = self._system
         process = system.start_process(match.package, match.component.process)
 
-        def receive() -> BroadcastResult | None:
+        def receive() -> BroadcastResult | PendingBroadcast | None:
             context = system.context_for(match.package, process)
-            found = receiver(context).on_receive(replace(intent, component=match.name), current)
-            return None if found is None else replace(found, extras=cross_bundle(found.extras, ONE_WAY_LIMIT))
+            return receiver(context).on_receive(replace(intent, component=match.name), current)
 
         system.log.record(
             "broadcast-delivered", component=match.name.flatten_short(), intent=show_intent(intent)
         )
         try:
-            return system.processes.call_code(process, receive, seconds) or current
+            begun = system.clock.now()
+            found = system.processes.call_code(process, receive, seconds)
+            if isinstance(found, PendingBroadcast):
+                found = self._wait(process, found, seconds - (system.clock.now() - begun))
+            if found is not None:
+                return replace(found, extras=cross_bundle(found.extras, ONE_WAY_LIMIT))
         except NoAnswerError:
             system.log.record("app-not-responding", package=match.package.name, what="broadcast")
         except DeadProcessError:
             pass
         return current
+
+    def _wait(self, process: AppProcess, pending: PendingBroadcast, seconds: float) -> BroadcastResult | None:
+        """Wait for a receiver that goes on beyond `onReceive`.
+
+        Raises:
+            NoAnswerError: it did not finish in time.
+        """
+        forget = process.on_death(pending.signal.set)
+        try:
+            if not self._system.clock.wait(pending.signal, max(0.0, seconds)):
+                raise NoAnswerError
+        finally:
+            forget()
+        return pending.result

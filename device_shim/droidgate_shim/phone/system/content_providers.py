@@ -22,7 +22,7 @@ from droidgate_shim.phone.system.processes import (
 if TYPE_CHECKING:
     from droidgate_shim.phone.system.android_system import AndroidSystem
 
-ANSWER_SECONDS: Final = 60.0
+ANSWER_SECONDS: Final = 300.0
 """How long the phone waits for a provider; Android itself would wait for ever."""
 
 Value = TypeVar("Value")
@@ -131,18 +131,19 @@ class ContentManager:
     def _run(self, caller: Caller, uri: str, code: Callable[[Provider], Value]) -> Value:
         package, component = self._find(caller, uri)
         self._check_open(caller, package, component)
-        app = self._system.behaviours.get(package.name)
+        app = self._system.code_of(package)
         provider = app.PROVIDERS.get(component.code_class) if app is not None else None
         if provider is None:
             raise NotModelledError(f"the code of provider {package.name}/{component.name}")
         self._system.resolver.interacted(caller.uid, package.uid)
         process = self._system.start_process(package, component.process)
 
-        def run() -> Value:
-            return code(self._instance(package, component, process, provider))
-
+        processes = self._system.processes
         try:
-            return self._system.processes.call_code(process, run, ANSWER_SECONDS)
+            made = processes.call_code(
+                process, lambda: self._instance(package, component, process, provider), ANSWER_SECONDS
+            )
+            return processes.call_binder(process, lambda: code(made), ANSWER_SECONDS)
         except DeadProcessError:
             raise AndroidError(DEAD_OBJECT, "") from None
         except NoAnswerError:

@@ -115,6 +115,7 @@ class Manifest:
     test_only: bool = False
     debuggable: bool = False
     application_enabled: bool = True
+    instrumentations: tuple[str, ...] = ()
 
 
 def read_manifest(apk: Apk) -> Manifest:
@@ -176,6 +177,9 @@ class _ManifestReader:
             test_only=bool(self._read.flag(body, "testOnly")),
             debuggable=bool(self._read.flag(body, "debuggable")),
             application_enabled=self._read.flag(body, "enabled") is not False,
+            instrumentations=tuple(
+                self._qualify(name) for name in self._names(self._root, "instrumentation")
+            ),
         )
 
     def _qualify(self, name: str) -> str:

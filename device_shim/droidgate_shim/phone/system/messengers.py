@@ -43,6 +43,7 @@ class PendingIntentRecord:
         base: The intent that the creator set.
         mutable: What the sender adds is merged.
         on_sent: Takes the merged intent.
+        is_activity: It opens an activity.
     """
 
     package: str
@@ -51,6 +52,7 @@ class PendingIntentRecord:
     base: Intent
     mutable: bool
     on_sent: Callable[[Intent], None]
+    is_activity: bool = False
 
 
 def fill_in(base: Intent, added: Intent) -> Intent:

@@ -42,6 +42,7 @@ class Permissions:
     def __init__(self, sdk: int, packages: Mapping[str, InstalledPackage]) -> None:
         self._sdk = sdk
         self._packages = packages
+        self._adopted: set[int] = set()
 
     def protection_of(self, permission: str) -> str | None:
         """Return a protection level, None where nobody declares the permission."""
@@ -99,4 +100,14 @@ class Permissions:
             return True
         if uid == SHELL_UID:
             return permission in _table().shell
+        if uid in self._adopted and permission in _table().shell:
+            return True
         return any(permission in one.granted for one in self._packages.values() if one.uid == uid)
+
+    def adopt(self, uid: int) -> None:
+        """Lend the shell's permissions to a uid (`UiAutomation.adoptShellPermissionIdentity`)."""
+        self._adopted.add(uid)
+
+    def give_back(self, uid: int) -> None:
+        """Take back what `adopt` lent."""
+        self._adopted.discard(uid)

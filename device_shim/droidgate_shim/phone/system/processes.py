@@ -48,6 +48,7 @@ class AppProcess:
         pid: Its number.
         alive: It has not ended.
         watched: The system is told when it ends.
+        statics: What the app's code keeps for as long as the process lives (Java's static fields).
     """
 
     def __init__(self, package: str, name: str, uid: int, pid: int, clock: Clock) -> None:
@@ -57,6 +58,7 @@ class AppProcess:
         self.pid = pid
         self.alive = True
         self.watched = False
+        self.statics: dict[str, object] = {}
         self._clock = clock
         self._tasks: deque[Callable[[], None]] = deque()
         self._condition = threading.Condition()
@@ -217,18 +219,61 @@ class ProcessManager:
             self._system.log.record("app-silent", package=process.package)
             return process.alive
 
-        def run() -> None:
-            if process.package in self._system.faults.crashing:
-                self._crash(process, "java.lang.RuntimeException: fault asked for")
-                return
-            try:
-                code()
-            except AndroidError as error:
-                self._crash(process, f"{error.exception}: {error.message}")
-            except Exception as error:  # noqa: BLE001 - whatever an app throws ends its process, as on Android
-                self._crash(process, f"{type(error).__name__}: {error}")
+        return process.post(lambda: self._guard(process, code))
 
-        return process.post(run)
+    def call_binder(self, process: AppProcess, code: Callable[[], Value], seconds: float) -> Value:
+        """Run an app's code on a Binder thread, beside the main thread, and return what it returns.
+
+        Raises:
+            AndroidError: what the code threw of Android's exceptions, which a Binder carries to its caller.
+            DeadProcessError: the process ended.
+            NoAnswerError: it did not answer within the seconds.
+        """
+        is_silent = process.package in self._system.faults.silent
+        if is_silent:
+            self._system.log.record("app-silent", package=process.package)
+        clock = self._system.clock
+        done = clock.signal()
+        results: list[Value] = []
+        thrown: list[AndroidError] = []
+
+        def answer() -> None:
+            try:
+                results.append(code())
+            except AndroidError as error:
+                thrown.append(error)
+
+        def run() -> None:
+            with clock.working():
+                self._guard(process, answer)
+                done.set()
+
+        forget = process.on_death(done.set)
+        try:
+            if process.alive and not is_silent:
+                clock.work_added()
+                threading.Thread(target=run, name=f"binder:{process.name}", daemon=True).start()
+            if not clock.wait(done, seconds):
+                raise NoAnswerError
+        finally:
+            forget()
+        if thrown:
+            raise thrown[0]
+        if not results:
+            raise DeadProcessError
+        return results[0]
+
+    def _guard(self, process: AppProcess, code: Callable[[], None]) -> None:
+        """Run an app's code; what it throws, and the fault of that name, ends its process."""
+        if process.package in self._system.faults.crashing:
+            self._crash(process, "java.lang.RuntimeException: fault asked for")
+            return
+        try:
+            code()
+        except AndroidError as error:
+            self._crash(process, f"{error.exception}: {error.message}")
+        except Exception as error:  # noqa: BLE001 - whatever an app throws ends its process, as on Android
+            self._crash(process, f"{type(error).__name__}: {error}")
 
     def _crash(self, process: AppProcess, cause: str) -> None:
         self._system.log.record("app-crash", package=process.package, pid=process.pid, cause=cause)

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from droidgate_shim.phone.apps.behaviour import AndroidError, Message, Service
+from droidgate_shim.phone.apps.behaviour import START_REDELIVER_INTENT, AndroidError, Message, Service
+from droidgate_shim.phone.apps.platform import Connection
 from droidgate_shim.phone.intents import ComponentName, Intent
 from droidgate_shim.phone.system.callers import Caller
 from droidgate_shim.phone.system.intent_text import show_intent
@@ -27,8 +28,12 @@ if TYPE_CHECKING:
 
 BIND_SECONDS: Final = 20.0
 """How long a service may take to come up (ActiveServices.SERVICE_TIMEOUT)."""
+RESTART_SECONDS: Final = 1.0
+"""How long after a service's process died it is brought up again (ActivityManagerConstants)."""
 _FIRST_LIMITED_TARGET: Final = 26
 _FIRST_PERMISSION_TARGET: Final = 28
+_FIRST_SHORT_SERVICE: Final = 34
+"""A shortService, known from here on, is never brought up again."""
 
 # Permission that each type of foreground service needs from Android 14 on.
 _TYPE_PERMISSIONS: Final = {
@@ -72,6 +77,7 @@ class ServiceRecord:
     instance: Service | None = None
     started: bool = False
     foreground: bool = False
+    redelivered: list[Intent] = field(default_factory=list)
     bindings: list[BoundService] = field(default_factory=list)
 
     @property
@@ -89,16 +95,25 @@ class BoundService:
         record: ServiceRecord,
         caller: Caller,
         on_message: Callable[[Message], None],
-        handle: Callable[[Message], None],
+        flags: int = 0,
     ) -> None:
         self.caller = caller
+        self.flags = flags
         self.bound = True
         self.forget_death: Callable[[], None] | None = None
         self._system = system
         self._record = record
-        self._handle = handle
         self._answers = system.messengers.add_messenger(caller.process, on_message)
-        self._service = system.messengers.add_messenger(record.process, handle)
+        self._service = ""
+
+    def connect(self, handle: Callable[[Message], None]) -> None:
+        """Take the binder that the service hands out."""
+        self._service = self._system.messengers.add_messenger(self._record.process, handle)
+
+    @property
+    def component(self) -> ComponentName:
+        """The service."""
+        return self._record.name
 
     def send(self, message: Message) -> None:
         """Send a message; answers come to the binding's `on_message` where `reply_to` is left None.
@@ -165,7 +180,7 @@ class ServiceManager:
     def _run_start(self, record: ServiceRecord, intent: Intent, *, foreground: bool) -> None:
         if foreground:
             self._check_foreground(record)
-        self._instance(record).on_start_command(intent)
+        self._run_tracked(record, intent, self._instance(record).on_start_command)
 
     def stop(self, caller: Caller, intent: Intent) -> bool:
         """Stop a started service; False where it does not run.
@@ -179,6 +194,7 @@ class ServiceManager:
             return False
         self._check_access(caller, match)
         record.started = record.foreground = False
+        record.redelivered.clear()
         self._end_if_unused(record)
         return True
 
@@ -188,12 +204,73 @@ class ServiceManager:
         intent: Intent,
         on_message: Callable[[Message], None],
         on_disconnected: Callable[[], None] | None = None,
+        flags: int = 0,
     ) -> BoundService | None:
         """Bind a service and wait for its binder; None where there is no service or no binder.
 
         Raises:
             AndroidError: Android refuses, or the service's code is not modelled.
         """
+        begun = self._begin_binding(caller, intent, on_message, flags)
+        if begun is None:
+            return None
+        record, binding, crossed = begun
+        try:
+            handle = self._system.processes.call_code(
+                record.process, lambda: self._instance(record).on_bind(crossed), BIND_SECONDS
+            )
+        except (DeadProcessError, NoAnswerError):
+            binding.unbind()
+            return None
+        self._log_bound(binding, handle)
+        if handle is None:
+            binding.unbind()
+            return None
+        binding.connect(handle)
+        if on_disconnected is not None:
+            binding.forget_death = record.process.on_death(lambda: self._tell(binding, on_disconnected))
+        return binding
+
+    def bind_later(self, caller: Caller, intent: Intent, connection: Connection) -> BoundService | None:
+        """Bind a service as an app does: what comes of it is told on the caller's main thread.
+
+        Returns:
+            The binding, None where there is no such service.
+
+        Raises:
+            AndroidError: Android refuses, or the service's code is not modelled.
+        """
+        begun = self._begin_binding(caller, intent, connection.on_message, connection.flags)
+        if begun is None:
+            return None
+        record, binding, crossed = begun
+        binding.forget_death = record.process.on_death(
+            lambda: self._tell(binding, connection.on_disconnected)
+        )
+
+        def connect() -> None:
+            handle = self._instance(record).on_bind(crossed)
+            self._log_bound(binding, handle)
+            if handle is None:
+                self._tell(binding, connection.on_null_binding)
+                return
+            binding.connect(handle)
+            self._tell(binding, connection.on_connected)
+
+        self._system.processes.run_code(record.process, connect)
+        return binding
+
+    def _log_bound(self, binding: BoundService, handle: object) -> None:
+        self._system.log.record(
+            "service-bound",
+            component=binding.component.flatten_short(),
+            caller_uid=binding.caller.uid,
+            bound=handle is not None,
+        )
+
+    def _begin_binding(
+        self, caller: Caller, intent: Intent, on_message: Callable[[Message], None], flags: int
+    ) -> tuple[ServiceRecord, BoundService, Intent] | None:
         crossed = cross_intent(intent, TRANSACTION_LIMIT)
         match = self._find(caller, crossed)
         if match is None:
@@ -207,37 +284,21 @@ class ServiceManager:
         with self._lock:
             self._system.resolver.interacted(caller.uid, match.package.uid)
             record = self._bring_up(match, service)
-        try:
-            handle = self._system.processes.call_code(
-                record.process, lambda: self._instance(record).on_bind(crossed), BIND_SECONDS
-            )
-        except (DeadProcessError, NoAnswerError):
-            return None
-        self._system.log.record(
-            "service-bound",
-            component=match.name.flatten_short(),
-            caller_uid=caller.uid,
-            bound=handle is not None,
-        )
-        if handle is None:
-            self._end_if_unused(record)
-            return None
-        binding = BoundService(self._system, record, caller, on_message, handle)
-        with self._lock:
+            binding = BoundService(self._system, record, caller, on_message, flags)
             record.bindings.append(binding)
-        if on_disconnected is not None:
-            binding.forget_death = record.process.on_death(
-                lambda: self._tell_disconnected(binding, on_disconnected)
-            )
-        return binding
+        return record, binding, crossed
 
-    def _tell_disconnected(self, binding: BoundService, on_disconnected: Callable[[], None]) -> None:
-        if not binding.bound:
-            return
+    def _tell(self, binding: BoundService, listener: Callable[[], None]) -> None:
+        """Tell a client what became of its binding, unless it has let go of it."""
+
+        def tell() -> None:
+            if binding.bound:
+                listener()
+
         if binding.caller.process is None:
-            on_disconnected()
+            tell()
         else:
-            self._system.processes.run_code(binding.caller.process, on_disconnected)
+            self._system.processes.run_code(binding.caller.process, tell)
 
     def release(self, record: ServiceRecord, binding: BoundService) -> None:
         """Forget a binding."""
@@ -252,10 +313,54 @@ class ServiceManager:
             for name, record in list(self._records.items()):
                 if record.process is process:
                     del self._records[name]
+                    self._restart_later(record)
             held = [one for one in self._records.values() if one.bindings]
         for record in held:
             for binding in [one for one in record.bindings if one.caller.process is process]:
                 binding.unbind()
+
+    def _restart_later(self, record: ServiceRecord) -> None:
+        """Bring a service up again that has intents to be delivered once more (START_REDELIVER_INTENT)."""
+        package, component = record.match.package, record.match.component
+        is_short = "shortService" in component.service_types and self._system.release.at_least(
+            _FIRST_SHORT_SERVICE
+        )
+        if not record.redelivered or is_short:
+            return
+
+        def restart() -> None:
+            with self._lock:
+                if package.stopped or self._system.packages.find(package.name) is not package:
+                    return
+                again = self._bring_up(record.match, self._modelled(record.match))
+                again.started = True
+            for intent in record.redelivered:
+                self._system.processes.run_code(
+                    again.process,
+                    lambda intent=intent: self._run_again(again, intent),  # type: ignore[misc]
+                )
+
+        self._system.timers.after(RESTART_SECONDS, restart)
+
+    def _run_again(self, record: ServiceRecord, intent: Intent) -> None:
+        self._run_tracked(record, intent, self._instance(record).on_redelivered)
+
+    def _run_tracked(
+        self, record: ServiceRecord, intent: Intent, deliver: Callable[[Intent], int | None]
+    ) -> None:
+        """Deliver a start, and keep it where it shall come again until it is acknowledged."""
+        record.redelivered.append(intent)
+        if deliver(intent) != START_REDELIVER_INTENT and intent in record.redelivered:
+            record.redelivered.remove(intent)
+
+    def acknowledge(self, caller: Caller, name: ComponentName, intent: Intent) -> None:
+        """Let go of one start (`stopSelf(startId)`); the service is stopped when none is left."""
+        record = self._records.get(name)
+        if record is None or record.process is not caller.process:
+            return
+        record.redelivered = [one for one in record.redelivered if one is not intent]
+        if not record.redelivered:
+            self.stop(caller, Intent(component=name))
 
     def _find(self, caller: Caller, intent: Intent) -> Match | None:
         found = self._system.resolver.query("service", intent, caller_uid=caller.uid)
@@ -276,7 +381,7 @@ class ServiceManager:
         )
 
     def _modelled(self, match: Match) -> type[Service]:
-        app = self._system.behaviours.get(match.package.name)
+        app = self._system.code_of(match.package)
         service = app.SERVICES.get(match.component.code_class) if app is not None else None
         if service is None:
             # What Android would refuse it refuses all the same: only a start that works needs the code.

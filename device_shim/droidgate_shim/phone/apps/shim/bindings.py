@@ -1,0 +1,158 @@
+"""Calls of Mobile-MCP tool apps: bound where they can be, else started (docs/shim.md 4).
+
+A binding is kept for one caller and one component, so that an app that remembers who is bound sees the
+shim's callers apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal
+
+from droidgate_shim.engine.backends import ResponseAnswer
+from droidgate_shim.engine.engine import CallHandle, Send
+from droidgate_shim.phone.apps.behaviour import AndroidError, Binding, Message
+from droidgate_shim.phone.apps.platform import Connection
+from droidgate_shim.phone.apps.shim.extras import texts_of
+from droidgate_shim.phone.intents import Bundle, ComponentName, Extra, Intent
+
+if TYPE_CHECKING:
+    from droidgate_shim.phone.apps.shim.core import Core
+    from droidgate_shim.phone.apps.shim.identity import Origin
+
+ACTION_SERVICE: Final = "mobile.mcp.SERVICE"
+EXTRA_CALLBACK: Final = "mcp_callback"
+IDLE_SECONDS: Final = 60.0
+_REQUEST: Final = 1
+_RESPONSE: Final = 2
+
+
+@dataclass(slots=True, eq=False)
+class _Call:
+    handle: CallHandle
+    extras: Bundle
+    messenger: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class _Held:
+    """One binding, with the calls that are open on it."""
+
+    component: ComponentName
+    binding: Binding | None = None
+    state: Literal["connecting", "connected", "gone"] = "connecting"
+    open: list[_Call] = field(default_factory=list)
+    stop_idling: Callable[[], None] | None = None
+
+
+class Bindings:
+    """The bindings to tool apps that are kept."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._held: dict[tuple[int, ComponentName], _Held] = {}
+
+    def call(self, send: Send, component: ComponentName, extras: Bundle, origin: Origin) -> None:
+        """Bring a call to a tool app."""
+        key = (origin.uid, component)
+        call = _Call(send.call, extras)
+        held = self._held.get(key)
+        if held is None:
+            held = self._bind(key)
+        if held is None:
+            self._core.fail(send.call, "unavailable", "the app's service cannot be bound")
+            return
+        if held.stop_idling is not None:
+            held.stop_idling()
+            held.stop_idling = None
+        held.open.append(call)
+        if held.state == "connected":
+            self._send(held, call)
+        # The engine ends a call at its deadline; what is still here then no longer keeps the binding.
+        seconds = (send.deadline - self._core.now()) / 1000
+        self._core.platform.after(seconds, lambda: self._done(key, held, call))
+
+    def _bind(self, key: tuple[int, ComponentName]) -> _Held | None:
+        held = _Held(key[1])
+        connection = Connection(
+            on_connected=lambda: self._connected(held),
+            on_null_binding=lambda: self._start_instead(key, held),
+            on_disconnected=lambda: self._died(key, held),
+        )
+        try:
+            held.binding = self._core.platform.bind(Intent(ACTION_SERVICE, key[1]), connection)
+        except AndroidError:
+            return None
+        if held.binding is None:
+            return None
+        self._held[key] = held
+        return held
+
+    def _connected(self, held: _Held) -> None:
+        held.state = "connected"
+        for call in list(held.open):
+            self._send(held, call)
+
+    def _send(self, held: _Held, call: _Call) -> None:
+        core = self._core
+
+        def receive(message: Message) -> None:
+            if message.what != _RESPONSE:
+                return
+            if core.result(call.handle, ResponseAnswer(texts_of(message.data))):
+                self._done_with(held, call)
+
+        call.messenger = core.platform.create_messenger(receive)
+        try:
+            if held.binding is not None:
+                held.binding.send(Message(_REQUEST, call.extras, call.messenger))
+        except AndroidError:
+            core.fail(call.handle, "interrupted", "the app behind the capability stopped")
+
+    def _done_with(self, held: _Held, call: _Call) -> None:
+        for key, one in list(self._held.items()):
+            if one is held:
+                self._done(key, held, call)
+
+    def _done(self, key: tuple[int, ComponentName], held: _Held, call: _Call) -> None:
+        if call not in held.open:
+            return
+        held.open.remove(call)
+        self._core.platform.close_messenger(call.messenger)
+        if not held.open and held.state != "gone":
+            held.stop_idling = self._core.platform.after(IDLE_SECONDS, lambda: self._let_go(key, held))
+
+    def _let_go(self, key: tuple[int, ComponentName], held: _Held) -> None:
+        held.state = "gone"
+        self._held.pop(key, None)
+        if held.binding is not None:
+            held.binding.unbind()
+
+    def _died(self, key: tuple[int, ComponentName], held: _Held) -> None:
+        self._let_go(key, held)
+        for call in held.open:
+            self._core.platform.close_messenger(call.messenger)
+            self._core.fail(call.handle, "interrupted", "the app behind the capability stopped")
+
+    def _start_instead(self, key: tuple[int, ComponentName], held: _Held) -> None:
+        """Start a service that hands out no binder, with a callback of the shim's own."""
+        self._let_go(key, held)
+        for call in held.open:
+            self._start(held.component, call)
+
+    def _start(self, component: ComponentName, call: _Call) -> None:
+        core = self._core
+
+        def receive(sent: Intent) -> None:
+            core.result(call.handle, ResponseAnswer(texts_of(sent.extras)))
+
+        callback = Extra("pending-intent", core.context.create_pending_intent(receive))
+        intent = Intent(ACTION_SERVICE, component, extras=call.extras.with_extra(EXTRA_CALLBACK, callback))
+        try:
+            found = core.context.start_service(intent, foreground=True)
+        except AndroidError as error:
+            core.fail(call.handle, "unavailable", error.message)
+            return
+        if found is None:
+            core.fail(call.handle, "unavailable", "the app's service is not there")

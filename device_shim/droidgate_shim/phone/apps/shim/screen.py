@@ -1,0 +1,145 @@
+"""Calls of mMCP activities, one at a time on the screen (docs/shim.md 4; reference android-runtime 1.5)."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from droidgate_shim.engine.backends import ActivityAnswer
+from droidgate_shim.engine.engine import Send
+from droidgate_shim.phone.apps.behaviour import Activity, ActivityResult, AndroidError
+from droidgate_shim.phone.apps.shim.core import core_of
+from droidgate_shim.phone.apps.shim.extras import texts_of
+from droidgate_shim.phone.apps.shim.openers import Opener, Wanted, number_of
+from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
+
+if TYPE_CHECKING:
+    from droidgate_shim.phone.apps.shim.core import Core
+
+ACTION_CALL: Final = "com.example.mMCP.ACTION_TOOL_CALL"
+TRAMPOLINE: Final = "dev.droidgate.shim.TrampolineActivity"
+MOST_WAITING: Final = 8
+_NEW_TASK_SECONDS: Final = 0.3
+_CANCELED: Final = 0
+
+
+@dataclass(slots=True, eq=False)
+class ScreenCall:
+    """One call for the screen.
+
+    Attributes:
+        send: The engine's.
+        intent: What starts the tool.
+        opener: Opens the trampoline, once it is the call's turn.
+        trampoline: The activity that waits for the result.
+    """
+
+    send: Send
+    intent: Intent
+    opener: Opener | None = None
+    trampoline: TrampolineActivity | None = None
+
+
+class ScreenCalls:
+    """The calls that need the screen."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._waiting: deque[ScreenCall] = deque()
+        self._current: ScreenCall | None = None
+
+    def call(self, send: Send, component: ComponentName, extras: Bundle) -> None:
+        """Take a call: it is made when those before it have ended."""
+        core = self._core
+        if core.platform.is_locked():
+            core.fail(send.call, "needs_user", "the screen is locked")
+            return
+        if len(self._waiting) >= MOST_WAITING:
+            core.fail(send.call, "busy", "too many calls wait for the screen")
+            return
+        call = ScreenCall(send, Intent(ACTION_CALL, component, extras=extras))
+        self._waiting.append(call)
+        seconds = (send.deadline - core.now()) / 1000
+        core.platform.after(seconds, lambda: self._end(call))
+        self._next()
+
+    def _next(self) -> None:
+        while self._current is None and self._waiting:
+            call = self._current = self._waiting.popleft()
+            wanted = Wanted(
+                TRAMPOLINE,
+                "A tool needs the screen",
+                f"Tap to let {call.send.target.package} answer",
+                (call.send.deadline - self._core.now()) / 1000,
+                lambda why, call=call: self._fail(call, "needs_user", why),  # type: ignore[misc]
+            )
+            call.opener = Opener(self._core, wanted)
+            call.opener.start()
+
+    def opened(self, number: int, trampoline: TrampolineActivity) -> ScreenCall | None:
+        """Return the call that a trampoline was opened for, None where it has ended."""
+        call = self._current
+        if call is None or call.opener is None or call.opener.number != number or call.trampoline is not None:
+            return None
+        call.opener.opened()
+        call.trampoline = trampoline
+        return call
+
+    def finish(self, call: ScreenCall, result: ActivityResult, seconds: float) -> None:
+        """Take the tool's result."""
+        is_empty = result.data is None or not result.data.extras.values
+        if result.code == _CANCELED and is_empty and seconds < _NEW_TASK_SECONDS:
+            self._fail(call, "canceled", "callee_in_new_task: the tool may run in a task of its own")
+            return
+        extras = None if result.data is None else texts_of(result.data.extras)
+        self._core.result(call.send.call, ActivityAnswer(result.code, extras))
+        self._end(call)
+
+    def _fail(self, call: ScreenCall, token: str, message: str) -> None:
+        self._core.fail(call.send.call, token, message)
+        self._end(call)
+
+    def fail(self, call: ScreenCall, message: str) -> None:
+        """End a call whose tool could not be started."""
+        self._fail(call, "unavailable", message)
+
+    def _end(self, call: ScreenCall) -> None:
+        """Make room for the next call; what comes of this one later is dropped."""
+        if call in self._waiting:
+            self._waiting.remove(call)
+        if call is not self._current:
+            return
+        self._current = None
+        if call.opener is not None:
+            call.opener.give_up()
+        if call.trampoline is not None:
+            call.trampoline.end()
+        self._next()
+
+
+class TrampolineActivity(Activity):
+    """Starts one tool for its result; shows nothing of its own."""
+
+    call: ScreenCall | None = None
+
+    def on_create(self, intent: Intent) -> None:
+        """Start the tool of the call that it was opened for."""
+        core = core_of(self.context)
+        self.call = call = core.screen.opened(number_of(intent), self)
+        if call is None:
+            self.finish()
+            return
+        begun = self.context.now()
+
+        def receive(result: ActivityResult) -> None:
+            core.screen.finish(call, result, self.context.now() - begun)
+
+        try:
+            self.context.start_activity(call.intent, receive)
+        except AndroidError as error:
+            core.screen.fail(call, error.message)
+
+    def end(self) -> None:
+        """Leave the screen."""
+        self.context.platform.finish_activity()

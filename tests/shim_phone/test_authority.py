@@ -1,0 +1,416 @@
+"""Denied unless granted: callers, transports, grants; consent; drift; what survives a death."""
+
+import functools
+import itertools
+import json
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from droidgate_shim.phone.apps.agent import Agent, request_text
+from droidgate_shim.phone.apps.behaviour import Message
+from droidgate_shim.phone.intents import Bundle, ComponentName, Extra, Intent
+from droidgate_shim.phone.system.clocks import StillClock
+from phone_system.phone_system_apps import run
+from shim_phone.hand_made_shim import MMCP_ACTIVITY, MMCP_RECEIVER, make_shim
+from shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
+from shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
+
+GRANTED = "com.example.granted"
+OTHER = "com.example.other"
+ONE = "com.example.one"
+TWO = "com.example.two"
+SERVICE = ComponentName(SHIM, "dev.droidgate.shim.ToolService")
+
+
+def _world(**more: Any) -> World:
+    world = World(behaviours={TOOL: ToolApp}, **more)
+    world.install(tool_apk())
+    world.install(make_shim(tool_routes(), key=key(), more=MMCP_ACTIVITY + MMCP_RECEIVER))
+    return world
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    """A phone with a shim that asks nobody."""
+    world = _world()
+    world.host("ask", on=False)
+    yield world
+    world.close()
+
+
+def _bring_to_life(world: World, package: str) -> None:
+    """Make an app active, so that it may start services for the foreground."""
+    world.system.idle_whitelist.add(package)
+
+
+CALLERS = ("granted", "not granted", "other certificate", "shared uid", "both of a shared uid")
+GRANTS = ("one capability", "another capability", "everything", "nothing")
+CAPABILITIES = ("tally", "radio")
+PAIRS = list(itertools.product(CALLERS, GRANTS))
+
+
+@pytest.mark.parametrize(("caller", "grant"), PAIRS)
+def test_bound_callers_reach_what_their_certificate_was_granted(
+    world: World, caller: str, grant: str
+) -> None:
+    package, granted = _set_up(world, caller, grant)
+    for capability in CAPABILITIES:
+        response = world.ask(capability, {"how": "well"}, caller=package)
+        if capability in granted:
+            assert outputs_of(response)
+        else:
+            assert token_of(response) == "denied"
+
+
+@pytest.mark.parametrize(("caller", "grant"), PAIRS)
+def test_a_start_proves_nothing_so_no_package_grant_counts_for_it(
+    world: World, caller: str, grant: str
+) -> None:
+    package, _ = _set_up(world, caller, grant)
+    _bring_to_life(world, package)
+    for capability in CAPABILITIES:
+        assert token_of(world.ask(capability, {"how": "well"}, carrier="start", caller=package)) == "denied"
+
+
+def _set_up(world: World, caller: str, grant: str) -> tuple[str, tuple[str, ...]]:
+    """Install a caller, grant, and return the caller's package with what it may use."""
+    granted = {"one capability": ("tally",), "everything": CAPABILITIES}.get(grant, ())
+    wanted = {"one capability": ["tally"], "another capability": ["screen"], "everything": ["*"]}
+    packages = [ONE, TWO] if "shared" in caller else [GRANTED]
+    for package in packages:
+        world.install(agent_apk(package, shared="com.example.shared" if "shared" in caller else None))
+    receivers = {"granted": [GRANTED], "other certificate": [GRANTED], "shared uid": [ONE]}
+    for package in receivers.get(caller, [ONE, TWO] if caller == "both of a shared uid" else []):
+        for capability in wanted.get(grant, []):
+            world.grant(package, capability)
+    if caller == "other certificate":
+        world.system.packages.uninstall(GRANTED)
+        world.install(agent_apk(GRANTED, signer="second"))
+    if caller == "not granted":
+        world.install(agent_apk(OTHER))
+        return OTHER, ()
+    return packages[0], granted if caller in ("granted", "both of a shared uid") else ()
+
+
+@pytest.mark.parametrize("capability", ["tally", "*"])
+def test_any_app_is_the_only_grant_for_starts_and_for_mmcp(world: World, capability: str) -> None:
+    world.install(agent_apk(OTHER))
+    _bring_to_life(world, OTHER)
+    world.show_agent()
+    activity = ComponentName(SHIM, "dev.droidgate.shim.MmcpActivity")
+    receiver = ComponentName(SHIM, "dev.droidgate.shim.MmcpReceiver")
+    for is_granted in (False, True):
+        if is_granted:
+            world.grant("any-app", capability)
+        started = world.ask("tally", {"how": "well"}, carrier="start", caller=OTHER)
+        by_activity = world.agent().call_mmcp_activity(activity, "tally", {"how": "well"})
+        by_broadcast = world.agent().call_broadcast(receiver, "tally", {"how": "well"})
+        assert by_activity.data is not None
+        text = by_activity.data.extras.get_string("error")
+        if is_granted:
+            assert outputs_of(started) == {"result": "1"}
+            assert (by_activity.code, text) == (-1, None)
+            assert by_broadcast.code == -1
+        else:
+            assert token_of(started) == "denied"
+            assert (text or "").startswith("Error: denied: ")
+            assert (by_broadcast.code, (by_broadcast.data or "")[:14]) == (0, "Error: denied:")
+
+
+def test_the_host_needs_no_grant_and_nobody_else_gets_in(world: World) -> None:
+    assert outputs_of(world.ask_host("tally", {"how": "well"})) == {"result": "1"}
+    ran = world.run("content", "call", "--uri", f"content://{SHIM}.host", "--method", "hello", "--arg", "e30")
+    assert "Bundle" in ran.stdout
+    world.install(agent_apk(OTHER))
+    found = world.system.packages.find(OTHER)
+    assert found is not None
+    found.granted.add("android.permission.DUMP")
+    refused = run(
+        world.system, "content", "call", "--uri", f"content://{SHIM}.host", "--method", "hello", "--arg",
+        "e30", uid=found.uid,
+    )  # fmt: skip
+    assert "SecurityException" in refused.stderr or "Could not find provider" in refused.stderr
+
+
+def test_a_denied_capability_and_one_that_does_not_exist_are_told_alike(world: World) -> None:
+    denied = world.ask("tally", {"how": "well"})["message"]
+    assert world.ask("nothing", {"how": "well"})["message"] == denied
+
+
+def test_a_capability_that_is_switched_off_is_disabled_for_everybody(world: World) -> None:
+    world.grant(AGENT)
+    world.host("switch", capability="tally", on=False)
+    assert token_of(world.ask("tally", {"how": "well"})) == "disabled"
+    assert token_of(world.ask_host("tally", {"how": "well"})) == "disabled"
+    world.host("switch", capability="tally", on=True)
+    assert outputs_of(world.ask("tally", {"how": "well"}))
+
+
+def test_grants_survive_the_process_and_go_when_they_are_revoked(world: World) -> None:
+    world.grant(AGENT, "tally")
+    world.system.force_stop(SHIM)
+    assert outputs_of(world.ask("tally", {"how": "well"})) == {"result": "1"}
+    assert world.host("revoke", caller=AGENT, capability="tally") == {"revoked": 1}
+    assert token_of(world.ask("tally", {"how": "well"})) == "denied"
+
+
+def test_the_certificate_of_an_app_that_the_shim_cannot_see_is_told_by_the_host(world: World) -> None:
+    refused = world.host("grant", caller=AGENT, capability="*")
+    assert refused["error"]["token"] == "unavailable"
+    wrong = world.host("grant", caller=AGENT, capability="*", signer="0" * 64)
+    assert "grant" in wrong
+    assert token_of(world.ask("tally", {"how": "well"})) == "denied"
+    assert world.host("grant", caller=AGENT, capability="*", signer="0" * 64)["error"]["token"] == (
+        "unavailable"
+    )
+    assert "grant" in world.host("grant", caller=AGENT, capability="*")
+    assert outputs_of(world.ask("tally", {"how": "well"}))
+
+
+@pytest.mark.parametrize(
+    ("change", "token", "state"),
+    [
+        ("removed", "unavailable", "absent"),
+        ("other signer", "unavailable", "other-signer"),
+        ("changed descriptor", "needs_approval", "changed"),
+        ("new version", "", "as-approved"),
+    ],
+)
+def test_what_became_of_the_app_behind_decides_before_each_call(
+    world: World, change: str, token: str, state: str
+) -> None:
+    world.grant(AGENT)
+    assert outputs_of(world.ask("tally", {"how": "well"}))
+    if change in ("removed", "other signer"):
+        world.system.packages.uninstall(TOOL)
+    if change == "other signer":
+        world.install(tool_apk(signer="second"))
+    elif change == "changed descriptor":
+        world.install(tool_apk(descriptor='{"tools":[1]}', version=2))
+    elif change == "new version":
+        world.install(tool_apk(version=2))
+    response = world.ask("tally", {"how": "well"})
+    assert ("" if response["status"] == "success" else token_of(response)) == token
+    (told,) = world.host("status")["targets"]
+    assert (told["package"], told["state"]) == (TOOL, state)
+
+
+@pytest.fixture
+def asking() -> Iterator[World]:
+    """A phone whose shim asks the user, and may show the question."""
+    world = _world()
+    world.allow_screens()
+    world.show_agent()
+    yield world
+    world.close()
+
+
+def _ask_later(world: World, capability: str, **more: Any) -> tuple[threading.Thread, list[dict[str, Any]]]:
+    answers: list[dict[str, Any]] = []
+    thread = threading.Thread(target=lambda: answers.append(world.ask(capability, {"how": "well"}, **more)))
+    thread.start()
+    return thread, answers
+
+
+def _decide(world: World, answer: str) -> None:
+    world.wait_until(lambda: "deny" in world.shown())
+    # An answer counts half a second after the question is there.
+    world.tap("once")
+    assert "deny" in world.shown()
+    begun = world.system.clock.now()
+    world.wait_until(lambda: world.system.clock.now() - begun > 0.6)
+    world.tap(answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "first", "second"), [("deny", "denied", None), ("once", "", None), ("always", "", "")]
+)
+def test_the_user_is_asked_and_the_answer_counts(
+    asking: World, answer: str, first: str, second: str | None
+) -> None:
+    thread, answers = _ask_later(asking, "tally")
+    asking.wait_until(lambda: "deny" in asking.shown())
+    shown = asking.shown()
+    assert shown["capability"] == "tally"
+    assert shown["arguments"] == '{"how":"well"}'
+    signer = asking.system.packages.find(AGENT)
+    assert signer is not None
+    assert AGENT in shown["caller"]
+    assert signer.signers[0][:8] in shown["caller"]
+    _decide(asking, answer)
+    thread.join(10)
+    assert (token_of(answers[0]) if first else outputs_of(answers[0])) == (first or {"result": "1"})
+    asking.host("ask", on=False)
+    response = asking.ask("tally", {"how": "well"})
+    assert response["status"] == ("success" if second == "" else "failure")
+
+
+def test_a_start_can_be_allowed_once_only_and_its_caller_has_no_name(asking: World) -> None:
+    thread, answers = _ask_later(asking, "tally", carrier="start")
+    asking.wait_until(lambda: "deny" in asking.shown())
+    assert asking.shown()["caller"] == "an app that Android does not name"
+    assert "always" not in asking.shown()
+    _decide(asking, "once")
+    thread.join(10)
+    assert outputs_of(answers[0]) == {"result": "1"}
+    assert asking.host("status")["grants"] == []
+
+
+def test_going_back_is_a_no(asking: World) -> None:
+    thread, answers = _ask_later(asking, "tally")
+    asking.wait_until(lambda: "deny" in asking.shown())
+    asking.run("input", "keyevent", "BACK")
+    thread.join(10)
+    assert token_of(answers[0]) == "denied"
+
+
+def test_a_second_question_of_the_same_caller_is_not_put(asking: World) -> None:
+    thread, answers = _ask_later(asking, "tally")
+    asking.wait_until(lambda: "deny" in asking.shown())
+    assert token_of(asking.ask("radio", {"how": "well"})) == "denied"
+    _decide(asking, "once")
+    thread.join(10)
+    assert outputs_of(answers[0])
+
+
+def test_a_question_that_no_screen_may_show_waits_in_a_notification() -> None:
+    world = _world()
+    world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
+    thread, answers = _ask_later(world, "tally")
+    world.wait_until(world.system.notifications.all)
+    (posted,) = world.system.notifications.all()
+    assert posted.package == SHIM
+    world.system.notifications.tap(posted)
+    _decide(world, "once")
+    thread.join(10)
+    assert outputs_of(answers[0]) == {"result": "1"}
+    assert world.system.notifications.all() == []
+    world.close()
+
+
+@pytest.mark.parametrize(("sdk", "token"), [("33", "interrupted"), ("36.1", None)])
+def test_a_start_is_answered_interrupted_after_the_shim_died_where_android_brings_it_again(
+    sdk: str, token: str | None
+) -> None:
+    world = _world(sdk=sdk)
+    world.grant("any-app")
+    world.show_agent()
+    answers: list[str] = []
+    agent = Agent(world.system.app_context(AGENT), patience=4)
+    text = request_text("tally", {"how": "silent"}, dialect="S0")
+
+    def ask() -> None:
+        try:
+            answers.append(agent.call_started(SERVICE, text, foreground=True))
+        except Exception as error:  # noqa: BLE001 - what the agent saw is what is looked at
+            answers.append(type(error).__name__)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    world.wait_until(lambda: world.host("status")["open"] == 1)
+    world.system.end_processes(SHIM, "test")
+    thread.join(10)
+    if token is None:
+        assert answers == ["NoAnswerError"]
+    else:
+        assert token_of(json.loads(answers[0])["mobile-mcp-response"]["response"]) == token
+    world.close()
+
+
+def test_a_callback_that_opens_an_activity_is_not_sent(world: World) -> None:
+    world.grant("any-app")
+    world.show_agent()
+    context = world.system.app_context(AGENT)
+    token = context.platform.create_activity_intent(
+        Intent(component=ComponentName(AGENT, f"{AGENT}.MainActivity"))
+    )
+    extras = Bundle.of_strings({"mobile-mcp-request": request_text("tally", {"how": "well"}, dialect="S0")})
+    extras = extras.with_extra("mcp_callback", Extra("pending-intent", token))
+    context.start_service(Intent(component=SERVICE, extras=extras), foreground=True)
+    world.wait_until(lambda: not [o for o in world.system.services.running() if o.name == SERVICE])
+    assert not world.system.log.of_kind("pending-intent-sent")
+    assert world.host("history")["calls"] == []
+
+
+def test_a_message_without_an_answerable_form_is_dropped(world: World) -> None:
+    world.grant(AGENT)
+    answers: list[Message] = []
+    binding = world.system.app_context(AGENT).bind_service(Intent(component=SERVICE), answers.append)
+    assert binding is not None
+    binding.send(Message(1, Bundle.of_strings({"something": "else"})))
+    binding.send(Message(7, Bundle.of_strings({"mobile-mcp-request": "{}"})))
+    assert outputs_of(world.ask("tally", {"how": "well"}))
+    assert answers == []
+    binding.unbind()
+
+
+def test_the_users_screen_revokes_switches_and_clears(world: World) -> None:
+    world.grant(AGENT, "tally")
+    assert outputs_of(world.ask("tally", {"how": "well"}))
+    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.ManageActivity")
+    assert world.shown()["grant_0"] == f"{AGENT}: tally"
+    world.tap("revoke_0")
+    assert world.host("status")["grants"] == []
+    world.tap("switch_0")
+    assert world.host("status")["switched_off"] == ["screen"]
+    world.host("clear-history")
+    assert world.host("history")["calls"] == []
+
+
+def test_history_tells_who_called_what_and_never_with_what(world: World) -> None:
+    world.grant(AGENT)
+    world.ask("tally", {"how": "well"})
+    world.ask("radio", {"how": "SECRET"})
+    calls = world.host("history")["calls"]
+    assert [(one["caller"], one["capability"], one["token"]) for one in calls] == [
+        (AGENT, "tally", None),
+        (AGENT, "radio", None),
+    ]
+    assert b"SECRET" not in world.files_of(SHIM)
+
+
+def test_a_start_without_a_callback_does_nothing(world: World) -> None:
+    world.grant("any-app")
+    world.show_agent()
+    text = request_text("screen", {"how": "well"}, dialect="S0")
+    extras = Bundle.of_strings({"mobile-mcp-request": text})
+    context = world.system.app_context(AGENT)
+    context.start_service(Intent(component=SERVICE, extras=extras), foreground=True)
+    world.wait_until(lambda: not [o for o in world.system.services.running() if o.name == SERVICE])
+    assert world.host("history")["calls"] == []
+    assert world.files_of(TOOL) == b""
+
+
+def _is_asked(world: World, caller: str) -> bool:
+    return caller in world.shown().get("caller", "")
+
+
+def test_four_questions_wait_and_the_fifth_caller_is_denied(asking: World) -> None:
+    callers = [f"com.example.caller{number}" for number in range(5)]
+    for one in callers:
+        asking.install(agent_apk(one))
+    waiting = []
+    for one in callers[:4]:
+        waiting.append(_ask_later(asking, "tally", caller=one))
+        asking.wait_until(lambda: asking.system.log.of_kind("service-bound")[len(waiting) - 1 :])
+    asking.wait_until(lambda: "deny" in asking.shown())
+    assert token_of(asking.ask("tally", {"how": "well"}, caller=callers[4])) == "denied"
+    for one in callers[:4]:
+        asking.wait_until(functools.partial(_is_asked, asking, one))
+        _decide(asking, "deny")
+    for thread, answers in waiting:
+        thread.join(10)
+        assert token_of(answers[0]) == "denied"
+
+
+def test_a_question_without_an_answer_ends_in_a_no_after_a_minute() -> None:
+    world = _world(clock=StillClock())
+    world.allow_screens()
+    world.show_agent()
+    begun = world.system.clock.now()
+    assert token_of(world.ask("tally", {"how": "well"})) == "denied"
+    assert world.system.clock.now() - begun >= 60.0
+    world.close()

@@ -1,0 +1,180 @@
+"""Whatever the app behind a shim does, its caller gets one answer with the token for it."""
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from droidgate_shim.phone.apps.agent import request_text
+from droidgate_shim.phone.apps.behaviour import Message
+from droidgate_shim.phone.faults import Faults
+from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
+from droidgate_shim.phone.system.clocks import StillClock
+from shim_phone.hand_made_shim import make_shim
+from shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
+from shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
+
+
+@pytest.fixture
+def still() -> Iterator[World]:
+    """A phone whose time only passes while everybody waits."""
+    world = _world(clock=StillClock())
+    yield world
+    world.close()
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    """A phone whose time passes."""
+    world = _world()
+    yield world
+    world.close()
+
+
+def _world(**more: Any) -> World:
+    world = World(behaviours={TOOL: ToolApp}, **more)
+    world.install(tool_apk())
+    world.install(make_shim(tool_routes(), key=key()))
+    world.grant("any-app")
+    world.allow_screens()
+    world.show_agent()
+    return world
+
+
+@pytest.mark.parametrize(
+    ("capability", "how", "token"),
+    [
+        ("screen", "crash", "canceled"),
+        ("screen", "cancel", "canceled"),
+        ("screen", "silent", "timeout"),
+        ("loner", "well", "canceled"),
+        ("radio", "crash", "timeout"),
+        ("radio", "silent", "timeout"),
+        ("tally", "crash", "interrupted"),
+        ("tally", "silent", "timeout"),
+        ("tally", "late", "timeout"),
+    ],
+)
+def test_a_backend_that_does_not_answer_is_told_by_its_token(
+    still: World, capability: str, how: str, token: str
+) -> None:
+    assert token_of(still.ask(capability, {"how": how})) == token
+
+
+@pytest.mark.parametrize(
+    ("capability", "answer"),
+    [("screen", "did well"), ("radio", "did well"), ("tally", "1"), ("starter", "started")],
+)
+def test_a_backend_that_behaves_is_answered_for(world: World, capability: str, answer: str) -> None:
+    assert outputs_of(world.ask(capability, {"how": "well"})) == {"result": answer}
+
+
+def test_a_tool_in_a_task_of_its_own_is_named(still: World) -> None:
+    message = still.ask("loner", {"how": "well"})["message"]
+    assert message.startswith("canceled: callee_in_new_task")
+
+
+def test_the_screen_is_free_again_after_a_tool_that_never_ends(still: World) -> None:
+    assert token_of(still.ask("screen", {"how": "silent"})) == "timeout"
+    assert outputs_of(still.ask("screen", {"how": "well"})) == {"result": "did well"}
+
+
+def test_an_app_that_is_silent_as_a_whole_ends_in_a_timeout(still: World) -> None:
+    still.system.faults = Faults(silent=frozenset({TOOL}))
+    for capability in ("screen", "radio", "tally", "starter"):
+        assert token_of(still.ask(capability, {"how": "well"})) == "timeout"
+
+
+def test_an_app_that_answers_thrice_is_told_that_the_call_is_over(world: World) -> None:
+    answers: list[str] = []
+    context = world.system.app_context(AGENT)
+    binding = context.bind_service(
+        Intent(component=ComponentName(SHIM, "dev.droidgate.shim.ToolService")),
+        lambda message: answers.append(message.data.get_string("mobile-mcp-response") or ""),
+    )
+    assert binding is not None
+    text = request_text("tally", {"how": "thrice"}, dialect="S0")
+    binding.send(Message(1, Bundle.of_strings({"mobile-mcp-request": text})))
+    world.wait_until(lambda: answers)
+    assert outputs_of(world.ask("tally", {"how": "well"})) == {"result": "2"}
+    assert len(answers) == 1
+    binding.unbind()
+
+
+def test_a_binding_stays_open_for_each_caller_and_so_the_app_keeps_its_count(world: World) -> None:
+    counts = [outputs_of(world.ask("tally", {"how": "well"}))["result"] for _ in range(3)]
+    assert counts == ["1", "2", "3"]
+    bound = [one for one in world.system.services.running() if one.name.package == TOOL]
+    assert [len(one.bindings) for one in bound] == [1]
+    assert outputs_of(world.ask_host("tally", {"how": "well"})) == {"result": "4"}
+    assert [len(one.bindings) for one in bound] == [2]
+
+
+def test_a_binding_ends_after_a_minute_without_calls(still: World) -> None:
+    assert outputs_of(still.ask("tally", {"how": "well"})) == {"result": "1"}
+    still.wait_until(lambda: not [one for one in still.system.services.running() if one.name.package == TOOL])
+    assert outputs_of(still.ask("tally", {"how": "well"})) == {"result": "1"}
+
+
+def test_a_death_fails_each_open_call_once(world: World) -> None:
+    tokens: list[str] = []
+
+    def ask(how: str) -> None:
+        tokens.append(token_of(world.ask("tally", {"how": how})))
+
+    waiting = [threading.Thread(target=ask, args=("silent",)) for _ in range(3)]
+    for one in waiting:
+        one.start()
+    world.wait_until(lambda: world.host("status")["open"] == len(waiting))
+    world.system.end_processes(TOOL, "test")
+    for one in waiting:
+        one.join(10)
+    assert tokens == ["interrupted"] * 3
+    assert world.host("status")["open"] == 0
+    assert outputs_of(world.ask("tally", {"how": "well"})) == {"result": "1"}
+
+
+def test_what_goes_out_holds_the_tools_extras_and_the_origin_and_no_more(world: World) -> None:
+    world.ask("screen", {"how": "well"})
+    sent = world.system.files.read(f"/data/data/{TOOL}/files/intent").decode()
+    signer = world.system.packages.find(AGENT)
+    assert signer is not None
+    for name in ("tool_name", "parameters", "gateway_origin_package", "gateway_origin_certificate"):
+        assert sent.count(f"'{name}'") == 1
+    assert sent.count("Extra(") == 4
+    assert f"value='{signer.signers[0]}'" in sent
+    assert "flags=0" in sent
+    assert "data=None" in sent
+
+
+def test_a_ninth_waiting_screen_call_is_told_to_come_later(world: World) -> None:
+    answers: list[Any] = []
+    threads = [
+        threading.Thread(target=lambda: answers.append(world.ask("screen", {"how": "silent"})))
+        for _ in range(8)
+    ]
+    for one in threads:
+        one.start()
+    world.wait_until(lambda: world.host("status")["open"] == 8)
+    assert token_of(world.ask("screen", {"how": "well"})) == "busy"
+    for one in threads:
+        one.join(20)
+    assert {token_of(one) for one in answers} == {"timeout"}
+
+
+def test_a_flood_is_refused_and_the_app_behind_sees_only_what_passes(world: World) -> None:
+    tokens = []
+    for _ in range(25):
+        response = world.ask("tally", {"how": "well"})
+        tokens.append("" if response["status"] == "success" else token_of(response))
+    assert tokens[:10] == [""] * 10
+    assert set(tokens[11:]) == {"busy"}
+    held = [one for one in world.host("history")["calls"] if one["token"] is None]
+    assert len(held) == tokens.count("")
+
+
+def test_a_locked_screen_needs_the_user(world: World) -> None:
+    world.system.is_locked = True
+    assert token_of(world.ask("screen", {"how": "well"})) == "needs_user"
+    assert outputs_of(world.ask("radio", {"how": "well"})) == {"result": "did well"}

@@ -1,0 +1,190 @@
+"""The host's provider, and shims that the builder made for the sample apps."""
+
+import base64
+import hashlib
+import json
+import struct
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
+from droidgate_shim.builder.source_apps import read_source_apps
+from droidgate_shim.phone.apps.agent import request_text
+from phone_apps.pdf_files import pdf_with
+from shim_phone.hand_made_shim import make_shim
+from shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
+from shim_phone.world import (
+    AGENT,
+    CLOCK_IN,
+    LENDING_FLAG,
+    NOTES,
+    PDF_TOOL,
+    PLAIN_NOTES,
+    SHIM,
+    World,
+    key,
+    outputs_of,
+    sample_files,
+    token_of,
+)
+
+OF = "dev.droidgate.shim.of."
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    """A phone with a tool app and a shim before it."""
+    world = World(behaviours={TOOL: ToolApp})
+    world.install(tool_apk())
+    world.install(make_shim(tool_routes(), key=key()))
+    yield world
+    world.close()
+
+
+def _frame(text: str) -> bytes:
+    payload = text.encode()
+    return b"DGF1" + struct.pack(">I", len(payload)) + hashlib.sha256(payload).digest() + payload
+
+
+def test_a_long_request_goes_as_a_frame_and_its_answer_comes_as_one_once(world: World) -> None:
+    uri = f"content://{SHIM}.host/calls/{'0a' * 16}"
+    request = request_text("tally", {"how": "well" + "x" * 60_000}, dialect="S1")
+    assert world.run("content", "write", "--uri", uri, stdin=_frame(request)).stderr == ""
+    answer = world.read_content(uri)
+    assert answer[:4] == b"DGF1"
+    payload = answer[40:]
+    assert answer == _frame(payload.decode())
+    response = json.loads(payload)["mobile-mcp-response"]["response"]
+    assert outputs_of(response) == {"result": "1"}
+    assert "FileNotFoundException" in world.run("content", "read", "--uri", uri).stderr
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"DGF1",
+        _frame("x")[:-1],
+        b"DGF2" + _frame("x")[4:],
+        _frame("x")[:-1] + b"y",
+        _frame("x") + b"z",
+    ],
+)
+def test_what_is_no_frame_is_refused(world: World, content: bytes) -> None:
+    uri = f"content://{SHIM}.host/calls/{'0b' * 16}"
+    ran = world.run("content", "write", "--uri", uri, stdin=content)
+    assert "FileNotFoundException" in ran.stderr
+    assert "FileNotFoundException" in world.run("content", "read", "--uri", uri).stderr
+
+
+@pytest.mark.parametrize(
+    ("method", "argument", "token"),
+    [
+        ("hello", {"version": 2}, "unsupported_version"),
+        ("hello", {}, "unsupported_version"),
+        ("dance", {"version": 1}, "invalid_argument"),
+        ("switch", {"version": 1, "capability": "tally"}, "invalid_argument"),
+        ("switch", {"version": 1, "capability": "nothing", "on": True}, "unknown_capability"),
+        ("call", {"version": 1, "request": "no request"}, "invalid_argument"),
+        ("discover-broadcast", {"version": 1, "component": "x"}, "invalid_argument"),
+        ("discover-broadcast", {"version": 1, "component": "not.there/.X"}, "unavailable"),
+    ],
+)
+def test_what_the_host_asks_wrongly_is_told_by_a_token(
+    world: World, method: str, argument: dict[str, object], token: str
+) -> None:
+    text = base64.urlsafe_b64encode(json.dumps(argument).encode()).decode().rstrip("=")
+    ran = world.run("content", "call", "--uri", f"content://{SHIM}.host", "--method", method, "--arg", text)
+    answer = ran.stdout.split("result=", 1)[1].rstrip("}]\n")
+    read = json.loads(base64.urlsafe_b64decode(answer + "=" * (-len(answer) % 4)))
+    if "error" in read:
+        assert read["error"]["token"] == token
+    else:
+        assert token_of(json.loads(read["response"])["mobile-mcp-response"]["response"]) == token
+    assert read["version"] == 1
+
+
+def test_the_hosts_deadline_ends_a_call(world: World) -> None:
+    assert token_of(world.ask_host("tally", {"how": "silent"}, deadline_ms=100)) == "timeout"
+
+
+def test_the_host_is_answered_while_other_calls_wait(world: World) -> None:
+    thread = threading.Thread(target=lambda: world.ask_host("tally", {"how": "silent"}))
+    thread.start()
+    world.wait_until(lambda: world.host("status")["open"] == 1)
+    assert outputs_of(world.ask_host("tally", {"how": "well"})) == {"result": "1"}
+    world.system.end_processes(TOOL, "test")
+    thread.join(10)
+
+
+def test_the_bare_shim_serves_the_host() -> None:
+    world = World()
+    bare = build_bare_shim(key())
+    world.install(bare.apk)
+    hello = world.host("hello", shim=bare.application_id)
+    assert (hello["application_id"], hello["routes"]) == (bare.application_id, [])
+    world.close()
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Iterator[World]:
+    """A phone with the shims that the builder makes of the sample apps' APKs."""
+    names = ("clock-in", "notes", "notes-legacy", "pdf-tool")
+    world = World(*names)
+    apps = read_source_apps(sample_files(tmp_path, *names))
+    for one in build_shims(apps, ShimOptions(), key()):
+        world.install(one.apk)
+        world.grant(AGENT, shim=one.application_id)
+        targets = world.host("status", shim=one.application_id)["targets"]
+        assert [target["state"] for target in targets] == ["as-approved"]
+        assert world.host("hello", shim=one.application_id)["build"] == one.build
+    world.show_agent()
+    yield world
+    world.close()
+
+
+def test_a_pdf_of_the_test_is_read_through_the_shim_that_was_built(built: World) -> None:
+    path = f"/sdcard/Android/data/{PDF_TOOL}/made.pdf"
+    built.system.files.make_directory(f"/sdcard/Android/data/{PDF_TOOL}", parents=True)
+    built.system.files.write(path, pdf_with(["first words"], ["second"]))
+    response = built.ask("extract_text", {"path": path}, shim=OF + PDF_TOOL, flags=LENDING_FLAG)
+    assert "first words" in outputs_of(response)["result"]
+
+
+def test_a_missed_day_comes_into_the_record_through_the_shim_that_was_built(built: World) -> None:
+    day = {"date": "2026-03-04"}
+    assert built.ask("make_up_clock_in", day, shim=OF + CLOCK_IN)["status"] == "success"
+    assert b"2026-03-04" in built.files_of(CLOCK_IN)
+
+
+def test_the_platforms_create_note_writes_a_note_with_the_shells_identity(built: World) -> None:
+    note = {"title": "Bread", "content": "Rye, sliced"}
+    refused = built.ask("createNote", note, shim=OF + PLAIN_NOTES)
+    assert token_of(refused) == "denied"
+    assert "1000" in refused["message"]
+    with built.instrumented(OF + PLAIN_NOTES):
+        response = built.ask("createNote", note, shim=OF + PLAIN_NOTES)
+    assert "Bread" in outputs_of(response)["result"]
+    assert b"Rye, sliced" in built.files_of(PLAIN_NOTES)
+
+
+def test_a_note_with_types_of_its_own_is_made_and_found(built: World) -> None:
+    service = f"{NOTES}.NotesService"
+    with built.instrumented(OF + NOTES):
+        made = built.ask(
+            f"{service}#createNote", {"title": "Trip", "content": "Pack"}, shim=OF + NOTES, dialect="S1"
+        )
+        assert made["status"] == "success", made
+        found = built.ask(f"{service}#findNotes", {"query": {"text": "Trip"}}, shim=OF + NOTES, dialect="S1")
+    assert "Trip" in json.dumps(found)
+    assert b"Trip" in built.files_of(NOTES)
+
+
+def test_an_instrumentation_that_is_not_there_is_told_in_androids_words(world: World) -> None:
+    ran = world.run("am", "instrument", "-w", f"{SHIM}/.Nothing")
+    assert "Unable to find instrumentation info for: ComponentInfo{" in ran.stdout
+    assert "INSTRUMENTATION_FAILED" in ran.stderr
+    assert ran.status == 1

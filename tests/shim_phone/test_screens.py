@@ -1,0 +1,127 @@
+"""Which routes bring a tool of mMCP to the screen (reference android-runtime 1.2)."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
+from droidgate_shim.builder.source_apps import complete_broadcast, read_source_apps
+from shim_phone.hand_made_shim import make_shim
+from shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
+from shim_phone.world import (
+    AGENT,
+    LENDING_FLAG,
+    SHIM,
+    WEATHER,
+    World,
+    key,
+    outputs_of,
+    sample_files,
+    token_of,
+)
+
+
+def _world(**more: Any) -> World:
+    world = World(behaviours={TOOL: ToolApp}, **more)
+    world.install(tool_apk())
+    world.install(make_shim(tool_routes(), key=key()))
+    world.grant("any-app")
+    return world
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    """A phone with a shim that may open no screen of its own."""
+    world = _world()
+    yield world
+    world.close()
+
+
+def test_a_visible_agent_lends_its_screen_by_the_bind_flag_only(world: World) -> None:
+    world.show_agent()
+    assert token_of(world.ask("screen", {"how": "well"})) == "needs_user"
+    assert outputs_of(world.ask("screen", {"how": "well"}, flags=LENDING_FLAG)) == {"result": "did well"}
+
+
+def test_an_agent_in_the_background_has_no_screen_to_lend(world: World) -> None:
+    assert token_of(world.ask("screen", {"how": "well"}, flags=LENDING_FLAG)) == "needs_user"
+
+
+def test_before_android_10_nothing_is_needed() -> None:
+    world = _world(sdk="26")
+    assert outputs_of(world.ask("screen", {"how": "well"})) == {"result": "did well"}
+    world.close()
+
+
+def test_on_android_13_a_visible_agent_lends_its_screen_without_a_flag() -> None:
+    world = _world(sdk="33")
+    world.show_agent()
+    assert outputs_of(world.ask("screen", {"how": "well"})) == {"result": "did well"}
+    world.close()
+
+
+def test_a_tap_on_the_notification_opens_the_tool(world: World) -> None:
+    world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
+    answers: list[dict[str, Any]] = []
+    thread = threading.Thread(target=lambda: answers.append(world.ask("screen", {"how": "well"})))
+    thread.start()
+    world.wait_until(world.system.notifications.all)
+    (posted,) = world.system.notifications.all()
+    world.system.notifications.tap(posted)
+    thread.join(10)
+    assert outputs_of(answers[0]) == {"result": "did well"}
+    assert world.system.notifications.all() == []
+
+
+def test_a_notification_that_nobody_taps_goes_with_the_call(world: World) -> None:
+    world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
+    assert token_of(world.ask("screen", {"how": "well"})) in ("needs_user", "timeout")
+    world.wait_until(lambda: not world.system.notifications.all())
+
+
+def test_before_android_13_notifications_need_no_permission() -> None:
+    world = _world(sdk="30")
+    assert world.host("status")["access"]["notifications"] is True
+    world.close()
+
+
+def test_the_shim_sees_what_the_user_allowed(world: World) -> None:
+    assert world.host("status")["access"] == {
+        "notifications": False,
+        "overlay": False,
+        "battery_exempt": False,
+        "execute_app_functions": False,
+    }
+    world.allow_screens()
+    world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
+    world.run("dumpsys", "deviceidle", "whitelist", f"+{SHIM}")
+    with world.instrumented():
+        access = world.host("status")["access"]
+    assert access == dict.fromkeys(access, True)
+    assert world.host("status")["access"]["execute_app_functions"] is False
+
+
+def test_a_receivers_tools_are_discovered_by_the_shim_and_approved_by_what_they_told(
+    tmp_path: Path,
+) -> None:
+    world = World("weather")
+    (found,) = read_source_apps(sample_files(tmp_path, "weather"))
+    bare = build_bare_shim(key())
+    world.install(bare.apk)
+    component = f"{WEATHER}.WeatherReceiver"
+    told = world.host("discover-broadcast", shim=bare.application_id, component=f"{WEATHER}/{component}")[
+        "tools"
+    ]
+    assert [one[0] for one in told] == ["currentWeather", "forecast", "warmestPlace"]
+    app = complete_broadcast(found, component, [(one[0], one[1], one[2]) for one in told])
+    (shim,) = build_shims([app], ShimOptions(), key())
+    world.install(shim.apk)
+    world.grant(AGENT, shim=shim.application_id)
+    (state,) = world.host("status", shim=shim.application_id)["targets"]
+    assert state["state"] == "as-approved"
+    answer = world.ask("currentWeather", {"location": "Bonn"}, shim=shim.application_id)
+    assert "Bonn" in str(outputs_of(answer))
+    world.close()

@@ -1,0 +1,203 @@
+"""Small apps behind a shim that behave as they are told: well, badly, late, twice, or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from droidgate_shim.phone.apps.behaviour import (
+    Activity,
+    AndroidError,
+    App,
+    AppCrashError,
+    BroadcastResult,
+    Context,
+    Message,
+    Receiver,
+    Service,
+)
+from droidgate_shim.phone.intents import Bundle, Intent
+from phone_system.phone_system_apps import key, make_apk
+from shim_phone.hand_made_shim import route
+
+TOOL = "com.example.tool"
+MANIFEST_TEXT = '{"tools":[]}'
+_APPLICATION = """
+<activity android:name=".Tool" android:exported="true">
+  <meta-data android:name="mMCP_manifest" android:value='{descriptor}'/>
+  <intent-filter>
+    <action android:name="com.example.mMCP.ACTION_TOOL_CALL"/>
+    <category android:name="android.intent.category.DEFAULT"/>
+  </intent-filter>
+</activity>
+<activity android:name=".Loner" android:exported="true" android:launchMode="singleInstancePerTask">
+  <meta-data android:name="mMCP_manifest" android:value='{descriptor}'/>
+  <intent-filter>
+    <action android:name="com.example.mMCP.ACTION_TOOL_CALL"/>
+    <category android:name="android.intent.category.DEFAULT"/>
+  </intent-filter>
+</activity>
+<receiver android:name=".Radio" android:exported="true">
+  <meta-data android:name="mMCP_manifest" android:value='{descriptor}'/>
+  <intent-filter><action android:name="com.example.ACTION_MMCP_INVOKE"/></intent-filter>
+</receiver>
+<service android:name=".Tally" android:exported="true">
+  <meta-data android:name="mMCP_manifest" android:value='{descriptor}'/>
+  <intent-filter><action android:name="mobile.mcp.SERVICE"/></intent-filter>
+</service>
+<service android:name=".Starter" android:exported="true" android:foregroundServiceType="shortService">
+  <meta-data android:name="mMCP_manifest" android:value='{descriptor}'/>
+  <intent-filter><action android:name="mobile.mcp.SERVICE"/></intent-filter>
+</service>
+"""
+
+_OUTPUT = {"kind": "object", "properties": {"result": {"type": {"kind": "string"}, "required": True}}}
+
+
+def tool_apk(*, descriptor: str = MANIFEST_TEXT, signer: str = "first", version: int = 1) -> bytes:
+    """Return the APK of the tool app."""
+    escaped = descriptor.replace('"', "&quot;")
+    return make_apk(
+        TOOL,
+        _APPLICATION.format(descriptor=escaped),
+        before='<uses-permission android:name="android.permission.FOREGROUND_SERVICE"/>',
+        signer=signer,
+        version=version,
+        minimum=24,
+    )
+
+
+def target(*, descriptor: str = MANIFEST_TEXT, signer: str = "first", version: int = 1) -> dict[str, Any]:
+    """Return what a shim was built for: the digest by hand from docs/shim.md 5."""
+    return {
+        "package": TOOL,
+        "signer": key(signer).digest,
+        "version_code": version,
+        "digest": f"mmcp:{hashlib.sha256(descriptor.encode()).hexdigest()}",
+    }
+
+
+def tool_routes(**of_target: Any) -> list[dict[str, Any]]:
+    """Return a route to each component of the tool app; each has the one parameter `how`."""
+    components = {
+        "screen": ("mmcp-activity", "Tool", {"tool": "act"}),
+        "loner": ("mmcp-activity", "Loner", {"tool": "act"}),
+        "radio": ("mmcp-broadcast", "Radio", {"tool": "act"}),
+        "tally": ("mobile-mcp", "Tally", {"capability": "act", "dialect": "S0"}),
+        "starter": ("mobile-mcp", "Starter", {"capability": "act", "dialect": "S0"}),
+    }
+    return [
+        {"effects": {"read_only": name == "radio"}}
+        | route(
+            name,
+            {"kind": kind, "component": f"{TOOL}/{TOOL}.{class_name}", **more},
+            target(**of_target),
+            parameters={"how": "string"},
+            outputs={"kind": "fields"} if kind == "mobile-mcp" else {"kind": "text", "name": "result"},
+            output=_OUTPUT if kind == "mobile-mcp" else None,
+            deadline_ms=5_000,
+        )
+        for name, (kind, class_name, more) in components.items()
+    ]
+
+
+class Tool(Activity):
+    """Answers as its parameter `how` says."""
+
+    def on_create(self, intent: Intent) -> None:
+        how = json.loads(intent.extras.get_string("parameters") or "{}")["how"]
+        self.context.files.write("intent", repr(intent).encode())
+        if how == "crash":
+            raise AppCrashError
+        if how == "silent":
+            return
+        if how == "cancel":
+            self.finish()
+            return
+        self.set_result(-1, Intent(extras=Bundle.of_strings({"result": f"did {how}"})))
+        self.finish()
+
+
+class Radio(Receiver):
+    """Answers as its parameter `how` says."""
+
+    def on_receive(self, intent: Intent, current: BroadcastResult) -> BroadcastResult | None:
+        how = json.loads(intent.extras.get_string("params") or "{}")["how"]
+        if how == "crash":
+            raise AppCrashError
+        return None if how == "silent" else BroadcastResult(-1, f"did {how}", current.extras)
+
+
+class Tally(Service):
+    """Counts how often each binding has called it: the count is lost when the service ends."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.count = 0
+
+    def on_bind(self, intent: Intent) -> Callable[[Message], None]:
+        del intent
+        return self._handle
+
+    def _handle(self, message: Message) -> None:
+        request = json.loads(message.data.get_string("mobile-mcp-request") or "{}")["mobile-mcp-request"]
+        how = request["request"]["capability"]["args"]["how"]
+        if how == "crash":
+            raise AppCrashError
+        if how == "silent":
+            return
+        self.count += 1
+        answer = response_of(request["request"]["id"], {"result": str(self.count)})
+        reply = message.reply_to or ""
+        for _ in range(3 if how == "thrice" else 1):
+            if how == "late":
+                self.context.platform.after(6.0, lambda: self._send(reply, answer))
+            else:
+                self._send(reply, answer)
+
+    def _send(self, reply: str, answer: str) -> None:
+        try:
+            self.context.send_message(reply, Message(2, Bundle.of_strings({"mobile-mcp-response": answer})))
+        except AndroidError as error:
+            self.context.files.write("refused", error.exception.encode())
+
+
+class Starter(Service):
+    """Hands out no binder; answers through the callback that comes with a start."""
+
+    def on_start_command(self, intent: Intent) -> None:
+        request = json.loads(intent.extras.get_string("mobile-mcp-request") or "{}")["mobile-mcp-request"]
+        answer = response_of(request["request"]["id"], {"result": "started"})
+        callback = intent.extras.values["mcp_callback"]
+        extras = Bundle.of_strings({"mobile-mcp-response": answer})
+        self.context.send_pending_intent(str(callback.value), Intent(extras=extras))
+
+
+def response_of(request_id: str, outputs: Mapping[str, Any]) -> str:
+    """Return a response in the specification's first form."""
+    listed = [{"name": name, "type": "string", "value": value} for name, value in outputs.items()]
+    inner = {"id": request_id, "status": "success", "capability": {"id": "act", "output": listed}}
+    return json.dumps({"mobile-mcp-response": {"version": "1.0", "response": inner}})
+
+
+class ToolApp(App):
+    """The tool app's behaviour."""
+
+    PACKAGE = TOOL
+    ACTIVITIES = {f"{TOOL}.Tool": Tool, f"{TOOL}.Loner": Tool}
+    RECEIVERS = {f"{TOOL}.Radio": Radio}
+    SERVICES = {f"{TOOL}.Tally": Tally, f"{TOOL}.Starter": Starter}
+
+
+def agent_apk(package: str, *, signer: str = "first", shared: str | None = None, version: int = 1) -> bytes:
+    """Return the APK of an app that only calls."""
+    return make_apk(
+        package,
+        '<activity android:name=".Main" android:exported="true"/>',
+        before='<queries><intent><action android:name="mobile.mcp.SERVICE"/></intent></queries>',
+        attributes=f'android:sharedUserId="{shared}"' if shared else "",
+        signer=signer,
+        version=version,
+    )
