@@ -59,9 +59,12 @@ def run_process(
     return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def run_on_terminal(*arguments: str | Path, cwd: Path | None = None, **environment: str) -> str:
-    """Run the program on a terminal of 100 columns; return what the terminal got."""
+def run_on_terminal(
+    *arguments: str | Path, cwd: Path | None = None, typed: bytes = b"", **environment: str
+) -> str:
+    """Run the program on a terminal of 100 columns, where something was typed; return what it got."""
     ours, theirs = pty.openpty()
+    os.write(ours, typed)
     settings = {"TERM": "xterm-256color", "COLUMNS": "100", "LINES": "50", **environment}
     inherited = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR"}}
     command = [*WHOLE_PROGRAM, *(str(one) for one in arguments)]

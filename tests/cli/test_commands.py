@@ -15,6 +15,7 @@ from cli.program_runs import Run, Runner, run_on_terminal, run_process
 from cli.samples import TIMER, TIMER_MANIFEST, TOOLS, hostile_tools, write_project, write_tools
 from cli.test_sarif import check_log
 from conftest import Golden
+from droidgate.cli import demonstration_calls
 
 
 @pytest.fixture(autouse=True)
@@ -412,6 +413,33 @@ def test_the_adb_server_of_the_demo_leaves_real_phones_and_logs_alone(
     assert (told["ADB_USB"], told["ADB_EMU"], told["ADB_MDNS"]) == ("0", "0", "0")
     assert {told["HOME"], told["TMPDIR"], told["ANDROID_USER_HOME"]} == {str(Path("kept/home").absolute())}
     assert "ADB_SERVER_SOCKET" not in told
+
+
+def test_the_demo_makes_a_call_for_each_pair_of_protocols_and_shows_it(droidgate: Runner) -> None:
+    told = droidgate("demo").out
+    table = told[told.index("8. Call") :]
+    for pair in (
+        "Mobile-MCP, not granted -> AppFunctions",
+        "Mobile-MCP bound (S0) -> mMCP activity",
+        "Mobile-MCP started (prototype) -> mMCP broadcast",
+        "Mobile-MCP bound (S1) -> AppFunctions",
+        "Mobile-MCP started (S0) -> Mobile-MCP",
+        "mMCP activity -> Mobile-MCP",
+        "mMCP broadcast -> mMCP activity",
+        "AppFunctions (by Android's shell) -> Mobile-MCP",
+        "host (adb) -> mMCP activity",
+    ):
+        assert pair in table
+    assert "The river rose by a hand." in table
+
+
+def test_the_demo_fails_where_an_app_answers_something_else(
+    monkeypatch: pytest.MonkeyPatch, droidgate: Runner
+) -> None:
+    monkeypatch.setattr(demonstration_calls, "_DAY", "2999-01-01")
+    run = droidgate("demo")
+    assert run.code == 1
+    assert "make_up_clock_in: the answer is not what is so" in run.out
 
 
 # hostile and damaged input

@@ -37,7 +37,9 @@ def _imported_by(*arguments: str) -> tuple[int, set[str]]:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--help",), ("--version",), *((command, "--help") for command in COMMANDS)], ids=" ".join
+    "arguments",
+    [("--help",), ("--version",), *((*command.split(), "--help") for command in COMMANDS)],
+    ids=" ".join,
 )
 def test_help_and_version_import_nothing_heavy(arguments: tuple[str, ...]) -> None:
     code, modules = _imported_by(*arguments)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 from droidgate.apk.pack import pack
 from droidgate.cli.converting import Converted, convert, write_conversion
+from droidgate.cli.demonstration_calls import AGENT, DemonstrationCalls
 from droidgate.cli.demonstration_phone import DemonstrationPhone, demonstration_phone
 from droidgate.cli.discovering import counts_line, discovery_page
 from droidgate.cli.exit_codes import ExitCode
@@ -30,7 +32,7 @@ from droidgate.model.errors import DroidgateError
 from droidgate.sources import read_source
 from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone
 from droidgate.translate import translate
-from droidgate_shim.phone.sample_packages import sample_packages, signing_key
+from droidgate_shim.phone.sample_packages import SamplePackage, sample_packages, signing_key
 from droidgate_shim.sample_apps import sample_apps_directory
 
 _INTRODUCTION: Final = (
@@ -42,7 +44,7 @@ _HOST_APP: Final = "weather"
 _MIGRATION_TARGET: Final = "mobile-mcp"
 
 
-@dataclass(slots=True)
+@dataclass
 class _Demonstration:
     """One run: where it writes, its phone, and what went wrong."""
 
@@ -55,13 +57,18 @@ class _Demonstration:
         found = self.discover()
         self.convert(found)
         self.migrate(found)
+        matrix = make_matrix(load_formats().values(), only_defaults=True)
+        show([Heading("6. What each format can carry"), *matrix_page(matrix), Line()])
+        self.call()
 
     def install_samples(self) -> None:
         show([Heading("2. Install the sample apps, packed and signed without an Android SDK")])
-        for one in sample_packages():
-            apk = self.folder / "apks" / f"{one.name}.apk"
-            self.install(apk, one.apk)
+        for one in self.samples.values():
+            self.install(self.apk_of(one.name), one.apk)
         show([Line()])
+
+    def apk_of(self, name: str) -> Path:
+        return self.folder / "apks" / f"{name}.apk"
 
     def install(self, apk: Path, content: bytes) -> None:
         apk.parent.mkdir(parents=True, exist_ok=True)
@@ -147,6 +154,22 @@ class _Demonstration:
             self.problems.append(f"the migrated {name} brought no new provider")
         show([Line()])
 
+    def call(self) -> None:
+        """Put a shim before each sample app, and let agents of each kind call through them."""
+        show([Heading("7. Put a shim before each app, so that agents of other protocols reach it")])
+        # Migrated into weather's project, the PDF tool has replaced weather.
+        self.install(self.apk_of(_HOST_APP), self.samples[_HOST_APP].apk)
+        apks = [self.apk_of(name) for name, one in self.samples.items() if one.package != AGENT]
+        demonstration = DemonstrationCalls(self.phone, apks, signing_key())
+        self.problems.extend(demonstration.build_and_install())
+        show([Line(), Heading("8. Call: each answer is checked against what the app itself tells")])
+        self.problems.extend(demonstration.run())
+        show([Line()])
+
+    @cached_property
+    def samples(self) -> Mapping[str, SamplePackage]:
+        return {one.name: one for one in sample_packages()}
+
 
 def demonstrate(keep: Path | None) -> int:
     """Show everything on a virtual phone; return 0 only when each step did what it should."""
@@ -160,8 +183,6 @@ def demonstrate(keep: Path | None) -> int:
                 demonstration.run()
         except DroidgateError as error:
             problems.append(str(error))
-        matrix = make_matrix(load_formats().values(), only_defaults=True)
-        show([Heading("6. What each format can carry"), *matrix_page(matrix), Line()])
         if keep is not None:
             show([Line(f"everything written is in {folder}")])
         return _conclude(problems)
@@ -223,8 +244,8 @@ def _conclude(problems: Sequence[str]) -> int:
         show([Heading("Not everything worked"), *(Line(one, 1) for one in problems)])
         return ExitCode.FINDINGS
     said = (
-        "Everything worked: each app was installed, found over adb, converted into every other format, and "
-        "read back."
+        "Everything worked: each app was installed, found over adb, converted into every other format and "
+        "read back, and called through a shim by agents of other protocols."
     )
     show([Heading(said)])
     return ExitCode.OK

@@ -1,4 +1,5 @@
-"""The documents that `--json` prints and `convert` writes; their JSON Schemas are published from here.
+"""The documents that `--json` prints and `convert` writes; their JSON Schemas are published
+(`published.py`).
 
 Each has a `schema` of the form `droidgate.NAME/VERSION`. The version rises when a reader of the old form
 would break.
@@ -433,21 +434,3 @@ class PackDocument(Document):
     signer: SignerRecord
     files: tuple[PackedFile, ...]
     findings: tuple[Finding, ...]
-
-
-PUBLISHED: Final[dict[str, type[Document]]] = {
-    "inspect": InspectDocument,
-    "convert": FidelityDocument,
-    "names": NamesDocument,
-    "migrate": MigrationDocument,
-    "lint": LintDocument,
-    "diff": DiffDocument,
-    "pack": PackDocument,
-    "devices": DevicesDocument,
-    "discover": DiscoverDocument,
-    "phone-start": PhoneStartDocument,
-    "phone-stop": PhoneStopDocument,
-    "phone-apps": PhoneAppsDocument,
-    "formats": FormatsDocument,
-}
-"""Command, or file, to the document whose schema is published under that name."""

@@ -14,6 +14,7 @@ from typing import Annotated, Final
 import typer
 
 from droidgate.cli import (
+    catalog_command,
     convert_command,
     demo_command,
     devices_command,
@@ -25,6 +26,8 @@ from droidgate.cli import (
     migrate_command,
     pack_command,
     phone_command,
+    scan_command,
+    shim_command,
 )
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failures import guard
@@ -39,6 +42,9 @@ _COMMANDS: Final = (
     lint_command,
     diff_command,
     formats_command,
+    scan_command,
+    catalog_command,
+    shim_command,
     phone_command,
     demo_command,
 )

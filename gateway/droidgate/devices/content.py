@@ -1,4 +1,4 @@
-"""Content providers from the shell: `content call` and `content query`.
+"""Content providers from the shell: `content call`, `query`, `read` and `write`.
 
 `content` ends with status 0 also when it fails, and escapes no value (reference android-runtime 1.8; AOSP
 cmds/content Content.java). So what a provider returns is taken for exact only where it cannot be read in two
@@ -12,18 +12,46 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.devices.device import DEFAULT_SECONDS, Device
+from droidgate.devices.device import DEFAULT_SECONDS, MAX_OUTPUT_BYTES, Device
 from droidgate.devices.errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError, excerpt
 from droidgate.devices.outputs import command_failed
 from droidgate.devices.quoting import check_user
 
 _CALL: Final = "content call"
 _QUERY: Final = "content query"
-_FAILED: Final = re.compile(r"^(?:Error while accessing provider:.*|\[ERROR\] .*)$", re.MULTILINE)
+_READ: Final = "content read"
+_WRITE: Final = "content write"
+_FAILED: Final = re.compile(
+    r"^(?:Error while accessing provider:(?P<authority>.*)(?:\r?\n(?P<cause>.+))?|\[ERROR\] .*)$",
+    re.MULTILINE,
+)
+_USAGE: Final = b"usage: adb shell content "
 _URI: Final = re.compile(r"content://[\w.-]+(?:/[^\s\x00-\x1f]*)?", re.ASCII)
 _WORD: Final = re.compile(r"[A-Za-z_][\w.:-]*", re.ASCII)
 _TOKEN: Final = re.compile(r"(?P<key>[A-Za-z_][\w.-]*)=(?P<value>[\w.:+/=-]*)", re.ASCII)
 _MAX_ROWS: Final = 10_000
+
+
+class ProviderError(CommandFailedError):
+    """A content provider could not be reached, or threw something.
+
+    Attributes:
+        authority: Whose it is.
+        cause: Android's exception and its message in one line; empty where none was printed.
+    """
+
+    def __init__(self, command: str, authority: str, cause: str, *, exit_status: int) -> None:
+        said = f": {excerpt(cause)}" if cause else ""
+        super().__init__(
+            f"{command}: the provider {excerpt(authority)} failed{said}", exit_status=exit_status
+        )
+        self.authority = authority
+        self.cause = cause
+
+    @property
+    def is_missing(self) -> bool:
+        """Android knows no provider of that authority, or hides it from the shell."""
+        return "Could not find provider: " in self.cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +134,46 @@ def read_call(text: str, exit_status: int = 0, error_text: str = "") -> CallResu
     raise DeviceOutputError(_CALL, "the Bundle is not unpacked", text=inside)
 
 
+def read_content(
+    device: Device,
+    uri: str,
+    *,
+    user: int = 0,
+    deadline: float = DEFAULT_SECONDS,
+    limit: int = MAX_OUTPUT_BYTES,
+) -> bytes:
+    """Return the bytes that a provider gives for reading.
+
+    `content` prints them as they are, so that an error which it prints in their place is told only where it
+    is in its own words; data that matters needs a frame.
+
+    Raises:
+        UnsafeArgumentError: the URI is none.
+        DeviceError: the device or the provider fails.
+    """
+    arguments = ["content", "read", "--user", check_user(user), "--uri", _check_uri(uri)]
+    result = device.run(arguments, deadline=deadline, limit=limit)
+    told = result.text if result.stdout.startswith(_USAGE) else ""
+    _refuse_failure(_READ, told, result.exit_status, result.error_text)
+    return result.stdout
+
+
+def write_content(
+    device: Device, uri: str, data: bytes, *, user: int = 0, deadline: float = DEFAULT_SECONDS
+) -> None:
+    """Give a provider bytes through what it opens for writing.
+
+    Raises:
+        UnsafeArgumentError: the URI is none.
+        DeviceError: the device or the provider fails.
+    """
+    arguments = ["content", "write", "--user", check_user(user), "--uri", _check_uri(uri)]
+    result = device.run(arguments, stdin=data, deadline=deadline)
+    _refuse_failure(_WRITE, result.text, result.exit_status, result.error_text)
+    if result.stdout.strip():
+        raise DeviceOutputError(_WRITE, "it printed something", text=result.text)
+
+
 def query_provider(
     device: Device,
     uri: str,
@@ -173,4 +241,7 @@ def _refuse_failure(command: str, text: str, exit_status: int, error_text: str) 
         said = failed[0] if failed else text
         if failed is None:
             raise command_failed(command, exit_status, said, error_text)
+        if failed["authority"] is not None:
+            cause = (failed["cause"] or "").strip()
+            raise ProviderError(command, failed["authority"].strip(), cause, exit_status=exit_status)
         raise CommandFailedError(f"{command}: {excerpt(failed[0])}", exit_status=exit_status)

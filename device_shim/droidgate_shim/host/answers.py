@@ -1,0 +1,108 @@
+"""What a shim tells its host, typed (docs/shim.md 3 and 7)."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from droidgate.model.types import Frozen
+
+TargetState = Literal["as-approved", "absent", "other-signer", "changed"]
+
+
+class SourceApp(Frozen):
+    """An app behind a shim, as it was when the shim was built."""
+
+    package: str
+    label: str | None
+    signer: str
+    version_code: int
+
+
+class Hello(Frozen):
+    """Which shim answers.
+
+    Attributes:
+        application_id: Its own.
+        build: Digest of what it was built from.
+        sdk: The device's API level.
+        routes: Ids of its capabilities.
+        sources: The apps behind it.
+    """
+
+    application_id: str
+    build: str
+    sdk: int
+    routes: tuple[str, ...]
+    sources: tuple[SourceApp, ...]
+
+
+class Caller(Frozen):
+    """An app that was granted something: its package and the SHA-256 of its certificate."""
+
+    package: str
+    signer: str
+
+
+class Grant(Frozen):
+    """Who may call what, and since when, in ms since 1970; a capability `*` is all of them."""
+
+    caller: Caller | Literal["any-app"]
+    capability: str
+    since: int
+
+
+class Target(Frozen):
+    """What became of an app behind the shim."""
+
+    package: str
+    state: TargetState
+    version_code: int | None
+
+
+class Access(Frozen):
+    """What Android allows the shim."""
+
+    notifications: bool
+    overlay: bool
+    battery_exempt: bool
+    execute_app_functions: bool
+
+
+class Status(Hello):
+    """Which shim answers, and how it is.
+
+    Attributes:
+        grants: Who may call what.
+        switched_off: Ids of capabilities that the user switched off.
+        asking: The user is asked where a grant is missing.
+        open: How many calls are open.
+        targets: What became of the apps behind it.
+        access: What Android allows it.
+    """
+
+    grants: tuple[Grant, ...]
+    switched_off: tuple[str, ...]
+    asking: bool
+    open: int
+    targets: tuple[Target, ...]
+    access: Access
+
+
+class PastCall(Frozen):
+    """One line of the history; arguments and results are never kept."""
+
+    time: int
+    caller: str | None
+    capability: str | None
+    token: str | None
+    ms: int
+
+
+BroadcastTool: TypeAlias = tuple[str, str | None, str | None]
+"""A tool's name, its description, and its parameters as JSON text, as a receiver of broadcasts told them."""
+
+
+class BroadcastTools(Frozen):
+    """The tools that a receiver told, in its order."""
+
+    tools: tuple[BroadcastTool, ...]

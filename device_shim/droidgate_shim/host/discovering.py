@@ -1,0 +1,84 @@
+"""Asking apps that tell their tools only to a broadcast: the bare shim on the phone sends it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate.apk.signing_keys import SigningKey
+from droidgate.devices.installing import install_apks, uninstall
+from droidgate.installed import SHIM_PACKAGE
+from droidgate.model.errors import DeviceError, DroidgateError, InputError
+from droidgate_shim.builder.shims import build_bare_shim
+from droidgate_shim.builder.source_apps import SourceApp, complete_broadcast
+from droidgate_shim.host.client import HostClient
+from droidgate_shim.host.place import ShimPlace
+from droidgate_shim.host.steps import Step
+
+ASK: Final = "ask an app by broadcast for its tools"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Apps with the tools that their receivers told, and what came of asking each."""
+
+    apps: tuple[SourceApp, ...]
+    steps: tuple[Step, ...] = ()
+
+
+def ask_broadcast_apps(place: ShimPlace, apps: Sequence[SourceApp], key: SigningKey) -> Asked:
+    """Ask the receivers whose tools are not known yet.
+
+    The shim `dev.droidgate.shim` asks. Where none is installed, the bare one is, and removed again.
+
+    Args:
+        place: The phone that the apps are on.
+        apps: The apps.
+        key: Signs the bare shim.
+
+    Returns:
+        The apps; one that is not on this phone, or does not answer, is as it was.
+
+    Raises:
+        DeviceError: the phone fails.
+    """
+    packages = place.packages()
+    if not any(one.unasked_components for one in apps if one.package in packages):
+        return Asked(tuple(apps))
+    with _asking_shim(place, key, is_there=SHIM_PACKAGE in packages) as client:
+        steps: list[Step] = []
+        asked = [_ask_app(client, one, steps) if one.package in packages else one for one in apps]
+    return Asked(tuple(asked), tuple(steps))
+
+
+@contextlib.contextmanager
+def _asking_shim(place: ShimPlace, key: SigningKey, *, is_there: bool) -> Iterator[HostClient]:
+    client = place.client(SHIM_PACKAGE)
+    if not is_there:
+        bare = build_bare_shim(key)
+        install_apks(place.device, {"base.apk": bare.apk}, user=place.user)
+    try:
+        yield client
+    finally:
+        if not is_there:
+            with contextlib.suppress(DeviceError):
+                uninstall(place.device, SHIM_PACKAGE, user=place.user)
+
+
+def _ask_app(client: HostClient, app: SourceApp, steps: list[Step]) -> SourceApp:
+    for name in app.unasked_components:
+        component = f"{app.package}/{name}"
+        try:
+            tools = client.discover_broadcast(component)
+            app = complete_broadcast(app, name, tools)
+        except InputError as error:
+            steps.append(Step(f"{ASK}: {component}", "refused", why=error.message))
+        except DroidgateError as error:
+            # The next command says whether it was the phone or only this app.
+            client.device.run(["true"])
+            steps.append(Step(f"{ASK}: {component}", "refused", why=error.message))
+        else:
+            steps.append(Step(f"{ASK}: {component}", "done", why=f"{len(tools)} tools"))
+    return app

@@ -1,0 +1,106 @@
+"""A device with its user and API level, and the shims on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from droidgate.devices.device import Device
+from droidgate.devices.packages import InstalledPackage, list_packages
+from droidgate.devices.properties import build_of, current_user, get_properties
+from droidgate.installed import SHIM_PACKAGE, SHIM_PREFIX, is_shim
+from droidgate.model.errors import DeviceError, DroidgateError
+from droidgate_shim.host.answers import Status
+from droidgate_shim.host.client import HostClient
+
+
+@dataclass(frozen=True, slots=True)
+class ShimPlace:
+    """Where shims are installed.
+
+    Attributes:
+        device: The device.
+        user: The user in front, for whom everything is done.
+        sdk: Its API level.
+    """
+
+    device: Device
+    user: int
+    sdk: int
+
+    def client(self, application_id: str) -> HostClient:
+        """Return what talks to one of its shims."""
+        return HostClient(self.device, application_id, user=self.user)
+
+    def packages(self) -> dict[str, InstalledPackage]:
+        """Return the installed packages by name.
+
+        Raises:
+            DeviceError: the device fails.
+        """
+        return {one.name: one for one in list_packages(self.device, self.user)}
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledShim:
+    """A shim that is installed.
+
+    Attributes:
+        application_id: Which one.
+        status: What it tells; None where it does not answer as it should.
+        problem: Why it does not.
+    """
+
+    application_id: str
+    status: Status | None
+    problem: DroidgateError | None = None
+
+    @property
+    def is_bare(self) -> bool:
+        """It has no capabilities, and only serves the host."""
+        return self.application_id == SHIM_PACKAGE and self.status is not None and not self.status.routes
+
+    @property
+    def source_packages(self) -> tuple[str, ...]:
+        """The packages of the apps behind it; by its name where it does not answer."""
+        if self.status is not None:
+            return tuple(one.package for one in self.status.sources)
+        named = self.application_id.removeprefix(SHIM_PREFIX)
+        return (named,) if named != self.application_id else ()
+
+
+def place_of(device: Device) -> ShimPlace:
+    """Return a device with what commands to it need to know.
+
+    Raises:
+        DeviceError: it fails.
+    """
+    sdk = build_of(get_properties(device)).sdk
+    return ShimPlace(device, current_user(device), sdk)
+
+
+def installed_shims(
+    place: ShimPlace, packages: Mapping[str, InstalledPackage] | None = None
+) -> tuple[InstalledShim, ...]:
+    """Return the shims of a device, by application id; one that does not answer is there all the same.
+
+    Args:
+        place: The device.
+        packages: What is installed there, where that is known already.
+
+    Raises:
+        DeviceError: the device cannot be reached or goes away.
+    """
+    names = sorted(filter(is_shim, place.packages() if packages is None else packages))
+    return tuple(_look_at(place, one) for one in names)
+
+
+def _look_at(place: ShimPlace, application_id: str) -> InstalledShim:
+    try:
+        return InstalledShim(application_id, place.client(application_id).status())
+    except DeviceError as error:
+        # The next command says whether it was the device or only this shim.
+        place.device.run(["true"])
+        return InstalledShim(application_id, None, error)
+    except DroidgateError as error:
+        return InstalledShim(application_id, None, error)

@@ -1,0 +1,132 @@
+"""What a shim's APK says of the shim: built a moment ago, in a file, or where it is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate.apk.application import read_application
+from droidgate.apk.reader import Apk, Source, open_apk
+from droidgate.devices.errors import TransferError
+from droidgate.devices.packages import InstalledPackage
+from droidgate.devices.remote_apk import open_remote_apk
+from droidgate.installed import is_shim
+from droidgate.model.errors import InputError
+from droidgate.model.json_values import Json
+from droidgate_shim.builder.shims import BuiltShim
+from droidgate_shim.engine.strict_json import BUILT, parse_strict
+from droidgate_shim.host.place import ShimPlace
+
+ROUTES_ASSET: Final = "assets/routes.json"
+POLICY_ASSET: Final = "assets/policy.json"
+
+_MAX_BYTES: Final = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ShimFacts:
+    """What is to be known of a shim to set it up.
+
+    Attributes:
+        application_id: Its own.
+        build: Digest of what it was built from.
+        capabilities: Their ids.
+        kinds: Kinds of the backends of its routes.
+        packages: The apps behind it.
+        signer: SHA-256 of its certificate, hexadecimal.
+    """
+
+    application_id: str
+    build: str
+    capabilities: tuple[str, ...]
+    kinds: frozenset[str]
+    packages: tuple[str, ...]
+    signer: str
+
+
+def facts_of(built: BuiltShim, signer: str) -> ShimFacts:
+    """Return the facts of a shim that was built, by the digest of the certificate that signed it."""
+    return ShimFacts(
+        application_id=built.application_id,
+        build=built.build,
+        capabilities=tuple(built.capabilities),
+        kinds=backend_kinds(built.routes),
+        packages=tuple(built.packages),
+        signer=signer,
+    )
+
+
+def read_shim_facts(source: Source, *, name: str) -> ShimFacts:
+    """Return the facts of a shim's APK.
+
+    Args:
+        source: The APK.
+        name: How errors name it.
+
+    Raises:
+        InputError: it is no APK, or none of a shim.
+        DeviceError: it lies on a device, which fails.
+    """
+    with open_apk(source) as apk:
+        package = apk.package or ""
+        if not is_shim(package):
+            raise InputError(
+                f"it is no shim but {package or 'an app without a name'}",
+                place=name,
+                hint="Make one with `droidgate shim build`, or name its app with --from",
+            )
+        policy = _read_asset(apk, POLICY_ASSET, name)
+        routes = _read_asset(apk, ROUTES_ASSET, name)
+        signers = read_application(apk).signers
+        app = _object(policy.get("app"))
+        build = app.get("build")
+        if not isinstance(build, str) or len(signers) != 1:
+            raise InputError("its policy tells no build, or not one key signed it", place=name)
+        return ShimFacts(
+            application_id=package,
+            build=build,
+            capabilities=tuple(_texts(routes.get("routes"), "id")),
+            kinds=backend_kinds(routes),
+            packages=tuple(_texts(app.get("sources"), "package")),
+            signer=signers[0],
+        )
+
+
+def installed_facts(place: ShimPlace, package: InstalledPackage) -> ShimFacts | None:
+    """Return the facts of an installed shim; None where its APK cannot be read as one.
+
+    Raises:
+        DeviceError: the device fails.
+    """
+    try:
+        return read_shim_facts(open_remote_apk(place.device, package), name=package.name)
+    except (InputError, TransferError):
+        return None
+
+
+def backend_kinds(routes: Json) -> frozenset[str]:
+    """Return the kinds of the backends of a route table."""
+    held = _object(routes).get("routes")
+    backends = [_object(route).get("backend") for route in held] if isinstance(held, list) else []
+    return frozenset(_texts(backends, "kind"))
+
+
+def _read_asset(apk: Apk, asset: str, name: str) -> Mapping[str, Json]:
+    part = apk.part_with(asset)
+    if part is None:
+        raise InputError(f"it has no {asset}", place=name)
+    try:
+        text = part.archive.read_entry(asset, _MAX_BYTES).decode()
+    except UnicodeDecodeError:
+        raise InputError(f"{asset} is no text", place=name) from None
+    return _object(parse_strict(text, path=f"{name}!/{asset}", limits=BUILT))
+
+
+def _object(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, dict) else {}
+
+
+def _texts(values: Json, key: str) -> list[str]:
+    held = [_object(one).get(key) for one in values] if isinstance(values, list) else []
+    return [one for one in held if isinstance(one, str)]

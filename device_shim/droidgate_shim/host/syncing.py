@@ -1,0 +1,84 @@
+"""Keeping the shims of a device current: what is installed against what its apps declare now."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from droidgate.installed import SHIM_PACKAGE
+from droidgate_shim.builder.shims import BuiltShim
+from droidgate_shim.host.place import InstalledShim
+
+ChangeKind = Literal["came", "changed", "went", "same"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is to be done about one shim.
+
+    Attributes:
+        kind: Its app `came`, `changed`, `went` away or declares nothing any more, or is the `same`.
+        application_id: Which shim.
+        built: The shim as it should be; None where it should go.
+        why: In words.
+    """
+
+    kind: ChangeKind
+    application_id: str
+    built: BuiltShim | None
+    why: str
+
+
+def plan_changes(
+    installed: Sequence[InstalledShim], built: Sequence[BuiltShim], packages: Collection[str] | None
+) -> tuple[Change, ...]:
+    """Return what makes the installed shims those that were built, by application id.
+
+    Args:
+        installed: The shims of the device.
+        built: The shims as they should be.
+        packages: The apps that are looked after; None is all. A shim of other apps stays as it is.
+    """
+    there = {one.application_id: one for one in installed}
+    wanted = {one.application_id: one for one in built}
+    changes = [_change_of(one, there.get(one.application_id)) for one in built]
+    changes += [
+        Change("went", one.application_id, None, _why_it_went(one))
+        for one in installed
+        if one.application_id not in wanted and _is_looked_after(one, packages)
+    ]
+    return tuple(sorted(changes, key=lambda one: one.application_id))
+
+
+def _change_of(built: BuiltShim, installed: InstalledShim | None) -> Change:
+    if installed is None:
+        return Change("came", built.application_id, built, "there is no shim for it")
+    if installed.status is None:
+        said = installed.problem.message if installed.problem is not None else "no answer"
+        return Change("changed", built.application_id, built, f"the shim does not answer: {said}")
+    if installed.status.build == built.build:
+        return Change("same", built.application_id, built, "the shim is as it should be")
+    return Change("changed", built.application_id, built, _difference(installed.status.routes, built))
+
+
+def _difference(routes: Sequence[str], built: BuiltShim) -> str:
+    new = [one for one in built.capabilities if one not in routes]
+    gone = [one for one in routes if one not in built.capabilities]
+    told = [f"new: {', '.join(new)}"] if new else []
+    told += [f"gone: {', '.join(gone)}"] if gone else []
+    return "; ".join(told) or "the app behind it, or how the shim is built, changed"
+
+
+def _is_looked_after(shim: InstalledShim, packages: Collection[str] | None) -> bool:
+    if shim.is_bare:
+        return False
+    if packages is None:
+        return True
+    return bool(shim.source_packages) and all(one in packages for one in shim.source_packages)
+
+
+def _why_it_went(shim: InstalledShim) -> str:
+    if shim.application_id == SHIM_PACKAGE:
+        return "none of its apps declares anything that is left to offer"
+    return "the app is not installed, or declares nothing that is left to offer"

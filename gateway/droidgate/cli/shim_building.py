@@ -1,0 +1,172 @@
+"""What `shim build` does."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from droidgate.apk.signing_keys import SigningKey, key_path, load_key, load_or_make_key
+from droidgate.cli.converting import reaches
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.grouping import count_levels, counted, findings_table
+from droidgate.cli.json_output import print_json
+from droidgate.cli.options import CrossingThreshold
+from droidgate.cli.output_folder import Status, path_below, write_files
+from droidgate.cli.pages import Block, Heading, Line, show, tell
+from droidgate.cli.safe_text import one_line
+from droidgate.cli.shim_documents import BuiltShimRecord, ShimBuildDocument, ShimKey, UnusedApp
+from droidgate.model.errors import InputError
+from droidgate.model.findings import Finding
+from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
+from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
+
+
+@dataclass(frozen=True, slots=True)
+class BuildRequest:
+    """What is asked for: apps as sources, what to offer of them, and who signs."""
+
+    sources: tuple[str, ...]
+    only: tuple[str, ...] = ()
+    aggregate: bool = False
+    advertise: tuple[str, ...] = ()
+    deadline_ms: int | None = None
+    signer: str | None = None
+    key: Path | None = None
+
+    @property
+    def options(self) -> ShimOptions:
+        """The builder's options."""
+        return ShimOptions(
+            only=self.only,
+            aggregate=self.aggregate,
+            advertise=frozenset(self.advertise),
+            deadline_ms=self.deadline_ms,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key and where it is kept."""
+
+    signing: SigningKey
+    path: Path
+
+    @property
+    def record(self) -> ShimKey:
+        """The key as documents tell it."""
+        return ShimKey(path=str(self.path), signer=self.signing.digest)
+
+
+def chosen_key(path: Path | None) -> Key:
+    """Return the key of a file, or the user's own, which is made where there is none yet; tell that.
+
+    Raises:
+        InputError: it cannot be read.
+        WriteError: a new one cannot be kept.
+    """
+    if path is not None:
+        return Key(load_key(path), path)
+    own = key_path()
+    is_new = not own.exists()
+    key = Key(load_or_make_key(), own)
+    if is_new:
+        tell(f"made a signing key: {own}; keep it, as only it can sign what replaces these shims")
+    return key
+
+
+def build_and_report(
+    request: BuildRequest, out: Path, *, force: bool, fail_on: CrossingThreshold | None, as_json: bool
+) -> int:
+    """Build, write and show.
+
+    Raises:
+        InputError: a source cannot be read, or nothing in it can be offered.
+        WriteError: a file cannot be written.
+    """
+    key = chosen_key(request.key)
+    apps = read_source_apps(request.sources, signer=request.signer)
+    built = build_shims(apps, request.options, key.signing)
+    unused = unused_apps(apps, built)
+    if not built:
+        tell_unused(unused)
+        message = "nothing in it can be offered by a shim"
+        hint = "See what is in it with `droidgate inspect`"
+        raise InputError(message, place=" ".join(request.sources), hint=hint)
+    paths = {one.application_id: path_below(out, one.file_name) for one in built}
+    statuses = write_files({paths[one.application_id]: one.apk for one in built}, force=force)
+    if as_json:
+        records = tuple(built_record(one, paths[one.application_id]) for one in built)
+        print_json(ShimBuildDocument(key=key.record, shims=records, unused=unused))
+    else:
+        show(_page(built, unused, key, statuses))
+    every = [finding for one in built for finding in one.findings]
+    return ExitCode.FINDINGS if reaches(every, fail_on) else ExitCode.OK
+
+
+def unused_apps(apps: Sequence[SourceApp], built: Sequence[BuiltShim]) -> tuple[UnusedApp, ...]:
+    """Return the apps that no shim stands before."""
+    used = {package for one in built for package in one.packages}
+    return tuple(
+        UnusedApp(package=one.package, findings=one.findings) for one in apps if one.package not in used
+    )
+
+
+def tell_unused(unused: Sequence[UnusedApp]) -> None:
+    """Tell on standard error which apps got no shim."""
+    for one in unused:
+        reasons = "; ".join(dict.fromkeys(finding.message for finding in one.findings))
+        tell(f"no shim for {one.package}{f': {one_line(reasons)}' if reasons else ''}")
+
+
+def built_record(one: BuiltShim, path: Path | None) -> BuiltShimRecord:
+    """Return a shim that was built as documents tell it."""
+    return BuiltShimRecord(
+        application_id=one.application_id,
+        label=one.label,
+        apk=None if path is None else str(path),
+        size=len(one.apk),
+        sha256=hashlib.sha256(one.apk).hexdigest(),
+        build=one.build,
+        packages=tuple(one.packages),
+        capabilities=tuple(one.capabilities),
+        counts=count_levels(one.findings),
+        findings=one.findings,
+    )
+
+
+def shim_blocks(one: BuiltShim) -> list[Block]:
+    """Return what is shown of a shim that was built."""
+    heading = f"{one.application_id}  {one_line(one.label)}"
+    offered = f"offers {', '.join(map(one_line, one.capabilities))}"
+    return [Heading(heading), Line(offered, 1), *findings_blocks(one.findings, one.capabilities), Line()]
+
+
+def findings_blocks(findings: Sequence[Finding], capabilities: Sequence[str]) -> list[Block]:
+    """Return findings as `convert` shows them."""
+    return findings_table(findings, capabilities) or [Line("nothing is lost", 1)]
+
+
+def _page(
+    built: Sequence[BuiltShim], unused: Sequence[UnusedApp], key: Key, statuses: dict[Path, Status]
+) -> list[Block]:
+    blocks: list[Block] = [block for one in built for block in shim_blocks(one)]
+    blocks += unused_blocks(unused)
+    every = [finding for one in built for finding in one.findings]
+    blocks.append(Line(f"findings: {counted(count_levels(every)) or 'none'}"))
+    blocks.append(Line(f"signed with {one_line(str(key.path))}"))
+    blocks += [Line(f"{status}: {one_line(str(path))}") for path, status in statuses.items()]
+    return blocks
+
+
+def unused_blocks(unused: Sequence[UnusedApp]) -> list[Block]:
+    """Return what is shown of apps that got no shim."""
+    blocks: list[Block] = []
+    for one in unused:
+        blocks += [
+            Heading(f"no shim for {one_line(one.package)}"),
+            *findings_table(one.findings, places=True),
+        ]
+        blocks.append(Line())
+    return blocks

@@ -1,0 +1,327 @@
+"""What `shim install` and `shim uninstall` do."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from droidgate.cli.converting import reaches
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.json_output import print_json
+from droidgate.cli.options import CrossingThreshold
+from droidgate.cli.pages import Block, Heading, Line, Table, show, tell
+from droidgate.cli.safe_text import one_line
+from droidgate.cli.shim_building import (
+    BuildRequest,
+    Key,
+    chosen_key,
+    findings_blocks,
+    tell_unused,
+    unused_apps,
+    unused_blocks,
+)
+from droidgate.cli.shim_documents import (
+    InstalledShimRecord,
+    RemovedShim,
+    ShimInstallDocument,
+    ShimStep,
+    ShimUninstallDocument,
+    UnusedApp,
+)
+from droidgate.devices.device import open_device
+from droidgate.devices.packages import InstalledPackage
+from droidgate.installed import is_shim
+from droidgate.model.errors import DeviceError, InputError, UsageError
+from droidgate.model.findings import Finding
+from droidgate.sources import DEVICE_SCHEME
+from droidgate_shim.builder.shims import build_shims
+from droidgate_shim.builder.source_apps import read_source_apps
+from droidgate_shim.host.discovering import ask_broadcast_apps
+from droidgate_shim.host.installing import Installation, install_shim, remove_shim, set_up_shim
+from droidgate_shim.host.place import InstalledShim, ShimPlace, installed_shims, place_of
+from droidgate_shim.host.scopes import forget_scope, keep_scope, load_scope, scope_of
+from droidgate_shim.host.shim_facts import ShimFacts, facts_of, installed_facts, read_shim_facts
+from droidgate_shim.host.steps import Step
+
+_QUESTION: Final = """\
+Agents that call by an Intent, as the prototype of Mobile-MCP does, cannot be told apart. Either the phone
+asks its user for each such call, or any app on this phone may call what these shims offer:"""
+
+
+@dataclass(frozen=True, slots=True)
+class InstallRequest:
+    """What is asked for: APKs, or apps to build shims for, or neither; and who may call."""
+
+    apks: tuple[Path, ...]
+    build: BuildRequest
+    any_app: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A shim that is ready to be installed; without bytes it is installed already."""
+
+    facts: ShimFacts
+    file_name: str
+    apk: bytes | None
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """All that is to be installed, and how it came to be."""
+
+    ready: tuple[Ready, ...]
+    key: Key | None = None
+    asked: tuple[Step, ...] = ()
+    unused: tuple[UnusedApp, ...] = ()
+
+
+def install_and_report(
+    request: InstallRequest, serial: str | None, *, fail_on: CrossingThreshold | None, as_json: bool
+) -> int:
+    """Install and set up, and show each step; return 4 where a shim does not work then.
+
+    Raises:
+        DeviceError: the phone cannot be reached or used, or has no shim that could be set up.
+        InputError: a source or an APK cannot be read, or nothing in it can be offered.
+        UsageError: APKs and apps are named at once.
+    """
+    if request.apks and request.build.sources:
+        raise UsageError("APKs of shims and --from exclude each other", hint="Choose one of them")
+    place = place_of(open_device(serial))
+    prepared = _prepare(request, place)
+    any_app = request.any_app
+    if any_app is None and any(one.facts.capabilities for one in prepared.ready):
+        any_app = _ask_for_any_app(prepared.ready)
+    installations = [_install(place, one, any_app=any_app) for one in prepared.ready]
+    if prepared.key is not None:
+        _keep_scope(place, request.build, prepared)
+    if as_json:
+        print_json(_document(place, prepared, installations))
+    else:
+        show(_page(place, prepared, installations))
+    if not all(one.works for one in installations):
+        return ExitCode.DEVICE
+    every = [finding for one in prepared.ready for finding in one.findings]
+    return ExitCode.FINDINGS if reaches(every, fail_on) else ExitCode.OK
+
+
+def uninstall_and_report(
+    named: tuple[str, ...], serial: str | None, *, every_shim: bool, as_json: bool
+) -> int:
+    """Remove shims and show it; return 4 where one stays.
+
+    Raises:
+        DeviceError: the phone cannot be reached or used.
+        UsageError: nothing is named, or something that is no shim of the phone.
+    """
+    if bool(named) == every_shim:
+        message = "no shim is named" if not named else "names and --all exclude each other"
+        raise UsageError(message, hint="Name shims as `droidgate shim status` shows them, or take --all")
+    place = place_of(open_device(serial))
+    names = sorted(filter(is_shim, place.packages()))
+    chosen = names if every_shim else [_find_name(one, installed_shims(place)) for one in named]
+    removed = [(one, remove_shim(place, one)) for one in dict.fromkeys(chosen)]
+    if every_shim:
+        forget_scope(place.device)
+    else:
+        _leave_out_of_scope(place)
+    if as_json:
+        records = tuple(RemovedShim(application_id=one, step=step_record(step)) for one, step in removed)
+        print_json(ShimUninstallDocument(serial=place.device.serial, user=place.user, shims=records))
+    elif removed:
+        show(
+            [
+                Table(
+                    ("SHIM", "OUTCOME", "WHY"),
+                    [(one, step.outcome, step.why or "-") for one, step in removed],
+                )
+            ]
+        )
+    else:
+        show([Line(f"no shim is installed on {place.device.serial} for user {place.user}")])
+    return ExitCode.OK if all(step.outcome == "done" for _, step in removed) else ExitCode.DEVICE
+
+
+def step_record(step: Step) -> ShimStep:
+    """Return a step as documents tell it."""
+    return ShimStep(what=step.what, outcome=step.outcome, command=step.command, why=step.why)
+
+
+def steps_table(steps: Iterable[Step]) -> Table:
+    """Return steps as a table."""
+    return Table(
+        ("OUTCOME", "STEP", "WHY"),
+        [(one.outcome, one_line(one.what), one_line(one.why) or "-") for one in steps],
+        is_told=True,
+    )
+
+
+def install_built(place: ShimPlace, ready: Ready) -> Installation:
+    """Install a shim, without a change of who may call it."""
+    return _install(place, ready, any_app=None)
+
+
+def _prepare(request: InstallRequest, place: ShimPlace) -> Prepared:
+    if request.apks:
+        return Prepared(tuple(_read_apk(path) for path in _apk_files(request.apks)))
+    if request.build.sources:
+        return _build(request.build, place)
+    packages = place.packages()
+    names = sorted(filter(is_shim, packages))
+    if not names:
+        hint = "Name its apps: droidgate shim install --from adb:, or APKs that `droidgate shim build` made"
+        raise DeviceError("no shim is installed", place=place.device.serial, hint=hint)
+    return Prepared(tuple(_installed(place, packages[one]) for one in names))
+
+
+def _build(request: BuildRequest, place: ShimPlace) -> Prepared:
+    key = chosen_key(request.key)
+    apps = read_source_apps(_on_this_phone(request.sources, place), signer=request.signer)
+    asked = ask_broadcast_apps(place, apps, key.signing)
+    built = build_shims(asked.apps, request.options, key.signing)
+    unused = unused_apps(asked.apps, built)
+    if not built:
+        tell_unused(unused)
+        message = "nothing in it can be offered by a shim"
+        hint = "See what is in it with `droidgate inspect`"
+        raise InputError(message, place=" ".join(request.sources), hint=hint)
+    signer = key.signing.digest
+    ready = tuple(Ready(facts_of(one, signer), one.file_name, one.apk, one.findings) for one in built)
+    return Prepared(ready, key, asked.steps, unused)
+
+
+def _on_this_phone(sources: Iterable[str], place: ShimPlace) -> list[str]:
+    """Return the sources, those of the phone that nobody named as those of the one that is installed on."""
+    unnamed = (DEVICE_SCHEME, f"{DEVICE_SCHEME}/")
+    serial = place.device.serial
+    return [
+        f"{DEVICE_SCHEME}{serial}{one.removeprefix(DEVICE_SCHEME)}"
+        if one == unnamed[0] or one.startswith(unnamed[1])
+        else one
+        for one in sources
+    ]
+
+
+def _apk_files(named: Iterable[Path]) -> list[Path]:
+    files: list[Path] = []
+    for one in named:
+        found = sorted(one.glob("*.apk")) if one.is_dir() else [one]
+        if not found:
+            raise InputError("the folder holds no APK", place=str(one))
+        files += found
+    return files
+
+
+def _read_apk(path: Path) -> Ready:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"it cannot be read: {error.strerror}", place=str(path)) from None
+    return Ready(read_shim_facts(data, name=str(path)), path.name, data)
+
+
+def _installed(place: ShimPlace, package: InstalledPackage) -> Ready:
+    facts = installed_facts(place, package)
+    if facts is None:
+        hint = f"Remove it with `droidgate shim uninstall {package.name}`"
+        raise DeviceError("its APK cannot be read as that of a shim", place=package.name, hint=hint)
+    return Ready(facts, package.name, None)
+
+
+def _install(place: ShimPlace, one: Ready, *, any_app: bool | None) -> Installation:
+    tell(f"{'set up' if one.apk is None else 'install'} {one.facts.application_id} ...")
+    if one.apk is None:
+        return set_up_shim(place, one.facts, any_app=any_app)
+    return install_shim(place, one.facts, one.apk, file_name=one.file_name, any_app=any_app)
+
+
+def _ask_for_any_app(ready: Sequence[Ready]) -> bool | None:
+    """Ask a person; None where there is none to ask, which grants nothing and takes nothing back."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    import typer
+
+    tell(_QUESTION)
+    for one in ready:
+        tell(f"  {one.facts.application_id}: {', '.join(map(one_line, one.facts.capabilities))}")
+    return typer.confirm("Let any app on this phone call them?", default=False, err=True)
+
+
+def _keep_scope(place: ShimPlace, request: BuildRequest, prepared: Prepared) -> None:
+    """Keep what was asked for, for `shim sync`; apps of earlier installations with the same options stay."""
+    whole = any(one.startswith(DEVICE_SCHEME) and "/" not in one for one in request.sources)
+    packages = {package for one in prepared.ready for package in one.facts.packages}
+    packages |= {one.package for one in prepared.unused}
+    key = None if request.key is None else str(request.key.resolve())
+    asked = scope_of(None if whole else packages, request.options, key)
+    earlier = load_scope(place.device)
+    if earlier is not None and not earlier.is_alike(asked):
+        tell("other options than before: from now on `droidgate shim sync` looks after these apps only")
+    keep_scope(place.device, asked if earlier is None else asked.joined(earlier))
+
+
+def _leave_out_of_scope(place: ShimPlace) -> None:
+    """Let `shim sync` look after the apps whose shims are left, so that it does not bring the others back."""
+    scope = load_scope(place.device)
+    if scope is not None:
+        left = {package for one in installed_shims(place) for package in one.source_packages}
+        keep_scope(place.device, scope.model_copy(update={"packages": tuple(sorted(left))}))
+
+
+def _find_name(named: str, shims: Sequence[InstalledShim]) -> str:
+    for one in shims:
+        if named == one.application_id or one.source_packages == (named,):
+            return one.application_id
+    hint = f"There are: {', '.join(one.application_id for one in shims) or 'none'}"
+    raise UsageError(f"{named!r} is no shim of the phone", hint=hint)
+
+
+def _page(place: ShimPlace, prepared: Prepared, installations: Sequence[Installation]) -> list[Block]:
+    blocks: list[Block] = []
+    if prepared.asked:
+        blocks += [Heading("Apps asked for their tools"), steps_table(prepared.asked), Line()]
+    for ready, one in zip(prepared.ready, installations, strict=True):
+        blocks += [Heading(one.application_id), steps_table(one.steps)]
+        if prepared.key is not None:
+            blocks += findings_blocks(ready.findings, ready.facts.capabilities)
+        blocks.append(Line())
+    blocks += unused_blocks(prepared.unused)
+    if prepared.key is not None:
+        blocks.append(Line(f"signed with {one_line(str(prepared.key.path))}"))
+    working = sum(one.works for one in installations)
+    blocks.append(
+        Line(f"{working} of {len(installations)} shims work on {place.device.serial}, user {place.user}")
+    )
+    if any(step.outcome == "refused" for one in installations for step in one.steps):
+        blocks.append(Line("see what is left to do with: droidgate shim doctor"))
+    return blocks
+
+
+def _document(
+    place: ShimPlace, prepared: Prepared, installations: Sequence[Installation]
+) -> ShimInstallDocument:
+    shims = tuple(
+        InstalledShimRecord(
+            application_id=one.application_id,
+            works=one.works,
+            build=ready.facts.build,
+            capabilities=ready.facts.capabilities,
+            steps=tuple(map(step_record, one.steps)),
+            findings=ready.findings,
+        )
+        for ready, one in zip(prepared.ready, installations, strict=True)
+    )
+    return ShimInstallDocument(
+        serial=place.device.serial,
+        user=place.user,
+        sdk=place.sdk,
+        key=None if prepared.key is None else prepared.key.record,
+        asked=tuple(map(step_record, prepared.asked)),
+        shims=shims,
+        unused=prepared.unused,
+    )

@@ -1,0 +1,172 @@
+"""What `shim sync` does."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from droidgate.cli.converting import reaches
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.json_output import print_json
+from droidgate.cli.options import CrossingThreshold
+from droidgate.cli.pages import Block, Heading, Line, Table, show, tell
+from droidgate.cli.safe_text import one_line
+from droidgate.cli.shim_building import Key, chosen_key, findings_blocks, unused_apps, unused_blocks
+from droidgate.cli.shim_documents import ShimChange, ShimSyncDocument, UnusedApp
+from droidgate.cli.shim_installing import Ready, install_built, step_record, steps_table
+from droidgate.devices.device import open_device
+from droidgate.installed import SHIM_PACKAGE
+from droidgate.model.errors import DeviceError
+from droidgate_shim.builder.shims import BuiltShim, build_shims
+from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
+from droidgate_shim.host.discovering import ask_broadcast_apps
+from droidgate_shim.host.installing import remove_shim
+from droidgate_shim.host.place import InstalledShim, ShimPlace, installed_shims, place_of
+from droidgate_shim.host.scopes import Scope, load_scope
+from droidgate_shim.host.shim_facts import facts_of
+from droidgate_shim.host.steps import Step
+from droidgate_shim.host.syncing import Change, plan_changes
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """One change, and what was done about it; `works` is None where nothing had to be."""
+
+    change: Change
+    steps: tuple[Step, ...] = ()
+    works: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    key: Key
+    changes: tuple[Change, ...]
+    asked: tuple[Step, ...]
+    unused: tuple[UnusedApp, ...]
+
+
+def sync_and_report(
+    serial: str | None, *, dry_run: bool, fail_on: CrossingThreshold | None, as_json: bool
+) -> int:
+    """Make the shims of a phone fit its apps, and show it; return 4 where one does not work then.
+
+    Raises:
+        DeviceError: the phone cannot be reached or used, or has no shim.
+        InputError: an app or the key cannot be read.
+    """
+    place = place_of(open_device(serial))
+    plan = _plan(place)
+    synced = [Synced(one) if dry_run else _carry_out(place, one, plan.key) for one in plan.changes]
+    if as_json:
+        print_json(_document(place, plan, synced, done=not dry_run))
+    else:
+        show(_page(place, plan, synced, dry_run=dry_run))
+    if any(one.works is False for one in synced):
+        return ExitCode.DEVICE
+    every = [finding for one in synced if one.change.built for finding in one.change.built.findings]
+    return ExitCode.FINDINGS if reaches(every, fail_on) else ExitCode.OK
+
+
+def _plan(place: ShimPlace) -> _Plan:
+    installed = installed_shims(place)
+    scope = load_scope(place.device) or _scope_of_installed(place, installed)
+    key = chosen_key(None if scope.key is None else Path(scope.key))
+    there = place.packages()
+    wanted = scope.packages if scope.packages is None else [one for one in scope.packages if one in there]
+    apps = _read_apps(place, scope, wanted)
+    asked = ask_broadcast_apps(place, apps, key.signing)
+    built = _build(asked.apps, scope, key)
+    changes = plan_changes(installed, built, scope.packages)
+    return _Plan(key, changes, asked.steps, unused_apps(asked.apps, built))
+
+
+def _build(apps: Sequence[SourceApp], scope: Scope, key: Key) -> tuple[BuiltShim, ...]:
+    """Build what there is; a capability that was chosen and went away leaves no shim, or a smaller one."""
+    there = {
+        name
+        for app in apps
+        for provider in app.providers
+        for one in provider.capabilities
+        for name in (one.id, f"{app.package}/{one.id}")
+    }
+    only = tuple(one for one in scope.only if one in there)
+    if not there or (scope.only and not only):
+        return ()
+    for gone in set(scope.only).difference(only):
+        tell(f"no app offers {gone} any more")
+    return build_shims(apps, replace(scope.options, only=only), key.signing)
+
+
+def _read_apps(place: ShimPlace, scope: Scope, wanted: Collection[str] | None) -> tuple[SourceApp, ...]:
+    if wanted is not None and not wanted:
+        return ()
+    present = scope if wanted is None else scope.model_copy(update={"packages": tuple(wanted)})
+    return read_source_apps(present.sources(place.device.serial))
+
+
+def _scope_of_installed(place: ShimPlace, installed: Sequence[InstalledShim]) -> Scope:
+    """Return the scope where none was kept: the apps of the shims that are there."""
+    packages = sorted({package for one in installed for package in one.source_packages})
+    if not packages:
+        hint = "Install shims first: droidgate shim install --from adb:"
+        raise DeviceError(
+            "no shim is installed that could be kept current", place=place.device.serial, hint=hint
+        )
+    tell("what was installed here is not on record; the apps of the shims that are there are looked after")
+    is_aggregate = any(one.application_id == SHIM_PACKAGE and not one.is_bare for one in installed)
+    return Scope(packages=tuple(packages), aggregate=is_aggregate)
+
+
+def _carry_out(place: ShimPlace, change: Change, key: Key) -> Synced:
+    if change.kind == "same":
+        return Synced(change)
+    if change.built is None:
+        step = remove_shim(place, change.application_id)
+        return Synced(change, (step,), step.outcome == "done")
+    built = change.built
+    ready = Ready(facts_of(built, key.signing.digest), built.file_name, built.apk, built.findings)
+    installation = install_built(place, ready)
+    return Synced(change, installation.steps, installation.works)
+
+
+def _page(place: ShimPlace, plan: _Plan, synced: Sequence[Synced], *, dry_run: bool) -> list[Block]:
+    rows = [(one.change.kind, one.change.application_id, one_line(one.change.why)) for one in synced]
+    blocks: list[Block] = [Table(("CHANGE", "SHIM", "WHY"), rows, is_told=True), Line()] if rows else []
+    if plan.asked:
+        blocks += [Heading("Apps asked for their tools"), steps_table(plan.asked), Line()]
+    for one in synced:
+        if one.steps:
+            blocks += [Heading(one.change.application_id), steps_table(one.steps)]
+            built = one.change.built
+            blocks += findings_blocks(built.findings, built.capabilities) if built is not None else []
+            blocks.append(Line())
+    blocks += unused_blocks(plan.unused)
+    changed = sum(one.change.kind != "same" for one in synced)
+    said = "nothing is to be done" if not changed else f"{changed} {'to change' if dry_run else 'changed'}"
+    blocks.append(Line(f"{said}: {len(synced)} shims on {place.device.serial}, user {place.user}"))
+    return blocks
+
+
+def _document(place: ShimPlace, plan: _Plan, synced: Sequence[Synced], *, done: bool) -> ShimSyncDocument:
+    changes = tuple(
+        ShimChange(
+            kind=one.change.kind,
+            application_id=one.change.application_id,
+            why=one.change.why,
+            works=one.works,
+            steps=tuple(map(step_record, one.steps)),
+            findings=() if one.change.built is None else one.change.built.findings,
+        )
+        for one in synced
+    )
+    return ShimSyncDocument(
+        serial=place.device.serial,
+        user=place.user,
+        sdk=place.sdk,
+        key=plan.key.record,
+        done=done,
+        asked=tuple(map(step_record, plan.asked)),
+        changes=changes,
+        unused=plan.unused,
+    )

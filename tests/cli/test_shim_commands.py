@@ -1,0 +1,417 @@
+"""`droidgate shim` on the virtual phone: from apps to shims that answer, checked against its state."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+from cli.program_runs import Run, Runner, run_on_terminal, run_process
+from devices.conftest import VARIABLES
+from droidgate.apk.pack import pack_project
+from droidgate.apk.signing_keys import make_key
+from droidgate.cli.json_output import schema_of
+from droidgate.cli.published import PUBLISHED
+from droidgate_shim.phone.phone import VirtualPhone, start_phone
+from droidgate_shim.phone.sample_packages import sample_package, signing_key
+from droidgate_shim.phone.system.permissions import SHELL_UID
+from droidgate_shim.sample_apps import sample_apps_directory
+from phone_apps.pdf_files import pdf_with
+
+CLOCK_IN = "dev.droidgate.sample.clockin"
+PDF_TOOL = "dev.droidgate.sample.pdftool"
+WEATHER = "dev.droidgate.sample.weather"
+NOTES = "dev.droidgate.sample.notes"
+SHIM_OF = "dev.droidgate.shim.of."
+NOTIFICATIONS = "android.permission.POST_NOTIFICATIONS"
+BOOK = f"/data/data/{CLOCK_IN}/files/clock_in"
+
+
+@pytest.fixture
+def phone(monkeypatch: pytest.MonkeyPatch) -> Iterator[VirtualPhone]:
+    with start_phone(server_port=0) as started:
+        for name in VARIABLES:
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(started.server_port))
+        yield started
+
+
+def document(run: Run, name: str) -> Any:
+    """Return what a run printed, which has to fit the published schema."""
+    printed = json.loads(run.out)
+    jsonschema.validate(printed, schema_of(PUBLISHED[name]))
+    return printed
+
+
+def shims_on(phone: VirtualPhone) -> set[str]:
+    names = {one.name for one in phone.system.packages.all()}
+    return {name.removeprefix(SHIM_OF) for name in names if name.startswith("dev.droidgate.shim")}
+
+
+def outcomes(record: Mapping[str, Any]) -> dict[str, str]:
+    return {step["what"]: step["outcome"] for step in record["steps"]}
+
+
+def changed_clock_in(version_code: int) -> bytes:
+    """Return the clock-in app with another description of one capability."""
+    root = sample_apps_directory() / "clock-in" / "app" / "src" / "main"
+    files = {
+        path.relative_to(root).as_posix(): path.read_bytes()
+        for path in root.rglob("*")
+        if path.suffix == ".xml"
+    }
+    name = "res/xml/mcp_capabilities.xml"
+    files[name] = files[name].replace(b"Doing it twice", b"Doing so twice")
+    assert b"Doing so twice" in files[name]
+    return pack_project(
+        files,
+        key=signing_key(),
+        package=CLOCK_IN,
+        version_code=version_code,
+        minimum_sdk=24,
+        target_sdk=36,
+    )
+
+
+def folder_with(tmp_path: Path, *names: str) -> Path:
+    for name in names:
+        one = sample_package(name)
+        (tmp_path / f"{one.package}.apk").write_bytes(one.apk)
+    return tmp_path
+
+
+def test_build_install_status_call_sync_doctor_uninstall(droidgate: Runner, phone: VirtualPhone) -> None:
+    installed = document(droidgate("shim", "install", "--from", "adb:", "--json"), "shim-install")
+    assert all(one["works"] for one in installed["shims"])
+    assert shims_on(phone) == {CLOCK_IN, PDF_TOOL, WEATHER, NOTES, f"{NOTES}.legacy"}
+    assert [one["package"] for one in installed["unused"]] == []
+
+    status = document(droidgate("shim", "status", "--json"), "shim-status")
+    assert {one["application_id"].removeprefix(SHIM_OF) for one in status["shims"]} == shims_on(phone)
+    assert all(one["status"]["grants"] == [] for one in status["shims"])
+
+    assert droidgate("shim", "call", "make_up_clock_in", "--args", '{"date": "2026-03-02"}').code == 0
+    assert b"2026-03-02" in b"".join(held for _, held in files_of(phone, CLOCK_IN).items())
+    told = document(
+        droidgate("shim", "call", "query_clock_in", "--args", '{"date": "2026-03-02"}', "--json"), "shim-call"
+    )
+    assert told["outputs"] == {"date": "2026-03-02", "has_clocked_in": True}
+
+    phone.install(changed_clock_in(2))
+    refused = droidgate("shim", "call", "query_clock_in", "--args", '{"date": "2026-03-02"}')
+    assert refused.code == 6
+    assert "needs_approval" in refused.err
+    phone.system.packages.uninstall(WEATHER)
+    planned = document(droidgate("shim", "sync", "--dry-run", "--json"), "shim-sync")
+    assert shims_on(phone) >= {WEATHER}
+    synced = document(droidgate("shim", "sync", "--json"), "shim-sync")
+    kinds = {one["application_id"].removeprefix(SHIM_OF): one["kind"] for one in synced["changes"]}
+    assert kinds == {
+        CLOCK_IN: "changed",
+        WEATHER: "went",
+        PDF_TOOL: "same",
+        NOTES: "same",
+        f"{NOTES}.legacy": "same",
+    }
+    assert [(one["kind"], one["application_id"]) for one in planned["changes"]] == [
+        (one["kind"], one["application_id"]) for one in synced["changes"]
+    ]
+    assert (planned["done"], synced["done"]) == (False, True)
+    assert shims_on(phone) == {CLOCK_IN, PDF_TOOL, NOTES, f"{NOTES}.legacy"}
+    again = droidgate("shim", "call", "query_clock_in", "--args", '{"date": "2026-03-02"}')
+    assert (again.code, "has_clocked_in: true" in again.out) == (0, True)
+
+    phone.install(sample_package("weather").apk)
+    came = document(droidgate("shim", "sync", "--json"), "shim-sync")
+    assert [one["application_id"] for one in came["changes"] if one["kind"] == "came"] == [SHIM_OF + WEATHER]
+    nothing = droidgate("shim", "sync")
+    assert (nothing.code, "nothing is to be done" in nothing.out) == (0, True)
+
+    checked = document(droidgate("shim", "doctor", "--json"), "shim-doctor")
+    assert [one for one in checked["checks"] if one["state"] == "problem"] == []
+    made = droidgate("shim", "call", "createNote", "--args", '{"title": "Oats", "content": "two bags"}')
+    assert made.code == 0
+    assert any(b"two bags" in held for held in files_of(phone, f"{NOTES}.legacy").values())
+
+    removed = document(droidgate("shim", "uninstall", "--all", "--json"), "shim-uninstall")
+    assert len(removed["shims"]) == 5
+    assert shims_on(phone) == set()
+
+
+def files_of(phone: VirtualPhone, package: str) -> dict[str, bytes]:
+    """Return what an app keeps in its own folder."""
+    files = phone.system.files
+    root = f"/data/data/{package}/files"
+    return {name: files.read(f"{root}/{name}") for name in files.list(root)}
+
+
+def test_what_adb_may_is_set_up_and_nothing_more(
+    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+) -> None:
+    folder = folder_with(tmp_path, "pdf-tool")
+    run = document(droidgate("shim", "install", "--from", folder, "--json"), "shim-install")
+    (record,) = run["shims"]
+    assert set(outcomes(record).values()) == {"done", "not-needed", "left-out"}
+    shim = phone.system.packages.find(SHIM_OF + PDF_TOOL)
+    assert shim is not None
+    assert NOTIFICATIONS in shim.granted
+    assert SHIM_OF + PDF_TOOL in phone.system.idle_whitelist
+    assert phone.system.app_ops(SHIM_OF + PDF_TOOL) == {"SYSTEM_ALERT_WINDOW": "allow"}
+    for step in record["steps"]:
+        assert step["command"] or step["why"], step
+    status = document(droidgate("shim", "status", "--json"), "shim-status")
+    assert status["shims"][0]["status"]["grants"] == []
+    assert status["shims"][0]["status"]["access"] == {
+        "notifications": True,
+        "overlay": True,
+        "battery_exempt": True,
+        "execute_app_functions": False,
+    }
+
+
+@pytest.mark.parametrize(("sdk", "needed"), [("26", {"done"}), ("30", {"done"}), ("33", {"done"})])
+def test_older_releases_need_less(
+    droidgate: Runner, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sdk: str, needed: set[str]
+) -> None:
+    folder = folder_with(tmp_path, "pdf-tool")
+    with start_phone(server_port=0, sdk=sdk, apps=False) as phone:
+        monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
+        phone.install(sample_package("pdf-tool").apk)
+        run = document(droidgate("shim", "install", "--from", folder, "--json"), "shim-install")
+        steps = {what.partition(",")[0]: outcome for what, outcome in outcomes(run["shims"][0]).items()}
+    assert steps["be started by agents while it does not run"] in needed
+    assert steps["open the windows of mMCP tools while no agent is in front"] == (
+        "not-needed" if int(sdk) < 29 else "done"
+    )
+    assert steps["show notifications"] == ("not-needed" if int(sdk) < 33 else "done")
+
+
+def test_any_app_is_granted_only_where_it_was_said_and_taken_back_too(
+    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+) -> None:
+    del phone
+    folder = folder_with(tmp_path, "clock-in")
+
+    def grants() -> list[Any]:
+        status = document(droidgate("shim", "status", "--json"), "shim-status")
+        return [
+            (one["caller"], one["capability"]) for shim in status["shims"] for one in shim["status"]["grants"]
+        ]
+
+    droidgate("shim", "install", "--from", folder)
+    assert grants() == []
+    droidgate("shim", "install", "--from", folder, "--allow-any-app")
+    assert grants() == [("any-app", "*")]
+    droidgate("shim", "install")
+    assert grants() == [("any-app", "*")]
+    droidgate("shim", "install", "--no-allow-any-app")
+    assert grants() == []
+
+
+def test_a_tool_with_a_window_is_called_through_the_shim(
+    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+) -> None:
+    path = f"/sdcard/Android/data/{PDF_TOOL}/files"
+    phone.system.files.make_directory(path, parents=True, uid=SHELL_UID)
+    phone.system.files.write(f"{path}/a.pdf", pdf_with(["one"], ["two"], ["three"]), uid=SHELL_UID)
+    assert droidgate("shim", "install", "--from", folder_with(tmp_path, "pdf-tool")).code == 0
+    arguments = json.dumps({"path": f"{path}/a.pdf"})
+    run = document(droidgate("shim", "call", "page_count", "--args", arguments, "--json"), "shim-call")
+    assert "3" in run["outputs"]["result"]
+
+
+def test_a_failed_call_has_the_exit_code_of_its_token(
+    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+) -> None:
+    assert droidgate("shim", "install", "--from", folder_with(tmp_path, "clock-in")).code == 0
+    missing = droidgate("shim", "call", "make_up_clock_in")
+    assert (missing.code, missing.out) == (5, "")
+    assert "make_up_clock_in: invalid_argument" in missing.err
+    phone.system.packages.uninstall(CLOCK_IN)
+    gone = droidgate("shim", "call", "query_clock_in")
+    assert (gone.code, "unavailable" in gone.err) == (5, True)
+    unknown = droidgate("shim", "call", "no_such")
+    assert unknown.code == 2
+    assert "query_clock_in" in unknown.err
+    assert droidgate("shim", "call", "query_clock_in", "--args", "[]").code == 2
+    assert droidgate("shim", "call", "query_clock_in", "--args", "{").code == 2
+
+
+def test_apks_that_were_built_are_installed_and_others_are_refused(
+    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+) -> None:
+    (tmp_path / "apps").mkdir()
+    folder, out = folder_with(tmp_path / "apps", "clock-in", "pdf-tool"), tmp_path / "out"
+    built = document(droidgate("shim", "build", "--from", folder, "-o", out, "--json"), "shim-build")
+    assert {Path(one["apk"]).name for one in built["shims"]} == {one.name for one in out.glob("*.apk")}
+    assert droidgate("shim", "install", out).code == 0
+    assert shims_on(phone) == {CLOCK_IN, PDF_TOOL}
+    status = document(droidgate("shim", "status", "--json"), "shim-status")
+    assert {one["status"]["build"] for one in status["shims"]} == {one["build"] for one in built["shims"]}
+    other = droidgate("shim", "install", folder / f"{CLOCK_IN}.apk")
+    assert (other.code, "it is no shim" in other.err) == (3, True)
+    both = droidgate("shim", "install", out, "--from", folder)
+    assert both.code == 2
+
+
+def test_the_same_key_signs_again_and_another_key_is_told(
+    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+) -> None:
+    folder = folder_with(tmp_path, "clock-in")
+    first = droidgate("shim", "build", "--from", folder, "-o", tmp_path / "a", "--json")
+    assert "made a signing key" in first.err
+    second = droidgate("shim", "build", "--from", folder, "-o", tmp_path / "b", "--json")
+    assert "made a signing key" not in second.err
+    one, two = (document(run, "shim-build") for run in (first, second))
+    assert one["key"] == two["key"]
+    assert one["shims"][0]["build"] == two["shims"][0]["build"]
+    assert droidgate("shim", "install", tmp_path / "a").code == 0
+    other = tmp_path / "other.pem"
+    write_key(other)
+    refused = droidgate("shim", "install", "--from", folder, "--key", other)
+    assert refused.code == 4
+    assert "INSTALL_FAILED_UPDATE_INCOMPATIBLE" in refused.out
+    assert "uninstall it first" in refused.out
+    assert shims_on(phone) == {CLOCK_IN}
+
+
+def write_key(path: Path) -> None:
+    key = make_key()
+    private = key.private_key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    path.touch(mode=0o600)
+    path.write_bytes(private + key.certificate.public_bytes(Encoding.PEM))
+
+
+def test_findings_of_the_builder_decide_the_exit_code(droidgate: Runner, tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, "notes-legacy")
+    assert (
+        droidgate("shim", "build", "--from", folder, "-o", tmp_path / "o", "--fail-on", "dropped").code == 1
+    )
+    run = droidgate("shim", "build", "--from", folder, "-o", tmp_path / "o", "--fail-on", "impossible")
+    assert run.code == 0
+    assert "extension-dropped" in run.out
+    assert "unchanged: " in run.out
+
+
+def test_only_some_capabilities_and_several_apps_in_one(
+    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+) -> None:
+    folder = folder_with(tmp_path, "clock-in", "pdf-tool")
+    chosen = ["--only", "page_count", "--only", "query_clock_in"]
+    asked = droidgate("shim", "install", "--from", folder, "--aggregate", *chosen, "--json")
+    run = document(asked, "shim-install")
+    (one,) = run["shims"]
+    assert (one["application_id"], sorted(one["capabilities"])) == (
+        "dev.droidgate.shim",
+        ["page_count", "query_clock_in"],
+    )
+    assert shims_on(phone) == {"dev.droidgate.shim"}
+    phone.system.packages.uninstall(PDF_TOOL)
+    synced = document(droidgate("shim", "sync", "--json"), "shim-sync")
+    assert [(one["kind"], one["application_id"]) for one in synced["changes"]] == [
+        ("changed", "dev.droidgate.shim")
+    ]
+    assert droidgate("shim", "call", "page_count").code == 2
+    phone.system.packages.uninstall(CLOCK_IN)
+    assert droidgate("shim", "sync").code == 0
+    assert shims_on(phone) == set()
+
+
+def test_sync_without_a_record_keeps_the_apps_whose_shims_are_there(
+    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+) -> None:
+    del phone
+    folder, out = folder_with(tmp_path, "clock-in"), tmp_path / "out"
+    droidgate("shim", "build", "--from", folder, "-o", out)
+    assert droidgate("shim", "install", out).code == 0
+    synced = document(droidgate("shim", "sync", "--json"), "shim-sync")
+    assert [(one["kind"], one["application_id"]) for one in synced["changes"]] == [
+        ("same", SHIM_OF + CLOCK_IN)
+    ]
+
+
+def test_sync_looks_after_what_was_installed_and_not_what_was_uninstalled(
+    droidgate: Runner, phone: VirtualPhone
+) -> None:
+    for package in (CLOCK_IN, PDF_TOOL):
+        assert droidgate("shim", "install", "--from", f"adb:/{package}").code == 0
+    phone.system.packages.uninstall(CLOCK_IN)
+    assert droidgate("shim", "sync").code == 0
+    assert shims_on(phone) == {PDF_TOOL}
+    phone.install(sample_package("clock-in").apk)
+    assert droidgate("shim", "sync").code == 0
+    assert shims_on(phone) == {PDF_TOOL, CLOCK_IN}
+    assert droidgate("shim", "uninstall", CLOCK_IN).code == 0
+    assert droidgate("shim", "sync").code == 0
+    assert shims_on(phone) == {PDF_TOOL}
+    other = droidgate("shim", "install", "--from", f"adb:/{CLOCK_IN}", "--deadline-ms", "5000")
+    assert "looks after these apps only" in other.err
+
+
+def test_a_phone_without_shims_is_told_so(droidgate: Runner, phone: VirtualPhone) -> None:
+    del phone
+    assert droidgate("shim", "status").code == 0
+    assert droidgate("shim", "doctor").code == 4
+    for command in ("install", "sync"):
+        run = droidgate("shim", command)
+        assert (run.code, run.out) == (4, ""), command
+        assert "shim install --from adb:" in run.err
+    assert droidgate("shim", "uninstall", "--all").code == 0
+    assert droidgate("shim", "uninstall").code == 2
+    assert droidgate("shim", "uninstall", "com.example.absent").code == 2
+
+
+def test_doctor_finds_what_was_taken_away_and_says_the_fix(
+    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+) -> None:
+    droidgate("shim", "install", "--from", folder_with(tmp_path, "pdf-tool", "clock-in"))
+    assert droidgate("shim", "doctor").code == 0
+    name = SHIM_OF + PDF_TOOL
+    shim = phone.system.packages.find(name)
+    assert shim is not None
+    shim.granted.discard(NOTIFICATIONS)
+    phone.system.idle_whitelist.discard(name)
+    phone.system.set_app_op(name, "SYSTEM_ALERT_WINDOW", "deny")
+    phone.system.packages.uninstall(CLOCK_IN)
+    run = droidgate("shim", "doctor", "--json")
+    found = document(run, "shim-doctor")
+    problems = {one["id"]: one for one in found["checks"] if one["state"] == "problem"}
+    assert problems.keys() == {"notifications", "battery-exemption", "activity-start-route", "targets"}
+    assert all(one["fix"] for one in problems.values())
+    assert (run.code, found["problems"]) == (4, 4)
+    assert droidgate("shim", "install").code == 0
+    found = document(droidgate("shim", "doctor", "--json"), "shim-doctor")
+    assert {one["id"] for one in found["checks"] if one["state"] == "problem"} == {"targets"}
+
+
+@pytest.mark.parametrize("name", [one for one in PUBLISHED if one.startswith("shim-")])
+def test_each_command_prints_its_schema(droidgate: Runner, name: str) -> None:
+    command = name.removeprefix("shim-")
+    given = {"build": ["--from", "x"], "call": ["x"]}.get(command, [])
+    run = droidgate("shim", command, *given, "--json-schema")
+    assert json.loads(run.out) == schema_of(PUBLISHED[name])
+
+
+def test_nothing_is_asked_where_there_is_no_terminal(phone: VirtualPhone, tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, "clock-in")
+    run = run_process("shim", "install", "--from", folder, DROIDGATE_HOME=str(tmp_path), stdin=b"y\n")
+    assert run.code == 0
+    assert "left-out" in run.out
+    assert shims_on(phone) == {CLOCK_IN}
+
+
+@pytest.mark.parametrize(("typed", "granted"), [(b"y\n", True), (b"n\n", False), (b"\n", False)])
+def test_a_terminal_is_asked_and_the_answer_is_no_unless_it_is_yes(
+    droidgate: Runner, phone: VirtualPhone, tmp_path: Path, typed: bytes, *, granted: bool
+) -> None:
+    folder = folder_with(tmp_path, "clock-in")
+    arguments = ("shim", "install", "--from", folder)
+    shown = run_on_terminal(*arguments, typed=typed, DROIDGATE_HOME=str(tmp_path))
+    assert "Let any app on this phone call them? [y/N]" in shown
+    assert "query_clock_in" in shown
+    assert shims_on(phone) == {CLOCK_IN}
+    status = document(droidgate("shim", "status", "--json"), "shim-status")
+    assert bool(status["shims"][0]["status"]["grants"]) is granted

@@ -1,0 +1,88 @@
+"""What `shim sync` would do, and what it remembers of a device."""
+
+from pathlib import Path
+
+import pytest
+
+from droidgate.devices.device import Device
+from droidgate.user_folders import state_folder
+from droidgate_shim.builder.shims import BuiltShim, ShimOptions
+from droidgate_shim.host.answers import Status
+from droidgate_shim.host.errors import ShimVersionError
+from droidgate_shim.host.place import InstalledShim
+from droidgate_shim.host.scopes import Scope, forget_scope, keep_scope, load_scope, scope_of
+from droidgate_shim.host.syncing import plan_changes
+from shim_host.fake_shim import HELLO, STATUS
+
+PREFIX = "dev.droidgate.shim.of."
+
+
+def built(package: str, *capabilities: str, build: str = "1") -> BuiltShim:
+    return BuiltShim(
+        PREFIX + package, package, b"", {}, {}, packages=(package,), capabilities=capabilities, build=build
+    )
+
+
+def installed(package: str, *routes: str, build: str = "1", name: str | None = None) -> InstalledShim:
+    source = {**HELLO["sources"][0], "package": package}
+    told = {
+        **STATUS,
+        "application_id": name or PREFIX + package,
+        "build": build,
+        "routes": routes,
+        "sources": [source] if routes else [],
+    }
+    return InstalledShim(name or PREFIX + package, Status.model_validate(told))
+
+
+def test_what_came_changed_went_and_stayed_is_told_apart() -> None:
+    there = [installed("a.same", "x"), installed("a.changed", "x", "y"), installed("a.went", "x")]
+    wanted = [built("a.same", "x"), built("a.changed", "x", "z", build="2"), built("a.came", "x")]
+    changes = {one.application_id.removeprefix(PREFIX): one for one in plan_changes(there, wanted, None)}
+    assert {name: one.kind for name, one in changes.items()} == {
+        "a.came": "came",
+        "a.changed": "changed",
+        "a.same": "same",
+        "a.went": "went",
+    }
+    assert changes["a.changed"].why == "new: z; gone: y"
+    assert changes["a.went"].built is None
+
+
+def test_shims_of_apps_that_nobody_named_are_left_alone() -> None:
+    there = [installed("a.mine", "x"), installed("a.other", "x")]
+    (change,) = plan_changes(there, [], ["a.mine"])
+    assert (change.kind, change.application_id) == ("went", PREFIX + "a.mine")
+
+
+def test_the_bare_shim_is_left_alone() -> None:
+    assert plan_changes([installed("", name="dev.droidgate.shim")], [], None) == ()
+
+
+def test_a_shim_that_does_not_answer_is_built_anew_or_removed() -> None:
+    silent = InstalledShim(PREFIX + "a.b", None, ShimVersionError("it speaks version 9"))
+    (change,) = plan_changes([silent], [built("a.b", "x")], None)
+    assert (change.kind, "version 9" in change.why) == ("changed", True)
+    (change,) = plan_changes([silent], [], ["a.b"])
+    assert change.kind == "went"
+
+
+def test_a_scope_is_kept_for_each_device_and_forgotten(device: Device) -> None:
+    assert load_scope(device) is None
+    options = ShimOptions(only=("a", "b"), aggregate=True, advertise=frozenset({"mmcp"}), deadline_ms=5)
+    keep_scope(device, scope_of(["b.c", "a.b"], options, "/key.pem"))
+    scope = load_scope(device)
+    assert scope is not None
+    assert (scope.packages, scope.options, scope.key) == (("a.b", "b.c"), options, "/key.pem")
+    assert scope.sources("S") == ("adb:S/a.b", "adb:S/b.c")
+    forget_scope(device)
+    assert load_scope(device) is None
+    assert Scope().sources("S") == ("adb:S",)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 2}', '{"packages": "a"}', '{"more": 1}'])
+def test_a_scope_that_cannot_be_read_is_none(device: Device, text: str) -> None:
+    keep_scope(device, Scope())
+    (path,) = (state_folder() / "shims").iterdir()
+    Path(path).write_text(text)
+    assert load_scope(device) is None
