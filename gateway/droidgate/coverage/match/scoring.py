@@ -1,0 +1,222 @@
+"""How alike two capabilities are, and why."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate.coverage.extras import need
+from droidgate.coverage.match.features import Features
+from droidgate.coverage.match.words import actions_alike
+
+THRESHOLD: Final = 0.5
+"""From this score on two capabilities serve one use case."""
+
+NEAR_DUPLICATE: Final = 80.0
+"""From this likeness of the declared texts on, in percent, a match is a near duplicate."""
+
+_FEWEST: Final = 200
+_ALIKE: Final = 0.6
+_SECOND: Final = 0.8
+_UNKNOWN: Final = 0.4
+_SATURATION: Final = 1.2
+_NOTHING: Final[frozenset[str]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What speaks for and against a match, each from 0 to 1.
+
+    Attributes:
+        actions: They do the same; 0.4 where one does not say what it does.
+        objects: They do it to the same.
+        text: BM25 of one's words in the other's, as a part of what it has in its own.
+        parameters: Part of the parameters' roles that both have.
+        other_action: 1 where both say what they do, and it is not the same.
+        other_object: Part of what both do it to that is not the same, 0 where one does not say.
+    """
+
+    actions: float
+    objects: float
+    text: float
+    parameters: float
+    other_action: float
+    other_object: float
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Weights of the signals in the logistic sum: logistic regression over the labelled pairs of the half
+    `tune` (tests/coverage_match/fitting.py), rounded.
+    """
+
+    bias: float = -2.9
+    actions: float = 2.2
+    objects: float = 3.7
+    text: float = 1.5
+    parameters: float = 0.2
+    other_action: float = -4.5
+    other_object: float = -2.7
+
+
+WEIGHTS: Final = Weights()
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Features with what comparing them needs again and again.
+
+    Attributes:
+        features: The features.
+        near_actions: Its first action and those that differ from it only in the way of speaking.
+        objects: Weight of each object.
+        norm: Length of that vector.
+        terms: The terms as a set.
+        rarity: Sum of the terms' rarities.
+    """
+
+    features: Features
+    near_actions: frozenset[str]
+    objects: dict[str, float]
+    norm: float
+    terms: frozenset[str]
+    rarity: float
+
+
+class Scorer:
+    """Compares features, given how usual each term is."""
+
+    def __init__(self, features: Iterable[Features], weights: Weights = WEIGHTS) -> None:
+        """Count the terms.
+
+        Args:
+            features: Of all capabilities that are compared.
+            weights: How much each signal counts.
+
+        Raises:
+            UsageError: rapidfuzz is not installed.
+        """
+        self._ratio: Callable[..., float] = need("rapidfuzz.fuzz", "coverage").ratio
+        counted: Counter[str] = Counter()
+        total = 0
+        for one in features:
+            counted.update(one.terms)
+            total += 1
+        # With few capabilities no term is rare; the same pair shall score alike in a small and a large set.
+        size = max(total, _FEWEST)
+        self._rarity = {
+            term: math.log(1 + (size - count + 0.5) / (count + 0.5)) for term, count in counted.items()
+        }
+        self._weights = weights
+
+    def rarity(self, term: str) -> float:
+        """Return the inverse document frequency of a term (BM25's)."""
+        return self._rarity[term]
+
+    def prepare(self, features: Features) -> Prepared:
+        """Return features ready to be compared."""
+        first = features.actions[:1]
+        objects = dict(features.objects)
+        return Prepared(
+            features=features,
+            near_actions=actions_alike()[first[0]] | {first[0]} if first else _NOTHING,
+            objects=objects,
+            norm=math.sqrt(sum([weight * weight for weight in objects.values()])),
+            terms=frozenset(features.terms),
+            rarity=sum([self._rarity[term] for term in features.terms]),
+        )
+
+    def signals(self, left: Prepared, right: Prepared) -> Signals:
+        """Return what speaks for and against a match."""
+        actions = _likeness_of_actions(left, right)
+        return Signals(
+            actions=_UNKNOWN if actions is None else actions,
+            objects=_likeness_of_objects(left, right),
+            text=self._likeness_of_texts(left, right),
+            parameters=_likeness_of_roles(left.features.roles, right.features.roles),
+            other_action=float(actions == 0),
+            other_object=_difference_of_heads(left.features.heads, right.features.heads),
+        )
+
+    def score(self, left: Prepared, right: Prepared, *, siblings: bool = False) -> float:
+        """Return how surely two capabilities serve one use case, from 0 to 1; 0 where it is no match.
+
+        Siblings are of one app and protocol. An app hardly lists one thing twice: they match only where their
+        names mean the same.
+        """
+        if siblings and left.features.name != right.features.name:
+            return 0.0
+        weights = self._weights
+        actions = _likeness_of_actions(left, right)
+        total = weights.bias
+        if actions is None:
+            total += weights.actions * _UNKNOWN
+        elif actions:
+            total += weights.actions * actions
+        else:
+            total += weights.other_action
+        possible = weights.parameters + weights.text
+        if total + weights.objects + possible < 0:
+            return 0.0
+        mine, theirs = left.features, right.features
+        total += weights.objects * _likeness_of_objects(left, right)
+        total += weights.other_object * _difference_of_heads(mine.heads, theirs.heads)
+        total += weights.parameters * _likeness_of_roles(mine.roles, theirs.roles)
+        if total + weights.text < 0:
+            return 0.0
+        total += weights.text * self._likeness_of_texts(left, right)
+        score = 1 / (1 + math.exp(-total))
+        return score if score >= THRESHOLD else 0.0
+
+    def is_near_duplicate(self, left: Features, right: Features) -> bool:
+        """Tell whether two matching capabilities are declared in nearly the same words."""
+        return self._ratio(left.text, right.text, score_cutoff=NEAR_DUPLICATE) > 0
+
+    def _likeness_of_texts(self, left: Prepared, right: Prepared) -> float:
+        """Return BM25 of the terms of one in the other, as a part of what the one with less would have."""
+        shared = left.terms & right.terms
+        if not shared:
+            return 0.0
+        rarity = self._rarity
+        both = sum([rarity[term] for term in shared])
+        mine, theirs = len(left.terms), len(right.terms)
+        # How much longer than both on average the longer one is: BM25's normalisation by length.
+        length = 2 * max(mine, theirs) / (mine + theirs)
+        return both / min(left.rarity, right.rarity) * (1 + _SATURATION) / (1 + _SATURATION * length)
+
+
+def _likeness_of_actions(left: Prepared, right: Prepared) -> float | None:
+    """Return how alike what is done is, None where one does not say."""
+    mine, theirs = left.features.actions, right.features.actions
+    if not mine or not theirs:
+        return None
+    if mine[0] == theirs[0]:
+        return 1.0
+    if mine[0] in theirs or theirs[0] in mine:
+        return _SECOND
+    if not left.near_actions.isdisjoint(theirs) or not right.near_actions.isdisjoint(mine):
+        return _ALIKE
+    return 0.0
+
+
+def _likeness_of_objects(left: Prepared, right: Prepared) -> float:
+    if not left.norm or not right.norm:
+        return 0.0
+    theirs = right.objects
+    both = sum([weight * theirs[thing] for thing, weight in left.objects.items() if thing in theirs])
+    return both / (left.norm * right.norm)
+
+
+def _difference_of_heads(left: frozenset[str], right: frozenset[str]) -> float:
+    if not left or not right or left == right:
+        return 0.0
+    return 1 - len(left & right) / len(left | right)
+
+
+def _likeness_of_roles(left: frozenset[str], right: frozenset[str]) -> float:
+    if not left and not right:
+        return 0.5
+    return len(left & right) / len(left | right)

@@ -1,0 +1,171 @@
+"""Words of names and descriptions, reduced to stems and to what they mean."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, TypeVar
+
+from droidgate_mappings.taxonomy import Meaning, load_words
+
+_WORD: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_A-Za-z]+")
+_PARTICLES: Final = frozenset({"on", "off", "up", "down", "in", "out", "away"})
+_REACH_OF_PARTICLE: Final = 4
+_LONGEST_WORD: Final = 40
+_Value = TypeVar("_Value", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word as it is compared.
+
+    Attributes:
+        stem: Its stem, lower case without accents.
+        stop: It says nothing by itself.
+        action: Id of what is done, where it is a word for that.
+        object: Id of what it is done to.
+        roles: Ids of a parameter's roles.
+        is_head: Phrases begin with it.
+    """
+
+    stem: str
+    stop: bool
+    action: str | None
+    object: str | None
+    roles: tuple[str, ...]
+    is_head: bool
+
+
+def stem_of(word: str) -> str:
+    """Return the stem of a lower-case word, by English endings only: `notes` and `note` are one word."""
+    if len(word) <= 3:  # noqa: PLR2004 - shorter words have no ending to lose
+        return word
+    for ending, put in (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("shes", "sh")):
+        if word.endswith(ending):
+            return word[: -len(ending)] + put
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    for ending in ("ing", "ed"):
+        rest = word[: -len(ending)]
+        if word.endswith(ending) and len(rest) >= 3 and any(letter in "aeiouy" for letter in rest):  # noqa: PLR2004
+            word = rest[:-1] if rest[-1] == rest[-2] and rest[-1] not in "lsz" else rest
+            break
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word  # noqa: PLR2004
+
+
+def plain_text(text: str) -> str:
+    """Return a text without accents and typographic variants (NFKD)."""
+    if text.isascii():
+        return text
+    return "".join(one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one))
+
+
+class Vocabulary:
+    """The words seen so far and what they mean; each is looked up once."""
+
+    def __init__(self, more: Mapping[str, str] | None = None) -> None:
+        """Begin with the words of the taxonomy.
+
+        Args:
+            more: Further words in lower case, each with a word of the taxonomy that means the same.
+        """
+        words = load_words()
+        self._stop = {stem_of(word) for word in words.stop} | set(words.stop)
+        self._actions = dict(_stems(words.actions))
+        self._objects = dict(_stems(words.objects))
+        self._roles: dict[str, tuple[str, ...]] = {}
+        for stem, role in _stems(words.roles):
+            self._roles[stem] = (*self._roles.get(stem, ()), role)
+        self._action_phrases = dict(_phrases(words.actions))
+        self._object_phrases = dict(_phrases(words.objects))
+        self._heads = {first for first, _ in (*self._action_phrases, *self._object_phrases)}
+        self._same = dict(more or {})
+        self._known: dict[str, Word] = {}
+        self._kept: dict[Hashable, Any] = {}
+
+    def kept(self, value: _Value) -> _Value:
+        """Return the first value that was equal: most of a million capabilities share their parts."""
+        kept: _Value = self._kept.setdefault(value, value)
+        return kept
+
+    def words_of(self, text: str) -> list[Word]:
+        """Return the words of a text in order, the same for `createNote`, `create_note` and `Create note`."""
+        known = self._known
+        found = []
+        for written in _WORD.findall(plain_text(text)):
+            word = known.get(written)
+            if word is None:
+                word = known[written] = self._look_up(written.lower()[:_LONGEST_WORD])
+            found.append(word)
+        return found
+
+    def unknown_in(self, text: str) -> list[str]:
+        """Return the words of a text, lower case, that have no meaning and are no stop words."""
+        written = [one.lower() for one in _WORD.findall(plain_text(text))]
+        return [
+            one
+            for one, word in zip(written, self.words_of(text), strict=True)
+            if not word.stop and word.action is None and word.object is None
+        ]
+
+    def phrases_of(self, words: list[Word]) -> Iterator[tuple[int, int, str | None, str | None]]:
+        """Yield the phrases among words: positions of first and last word, the action, the object."""
+        for position, word in enumerate(words):
+            if not word.is_head:
+                continue
+            for other in _reachable(words, position):
+                pair = (word.stem, words[other].stem)
+                action, thing = self._action_phrases.get(pair), self._object_phrases.get(pair)
+                if action or thing:
+                    yield position, other, action, thing
+
+    def _look_up(self, lower: str) -> Word:
+        meant = self._same.get(lower, lower)
+        stem = stem_of(meant)
+        return Word(
+            stem=stem,
+            stop=lower in self._stop or stem in self._stop,
+            action=self._actions.get(stem),
+            object=self._objects.get(stem),
+            roles=self._roles.get(stem, ()),
+            is_head=stem in self._heads,
+        )
+
+
+@cache
+def actions_alike() -> dict[str, frozenset[str]]:
+    """Return for each action those that differ from it only in the way of speaking."""
+    alike: dict[str, set[str]] = {one.id: set() for one in load_words().actions}
+    for one in load_words().actions:
+        for other in one.like:
+            alike[one.id].add(other)
+            alike[other].add(one.id)
+    return {name: frozenset(others) for name, others in alike.items()}
+
+
+def _stems(meanings: Iterable[Meaning]) -> Iterator[tuple[str, str]]:
+    for one in meanings:
+        for word in one.words:
+            yield stem_of(word), one.id
+
+
+def _phrases(meanings: Iterable[Meaning]) -> Iterator[tuple[tuple[str, str], str]]:
+    for one in meanings:
+        for phrase in one.phrases:
+            first, last = phrase.split()
+            yield (stem_of(first), stem_of(last)), one.id
+
+
+def _reachable(words: list[Word], position: int) -> Iterator[int]:
+    """Yield the positions of the words that may end a phrase: the next one, the next one that says something,
+    and a particle a little later, as in `turn the light on`.
+    """
+    telling = False
+    for other in range(position + 1, min(position + _REACH_OF_PARTICLE + 1, len(words))):
+        word = words[other]
+        if other == position + 1 or word.stem in _PARTICLES or not (telling or word.stop):
+            yield other
+        telling = telling or not word.stop

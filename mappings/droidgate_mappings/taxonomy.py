@@ -1,0 +1,186 @@
+"""App types and use cases of Android's "Android MCP" guideline, and the words that speak of them.
+
+The app types and use cases follow the table of the guideline of Android's Early Access Program (reference
+style-and-peers 2.6), in own words; the words stand for what capabilities do and to what, in seven languages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Self
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from droidgate.model.types import Frozen
+from droidgate_mappings.tables import read_toml
+
+
+class Meaning(Frozen):
+    """One meaning and the words that stand for it.
+
+    Attributes:
+        id: Stable id.
+        words: Single words.
+        phrases: Two words in a row, as `turn on`.
+        like: Ids of meanings that differ only in the way of speaking.
+    """
+
+    id: str
+    words: tuple[str, ...]
+    phrases: tuple[str, ...] = ()
+    like: tuple[str, ...] = ()
+
+    @field_validator("words", mode="before")
+    @classmethod
+    def _are_written_as_text(cls, value: str) -> tuple[str, ...]:
+        return tuple(value.split())
+
+
+class WordsOfCapabilities(Frozen):
+    """The meanings: `actions` (verbs), `objects` (nouns), `roles` (parameters' names), and words without any.
+
+    A word stands for at most one action, one object, and any number of roles.
+    """
+
+    stop: tuple[str, ...]
+    actions: tuple[Meaning, ...]
+    objects: tuple[Meaning, ...]
+    roles: tuple[Meaning, ...]
+
+    @field_validator("stop", mode="before")
+    @classmethod
+    def _is_written_as_text(cls, value: str) -> tuple[str, ...]:
+        return tuple(value.split())
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        for meanings in (self.actions, self.objects, self.roles):
+            _refuse_repeated("meaning", (one.id for one in meanings))
+        _refuse_repeated("word", (word for one in self.actions for word in one.words))
+        _refuse_repeated("word", (word for one in self.objects for word in one.words))
+        known = {one.id for one in self.actions}
+        _refuse_unknown("action", (name for one in self.actions for name in one.like), known)
+        return self
+
+
+class Cue(Frozen):
+    """What makes a capability one of a use case: one of the actions, done to one of the objects.
+
+    Attributes:
+        actions: Ids of actions; empty where any will do.
+        objects: Ids of objects; never empty.
+        weight: How surely it is meant, above 0, at most 1.
+    """
+
+    actions: tuple[str, ...] = ()
+    objects: tuple[str, ...] = Field(min_length=1)
+    weight: float = Field(default=1.0, gt=0, le=1)
+
+
+class UseCase(Frozen):
+    """One use case of the guideline.
+
+    Attributes:
+        id: Stable id: the app type's id, a dot and a word.
+        title: What the user wants, for people.
+        cues: What tells it.
+    """
+
+    id: str
+    title: str
+    cues: tuple[Cue, ...] = Field(min_length=1)
+
+
+class AppType(Frozen):
+    """One app type of the guideline, with its use cases in the guideline's order."""
+
+    id: str
+    title: str
+    use_cases: tuple[UseCase, ...] = Field(min_length=1)
+
+
+class Taxonomy(Frozen):
+    """All app types, in the guideline's order."""
+
+    source: str
+    app_types: tuple[AppType, ...]
+
+    def use_cases(self) -> tuple[UseCase, ...]:
+        """Return the use cases of all app types, in order."""
+        return tuple(use_case for app_type in self.app_types for use_case in app_type.use_cases)
+
+    def app_type_of(self, use_case_id: str) -> AppType:
+        """Return the app type that a use case belongs to.
+
+        Raises:
+            KeyError: there is no such use case.
+        """
+        for app_type in self.app_types:
+            if any(one.id == use_case_id for one in app_type.use_cases):
+                return app_type
+        raise KeyError(use_case_id)
+
+
+@cache
+def load_words() -> WordsOfCapabilities:
+    """Return the words that capabilities are told by.
+
+    Raises:
+        ValueError: the TOML does not fit the schema.
+    """
+    try:
+        return WordsOfCapabilities.model_validate(read_toml("taxonomy_words.toml"))
+    except ValidationError as error:
+        message = f"mappings/taxonomy_words.toml: {error}"
+        raise ValueError(message) from error
+
+
+@cache
+def load_taxonomy() -> Taxonomy:
+    """Return the app types and use cases.
+
+    Raises:
+        ValueError: the TOML does not fit the schema, an id stands twice, or a cue names an unknown meaning.
+    """
+    try:
+        taxonomy = Taxonomy.model_validate(read_toml("taxonomy.toml"))
+        _check(taxonomy)
+    except ValueError as error:
+        message = f"mappings/taxonomy.toml: {error}"
+        raise ValueError(message) from error
+    return taxonomy
+
+
+def _check(taxonomy: Taxonomy) -> None:
+    words = load_words()
+    use_cases = taxonomy.use_cases()
+    cues = [cue for use_case in use_cases for cue in use_case.cues]
+    _refuse_repeated("app type", (one.id for one in taxonomy.app_types))
+    _refuse_repeated("use case", (one.id for one in use_cases))
+    _refuse_unknown(
+        "action", (name for cue in cues for name in cue.actions), {one.id for one in words.actions}
+    )
+    _refuse_unknown(
+        "object", (name for cue in cues for name in cue.objects), {one.id for one in words.objects}
+    )
+    for app_type in taxonomy.app_types:
+        for use_case in app_type.use_cases:
+            if use_case.id.partition(".")[0] != app_type.id:
+                reason = f"use case {use_case.id} stands below {app_type.id}"
+                raise ValueError(reason)
+
+
+def _refuse_repeated(what: str, values: Iterable[str]) -> None:
+    listed = list(values)
+    twice = sorted({one for one in listed if listed.count(one) > 1})
+    if twice:
+        reason = f"{what} twice: {', '.join(twice)}"
+        raise ValueError(reason)
+
+
+def _refuse_unknown(what: str, values: Iterable[str], known: set[str]) -> None:
+    unknown = sorted(set(values) - known)
+    if unknown:
+        reason = f"unknown {what}: {', '.join(unknown)}"
+        raise ValueError(reason)

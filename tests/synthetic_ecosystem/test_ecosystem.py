@@ -1,0 +1,187 @@
+import hashlib
+import importlib
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from droidgate.sources import SourceReading, read_source
+from requirements_of_tests import CHECKOUT, require
+from synthetic_ecosystem.apks import PART, READ, UNREADABLE, Expected, make_files
+from synthetic_ecosystem.ecosystem import TRUTH_FILE, make_ecosystem, read_truth
+from synthetic_ecosystem.names import SHARED_VERBS, Names
+
+_APPS = 1_000
+_SEED = 11
+
+
+@pytest.fixture(scope="module")
+def ecosystem(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("ecosystem")
+    make_ecosystem(_APPS, seed=_SEED, folder=folder)
+    yield folder
+    # pytest keeps the folders of three runs, and this one is large.
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def reading(ecosystem: Path) -> SourceReading:
+    return read_source(str(ecosystem / "apks"))
+
+
+@pytest.fixture(scope="module")
+def truth(ecosystem: Path) -> list[Expected]:
+    return list(read_truth(ecosystem))
+
+
+def test_the_gateway_finds_in_each_app_what_was_put_in(truth: list[Expected], reading: SourceReading) -> None:
+    found = Counter(
+        (
+            provider.package,
+            f"{provider.protocol}+{provider.dialect}",
+            tuple(c.id for c in provider.capabilities),
+        )
+        for provider in reading.providers
+    )
+    put_in = Counter(
+        (one.package, protocol, ids)
+        for one in truth
+        for protocol, ids in zip(one.protocols, one.capabilities, strict=True)
+    )
+    assert found == put_in
+    assert sum(len(ids) for _, _, ids in put_in.elements()) > 300
+
+
+def test_exactly_the_broken_and_the_hostile_files_are_refused(
+    truth: list[Expected], reading: SourceReading
+) -> None:
+    refused = sorted(Path(str(problem.place).partition("!")[0]).name for problem in reading.problems)
+    assert refused == sorted(Path(one.file).name for one in truth if one.outcome == UNREADABLE)
+    assert all("Traceback" not in str(problem) for problem in reading.problems)
+
+
+def test_each_readable_app_is_one_application_and_a_split_is_none(
+    truth: list[Expected], reading: SourceReading
+) -> None:
+    assert sorted(one.package or "" for one in reading.applications) == sorted(
+        one.package for one in truth if one.outcome == READ
+    )
+    assert sum(one.outcome == PART for one in truth) >= 8
+
+
+def test_apps_that_tell_their_tools_when_asked_are_told_apart(
+    truth: list[Expected], reading: SourceReading
+) -> None:
+    told = [one for one in reading.findings if one.code == "told-when-asked"]
+    asked = [one for one in truth if "mmcp+broadcast" in one.when_asked and one.outcome == READ]
+    assert len(told) == len(asked) > 0
+
+
+def test_two_in_a_hundred_are_broken_and_one_is_hostile_in_every_way(truth: list[Expected]) -> None:
+    seen = Counter(one.kind for one in truth)
+    broken = {kind: count for kind, count in seen.items() if kind.startswith("broken: ")}
+    hostile = ("inflating manifest", "words against models", "wild counts", "climbing names")
+    assert (len(broken), sum(broken.values())) == (4, 20)
+    assert sum(seen[kind] for kind in hostile) == 10
+    assert all(seen[kind] >= 2 for kind in hostile)
+
+
+def test_no_two_files_are_equal(ecosystem: Path, truth: list[Expected]) -> None:
+    digests = {hashlib.sha256((ecosystem / one.file).read_bytes()).digest() for one in truth}
+    assert len(digests) == len(truth)
+
+
+def test_sizes_are_spread_up_to_fifty_megabytes_and_twenty_thousand_entries(ecosystem: Path) -> None:
+    sizes = sorted(path.stat().st_size for path in ecosystem.rglob("*.apk"))
+    assert sizes[-1] > 50 * 1024 * 1024
+    assert sizes[len(sizes) // 2] < 200_000
+    assert len({size.bit_length() for size in sizes}) >= 10
+    with zipfile.ZipFile(ecosystem / "apks/0000/app000250.apk") as archive:
+        assert len(archive.namelist()) > 20_000
+
+
+def test_some_paths_are_shortened_and_still_found(ecosystem: Path, truth: list[Expected]) -> None:
+    shortened = [one for one in truth if "short paths" in one.kind]
+    assert len(shortened) >= 3
+    for one in shortened:
+        with zipfile.ZipFile(ecosystem / one.file) as archive:
+            assert not [name for name in archive.namelist() if name.startswith("res/xml/")]
+
+
+def test_the_same_seed_makes_the_same_bytes_and_another_seed_others() -> None:
+    first, again, other = ([made.data for made in make_files(3, seed)] for seed in (5, 5, 6))
+    assert first == again
+    assert not set(first) & set(other)
+
+
+def test_an_app_does_not_depend_on_how_many_are_made() -> None:
+    few, many = ([made.data for made in make_files(count, 9)] for count in (2, 4))
+    assert many[: len(few)] == few
+
+
+def test_names_share_verbs_as_zipf_has_it() -> None:
+    names = Names(1)
+    made = [names.capability() for _ in range(4_000)]
+    counted = Counter(one.verb for one in made if one.verb_is_shared)
+    assert sum(counted.values()) / len(made) >= 0.3
+    usual = [counted[verb] for verb in SHARED_VERBS]
+    assert usual[0] > 3 * usual[9] > 0
+    words = Counter(one.noun for one in made)
+    assert words.most_common(1)[0][1] > 100
+    assert sum(count == 1 for count in words.values()) > 500
+
+
+def test_the_script_writes_apks_and_the_truth(tmp_path: Path) -> None:
+    folder = tmp_path / "made"
+    script = CHECKOUT / "scripts/make_ecosystem"
+    command = [sys.executable, str(script), "3", "--seed", "4", "-o", str(folder)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout == ""
+    lines = [json.loads(line) for line in (folder / TRUTH_FILE).read_text().splitlines()]
+    assert [(folder / line["file"]).stat().st_size for line in lines] == [line["size"] for line in lines]
+
+
+def test_aapt_reads_the_same_packages_and_launchers(ecosystem: Path, truth: list[Expected]) -> None:
+    aapt2 = require("aapt2")
+    for one in _a_few(truth):
+        run = subprocess.run(
+            [aapt2, "dump", "badging", ecosystem / one.file], capture_output=True, text=True, check=False
+        )
+        assert f"package: name='{one.package}'" in run.stdout, one.file
+        assert ("launchable-activity" in run.stdout) == one.has_launcher, one.file
+
+
+def test_androguard_finds_the_same_descriptors(ecosystem: Path, truth: list[Expected]) -> None:
+    require("androguard")
+    androguard_apk = importlib.import_module("androguard.core.apk")
+    androguard_xml = importlib.import_module("androguard.core.axml")
+    importlib.import_module("androguard.util").set_log("CRITICAL")
+    speaking = [one for one in truth if "mobile-mcp+1.0" in one.protocols]
+    shortened = [one for one in speaking if "short paths" in one.kind]
+    assert shortened
+    for one in (*speaking[:3], *shortened[:3]):
+        apk = androguard_apk.APK(str(ecosystem / one.file))
+        files = [path for path in apk.get_files() if path.startswith("res/") and path.endswith(".xml")]
+        found = [_ids_in(androguard_xml.AXMLPrinter(apk.get_file(path)).get_xml_obj()) for path in files]
+        declared = dict(zip(one.protocols, one.capabilities, strict=True))
+        assert apk.get_package() == one.package
+        assert found == [declared["mobile-mcp+1.0"]], one.file
+
+
+def _ids_in(root: Any) -> tuple[str, ...]:
+    return tuple(element.get("id") for element in root.iter("capability"))
+
+
+def _a_few(truth: list[Expected]) -> list[Expected]:
+    kinds: dict[str, Expected] = {}
+    for one in truth:
+        if one.outcome == READ and "climbing" not in one.kind:
+            kinds.setdefault(one.kind, one)
+    return list(kinds.values())
