@@ -20,12 +20,14 @@ from pathlib import Path
 
 import typer
 
-from droidgate.cli.documents import PUBLISHED, Matrix
+from droidgate.cli.documents import Matrix
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.json_output import json_text, schema_of
 from droidgate.cli.listing_formats import can_write
 from droidgate.cli.matrix import cell_text, make_matrix
 from droidgate.cli.program import build_app
+from droidgate.cli.published import PUBLISHED
+from droidgate.coverage.catalog_page import catalog_page
 from droidgate.formats import load_formats
 from droidgate.model.findings import FINDING_CODES, FindingCode
 from droidgate_mappings.tables import DivergenceRow, load_divergences
@@ -72,6 +74,9 @@ _AREAS = {
     "droidgate.cli.linting": "Checking",
     "droidgate.fit": "Crossing from one protocol to another",
     "droidgate.compare": "Differences between two versions",
+    "droidgate.coverage.marks": "Security marks of a scan",
+    "droidgate_shim.builder.manifest_rules": "Checking a shim",
+    "droidgate_shim.builder": "Building a shim",
 }
 
 
@@ -89,6 +94,7 @@ def pages() -> dict[str, str]:
     """Return path below docs/ to text, for every generated page."""
     import_everything()
     made: dict[str, Callable[[], str]] = {
+        "catalog.md": lambda: f"{NOTE}\n{catalog_page()}",
         "cli.md": cli_page,
         "divergences.md": divergences_page,
         "exit-codes.md": exit_codes_page,

@@ -150,6 +150,8 @@ class Format:
         listings: The listings of the running system that `read_installed` wants.
         read_installed: Reads an installed application with what the running system says of it; without it,
             `read_application` does. Raises `InputError` as that does.
+        find_silent: Providers of an application whose files do not tell their capabilities, which is why
+            `read_application` leaves them out: a phone would be asked.
         call_routes: The ways in which a provider could be called from a computer, and what they lack on a
             phone.
         what_would_find: What would find the capabilities of a provider whose app's files do not tell them,
@@ -167,6 +169,7 @@ class Format:
     looks_for: tuple[ComponentQuery, ...] = ()
     listings: frozenset[Listing] = frozenset()
     read_installed: Callable[[Application, InstalledState, ReadingContext], Reading] | None = None
+    find_silent: Callable[[Application], tuple[Provider, ...]] | None = None
     call_routes: Callable[[Provider, DeviceFacts], tuple[CallRoute, ...]] | None = None
     what_would_find: Callable[[Provider], str | None] | None = None
 

@@ -20,6 +20,8 @@ class DialectTable(Frozen):
         id: Stable id.
         summary: One line for people.
         wire: Ids of the wire dialects that belong to it, most usual first.
+        interface: In which way its capabilities are called (`droidgate_mappings.reach`), None where only the
+            protocol's own agent calls them.
         readable: It has a static descriptor.
         not_read_because: Why it is not read, where it is not.
         not_written_because: Why it is not written, where there is no capacity.
@@ -29,6 +31,7 @@ class DialectTable(Frozen):
     id: str
     summary: str
     wire: tuple[str, ...] = ()
+    interface: str | None = None
     readable: bool = True
     not_read_because: str | None = None
     not_written_because: str | None = None

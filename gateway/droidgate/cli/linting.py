@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
 from droidgate.cli.documents import LintDocument
@@ -16,11 +16,12 @@ from droidgate.cli.options import LintThreshold
 from droidgate.cli.pages import Line, show
 from droidgate.cli.reading import Output, check_sources, chosen_formats, tell_problem
 from droidgate.cli.sarif import sarif_log
-from droidgate.formats import Format, SourceFile, detect_format, load_formats
+from droidgate.formats import Format, SourceFile, load_formats
 from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
-from droidgate.model.findings import LINT_LEVELS, Finding, Level, at_least, finding_code
-from droidgate.sources import STANDARD_INPUT, UNTIED_DESCRIPTOR, SourceReading, read_source
+from droidgate.model.findings import Finding, Level, at_least, finding_code
+from droidgate.sources import STANDARD_INPUT, read_source
+from droidgate.sources.checking import check_file, check_reading
 
 UNREADABLE: Final = finding_code(
     "unreadable", "A file below the source cannot be read, so nothing else in it is checked", __name__
@@ -69,44 +70,27 @@ def _lint_source(spelled: str, formats: Sequence[Format], *, strict: bool) -> It
             raise
         yield from told
         return
-    for application in reading.applications:
-        for one in formats:
-            if one.lint_application is not None:
-                yield from one.lint_application(application)
-    for path in _files_without_application(reading):
-        yield from _lint_file(path, data, formats)
-    yield from (one for one in reading.findings if one.level in LINT_LEVELS)
+    yield from check_reading(reading, formats, lambda path: _content_of(path, data))
     for error in reading.problems:
         tell_problem(error)
         yield _unreadable(error)
 
 
-def _files_without_application(reading: SourceReading) -> list[str]:
-    """Return the descriptors that no application's check has seen."""
-    untied = {
-        one.source.path
-        for one in reading.findings
-        if one.code == UNTIED_DESCRIPTOR and one.source is not None
-    }
-    folders = [PurePosixPath(one.place.path).parent for one in reading.applications]
-    return [
-        path
-        for path in reading.files_read
-        if path in untied or not any(PurePosixPath(path).is_relative_to(folder) for folder in folders)
-    ]
-
-
 def _lint_file(path: str, data: bytes | None, formats: Iterable[Format]) -> Iterator[Finding]:
     """Yield the findings of one descriptor; nothing for what is none."""
-    if data is None:
-        try:
-            data = Path(path).read_bytes()
-        except (OSError, ValueError):
-            return
-    source = SourceFile(path, data)
-    one = detect_format(source, formats)
-    if one is not None and one.lint_file is not None:
-        yield from one.lint_file(source)
+    content = _content_of(path, data)
+    if content is not None:
+        yield from check_file(SourceFile(path, content), formats)
+
+
+def _content_of(path: str, data: bytes | None) -> bytes | None:
+    """Return what came from standard input, else what is on disk; None for what is gone."""
+    if data is not None:
+        return data
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError):
+        return None
 
 
 def _unreadable(error: InputError) -> Finding:

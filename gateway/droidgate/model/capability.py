@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from pydantic import Field
 
@@ -166,17 +167,23 @@ def declaration_of(part: Frozen) -> dict[str, Json]:
     list of `[name, property]` pairs.
     """
     declared: dict[str, Json] = {}
-    for name, field in type(part).model_fields.items():
+    for name, default in _defaults_of(type(part)):
         value = getattr(part, name)
-        if name in _NOT_DECLARED or (
-            name != "kind" and value == field.get_default(call_default_factory=True)
-        ):
+        if name in _NOT_DECLARED or (name != "kind" and value == default):
             continue
         if name == "properties":
             declared[name] = [[key, declaration_of(held)] for key, held in value.items()]
         else:
             declared[name] = _declared_value(value)
     return declared
+
+
+@cache
+def _defaults_of(model: type[Frozen]) -> tuple[tuple[str, Json], ...]:
+    """Return the fields of a class and their defaults; asking pydantic each time takes most of a digest."""
+    return tuple(
+        (name, field.get_default(call_default_factory=True)) for name, field in model.model_fields.items()
+    )
 
 
 def _declared_value(value: Json) -> Json:

@@ -33,7 +33,16 @@ from droidgate.sources.manifest import is_manifest
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.spelling import printable, spelled_parent
 
-__all__ = ["STANDARD_INPUT", "UNTIED_DESCRIPTOR", "SourceReading", "application_from_tree", "read_source"]
+__all__ = [
+    "STANDARD_INPUT",
+    "UNTIED_DESCRIPTOR",
+    "SourceReading",
+    "application_from_tree",
+    "read_content",
+    "read_one_module",
+    "read_opened",
+    "read_source",
+]
 
 STANDARD_INPUT: Final = "-"
 DEVICE_SCHEME: Final = "adb:"
@@ -99,7 +108,7 @@ def read_source(
     """
     if not spelled:
         raise InputError("the path is empty", hint="A folder is `.`, standard input is `-`")
-    chosen = tuple(load_formats().values() if formats is None else formats)
+    chosen = _chosen(formats)
     if spelled.startswith(DEVICE_SCHEME):
         return _read_device(spelled, chosen, strict=strict)
     reader = _Reader(strict=strict, formats=chosen)
@@ -115,6 +124,40 @@ def read_source(
     else:
         reader.read_named(spelled, read_bytes(spelled))
     return reader.result()
+
+
+def read_opened(apk: Apk, *, formats: Iterable[Format] | None = None) -> SourceReading:
+    """Read what an opened APK with its splits declares; what cannot be read is among the problems."""
+    reader = _Reader(strict=False, formats=_chosen(formats))
+    reader.read_apk(apk)
+    return reader.result()
+
+
+def read_one_module(module: Module, *, formats: Iterable[Format] | None = None) -> SourceReading:
+    """Read what one module of a build declares; what cannot be read is among the problems."""
+    reader = _Reader(strict=False, formats=_chosen(formats))
+    reader.read_module(module)
+    return reader.result()
+
+
+def read_content(path: str, data: bytes, *, formats: Iterable[Format] | None = None) -> SourceReading:
+    """Read one descriptor from memory.
+
+    Args:
+        path: How a user would write it.
+        data: Its content.
+        formats: The formats to look for; all installed ones by default.
+
+    Raises:
+        InputError: it is broken, or no format claims it.
+    """
+    reader = _Reader(strict=False, formats=_chosen(formats))
+    reader.read_named(path, data)
+    return reader.result()
+
+
+def _chosen(formats: Iterable[Format] | None) -> tuple[Format, ...]:
+    return tuple(load_formats().values() if formats is None else formats)
 
 
 def _read_device(spelled: str, formats: tuple[Format, ...], *, strict: bool) -> SourceReading:
@@ -204,7 +247,7 @@ class _Reader:
         self._files_read = scan.files_read
         self._note(*scan.problems)
         for module in scan.modules:
-            self._read_module(module)
+            self.read_module(module)
         for path, place in scan.loose_files:
             self._read_loose(path, place)
         problems: list[InputError] = []
@@ -278,7 +321,8 @@ class _Reader:
         for one in self._formats:
             self._read_application(application, one)
 
-    def _read_module(self, module: Module) -> None:
+    def read_module(self, module: Module) -> None:
+        """Read the applications of a module, and the descriptors in it that no component points to."""
         context = self._context()
         problems: list[InputError] = []
         applications = list(read_module(module, context, problems))
@@ -357,4 +401,4 @@ class _Reader:
 
     def _read_loose_manifest(self, place: str, data: bytes) -> None:
         folder, _, name = place.rpartition("/")
-        self._read_module(Module({"main": SourceSet({name: data}, folder, name)}))
+        self.read_module(Module({"main": SourceSet({name: data}, folder, name)}))

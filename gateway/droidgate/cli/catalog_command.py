@@ -1,0 +1,50 @@
+"""`droidgate catalog sql`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from droidgate.cli.options import AsJson, JsonSchema
+
+Query = Annotated[
+    str,
+    typer.Argument(metavar="SELECT", help="The query, as DuckDB understands it", show_default=False),
+]
+CatalogFolder = Annotated[
+    Path, typer.Option("--catalog", metavar="DIR", help="Folder of the catalog", show_default=False)
+]
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV with a line of names instead of text")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the program."""
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+    group.command("sql", short_help="Ask a catalog a question in SQL")(_sql)
+    app.add_typer(group, name="catalog", help="Catalogs that `scan` has made")
+    group.callback()(_group)
+
+
+def _group() -> None:
+    """Take no option before the command."""
+
+
+def _sql(
+    query: Query,
+    *,
+    catalog: CatalogFolder,
+    as_csv: AsCsv = False,
+    as_json: AsJson = False,
+    json_schema: JsonSchema = False,
+) -> int:
+    """Ask a catalog a question in SQL.
+
+    The tables are described in docs/catalog.md. One SELECT is run; it can write nothing, and read nothing but
+    the catalog.
+    """
+    del json_schema
+    from droidgate.cli.querying import ask_catalog
+
+    return ask_catalog(catalog, query, as_csv=as_csv, as_json=as_json)

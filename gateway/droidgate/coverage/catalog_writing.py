@@ -1,0 +1,192 @@
+"""From the log of a scan to a catalog; DuckDB reads the one and writes the other."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from droidgate.coverage.catalog import CATALOG_SCHEMA, Catalog, files_of, first_line, quoted
+from droidgate.coverage.crossings import LEVELS
+from droidgate.coverage.extras import need
+from droidgate.coverage.inputs import CATALOG_FILE
+from droidgate.coverage.rows import TABLES, Table
+from droidgate.coverage.scan_log import Header
+from droidgate.coverage.scanned import MAX_LINE
+from droidgate.model.errors import InputError
+
+BUILDING: Final = "building"
+"""Folder inside the catalog's where a new one is made."""
+
+_FILE: Final = "0000.parquet"
+_ROW_GROUP: Final = 100_000
+_NUMBERS: Final = ("provider", "capability", "target", "level", "provider_level")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a catalog is made of.
+
+    Attributes:
+        log: The log of the scan.
+        header: Its first line.
+        known: Catalogs whose rows stand for units that the log has no rows of.
+        merged: Catalogs that are taken in whole, with the name that goes before their sources.
+    """
+
+    log: Path
+    header: Header
+    known: Sequence[Catalog] = ()
+    merged: Sequence[tuple[str, Catalog]] = ()
+
+
+def write_catalog(folder: Path, parts: Parts, *, threads: int | None = None) -> Catalog:
+    """Write a catalog from the log of a scan, over one that is there.
+
+    Rows are sorted by the key of their table, so that the same results make the same catalog in whatever
+    order they came.
+
+    Args:
+        folder: Where; it exists.
+        parts: What goes in.
+        threads: How many threads DuckDB may use; all by default.
+
+    Raises:
+        UsageError: DuckDB is not installed.
+        InputError: it cannot be written.
+    """
+    duckdb = need("duckdb", "coverage")
+    building = folder / BUILDING
+    shutil.rmtree(building, ignore_errors=True)
+    building.mkdir()
+    try:
+        connection = duckdb.connect(str(building / "lines.duckdb"))
+        if threads is not None:
+            connection.execute(f"SET threads = {int(threads)}")
+        rows = _Writing(connection, parts, building).run()
+        connection.close()
+    except duckdb.Error as error:
+        raise InputError(f"the catalog cannot be written: {first_line(error)}", place=str(folder)) from None
+    for name in TABLES:
+        (folder / name).mkdir(exist_ok=True)
+        (building / name / _FILE).replace(folder / name / _FILE)
+    targets = sorted({*parts.header.targets, *(one for _, held in parts.merged for one in held.targets)})
+    told = {
+        "schema": CATALOG_SCHEMA,
+        "droidgate": parts.header.droidgate,
+        "targets": targets,
+        "limits": dict(parts.header.limits),
+        "rows": rows,
+    }
+    written = building / CATALOG_FILE
+    written.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    written.replace(folder / CATALOG_FILE)
+    shutil.rmtree(building, ignore_errors=True)
+    return Catalog.open(folder)
+
+
+class _Writing:
+    def __init__(self, connection: Any, parts: Parts, building: Path) -> None:
+        self._connection = connection
+        self._parts = parts
+        self._building = building
+
+    def run(self) -> dict[str, int]:
+        """Write every table, and return how many rows each has."""
+        self._name_lines()
+        self._name_units()
+        counts = {}
+        for name, table in TABLES.items():
+            selected = self._sources() if name == "sources" else self._rows_of(table)
+            (self._building / name).mkdir()
+            target = quoted(str(self._building / name / _FILE))
+            order = ", ".join(table.key)
+            columns = ", ".join(one.name for one in table.columns)
+            options = f"FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROW_GROUP}"
+            written = f"COPY (SELECT {columns} FROM ({selected}) ORDER BY {order}) TO {target} ({options})"
+            counts[name] = self._connection.execute(written).fetchone()[0]
+        return counts
+
+    def _name_lines(self) -> None:
+        """Make tables of the log's lines, and of those that count: of each input the last."""
+        types = {one.name: one.type for one in TABLES["sources"].columns} | {"stage": "BIGINT"}
+        for name, table in TABLES.items():
+            if name not in {"sources", "crossings"}:
+                fields = ", ".join(f"{one.name} {one.type}" for one in table.columns)
+                types[name] = f"STRUCT({fields})[]"
+        types["crossings"] = "BIGINT[][]"
+        listed = ", ".join(f"{name}: {quoted(held)}" for name, held in types.items())
+        self._run(
+            f"CREATE TABLE lines AS SELECT * FROM read_json({quoted(str(self._parts.log))}, "
+            f"columns = {{{listed}}}, format = 'newline_delimited', "
+            f"maximum_object_size = {MAX_LINE + (1 << 20)}) WHERE source IS NOT NULL"
+        )
+        columns = ", ".join(one.name for one in TABLES["sources"].columns)
+        self._run(
+            f"CREATE TABLE counting AS SELECT {columns} FROM lines "
+            "QUALIFY row_number() OVER (PARTITION BY source ORDER BY stage DESC) = 1"
+        )
+
+    def _name_units(self) -> None:
+        """Make a table of the units of the catalog, with the number of the place where their rows are."""
+        used = "SELECT unit FROM counting WHERE unit IS NOT NULL"
+        held = " OR ".join(f"{name} IS NOT NULL" for name in TABLES if name not in {"sources", "crossings"})
+        self._run(
+            f"CREATE TABLE units AS SELECT DISTINCT unit, 0 AS place FROM lines "
+            f"WHERE unit IN ({used}) AND ({held})"
+        )
+        merged = len(self._parts.merged)
+        for number, one in enumerate(self._catalogs(), 1):
+            files = quoted(one.files_of("sources"))
+            wanted = f"SELECT DISTINCT unit FROM read_parquet({files}) WHERE unit IS NOT NULL"
+            if number > merged:
+                wanted += f" AND unit IN ({used})"
+            known = "SELECT unit FROM units"
+            self._run(f"INSERT INTO units SELECT unit, {number} FROM ({wanted}) WHERE unit NOT IN ({known})")
+
+    def _run(self, statement: str) -> None:
+        self._connection.execute(statement)
+
+    def _catalogs(self) -> list[Catalog]:
+        return [*(one for _, one in self._parts.merged), *self._parts.known]
+
+    def _sources(self) -> str:
+        columns = ", ".join(one.name for one in TABLES["sources"].columns)
+        rest = columns.removeprefix("source, ")
+        selected = [f"SELECT {columns} FROM counting"]
+        for name, one in self._parts.merged:
+            called = f"{quoted(name + '/')} || source AS source"
+            selected.append(f"SELECT {called}, {rest} FROM read_parquet({quoted(one.files_of('sources'))})")
+        return " UNION ALL ".join(selected)
+
+    def _rows_of(self, table: Table) -> str:
+        name = table.name
+        columns = ", ".join(one.name for one in table.columns)
+        own = "SELECT unit FROM units WHERE place = 0"
+        lines = f"SELECT unit, unnest({name}) AS x FROM lines WHERE unit IN ({own}) AND {name} IS NOT NULL"
+        if name == "crossings":
+            selected = [f"SELECT {self._crossing_columns()} FROM ({lines})"]
+        else:
+            fields = ", ".join(f"x.{one.name} AS {one.name}" for one in table.columns)
+            selected = [f"SELECT {fields} FROM ({lines})"]
+        for number, one in enumerate(self._catalogs(), 1):
+            theirs = f"SELECT unit FROM units WHERE place = {number}"
+            files = quoted(files_of(one.folder, name))
+            selected.append(f"SELECT {columns} FROM read_parquet({files}) WHERE unit IN ({theirs})")
+        return " UNION ALL ".join(selected)
+
+    def _crossing_columns(self) -> str:
+        targets, levels = _list_of(self._parts.header.targets), _list_of(LEVELS)
+        counted = [one.name for one in TABLES["crossings"].columns if one.name not in {"unit", *_NUMBERS}]
+        counts = ", ".join(f"x[{at}] AS {name}" for at, name in enumerate(counted, len(_NUMBERS) + 1))
+        return (
+            f"unit, x[1] AS provider, x[2] AS capability, {targets}[x[3] + 1] AS target, "
+            f"{levels}[x[4] + 1] AS level, {levels}[x[5] + 1] AS provider_level, {counts}"
+        )
+
+
+def _list_of(texts: Iterable[str]) -> str:
+    return f"[{', '.join(map(quoted, texts))}]"

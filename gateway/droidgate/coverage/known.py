@@ -1,0 +1,54 @@
+"""Which units have their rows already: digests, sorted, in a file that every worker maps into memory."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+_BYTES: Final = 32
+
+
+def write_known(path: Path, units: Iterable[str]) -> None:
+    """Write the file of known units.
+
+    Args:
+        path: Where.
+        units: Hexadecimal SHA-256 digests.
+    """
+    path.write_bytes(b"".join(sorted({bytes.fromhex(one) for one in units})))
+
+
+class KnownUnits:
+    """The known units of a file; none where there is no file, as on another machine.
+
+    Args:
+        path: The file, None for none.
+    """
+
+    def __init__(self, path: str | None) -> None:
+        self._digests: mmap.mmap | None = None
+        if path:
+            try:
+                with Path(path).open("rb") as file:
+                    self._digests = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            except (OSError, ValueError):  # not there, or empty
+                self._digests = None
+
+    def __contains__(self, unit: object) -> bool:
+        digests = self._digests
+        if digests is None or not isinstance(unit, str):
+            return False
+        wanted = bytes.fromhex(unit)
+        low, high = 0, len(digests) // _BYTES
+        while low < high:
+            middle = (low + high) // 2
+            found = digests[middle * _BYTES : (middle + 1) * _BYTES]
+            if found == wanted:
+                return True
+            if found < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return False

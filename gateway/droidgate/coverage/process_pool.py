@@ -1,0 +1,359 @@
+"""Scanning with processes that a hostile file may end: it costs its worker, not the scan.
+
+Each worker is driven by a thread that sends it inputs and takes the answers. A worker that dies, or takes too
+long, is replaced; the input that it was at becomes a result with its reason, the ones behind it go to the
+next worker. One that died is tried once more by itself first: it may have been somebody else who ended it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from queue import Queue
+from typing import Any, BinaryIO, Final, cast
+
+from droidgate.coverage.frames import read_frame, write_frames
+from droidgate.coverage.inputs import Item
+from droidgate.coverage.scanned import Scanned
+from droidgate.coverage.worker import OUT_OF_MEMORY, READY, SCAN_ONE
+from droidgate.model.errors import DroidgateError
+
+_AHEAD: Final = 3
+"""Inputs that a worker has got at once, so that it never waits for the next one."""
+_SMALL: Final = 8 << 10
+"""A longer input is sent only when the worker waits for it: neither side may block the other."""
+_LOOKS_EACH: Final = 0.05
+_QUEUED: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSettings:
+    """How a pool works.
+
+    Attributes:
+        workers: How many processes.
+        memory: Bytes that each may take beyond what it takes to start.
+        deadline: Seconds that one input may take.
+        known: File of known units, None for none.
+        work: What a worker does, `module:function`.
+    """
+
+    workers: int = 1
+    memory: int = 1 << 30
+    deadline: float = 60.0
+    known: str | None = None
+    work: str = SCAN_ONE
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of one input: the head of the result, and its rows as a JSON text or nothing."""
+
+    item: Item
+    head: dict[str, Any]
+    rows: bytes = b""
+
+    @classmethod
+    def of(cls, item: Item, scanned: Scanned) -> Answer:
+        """Return the answer that a worker would have sent."""
+        head, rows = scanned.encode()
+        return cls(item, json.loads(head), rows)
+
+
+class _Worker:
+    """One process.
+
+    Raises:
+        DroidgateError: it cannot be started.
+    """
+
+    def __init__(self, settings: PoolSettings) -> None:
+        module = "droidgate.coverage.worker"
+        limits = (str(settings.memory), str(settings.deadline))
+        command = [sys.executable, "-m", module, *limits, settings.work, settings.known or ""]
+        quiet = None if os.environ.get("DROIDGATE_TRACEBACK") == "1" else subprocess.DEVNULL
+        self._process = subprocess.Popen(  # noqa: S603 - our own module
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=quiet,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(one for one in sys.path if one)},
+            start_new_session=True,
+        )
+        self._incoming = cast("BinaryIO", self._process.stdout)
+        self._outgoing = cast("BinaryIO", self._process.stdin)
+        self.started: float | None = None
+        self.is_late = False
+        if read_frame(self._incoming) != READY:
+            self.end()
+            hint = "DROIDGATE_TRACEBACK=1 shows what it says"
+            raise DroidgateError("a worker process cannot be started", hint=hint)
+
+    @property
+    def process_id(self) -> int:
+        return self._process.pid
+
+    def send(self, frame: bytes) -> bool:
+        try:
+            write_frames(self._outgoing, frame)
+        except OSError:
+            return False
+        return True
+
+    def receive(self) -> tuple[bytes, bytes] | None:
+        """Return the next answer, None where the worker has died."""
+        self.started = time.monotonic()
+        try:
+            head, rows = read_frame(self._incoming), read_frame(self._incoming)
+        except (OSError, ValueError):
+            return None
+        finally:
+            self.started = None
+        return None if head is None or rows is None else (head, rows)
+
+    def check(self, now: float, deadline: float) -> None:
+        """End the process where its input takes too long."""
+        started = self.started
+        if started is not None and now - started > deadline:
+            self.is_late = True
+            self._process.kill()
+
+    def end(self) -> None:
+        self._process.kill()
+        for stream in (self._incoming, self._outgoing):
+            try:
+                stream.close()
+            except OSError:
+                continue
+        self._process.wait()
+
+
+class ProcessPool:
+    """Processes that scan inputs.
+
+    Args:
+        settings: How it works.
+        most_waiting: How many answers may wait to be taken, 0 for any number.
+    """
+
+    def __init__(self, settings: PoolSettings, *, most_waiting: int = _QUEUED) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._queue: Queue[Answer | BaseException | None] = Queue(most_waiting)
+        self._workers: dict[int, _Worker] = {}
+
+    def run(self, items: Iterable[Item]) -> Iterator[Answer]:
+        """Yield an answer for each input, as they come.
+
+        Raises:
+            DroidgateError: no worker can be started.
+        """
+        source = iter(items)
+        count = self._settings.workers
+        threads = [
+            threading.Thread(target=self._drive, args=(number, source), daemon=True)
+            for number in range(count)
+        ]
+        self.begin_watching()
+        for one in threads:
+            one.start()
+        try:
+            while count:
+                answer = self._queue.get()
+                if answer is None:
+                    count -= 1
+                elif isinstance(answer, Answer):
+                    yield answer
+                else:
+                    raise answer
+        finally:
+            self.stop(threads)
+
+    def begin_watching(self) -> None:
+        """Look after the deadlines of the workers, in a thread."""
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def process_ids(self) -> list[int]:
+        """Return the process ids of the workers that run now."""
+        with self._lock:
+            return [one.process_id for one in self._workers.values()]
+
+    def taken(self) -> list[Answer]:
+        """Return the answers that wait."""
+        answers: list[Answer] = []
+        while not self._queue.empty():
+            one = self._queue.get()
+            if isinstance(one, Answer):
+                answers.append(one)
+        return answers
+
+    def stop(self, threads: Iterable[threading.Thread] = ()) -> None:
+        """End the workers, and wait for the threads that drive them."""
+        self._stopped.set()
+        with self._lock:
+            workers = list(self._workers.values())
+        for worker in workers:
+            worker.end()
+        for one in threads:
+            while one.is_alive():
+                while not self._queue.empty():
+                    self._queue.get()
+                one.join(_LOOKS_EACH)
+
+    def _watch(self) -> None:
+        while not self._stopped.wait(_LOOKS_EACH):
+            now = time.monotonic()
+            with self._lock:
+                workers = list(self._workers.values())
+            for worker in workers:
+                worker.check(now, self._settings.deadline)
+
+    def _drive(self, number: int, source: Iterator[Item]) -> None:
+        driver = _Driver(self, number, source)
+        try:
+            driver.work()
+            driver.end()
+            self._queue.put(None)
+        except BaseException as error:  # noqa: BLE001 - raised where the answers are taken
+            if not self._stopped.is_set():
+                self._queue.put(error)
+
+    def next_item(self, source: Iterator[Item]) -> Item | None:
+        """Return the next input for whoever asks, None when there is none."""
+        with self._lock:
+            return None if self._stopped.is_set() else next(source, None)
+
+    def put(self, answer: Answer) -> None:
+        """Take an answer."""
+        self._queue.put(answer)
+
+    def start_worker(self, number: int) -> _Worker:
+        """Start the worker of a driver, in place of the one that it had."""
+        worker = _Worker(self._settings)
+        with self._lock:
+            self._workers[number] = worker
+        if self._stopped.is_set():
+            worker.end()
+        return worker
+
+    def end_worker(self, number: int, worker: _Worker) -> None:
+        """End the worker of a driver."""
+        with self._lock:
+            self._workers.pop(number, None)
+        worker.end()
+
+    @property
+    def is_stopped(self) -> bool:
+        """Nobody takes answers any more."""
+        return self._stopped.is_set()
+
+    def why_it_ended(self, item: Item, *, is_late: bool) -> Scanned:
+        """Return the result for an input that has cost its worker."""
+        if is_late:
+            reason = f"it takes more than {self._settings.deadline:g} seconds"
+            return Scanned.failed(item.source, "too-slow", reason)
+        return Scanned.failed(item.source, "crashed", "its worker process died of it, twice")
+
+
+class StandingWorker:
+    """One guarded process that stays between lots of inputs, as beside a worker of a cluster.
+
+    Args:
+        settings: How it works; the number of workers does not count.
+    """
+
+    def __init__(self, settings: PoolSettings) -> None:
+        self._pool = ProcessPool(settings, most_waiting=0)
+        self._driver = _Driver(self._pool, 0, iter(()))
+        self._pool.begin_watching()
+
+    def scan(self, items: Iterable[Item]) -> list[Answer]:
+        """Return the answers for some inputs, in their order.
+
+        Raises:
+            DroidgateError: the process cannot be started.
+        """
+        self._driver.source = iter(items)
+        self._driver.work()
+        return self._pool.taken()
+
+    def end(self) -> None:
+        """End the process."""
+        self._pool.stop()
+        self._driver.end()
+
+
+class _Driver:
+    """Drives one worker after the other until there is no input left."""
+
+    def __init__(self, pool: ProcessPool, number: int, source: Iterator[Item]) -> None:
+        self._pool = pool
+        self._number = number
+        self.source = source
+        self._waiting: deque[Item] = deque()
+        self._sent: deque[Item] = deque()
+        self._tried: set[str] = set()
+        self._worker: _Worker | None = None
+
+    def work(self) -> None:
+        """Work until there is no input left; the worker stays."""
+        while not self._pool.is_stopped and self._send():
+            worker = self._worker
+            received = None if worker is None else worker.receive()
+            if worker is not None and received is not None:
+                answer = Answer(self._sent.popleft(), json.loads(received[0]), received[1])
+                if worker.is_late or answer.head["outcome"] == OUT_OF_MEMORY:
+                    self._replace_worker()
+                self._pool.put(answer)
+            elif not self._pool.is_stopped:
+                self._bury(is_late=worker is not None and worker.is_late)
+
+    def end(self) -> None:
+        """Let the worker go."""
+        if self._worker is not None:
+            self._pool.end_worker(self._number, self._worker)
+            self._worker = None
+
+    def _send(self) -> bool:
+        """Give the worker as much as it may have; return False where nothing is left to do."""
+        while len(self._sent) < _AHEAD:
+            if self._sent and self._sent[-1].source in self._tried:
+                break
+            item = self._waiting.popleft() if self._waiting else self._pool.next_item(self.source)
+            if item is None:
+                break
+            frame = json.dumps(item.as_json()).encode()
+            is_alone = len(frame) > _SMALL or item.source in self._tried
+            if is_alone and self._sent:
+                self._waiting.appendleft(item)
+                break
+            if self._worker is None:
+                self._worker = self._pool.start_worker(self._number)
+            self._sent.append(item)
+            if not self._worker.send(frame) or is_alone:
+                break
+        return bool(self._sent)
+
+    def _bury(self, *, is_late: bool) -> None:
+        """Put away a dead worker: the input it was at has its result or another try, the others wait."""
+        item = self._sent.popleft()
+        self._replace_worker()
+        if is_late or item.source in self._tried:
+            self._pool.put(Answer.of(item, self._pool.why_it_ended(item, is_late=is_late)))
+        else:
+            self._tried.add(item.source)
+            self._waiting.appendleft(item)
+
+    def _replace_worker(self) -> None:
+        """Let the worker go; what it has not answered waits for the next one."""
+        self._waiting.extendleft(reversed(self._sent))
+        self._sent.clear()
+        self.end()

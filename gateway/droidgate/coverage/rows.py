@@ -1,0 +1,231 @@
+"""The rows of a catalog: what a scan tells of each file, typed, in a fixed order (docs/catalog.md).
+
+A row holds no time and no place of the machine, and but for `sources` it depends on the content that was read
+alone: it stands under the digest of that content, its unit. So two equal files have one set of rows, and a
+scan gives the same rows wherever, however often and with however many workers it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from types import UnionType
+from typing import Any, Final, TypeAlias, get_args, get_origin, get_type_hints
+
+SCHEMA_VERSION: Final = 1
+"""Rises when a reader of an older catalog would break."""
+
+_SQL_TYPES: Final = {str: "VARCHAR", int: "BIGINT", bool: "BOOLEAN"}
+
+
+def column(meaning: str) -> Any:
+    """Return a field of a row with what it means, one sentence without a period."""
+    return field(metadata={"meaning": meaning})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRow:
+    """A file, module or installed app that was looked at, whatever came of it."""
+
+    source: str = column("Where it was found, as the user would write it; of an absolute path the last part")
+    kind: str = column("`apk`, `descriptor`, `module` or `installed`; `unknown` where it was not opened")
+    digest: str | None = column(
+        "SHA-256 by which the content is known again: of a signed APK its size and end, else of everything; "
+        "null where it was not read"
+    )
+    size: int | None = column("Bytes")
+    unit: str | None = column("Under which unit its rows stand, null where it has none")
+    outcome: str = column(
+        "`read`, `part` (a split, told with its base), `no-descriptor`, `unreadable`, `too-slow`, "
+        "`too-much-memory` or `crashed`"
+    )
+    reason: str | None = column("Why it is not `read`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppRow:
+    """An application: an APK with its splits, a variant of a module, an installed app."""
+
+    unit: str = column("The unit")
+    app: int = column("Position in the unit, from 0")
+    package: str | None = column("Application id")
+    version_code: int | None = column("`android:versionCode` with its major half")
+    version_name: str | None = column("`android:versionName`; known from an APK")
+    label: str | None = column("The application's label in the default language")
+    description: str | None = column("The application's description")
+    minimum_sdk: int | None = column("`android:minSdkVersion`")
+    target_sdk: int | None = column("`android:targetSdkVersion`")
+    signers: tuple[str, ...] = column("SHA-256 of each signing certificate")
+    has_launcher: bool = column("It has an enabled activity that launchers show")
+    components: int = column("How many components it has")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderRow:
+    """What one component, or one descriptor, declares in one protocol."""
+
+    unit: str = column("The unit")
+    provider: int = column("Position in the unit, from 0")
+    app: int | None = column("The application, null for a descriptor that stands alone")
+    protocol: str = column("Id of the format")
+    dialect: str | None = column("The written form")
+    package: str | None = column("Application id")
+    component: str | None = column("Class of the component as it is declared")
+    component_kind: str | None = column("`activity`, `service`, `receiver`, `provider` or `application`")
+    exported: bool | None = column("`android:exported`, null where it is not stated")
+    enabled: bool | None = column("`android:enabled`")
+    permission: str | None = column("`android:permission`: what a caller has to hold")
+    actions: tuple[str, ...] = column("Actions of its intent filters, sorted")
+    name: str | None = column("Name for people")
+    description: str | None = column("What it offers")
+    instructions: str | None = column("How models should use it")
+    capabilities: int = column("How many it declares")
+    digest: str = column("Digest of the declaration, as `inspect --json` tells it")
+    declaration: str = column("The provider in the capability model as JSON, without places and state")
+    place: str | None = column("File inside the unit, with the line")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapabilityRow:
+    """One callable."""
+
+    unit: str = column("The unit")
+    provider: int = column("The provider")
+    capability: int = column("Position in the provider, from 0")
+    protocol: str = column("Id of the format")
+    dialect: str | None = column("The written form")
+    package: str | None = column("Application id")
+    id: str = column("The name that it is called by")
+    title: str | None = column("Name for people")
+    description: str | None = column("What it does")
+    version: str | None = column("Its own version")
+    parameters: str = column("Shape of what a call takes, such as `text:string, count?:int32`")
+    output: str | None = column("Shape of what a call returns, null where nothing is declared")
+    parameter_count: int = column("Parameters, those inside of objects too")
+    required_count: int = column("Required parameters")
+    undescribed_count: int = column("Parameters without a description")
+    untyped_count: int = column("Parameters of which nothing says what they are")
+    read_only: bool | None = column("It changes nothing, as far as it says")
+    destructive: bool | None = column("It may destroy, as far as it says")
+    idempotent: bool | None = column("Repeating it changes nothing more, as far as it says")
+    open_world: bool | None = column("It deals with the world outside the app, as far as it says")
+    enabled: bool | None = column("Whether a phone says that it can be called now, else null")
+    flags: str = column("Further facts of its own format, a JSON object")
+    tool_bytes: int | None = column(
+        "UTF-8 bytes of its entry in MCP's `tools/list` as canonical JSON, without `_meta`"
+    )
+    token_estimate: int | None = column("An estimate: those bytes divided by four, rounded up")
+    digest: str = column("Digest of the capability's declaration")
+    pin: str | None = column("What an approval by user 0 would be remembered by; null without a signer")
+    place: str | None = column("File inside the unit, with the line")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossingRow:
+    """What it costs to write one capability in one dialect, by that dialect's own writer."""
+
+    unit: str = column("The unit")
+    provider: int = column("The provider")
+    capability: int = column("The capability")
+    target: str = column("`FORMAT+DIALECT`")
+    level: str = column("The gravest finding on the capability and what it refers to; `exact` without one")
+    provider_level: str = column("The gravest finding on the provider's own fields; `exact` without one")
+    read: int = column("Findings of level `read` on the capability")
+    renamed: int = column("Findings of level `renamed`")
+    moved: int = column("Findings of level `moved`")
+    widened: int = column("Findings of level `widened`")
+    defaulted: int = column("Findings of level `defaulted`")
+    dropped: int = column("Findings of level `dropped`")
+    impossible: int = column("Findings of level `impossible`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingRow:
+    """What a reader bent, what a linter objects to, what looks unsafe."""
+
+    unit: str = column("The unit")
+    finding: int = column("Position in the unit, from 0")
+    origin: str = column("`reading`, `lint` or `security`")
+    provider: int | None = column("The provider, where the finding is on one")
+    capability: int | None = column("The capability, where the finding is on one")
+    code: str = column("Its stable code (docs/findings.md)")
+    level: str = column("How grave")
+    pointer: str = column("Where: JSON Pointer or XPath")
+    message: str = column("One sentence")
+    hint: str | None = column("The way out")
+    rule: str | None = column("The rule or the row of the divergence registry behind it")
+    place: str | None = column("File inside the unit, with the line")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemRow:
+    """A part of a unit that could not be read; the rest was."""
+
+    unit: str = column("The unit")
+    problem: int = column("Position in the unit, from 0")
+    message: str = column("One sentence")
+    hint: str | None = column("The way out")
+    place: str | None = column("File inside the unit, with the line")
+
+
+Row: TypeAlias = SourceRow | AppRow | ProviderRow | CapabilityRow | CrossingRow | FindingRow | ProblemRow
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its name, DuckDB's type, whether it may be null, and what it means."""
+
+    name: str
+    type: str
+    nullable: bool
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of a catalog.
+
+    Attributes:
+        name: Its name.
+        row: The class of its rows.
+        key: The columns that tell its rows apart; it is sorted by them.
+    """
+
+    name: str
+    row: type[Row]
+    key: tuple[str, ...]
+
+    @property
+    def meaning(self) -> str:
+        """What a row is, one sentence."""
+        return (self.row.__doc__ or "").partition("\n")[0]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Its columns, in order."""
+        return tuple(_columns_of(self.row))
+
+
+TABLES: Final[Mapping[str, Table]] = {
+    one.name: one
+    for one in (
+        Table("sources", SourceRow, ("source",)),
+        Table("apps", AppRow, ("unit", "app")),
+        Table("providers", ProviderRow, ("unit", "provider")),
+        Table("capabilities", CapabilityRow, ("unit", "provider", "capability")),
+        Table("crossings", CrossingRow, ("unit", "provider", "capability", "target")),
+        Table("findings", FindingRow, ("unit", "finding")),
+        Table("problems", ProblemRow, ("unit", "problem")),
+    )
+}
+"""Every table by name."""
+
+
+def _columns_of(row: type[Row]) -> Iterator[Column]:
+    hints = get_type_hints(row)
+    for one in fields(row):
+        hint = hints[one.name]
+        nullable = isinstance(hint, UnionType)
+        base = next(part for part in get_args(hint) if part is not type(None)) if nullable else hint
+        sql = "VARCHAR[]" if get_origin(base) is tuple else _SQL_TYPES[base]
+        yield Column(one.name, sql, nullable, one.metadata["meaning"])

@@ -1,0 +1,261 @@
+"""A scan from its inputs to its catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from droidgate.apk.bundle_files import ApkIdentity, group_apks
+from droidgate.coverage.catalog import Catalog
+from droidgate.coverage.catalog_writing import BUILDING, Parts, write_catalog
+from droidgate.coverage.crossings import targets
+from droidgate.coverage.extras import need
+from droidgate.coverage.inputs import CATALOG_FILE, Inputs, Item, list_inputs
+from droidgate.coverage.known import KnownUnits, write_known
+from droidgate.coverage.process_pool import Answer, PoolSettings, ProcessPool
+from droidgate.coverage.remote import is_only_here
+from droidgate.coverage.rows import TABLES
+from droidgate.coverage.scan_log import KEPT_LOG_FILE, LOG_FILE, Header, ScanLog
+from droidgate.coverage.scanned import KNOWN, PART
+from droidgate.coverage.worker import do_work, load_work
+from droidgate.model.errors import InputError, UsageError
+
+_KNOWN_FILE: Final = "known.units"
+_OURS: Final = frozenset({CATALOG_FILE, LOG_FILE, KEPT_LOG_FILE, _KNOWN_FILE, BUILDING, *TABLES})
+"""What a scan puts into the folder, whenever it is ended."""
+
+
+class Executor(Protocol):
+    """Whatever scans inputs: processes of this machine, or a cluster."""
+
+    def run(self, items: Iterable[Item]) -> Iterator[Answer]:
+        """Yield an answer for each input, as they come."""
+
+
+class Watcher(Protocol):
+    """Whoever wants to see how a scan goes on."""
+
+    def begin(self, total: int, done: int) -> None:
+        """So many inputs are there, and so many have their results from an earlier run."""
+
+    def advance(self, outcome: str) -> None:
+        """One more input has its result."""
+
+
+class NobodyWatches:
+    """Looks at nothing."""
+
+    def begin(self, total: int, done: int) -> None:
+        """Do nothing."""
+
+    def advance(self, outcome: str) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to scan, and how.
+
+    Attributes:
+        sources: As the user wrote them.
+        folder: The catalog.
+        pool: Processes and their limits.
+        earlier: Further catalogs whose rows need not be made again.
+        keeps_log: The log stays beside the catalog.
+        make_executor: What scans; processes of this machine by default.
+    """
+
+    sources: Sequence[str]
+    folder: Path
+    pool: PoolSettings = field(default_factory=PoolSettings)
+    earlier: Sequence[str] = ()
+    keeps_log: bool = False
+    make_executor: Callable[[PoolSettings], Executor] = ProcessPool
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a scan came to.
+
+    Attributes:
+        catalog: The catalog.
+        outcomes: How many inputs had which outcome, those of an earlier run included.
+        resumed: How many had their result from an earlier run that did not end.
+        known: How many were read by an earlier scan: their content is in a catalog.
+    """
+
+    catalog: Catalog
+    outcomes: Mapping[str, int]
+    resumed: int
+    known: int
+
+
+def scan(request: Request, watcher: Watcher | None = None) -> Result:
+    """Scan sources into a catalog, which afterwards holds exactly them.
+
+    A scan that did not end goes on where it was; content that an earlier catalog has is not read again.
+
+    Raises:
+        UsageError: a source makes no sense, a package is missing, or an unfinished scan had other settings.
+        InputError: a list or catalog cannot be read, or the folder cannot be written.
+        DeviceError: a phone cannot be reached or used.
+    """
+    need("duckdb", "coverage")
+    return _Scan(request, watcher or NobodyWatches()).run()
+
+
+class _Scan:
+    def __init__(self, request: Request, watcher: Watcher) -> None:
+        self._request = request
+        self._watcher = watcher
+        self._folder = request.folder
+        limits = {"memory": request.pool.memory, "deadline": request.pool.deadline}
+        self._header = Header(version("droidgate"), tuple(targets()), limits)
+        self._known_count = 0
+
+    def run(self) -> Result:
+        inputs = list_inputs(self._request.sources)
+        merged = [(one.rstrip("/").rpartition("/")[2], Catalog.open(one)) for one in inputs.catalogs]
+        if any(Path(one).resolve() == self._folder.resolve() for one in inputs.catalogs):
+            message = "the catalog that is written cannot be one of the sources"
+            raise UsageError(message, hint="Its content is known to the scan already")
+        self._make_folder()
+        earlier = self._earlier_catalogs()
+        known_file = self._folder / _KNOWN_FILE
+        write_known(known_file, _units_of(earlier))
+        log = self._scan_all(inputs, KnownUnits(str(known_file)))
+        parts = Parts(log.path, self._header, earlier, merged)
+        catalog = write_catalog(self._folder, parts)
+        known_file.unlink()
+        if not self._request.keeps_log:
+            log.path.unlink()
+        return Result(catalog, _final_outcomes(catalog), self._resumed, self._known_count)
+
+    def _scan_all(self, inputs: Inputs, known: Container[str]) -> ScanLog:
+        items = {one.source: one for one in inputs.items}
+        log = ScanLog.open(self._folder / LOG_FILE, self._header, items, known)
+        self._resumed = len(log.done)
+        self._watcher.begin(len(items), self._resumed)
+        try:
+            waiting = [one for one in inputs.items if one.source not in log.done]
+            self._take(log, self._answers(waiting, known))
+            groups = {one.item.source: one for one in _apps_with_splits(log, items)}
+            for answer in self._answers([one.item for one in groups.values()], known):
+                _write_group(log, answer, groups[answer.item.source].splits)
+            for phone in inputs.phones:
+                self._take(log, _answers_of_phone(phone))
+        finally:
+            log.close()
+        return log
+
+    def _take(self, log: ScanLog, answers: Iterable[Answer]) -> None:
+        for answer in answers:
+            log.write(answer)
+            self._known_count += answer.head["outcome"] == KNOWN
+            self._watcher.advance(answer.head["outcome"])
+
+    def _answers(self, items: Sequence[Item], known: Container[str]) -> Iterator[Answer]:
+        pool = self._request.pool
+        work = load_work(pool.work)
+        here = [one for one in items if one.kind == "refused" or is_only_here(one.location)]
+        for one in here:
+            yield Answer.of(one, do_work(work, one, known, None)[0])
+        left = [one for one in items if one.kind != "refused" and not is_only_here(one.location)]
+        if left:
+            settings = PoolSettings(
+                workers=min(pool.workers, len(left)),
+                memory=pool.memory,
+                deadline=pool.deadline,
+                known=str((self._folder / _KNOWN_FILE).absolute()),
+                work=pool.work,
+            )
+            yield from self._request.make_executor(settings).run(left)
+
+    def _make_folder(self) -> None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            strange = {one.name for one in self._folder.iterdir()} - _OURS
+        except OSError as error:
+            raise InputError(f"it cannot be made: {error.strerror}", place=str(self._folder)) from None
+        is_one = any((self._folder / one).exists() for one in (CATALOG_FILE, LOG_FILE))
+        if strange and not is_one:
+            hint = "Name a folder that is empty, or not there yet"
+            raise InputError(
+                "the folder holds something that is no catalog", place=str(self._folder), hint=hint
+            )
+
+    def _earlier_catalogs(self) -> list[Catalog]:
+        """Return the catalogs whose rows are what this scan would make: same program, same targets."""
+        folders = [*self._request.earlier]
+        if (self._folder / CATALOG_FILE).exists():
+            folders.insert(0, str(self._folder))
+        catalogs = [Catalog.open(one) for one in folders]
+        header = self._header
+        return [one for one in catalogs if (one.droidgate, one.targets) == (header.droidgate, header.targets)]
+
+
+def _units_of(catalogs: Iterable[Catalog]) -> Iterator[str]:
+    for one in catalogs:
+        connection = one.connect()
+        result = connection.execute(
+            "SELECT DISTINCT unit FROM sources WHERE unit IS NOT NULL AND kind <> 'installed'"
+        )
+        while rows := result.fetchmany(10_000):
+            yield from (row[0] for row in rows)
+        connection.close()
+
+
+def _final_outcomes(catalog: Catalog) -> dict[str, int]:
+    connection = catalog.connect()
+    found = connection.execute("SELECT outcome, count(*) FROM sources GROUP BY 1 ORDER BY 1").fetchall()
+    connection.close()
+    return dict(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """An app that is read again, with its splits: their items and the heads of their lines."""
+
+    item: Item
+    splits: tuple[tuple[Item, Mapping[str, Any]], ...]
+
+
+def _apps_with_splits(log: ScanLog, items: Mapping[str, Item]) -> Iterator[_Group]:
+    """Yield the bases beside which there are splits."""
+    if not log.outcomes.get(PART):
+        return
+    folders: dict[str, list[tuple[Item, Mapping[str, Any], ApkIdentity]]] = {}
+    for head in log.heads():
+        item = items.get(head["source"])
+        if item is not None and head["identity"] is not None and item.kind != "remote":
+            package, split, told = head["identity"]
+            identity = ApkIdentity(package, split, told and tuple(told))
+            folders.setdefault(item.location.rpartition("/")[0], []).append((item, head, identity))
+    for folder in sorted(folders):
+        members = sorted(folders[folder], key=lambda one: one[0].source)
+        apps, _ = group_apks([identity for _, _, identity in members])
+        for base, *numbers in apps:
+            if numbers:
+                one = members[base][0]
+                splits = tuple(members[number][:2] for number in numbers)
+                parts = tuple((split.source, split.location) for split, _ in splits)
+                yield _Group(Item(one.source, "app", one.location, parts), splits)
+
+
+def _write_group(log: ScanLog, answer: Answer, splits: Iterable[tuple[Item, Mapping[str, Any]]]) -> None:
+    """Write an app's lines: that of its base, and those of its splits, which belong to its unit."""
+    log.write(answer, stage=2)
+    for split, head in splits:
+        reason = f"it is read with its base, {answer.item.source}"
+        told = {name: held for name, held in head.items() if name != "identity"}
+        log.write(Answer(split, {**told, "unit": answer.head["unit"], "reason": reason}), stage=2)
+
+
+def _answers_of_phone(spelled: str) -> Iterator[Answer]:
+    from droidgate.coverage.phones import scan_phone  # noqa: PLC0415 - most scans have no phone
+
+    for scanned in scan_phone(spelled):
+        yield Answer.of(Item(scanned.source, "refused"), scanned)

@@ -1,0 +1,232 @@
+"""From one input to its rows: a pure function, the same in this process, in a worker and on a cluster.
+
+The rows depend on the bytes alone. What is read goes by neutral names meanwhile, so that no place or message
+tells where on a machine it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Container, Iterator
+from dataclasses import replace
+from typing import Final
+
+from droidgate.apk.bundle_files import TemporarySource, open_app
+from droidgate.apk.byte_source import ByteSource
+from droidgate.apk.files import FileSource
+from droidgate.apk.reader import Apk
+from droidgate.coverage.digests import digest_of_apk, digest_of_content
+from droidgate.coverage.inputs import Item
+from droidgate.coverage.remote import fetch
+from droidgate.coverage.scanned import KNOWN, PART, Scanned, SplitIdentity
+from droidgate.coverage.unit_rows import Unit, rows_of_unit
+from droidgate.formats import SourceFile, detect_format, load_formats
+from droidgate.model.errors import DroidgateError, InputError
+from droidgate.sources import SourceReading, read_content, read_one_module, read_opened
+from droidgate.sources.android_project import MAIN, Module
+from droidgate.sources.apk import is_archive, is_binary_xml, source_text_of
+from droidgate.sources.checking import check_reading
+from droidgate.sources.folders import FolderFiles, read_bytes, read_gradle_of
+from droidgate.sources.manifest import is_manifest
+from droidgate.sources.resources import SourceSet
+
+_DESCRIPTOR: Final = "descriptor"
+_ZIP_SIGNATURE: Final = b"PK\x03\x04"
+
+
+def scan_one(item: Item, known: Container[str] = ()) -> Scanned:
+    """Read, check and cross one input.
+
+    Args:
+        item: The input.
+        known: Units whose rows need not be made again.
+
+    What cannot be read is a result with its reason. Nothing is raised but what ends the process (no memory),
+    and mistakes of ours.
+    """
+    try:
+        return _SCANS[item.kind](item, known)
+    except DroidgateError as error:
+        return Scanned.failed(item.source, "unreadable", _reason_of(error), kind=_kind_of(item))
+
+
+def _reason_of(error: DroidgateError) -> str:
+    return f"{error.place}: {error.message}" if error.place else error.message
+
+
+def _kind_of(item: Item) -> str:
+    kinds = {"app": "apk", "file": "unknown", "remote": "apk", "refused": "unknown"}
+    return kinds.get(item.kind, item.kind)
+
+
+def _refused(item: Item, known: Container[str]) -> Scanned:
+    del known
+    return Scanned.failed(item.source, "unreadable", item.reason or "it is refused")
+
+
+def _scan_file(item: Item, known: Container[str]) -> Scanned:
+    if is_archive(item.location):
+        return _scan_apk(item, known)
+    return _scan_descriptor(item, known)
+
+
+def _scan_apk(item: Item, known: Container[str]) -> Scanned:
+    return _scan_opened(item, FileSource(item.location, name=""), known)
+
+
+def _scan_remote(item: Item, known: Container[str]) -> Scanned:
+    source = TemporarySource(name="")
+    try:
+        fetch(item.location, source.write)
+        return _scan_opened(item, source, known)
+    finally:
+        source.close()
+
+
+def _scan_opened(item: Item, source: ByteSource, known: Container[str]) -> Scanned:
+    scanned = Scanned(item.source, "apk", size=source.size)
+    try:
+        apk = open_app(source)
+    except InputError as error:
+        return scanned.ended("unreadable", _reason_of(error))
+    with apk:
+        base = apk.parts[0]
+        is_whole = base.archive.source is source
+        scanned.digest = digest_of_apk(base.archive) if is_whole else digest_of_content(source)
+        if base.split is not None:
+            scanned.identity = SplitIdentity(apk.package, base.split, base.version)
+            return scanned.ended(PART, f"it is a split of {apk.package}, whose base is not beside it")
+        return _scan_app(scanned, apk, scanned.digest, known)
+
+
+def _scan_with_splits(item: Item, known: Container[str]) -> Scanned:
+    """Scan a base with its splits; the unit is made of all their digests."""
+    source = FileSource(item.location, name="")
+    scanned = Scanned(item.source, "apk", size=source.size)
+    with open_app(source) as apk:
+        scanned.digest = digest_of_apk(apk.archive)
+        for number, (_, path) in enumerate(item.parts, 1):
+            apk.add_split(FileSource(path, name=f"split{number}"))
+        digests = [digest_of_apk(part.archive) for part in apk.parts]
+        together = hashlib.sha256(" ".join(digests).encode()).hexdigest()
+        return _scan_app(scanned, apk, together, known)
+
+
+def _scan_app(scanned: Scanned, apk: Apk, unit: str, known: Container[str]) -> Scanned:
+    scanned.identity = SplitIdentity(apk.package, None, apk.parts[0].version)
+    scanned.unit = unit
+    if unit in known:
+        return scanned.ended(KNOWN)
+    reading = _with_silent_ones(read_opened(apk))
+    if not reading.applications:
+        problem = reading.problems[0]
+        return scanned.ended("unreadable", _reason_of(problem))
+    findings = tuple(check_reading(reading, load_formats().values(), lambda _: None))
+    content = Unit(unit, reading, findings, version_name=apk.version_name)
+    return scanned.ended("read", rows=rows_of_unit(content))
+
+
+def _with_silent_ones(reading: SourceReading) -> SourceReading:
+    """Return a reading with the providers that would have to be asked for their capabilities, too."""
+    silent = tuple(
+        provider
+        for application in reading.applications
+        for one in load_formats().values()
+        if one.find_silent is not None
+        for provider in one.find_silent(application)
+    )
+    return replace(reading, providers=(*reading.providers, *silent)) if silent else reading
+
+
+def _scan_descriptor(item: Item, known: Container[str]) -> Scanned:
+    data = read_bytes(item.location, spelled="")
+    digest = hashlib.sha256(data).hexdigest()
+    scanned = Scanned(item.source, "descriptor", digest=digest, size=len(data))
+    scanned.unit = digest
+    if digest in known:
+        return scanned.ended(KNOWN)
+    try:
+        reading = _read_descriptor(data, must_be_one=item.kind != "descriptor")
+    except InputError as error:
+        return scanned.ended("unreadable", error.message)
+    if reading is None:
+        return scanned.ended("no-descriptor", "no known format claims this file")
+    if reading.problems and not (reading.providers or reading.applications):
+        return scanned.ended("unreadable", _reason_of(reading.problems[0]))
+    findings = tuple(check_reading(reading, load_formats().values(), lambda _: data))
+    return scanned.ended("read", rows=rows_of_unit(Unit(digest, reading, findings)))
+
+
+def _read_descriptor(data: bytes, *, must_be_one: bool) -> SourceReading | None:
+    if data.startswith(_ZIP_SIGNATURE):
+        return None
+    if is_binary_xml(data):
+        data = source_text_of(data, _DESCRIPTOR).encode()
+    if is_manifest(data):
+        return _with_silent_ones(
+            read_one_module(Module({MAIN: SourceSet({_DESCRIPTOR: data}, "", _DESCRIPTOR)}))
+        )
+    if not must_be_one and detect_format(SourceFile(_DESCRIPTOR, data)) is None:
+        return None
+    return read_content(_DESCRIPTOR, data)
+
+
+def _scan_module(item: Item, known: Container[str]) -> Scanned:
+    files = {
+        name: FolderFiles(f"{item.location}/{below}".rstrip("/"), below, {}) for name, below in item.parts
+    }
+    digest, size = _digest_of_module(item, files)
+    scanned = Scanned(item.source, "module", digest=digest, size=size)
+    scanned.unit = digest
+    if digest in known:
+        return scanned.ended(KNOWN)
+    read: dict[str, None] = {}
+    sets = {
+        name: SourceSet(FolderFiles(f"{item.location}/{below}".rstrip("/"), below, read), below)
+        for name, below in item.parts
+    }
+    reading = _with_silent_ones(read_one_module(Module(sets, read_gradle_of(item.location, "", read))))
+    if reading.problems and not (reading.providers or reading.applications):
+        return scanned.ended("unreadable", _reason_of(reading.problems[0]))
+
+    def content_of(path: str) -> bytes | None:
+        try:
+            return read_bytes(f"{item.location}/{path}", spelled=path)
+        except InputError:
+            return None
+
+    findings = tuple(check_reading(reading, load_formats().values(), content_of))
+    return scanned.ended("read", rows=rows_of_unit(Unit(digest, reading, findings)))
+
+
+def _digest_of_module(item: Item, files: dict[str, FolderFiles]) -> tuple[str, int]:
+    """Return the digest and the size of everything that reading a module may look at."""
+    digest = hashlib.sha256()
+    total = 0
+    for name, data in _contents_of(item, files):
+        total += len(data)
+        digest.update(f"{len(name)}:{name}:{len(data)}:".encode("utf-8", "surrogateescape"))
+        digest.update(data)
+    return digest.hexdigest(), total
+
+
+def _contents_of(item: Item, files: dict[str, FolderFiles]) -> Iterator[tuple[str, bytes]]:
+    read: dict[str, None] = {}
+    yield "gradle", repr(read_gradle_of(item.location, "", read)).encode()
+    for name in sorted(files):
+        for path in sorted(files[name]):
+            try:
+                yield f"{name}/{path}", files[name][path]
+            except InputError as error:
+                yield f"{name}/{path}", error.message.encode()
+
+
+_SCANS: Final = {
+    "apk": _scan_apk,
+    "app": _scan_with_splits,
+    "module": _scan_module,
+    "descriptor": _scan_descriptor,
+    "file": _scan_file,
+    "remote": _scan_remote,
+    "refused": _refused,
+}

@@ -1,0 +1,136 @@
+"""What came of one input: its row of `sources`, and the rows of its unit, as a line of the log."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Final, Self
+
+from droidgate.coverage.rows import Row
+
+KNOWN: Final = "known"
+"""The outcome for a unit whose rows are there already."""
+
+PART: Final = "part"
+"""The outcome for a split."""
+
+MAX_LINE: Final = 32 << 20
+"""Bytes of the rows of one unit; one with more is told as unreadable."""
+
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
+_TELLS_NOTHING: Final = "\ufffd"
+
+
+@dataclass(frozen=True, slots=True)
+class SplitIdentity:
+    """What tells which APKs of a folder belong together: package, split (None for a base), version."""
+
+    package: str
+    split: str | None
+    version: tuple[int, int] | None
+
+
+@dataclass(slots=True)
+class UnitRows:
+    """The rows of one unit by table; crossings as numbers, since there are so many.
+
+    Attributes:
+        tables: Rows of every table but `sources` and `crossings`.
+        crossings: Provider, capability, number of the target, of the level, of the provider's level, and the
+            counts of each level.
+    """
+
+    tables: Mapping[str, Sequence[Row]]
+    crossings: Sequence[Sequence[int]]
+
+
+@dataclass(slots=True)
+class Scanned:
+    """What came of one input.
+
+    Attributes:
+        source: How it is called.
+        kind: As in the row.
+        outcome: As in the row; `known` where the rows of its unit are in the catalog already.
+        reason: As in the row.
+        digest: As in the row.
+        size: As in the row.
+        unit: As in the row.
+        identity: Of an APK.
+        rows: The rows of its unit.
+    """
+
+    source: str
+    kind: str = "unknown"
+    outcome: str = "unreadable"
+    reason: str | None = None
+    digest: str | None = None
+    size: int | None = None
+    unit: str | None = None
+    identity: SplitIdentity | None = None
+    rows: UnitRows | None = field(default=None, repr=False)
+
+    @classmethod
+    def failed(cls, source: str, outcome: str, reason: str, *, kind: str = "unknown") -> Self:
+        """Return the result for what gave nothing."""
+        return cls(source, kind, outcome, reason)
+
+    def ended(self, outcome: str, reason: str | None = None, *, rows: UnitRows | None = None) -> Self:
+        """Say what came of it, and return it."""
+        self.outcome, self.reason, self.rows = outcome, reason, rows
+        if rows is None and outcome != KNOWN:
+            self.unit = None
+        return self
+
+    def head(self) -> dict[str, Any]:
+        """Return everything but the rows as JSON values."""
+        head: dict[str, Any] = {
+            "source": clean(self.source),
+            "kind": self.kind,
+            "digest": self.digest,
+            "size": self.size,
+            "unit": self.unit,
+            "outcome": self.outcome,
+            "reason": None if self.reason is None else clean(self.reason),
+        }
+        if self.identity is not None:
+            one = self.identity
+            head["identity"] = [clean(one.package), one.split and clean(one.split), one.version]
+        return head
+
+    def encode(self) -> tuple[bytes, bytes]:
+        """Return the head and the rows as JSON texts; the rows are empty where there are none."""
+        rows = b"" if self.rows is None else _encode_rows(self.rows)
+        if len(rows) > MAX_LINE:
+            rows = b""
+            self.ended("unreadable", f"its rows have more than {MAX_LINE} bytes")
+        return json.dumps(self.head(), separators=(",", ":")).encode(), rows
+
+
+def clean(text: str) -> str:
+    """Return a text with U+FFFD for what no database column holds: NUL and halves of surrogate pairs."""
+    return _UNSTORABLE.sub(_TELLS_NOTHING, text)
+
+
+def _encode_rows(rows: UnitRows) -> bytes:
+    tables: dict[str, Any] = {
+        name: [_row_value(row) for row in members] for name, members in rows.tables.items() if members
+    }
+    if rows.crossings:
+        tables["crossings"] = rows.crossings
+    return json.dumps(tables, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _row_value(row: Row) -> dict[str, Any]:
+    value = {}
+    for one in fields(row):
+        held = getattr(row, one.name)
+        if isinstance(held, str):
+            held = clean(held)
+        elif isinstance(held, tuple):
+            held = [clean(part) for part in held]
+        if held is not None:
+            value[one.name] = held
+    return value

@@ -1,0 +1,276 @@
+"""The rows of one unit: what was read, checked and crossed, flattened into tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from droidgate.application import Application, Component
+from droidgate.coverage.crossings import LEVELS, Crossed, cross, estimate_tokens
+from droidgate.coverage.marks import marks_of
+from droidgate.coverage.rows import AppRow, CapabilityRow, FindingRow, ProblemRow, ProviderRow, Row
+from droidgate.coverage.scanned import UnitRows
+from droidgate.coverage.shapes import count_parameters, shape_of
+from droidgate.model.capability import Capability, Effects, Place, Provider, declaration_of
+from droidgate.model.findings import LINT_LEVELS, Finding
+from droidgate.model.json_values import Json, canonical_json, digest_of, one_line_json
+from droidgate.model.types import Frozen
+from droidgate.sources import SourceReading
+
+MAX_FINDINGS: Final = 2_000
+"""Findings of one unit that are kept; the others are counted in a problem."""
+
+_MAIN_ACTION: Final = "android.intent.action.MAIN"
+_LAUNCHED: Final = frozenset(
+    {"android.intent.category.LAUNCHER", "android.intent.category.LEANBACK_LAUNCHER"}
+)
+_NOT_STORED: Final = frozenset({"source", "state"})
+_OF_CAPABILITY: Final = re.compile(r"/capabilities/(\d{1,9})(?:/|\Z)")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What one input gave.
+
+    Attributes:
+        id: Its digest.
+        reading: What was read, under neutral paths.
+        findings: What the linters object to.
+        version_name: Of an APK.
+        prefix: What places begin with that is not part of the content.
+    """
+
+    id: str
+    reading: SourceReading
+    findings: Sequence[Finding] = ()
+    version_name: str | None = None
+    prefix: str = "!/"
+
+
+def rows_of_unit(unit: Unit) -> UnitRows:
+    """Return the rows of a unit."""
+    return _UnitRows(unit).rows()
+
+
+class _UnitRows:
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+        self._applications = unit.reading.applications
+        self._providers = unit.reading.providers
+        self._tied = [self._find_component(one) for one in self._providers]
+
+    def rows(self) -> UnitRows:
+        apps = [self._app_row(number, one) for number, one in enumerate(self._applications)]
+        providers: list[Row] = []
+        capabilities: list[Row] = []
+        crossings: list[tuple[int, ...]] = []
+        for number, provider in enumerate(self._providers):
+            providers.append(self._provider_row(number, provider))
+            crossed = cross(provider)
+            capabilities += self._capability_rows(number, provider, crossed.tool_bytes)
+            crossings += _numbers_of(number, crossed)
+        findings: list[Row] = list(self._finding_rows())
+        tables: dict[str, Sequence[Row]] = {
+            "apps": apps,
+            "providers": providers,
+            "capabilities": capabilities,
+            "findings": findings[:MAX_FINDINGS],
+            "problems": list(self._problem_rows(len(findings) - MAX_FINDINGS)),
+        }
+        return UnitRows(tables, crossings)
+
+    def _find_component(self, provider: Provider) -> tuple[int | None, Component | None]:
+        """Return the application that declares a provider, and the component that does."""
+        app: int | None = None
+        for number, application in enumerate(self._applications):
+            if provider.package is not None and provider.package != application.package:
+                continue
+            app = number if app is None else app
+            for one in application.components:
+                is_named = provider.component in {one.name, application.qualified_name(one)}
+                if is_named and (one.name or not provider.component):
+                    return number, one
+        if provider.component is None:
+            return (app if len(self._applications) == 1 else None), None
+        return app, None
+
+    def _app_row(self, number: int, one: Application) -> AppRow:
+        return AppRow(
+            unit=self._unit.id,
+            app=number,
+            package=one.package,
+            version_code=one.version_code,
+            version_name=self._unit.version_name,
+            label=one.label,
+            description=one.description,
+            minimum_sdk=one.minimum_sdk,
+            target_sdk=one.target_sdk,
+            signers=one.signers,
+            has_launcher=any(map(_is_launched, one.of_kind("activity"))),
+            components=sum(component.kind != "application" for component in one.components),
+        )
+
+    def _provider_row(self, number: int, one: Provider) -> ProviderRow:
+        app, component = self._tied[number]
+        actions = {action for part in component.filters for action in part.actions} if component else set()
+        return ProviderRow(
+            unit=self._unit.id,
+            provider=number,
+            app=app,
+            protocol=one.protocol,
+            dialect=one.dialect,
+            package=one.package,
+            component=one.component,
+            component_kind=None if component is None else component.kind,
+            exported=None if component is None else component.exported,
+            enabled=None if component is None else component.enabled,
+            permission=None if component is None else component.permission,
+            actions=tuple(sorted(actions)),
+            name=one.name,
+            description=one.description,
+            instructions=one.instructions,
+            capabilities=len(one.capabilities),
+            digest=one.content_digest(),
+            declaration=one_line_json(_stored(one)),
+            place=self._place(one.source),
+        )
+
+    def _capability_rows(
+        self, number: int, provider: Provider, sizes: Sequence[int | None]
+    ) -> Iterator[CapabilityRow]:
+        app, _ = self._tied[number]
+        signers = () if app is None else self._applications[app].signers
+        for at, one in enumerate(provider.capabilities):
+            pin = provider.pin(user=0, signer=signers[0], capability_id=one.id) if signers else None
+            yield self._capability_row((number, at), provider, one, sizes[at], pin)
+
+    def _capability_row(
+        self, key: tuple[int, int], provider: Provider, one: Capability, size: int | None, pin: str | None
+    ) -> CapabilityRow:
+        counts = count_parameters(one.input, provider.definitions)
+        effects = one.effects or Effects()
+        return CapabilityRow(
+            unit=self._unit.id,
+            provider=key[0],
+            capability=key[1],
+            protocol=provider.protocol,
+            dialect=provider.dialect,
+            package=provider.package,
+            id=one.id,
+            title=one.title,
+            description=one.description,
+            version=one.version,
+            parameters=shape_of(one.input, provider.definitions),
+            output=None if one.output is None else shape_of(one.output, provider.definitions),
+            parameter_count=counts.total,
+            required_count=counts.required,
+            undescribed_count=counts.undescribed,
+            untyped_count=counts.untyped,
+            read_only=effects.read_only,
+            destructive=effects.destructive,
+            idempotent=effects.idempotent,
+            open_world=effects.open_world,
+            enabled=None if one.state is None else one.state.enabled,
+            flags=canonical_json(one.extensions.get(provider.protocol, {})),
+            tool_bytes=size,
+            token_estimate=estimate_tokens(size),
+            digest=digest_of(declaration_of(one)),
+            pin=pin,
+            place=self._place(one.source),
+        )
+
+    def _finding_rows(self) -> Iterator[FindingRow]:
+        for number, (origin, provider, one) in enumerate(self._findings()):
+            found = _OF_CAPABILITY.match(one.pointer) if origin == "security" else None
+            yield FindingRow(
+                unit=self._unit.id,
+                finding=number,
+                origin=origin,
+                provider=provider,
+                capability=int(found[1]) if found else None,
+                code=one.code,
+                level=one.level.value,
+                pointer=one.pointer,
+                message=one.message,
+                hint=one.hint,
+                rule=one.rule,
+                place=self._place(one.source),
+            )
+
+    def _findings(self) -> Iterator[tuple[str, int | None, Finding]]:
+        for one in self._unit.reading.findings:
+            if one.level not in LINT_LEVELS:
+                yield "reading", self._provider_at(one.source), one
+        for one in dict.fromkeys(self._unit.findings):
+            yield "lint", self._provider_at(one.source), one
+        for number, provider in enumerate(self._providers):
+            for one in dict.fromkeys(marks_of(provider, self._tied[number][1])):
+                yield "security", number, one
+
+    def _provider_at(self, place: Place | None) -> int | None:
+        """Return the only provider that is declared in a place's file, None where it is not the only one."""
+        if place is None:
+            return None
+        there = [
+            number
+            for number, one in enumerate(self._providers)
+            if one.source is not None and one.source.path == place.path
+        ]
+        return there[0] if len(there) == 1 else None
+
+    def _problem_rows(self, left_out: int) -> Iterator[ProblemRow]:
+        unit = self._unit.id
+        number = -1
+        for number, one in enumerate(self._unit.reading.problems):
+            place = one.place and one.place.removeprefix(self._unit.prefix)
+            yield ProblemRow(unit=unit, problem=number, message=one.message, hint=one.hint, place=place)
+        if left_out > 0:
+            message = f"{left_out} further findings are left out"
+            yield ProblemRow(unit=unit, problem=number + 1, message=message, hint=None, place=None)
+
+    def _place(self, place: Place | None) -> str | None:
+        return None if place is None else str(place).removeprefix(self._unit.prefix)
+
+
+def _is_launched(one: Component) -> bool:
+    return one.enabled and any(
+        _MAIN_ACTION in part.actions and not _LAUNCHED.isdisjoint(part.categories) for part in one.filters
+    )
+
+
+def _numbers_of(number: int, crossed: Crossed) -> Iterator[tuple[int, ...]]:
+    for one in crossed.crossings:
+        level, whole = LEVELS.index(one.level), LEVELS.index(one.provider_level)
+        yield (number, one.capability, one.target, level, whole, *one.counts)
+
+
+def _stored(part: Frozen) -> Json:
+    """Return a model part as JSON values without what is default, where it was read, and its state."""
+    stored: dict[str, Json] = {}
+    for name, default in _defaults_of(type(part)):
+        value = getattr(part, name)
+        if name == "kind" or value != default:
+            stored[name] = _stored_value(value)
+    return stored
+
+
+@cache
+def _defaults_of(model: type[Frozen]) -> tuple[tuple[str, Json], ...]:
+    return tuple(
+        (name, field.get_default(call_default_factory=True))
+        for name, field in model.model_fields.items()
+        if name not in _NOT_STORED
+    )
+
+
+def _stored_value(value: Json) -> Json:
+    if isinstance(value, Frozen):
+        return _stored(value)
+    if isinstance(value, dict):
+        return {name: _stored_value(held) for name, held in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_stored_value(held) for held in value]
+    return value

@@ -1,0 +1,35 @@
+"""What workers do in tests: inputs whose names tell it do harm, the others are scanned."""
+
+import os
+import time
+from collections.abc import Container
+
+from droidgate.coverage.inputs import Item
+from droidgate.coverage.scan_one import scan_one
+from droidgate.coverage.scanned import Scanned
+
+WORK = "coverage_scan.hostile_work:work"
+SLOW = "coverage_scan.hostile_work:slow_work"
+
+
+def work(item: Item, known: Container[str]) -> Scanned:
+    """Scan an input, or do what its name says."""
+    name = item.source.rpartition("/")[2]
+    if name.startswith("bomb"):
+        held = []
+        while True:
+            held.append(bytearray(16 << 20))
+    if name.startswith("loop"):
+        while True:
+            pass
+    if name.startswith("abort"):
+        os.abort()
+    if name.startswith("mistake"):
+        raise ValueError(name)
+    return scan_one(item, known)
+
+
+def slow_work(item: Item, known: Container[str]) -> Scanned:
+    """Scan an input, slowly enough for the scan to be ended in between."""
+    time.sleep(0.02)
+    return scan_one(item, known)

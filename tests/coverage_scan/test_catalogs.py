@@ -1,0 +1,352 @@
+"""The same inputs give the same catalog, however they are scanned and however often the scan was ended."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coverage_scan.catalogs import ask, rows_of, scan_into
+from coverage_scan.hostile_work import SLOW
+from droidgate.cli import run
+from droidgate.coverage.catalog import Catalog, query
+from droidgate.coverage.cluster import Cluster
+from droidgate.coverage.rows import TABLES
+from droidgate.coverage.scan_log import LOG_FILE
+from droidgate.model.errors import InputError, UsageError
+from droidgate_shim.phone.sample_packages import filler_package
+
+SCAN = (
+    "import sys; from coverage_scan.catalogs import scan_into; from coverage_scan.hostile_work import SLOW; "
+    "from pathlib import Path; scan_into(Path(sys.argv[1]), sys.argv[2], work=SLOW, workers=2)"
+)
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as started:
+            yield started
+
+
+def test_one_process_and_two_give_the_same_catalog(apps: Path, catalog: Catalog, tmp_path: Path) -> None:
+    two = scan_into(tmp_path / "two", apps, workers=2).catalog
+    assert rows_of(two) == rows_of(catalog)
+    assert two.rows == {name: len(rows) for name, rows in rows_of(two).items()}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_gives_the_same_catalog_and_a_worker_that_dies_loses_nothing(
+    apps: Path, catalog: Catalog, cluster: Any, tmp_path: Path
+) -> None:
+    class Ending:
+        """Ends a worker of the cluster after some results."""
+
+        def __init__(self) -> None:
+            self.left = 5
+
+        def begin(self, total: int, done: int) -> None:
+            del total, done
+
+        def advance(self, outcome: str) -> None:
+            del outcome
+            self.left -= 1
+            if self.left == 0:
+                os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
+
+    watcher = Ending()
+    result = scan_into(
+        tmp_path / "clustered",
+        apps,
+        make_executor=lambda settings: Cluster(cluster.scheduler_address, settings, chunk=2),
+        watcher=watcher,
+    )
+    assert watcher.left < 0
+    assert rows_of(result.catalog) == rows_of(catalog)
+
+
+def test_a_cluster_that_is_not_there_is_one_error(apps: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("droidgate.coverage.cluster._CONNECT", 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(InputError, match="the cluster cannot be reached"):
+            scan_into(
+                tmp_path / "c", apps, make_executor=lambda settings: Cluster("tcp://127.0.0.1:1", settings)
+            )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_scan_that_was_killed_goes_on_to_the_same_catalog(
+    seed: int, apps: Path, catalog: Catalog, tmp_path: Path
+) -> None:
+    folder, chance = tmp_path / "resumed", random.Random(seed)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(one for one in sys.path if one)}
+    lines = 0
+    for _ in range(2):
+        process = subprocess.Popen([sys.executable, "-c", SCAN, folder, apps], env=environment)
+        wanted = lines + chance.randint(2, 8)
+        while process.poll() is None and (lines := _lines_in(folder)) < wanted:
+            time.sleep(0.005)
+        process.kill()
+        process.wait()
+    assert lines > 1
+    with (folder / LOG_FILE).open("ab") as log:
+        log.write(b'{"source":"apps/filler0')
+    result = scan_into(folder, apps, work=SLOW)
+    assert result.resumed > 0
+    assert rows_of(result.catalog) == rows_of(catalog)
+    assert not (folder / LOG_FILE).exists()
+
+
+def _lines_in(folder: Path) -> int:
+    try:
+        return (folder / LOG_FILE).read_bytes().count(b"\n")
+    except FileNotFoundError:
+        return 0
+
+
+def unfinished(folder: Path, apps: Path) -> Path:
+    """Leave the log of a scan that has ended without a catalog."""
+    scan_into(folder, apps, keeps_log=True)
+    log = (folder / LOG_FILE).read_bytes()
+    shutil.rmtree(folder)
+    folder.mkdir()
+    (folder / LOG_FILE).write_bytes(log)
+    return folder / LOG_FILE
+
+
+def test_only_files_that_have_not_changed_since_are_resumed(apps: Path, tmp_path: Path) -> None:
+    mine = shutil.copytree(apps, tmp_path / "apps")
+    log = unfinished(tmp_path / "c", mine)
+    assert log.exists()
+    (mine / "filler002.apk").write_bytes(filler_package(44))
+    (mine / "filler003.apk").unlink()
+    result = scan_into(tmp_path / "c", mine)
+    assert result.resumed == 24
+    assert rows_of(result.catalog) == rows_of(scan_into(tmp_path / "anew", mine).catalog)
+
+
+def test_any_torn_log_is_gone_on_from(apps: Path, catalog: Catalog, tmp_path: Path) -> None:
+    log = unfinished(tmp_path / "c", apps)
+    whole = log.read_bytes()
+    for length in (0, 10, whole.index(b"\n") + 1, len(whole) // 2, len(whole) - 1):
+        log.write_bytes(whole[:length])
+        result = scan_into(tmp_path / "c", apps, keeps_log=True)
+        assert rows_of(result.catalog) == rows_of(catalog), length
+        (tmp_path / "c" / "catalog.json").unlink()
+
+
+def test_an_unfinished_scan_with_other_settings_is_not_gone_on_with(apps: Path, tmp_path: Path) -> None:
+    unfinished(tmp_path / "c", apps)
+    with pytest.raises(UsageError, match="other settings") as raised:
+        scan_into(tmp_path / "c", apps, deadline=7.0)
+    assert raised.value.hint is not None
+    assert "delete scan.jsonl" in raised.value.hint
+
+
+def test_a_second_scan_reads_only_what_is_new(apps: Path, tmp_path: Path) -> None:
+    mine = shutil.copytree(apps, tmp_path / "apps")
+    scan_into(tmp_path / "c", mine)
+    (mine / "new.apk").write_bytes(filler_package(52))
+    (mine / "filler004.apk").unlink()
+    again = scan_into(tmp_path / "c", mine)
+    assert again.known == 25
+    assert rows_of(again.catalog) == rows_of(scan_into(tmp_path / "anew", mine).catalog)
+    with_earlier = scan_into(tmp_path / "third", mine, earlier=[str(tmp_path / "c")])
+    assert with_earlier.known == 26
+    assert rows_of(with_earlier.catalog) == rows_of(again.catalog)
+
+
+def test_equal_files_are_two_sources_with_one_set_of_rows(tmp_path: Path) -> None:
+    folder = tmp_path / "apps"
+    folder.mkdir()
+    for name in ("a", "b", "c"):
+        (folder / f"{name}.apk").write_bytes(filler_package(2 if name != "c" else 4))
+    rows = rows_of(scan_into(tmp_path / "c", folder).catalog)
+    assert len(rows["sources"]) == 3
+    assert len({row[2] for row in rows["sources"]}) == 2
+    assert (len(rows["apps"]), len(rows["providers"]), len(rows["capabilities"])) == (2, 2, 2)
+
+
+def test_two_versions_of_an_app_are_two_apps(tmp_path: Path) -> None:
+    from coverage_scan.made_apps import tool_app  # noqa: PLC0415
+
+    folder = tmp_path / "apps"
+    folder.mkdir()
+    for version in (1, 2):
+        (folder / f"v{version}.apk").write_bytes(tool_app("dev.example.versions", version=version))
+    catalog = scan_into(tmp_path / "c", folder).catalog
+    found = ask(catalog, "SELECT package, version_code FROM apps ORDER BY version_code")
+    assert found == [("dev.example.versions", 1), ("dev.example.versions", 2)]
+    pins = ask(catalog, "SELECT id, count(DISTINCT pin), count(DISTINCT unit) FROM capabilities GROUP BY 1")
+    assert sorted(pins) == [("say_time", 1, 2), ("set_alarm", 1, 2)], "the version is in no pin"
+
+
+def test_a_catalog_is_a_source_of_another(apps: Path, catalog: Catalog, tmp_path: Path) -> None:
+    more = tmp_path / "more"
+    more.mkdir()
+    (more / "another.apk").write_bytes(filler_package(52))
+    (more / "same.apk").write_bytes((apps / "filler002.apk").read_bytes())
+    merged = scan_into(tmp_path / "c", catalog.folder, more).catalog
+    assert merged.rows["apps"] == catalog.rows["apps"] + 1
+    assert merged.rows["crossings"] == catalog.rows["crossings"] + 14
+    names = [row[0] for row in rows_of(merged)["sources"]]
+    assert names[0] == "catalog/apps/agent.apk"
+    assert names[-2:] == ["more/another.apk", "more/same.apk"]
+
+
+def test_the_files_have_the_columns_that_the_code_says(catalog: Catalog) -> None:
+    for name, table in TABLES.items():
+        described = [(row[0], row[1]) for row in ask(catalog, f"DESCRIBE {name}")]
+        assert described == [(one.name, one.type) for one in table.columns], name
+        nulls = ", ".join(f"count(*) - count({one.name})" for one in table.columns if not one.nullable)
+        assert set(ask(catalog, f"SELECT {nulls} FROM {name}")[0]) <= {0}, name
+        key = ", ".join(table.key)
+        assert ask(catalog, f"SELECT {key} FROM {name} GROUP BY ALL HAVING count(*) > 1") == [], name
+        assert ask(catalog, f"SELECT {key} FROM {name}") == ask(
+            catalog, f"SELECT {key} FROM {name} ORDER BY {key}"
+        ), name
+
+
+def test_no_row_tells_a_place_of_this_machine(apps: Path, catalog: Catalog) -> None:
+    text = repr(rows_of(catalog))
+    assert str(apps) not in text
+    assert str(Path.home()) not in text
+    assert "/tmp" not in text
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ('{"schema": "droidgate.catalog/2"}', "this droidgate reads droidgate.catalog/1"),
+        ("{", "it is no catalog"),
+        ('{"schema": "droidgate.catalog/1"}', "it is no catalog"),
+        ("[]", "it is no catalog"),
+    ],
+)
+def test_a_catalog_of_another_version_is_refused(content: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "catalog.json").write_text(content)
+    with pytest.raises(InputError, match=told):
+        Catalog.open(tmp_path)
+
+
+def test_a_folder_without_a_catalog_says_what_makes_one(apps: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no catalog"):
+        Catalog.open(tmp_path)
+    unfinished(tmp_path / "c", apps)
+    with pytest.raises(InputError, match="not finished"):
+        Catalog.open(tmp_path / "c")
+
+
+def test_a_folder_with_other_things_is_not_written_into(apps: Path, tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("important")
+    with pytest.raises(InputError, match="no catalog"):
+        scan_into(tmp_path, apps)
+    assert [one.name for one in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+@pytest.mark.parametrize("left", ["known.units", "scan.kept", "building"])
+def test_what_a_scan_leaves_when_it_is_ended_early_is_no_hindrance(
+    left: str, apps: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "c" / left
+    place.parent.mkdir()
+    if left == "building":
+        place.mkdir()
+    else:
+        place.write_bytes(b"torn")
+    result = scan_into(tmp_path / "c", apps / "agent.apk")
+    assert result.outcomes == {"read": 1}
+    names = {"catalog.json", *TABLES}
+    assert {one.name for one in (tmp_path / "c").iterdir()} == names
+
+
+def test_a_catalog_is_no_source_of_itself(apps: Path, tmp_path: Path) -> None:
+    scan_into(tmp_path / "c", apps / "agent.apk")
+    with pytest.raises(UsageError, match="cannot be one of the sources"):
+        scan_into(tmp_path / "c", tmp_path / "c")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "COPY apps TO '{catalog}/evil.csv'",
+        "COPY apps TO 'evil.csv'",
+        "EXPLAIN ANALYZE COPY apps TO '{catalog}/evil.csv'",
+        "EXPORT DATABASE '{catalog}/evil'",
+        "ATTACH '{catalog}/evil.db'",
+        "CREATE TABLE evil AS SELECT 1",
+        "DROP VIEW apps",
+        "SET enable_external_access = true",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "PRAGMA database_list",
+        "SELECT 1; SELECT 2",
+        "",
+        "SELECT * FROM read_csv('{secret}')",
+        "SELECT * FROM read_text('{secret}')",
+        "SELECT * FROM read_blob('{secret}')",
+        "SELECT * FROM '{secret}'",
+        "SELECT * FROM glob('{catalog}/../*')",
+        "SELECT * FROM read_parquet('{other}')",
+        "SELECT * FROM query('COPY apps TO ''{catalog}/evil.csv''')",
+        "SELECT getenv('HOME')",
+        "SELECT * FROM read_csv('http://127.0.0.1:9/x.csv')",
+    ],
+)
+def test_a_question_can_neither_write_nor_leave_the_catalog(
+    sql: str, catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    secret = tmp_path / "secret.csv"
+    secret.write_text("a,b\n1,2\n")
+    other = tmp_path / "other.parquet"
+    shutil.copy(catalog.folder / "apps" / "0000.parquet", other)
+    before = sorted(catalog.folder.rglob("*"))
+    with pytest.raises(UsageError):
+        query(catalog, sql.format(catalog=catalog.folder, secret=secret, other=other))
+    assert sorted(catalog.folder.rglob("*")) == before
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["other.parquet", "secret.csv"]
+
+
+def test_questions_are_answered(catalog: Catalog) -> None:
+    answered = query(catalog, "FROM apps SELECT count(*) AS apps, sum(has_launcher::INT) AS launched")
+    assert answered.columns == (("apps", "BIGINT"), ("launched", "HUGEINT"))
+    assert answered.rows == ((26, 11),)
+    assert len(query(catalog, "SHOW TABLES").rows) == len(TABLES)
+
+
+def test_the_commands_scan_and_answer(apps: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(tmp_path / "c")
+    assert run(["scan", str(apps), "--catalog", folder, "--workers", "1", "--json"]) == 0
+    told = capsys.readouterr()
+    document = json.loads(told.out)
+    assert document["outcomes"] == {"read": 26}
+    assert "26 of 26 scanned" in told.err
+    sql = "SELECT protocol, count(*) AS n FROM capabilities GROUP BY 1 ORDER BY 1"
+    assert run(["catalog", "sql", sql, "--catalog", folder, "--csv"]) == 0
+    assert capsys.readouterr().out == "protocol,n\nappfunctions,11\nmmcp,7\nmobile-mcp,5\n"
+    assert run(["catalog", "sql", sql, "--catalog", folder, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"][0] == ["appfunctions", 11]
+    assert run(["catalog", "sql", sql, "--catalog", folder]) == 0
+    assert "3 rows" in capsys.readouterr().out
+    assert run(["catalog", "sql", "DROP VIEW apps", "--catalog", folder]) == 2
+    assert run(["catalog", "sql", sql, "--catalog", str(tmp_path)]) == 3
+
+
+def test_a_scan_that_reads_nothing_ends_with_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "bad.apk").write_bytes(b"no archive")
+    assert run(["scan", str(tmp_path / "bad.apk"), "--catalog", str(tmp_path / "c"), "--workers", "1"]) == 3

@@ -1,0 +1,109 @@
+"""A hostile file costs its worker, not the scan."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from coverage_scan.catalogs import ask, rows_of, scan_into, write_apps
+from coverage_scan.hostile_work import SLOW, WORK
+from droidgate.coverage.inputs import Item, list_inputs
+from droidgate.coverage.process_pool import Answer, PoolSettings, ProcessPool, StandingWorker
+from droidgate.model.errors import DroidgateError
+
+MEBIBYTE = 1 << 20
+
+
+def hostile_folder(folder: Path, *names: str) -> Path:
+    write_apps(folder, 6)
+    for name in names:
+        (folder / f"{name}.apk").write_bytes(b"PK\x03\x04 and " + name.encode())
+    return folder
+
+
+def outcomes(answers: list[Answer]) -> dict[str, str]:
+    return {one.item.source.rpartition("/")[2]: one.head["outcome"] for one in answers}
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome", "reason"),
+    [
+        ("abort", "crashed", "its worker process died of it, twice"),
+        ("loop", "too-slow", "it takes more than 2 seconds"),
+        ("bomb", "too-much-memory", "it needs more than 256 MiB of memory"),
+        ("mistake", "crashed", "internal error: ValueError: mistake.apk"),
+    ],
+)
+def test_a_hostile_file_is_one_row_with_its_reason(
+    name: str, outcome: str, reason: str, tmp_path: Path
+) -> None:
+    folder = hostile_folder(tmp_path / "apps", name)
+    result = scan_into(tmp_path / "c", folder, work=WORK, memory=256 * MEBIBYTE, deadline=2.0)
+    assert result.outcomes == {"read": 12, outcome: 1}
+    told = ask(result.catalog, f"SELECT source, reason FROM sources WHERE outcome = '{outcome}'")
+    assert told == [(f"apps/{name}.apk", reason)]
+
+
+def test_hostile_files_side_by_side_take_nothing_from_their_neighbours(tmp_path: Path) -> None:
+    names = ("abort1", "abort2", "bomb1", "filler000a", "loop1", "mistake1")
+    folder = hostile_folder(tmp_path / "apps", *names)
+    settings = {"work": WORK, "memory": 256 * MEBIBYTE, "deadline": 2.0}
+    one = scan_into(tmp_path / "one", folder, workers=1, **settings)
+    two = scan_into(tmp_path / "two", folder, workers=2, **settings)
+    assert rows_of(one.catalog) == rows_of(two.catalog)
+    assert one.outcomes == {"read": 12, "crashed": 3, "too-slow": 1, "too-much-memory": 1, "unreadable": 1}
+
+
+def test_a_worker_that_somebody_ends_loses_nothing(apps: Path) -> None:
+    items = list_inputs([str(apps)]).items
+    pool = ProcessPool(PoolSettings(workers=2, work=SLOW))
+    answers, ended = [], []
+    for answer in pool.run(items):
+        answers.append(answer)
+        running = [one for one in pool.process_ids() if one not in ended]
+        if len(answers) in {3, 9} and running:
+            os.kill(running[0], signal.SIGKILL)
+            ended.append(running[0])
+    assert ended
+    assert set(outcomes(answers).values()) == {"read"}
+    assert sorted(one.item.source for one in answers) == [one.source for one in items]
+
+
+def test_answers_that_nobody_takes_any_more_end_the_workers(apps: Path) -> None:
+    pool = ProcessPool(PoolSettings(workers=2, work=SLOW))
+    answers = pool.run(list_inputs([str(apps)]).items)
+    next(answers)
+    running = pool.process_ids()
+    assert len(running) == 2
+    answers.close()  # type: ignore[attr-defined]
+    for one in running:
+        with pytest.raises(ProcessLookupError):
+            os.kill(one, 0)
+
+
+def test_a_worker_that_cannot_start_is_an_error_and_no_row(apps: Path) -> None:
+    pool = ProcessPool(PoolSettings(work="no.such.module:work"))
+    with pytest.raises(DroidgateError, match="cannot be started"):
+        list(pool.run(list_inputs([str(apps)]).items))
+
+
+def test_an_input_that_is_told_in_many_bytes_does_not_block(apps: Path) -> None:
+    parts = tuple((f"set{number}", f"src/set{number}") for number in range(20_000))
+    small = list_inputs([str(apps)]).items
+    items = [small[0], Item("large", "module", str(apps), parts), *small[1:4]]
+    answers = list(ProcessPool(PoolSettings()).run(items))
+    assert len(answers) == 5
+
+
+def test_a_standing_worker_goes_on_after_a_hostile_lot(tmp_path: Path) -> None:
+    folder = hostile_folder(tmp_path / "apps", "abort", "loop")
+    items = list_inputs([str(folder)]).items
+    worker = StandingWorker(PoolSettings(work=WORK, deadline=2.0))
+    try:
+        first, second = worker.scan(items[:3]), worker.scan(items[3:])
+    finally:
+        worker.end()
+    found = outcomes([*first, *second])
+    assert [one.item for one in (*first, *second)] == items
+    assert {name for name, outcome in found.items() if outcome != "read"} == {"abort.apk", "loop.apk"}
