@@ -288,6 +288,14 @@ PARTS = {
             how_to_get="pip install adbutils brings it for x86-64; elsewhere: platform tools 36 on PATH",
         ),
         Part(
+            name="chromium",
+            find=_program("chromium"),
+            least_version=(123,),
+            read_version=_version_printed_with("--version", "--no-sandbox"),
+            proves="the coverage page works as people use it, and asks for nothing",
+            how_to_get="Debian: apt install chromium",
+        ),
+        Part(
             name="mksh",
             find=_program("mksh"),
             proves="arguments reach commands unchanged through Android's own kind of shell",

@@ -75,6 +75,13 @@ def test_a_page_shows_hostile_text_without_obeying_it(
     assert shown.count(r"\x1b[31mred") == 5
 
 
+def test_a_narrow_terminal_has_no_line_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [("done", "a step " * 6, "-"), ("refused", "another", LONG)]
+    shown = _shown_on_a_terminal(monkeypatch, 50, Table(("OUTCOME", "STEP", "WHY"), rows, is_told=True))
+    assert "-" not in [line.strip() for line in shown.splitlines()]
+    assert "a long sentence" in shown
+
+
 def test_no_color_leaves_no_colour(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("NO_COLOR", "1")

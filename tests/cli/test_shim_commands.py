@@ -27,7 +27,6 @@ WEATHER = "dev.droidgate.sample.weather"
 NOTES = "dev.droidgate.sample.notes"
 SHIM_OF = "dev.droidgate.shim.of."
 NOTIFICATIONS = "android.permission.POST_NOTIFICATIONS"
-BOOK = f"/data/data/{CLOCK_IN}/files/clock_in"
 
 
 @pytest.fixture
@@ -351,6 +350,106 @@ def test_sync_looks_after_what_was_installed_and_not_what_was_uninstalled(
     assert "looks after these apps only" in other.err
 
 
+def test_sync_after_an_uninstallation_of_one_of_all_apps_looks_after_the_others_and_says_so(
+    droidgate: Runner, phone: VirtualPhone
+) -> None:
+    assert droidgate("shim", "install", "--from", "adb:").code == 0
+    run = droidgate("shim", "uninstall", CLOCK_IN, PDF_TOOL)
+    assert run.code == 0
+    assert "looks after the apps whose shims are left only" in run.err
+    assert not shims_on(phone) & {CLOCK_IN, PDF_TOOL}
+    assert "nothing is to be done: 3 shims" in droidgate("shim", "sync").out
+
+
+def test_all_apps_of_another_phone_are_not_all_apps_of_this_one(
+    droidgate: Runner, phone: VirtualPhone
+) -> None:
+    with start_phone(server=phone.server, apps=False) as other:
+        other.install(sample_package("clock-in").apk)
+        phone.system.packages.uninstall(CLOCK_IN)
+        asked = ("--from", f"adb:{other.serial}", "--serial", phone.serial)
+        assert droidgate("shim", "install", *asked).code == 0
+        synced = document(droidgate("shim", "sync", "--serial", phone.serial, "--json"), "shim-sync")
+    assert {one["application_id"] for one in synced["changes"]} == {SHIM_OF + CLOCK_IN}
+
+
+def test_the_shim_of_an_app_that_declares_nothing_any_more_is_removed(
+    droidgate: Runner, phone: VirtualPhone
+) -> None:
+    for package in (CLOCK_IN, PDF_TOOL):
+        assert droidgate("shim", "install", "--from", f"adb:/{package}").code == 0
+    phone.system.packages.uninstall(CLOCK_IN)
+    phone.install(empty_app(CLOCK_IN))
+    run = droidgate("shim", "sync")
+    assert run.code == 0
+    assert "went" in run.out
+    assert shims_on(phone) == {PDF_TOOL}
+
+
+def empty_app(package: str) -> bytes:
+    manifest = (
+        f'<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="{package}">'
+        '<application android:label="Empty" /></manifest>'
+    )
+    return pack_project({"AndroidManifest.xml": manifest.encode()}, key=make_key())
+
+
+def test_what_nobody_chose_is_not_told_as_an_app_without_a_shim(droidgate: Runner, tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, "clock-in", "pdf-tool", "weather")
+    asked = ("shim", "build", "--from", folder, "-o", tmp_path / "out", "--only", "merge", "--json")
+    built = document(droidgate(*asked), "shim-build")
+    assert [one["package"] for one in built["unused"]] == ["dev.droidgate.sample.weather"]
+    (shim,) = built["shims"]
+    assert shim["capabilities"] == ["merge"]
+    pointers = {one["pointer"] for one in shim["findings"] if one["pointer"].startswith("/capabilities")}
+    assert all(one.startswith("/capabilities/0/") for one in pointers)
+
+
+def test_a_call_tells_what_is_wrong_with_it(droidgate: Runner, phone: VirtualPhone) -> None:
+    del phone
+    assert "Install some with" in droidgate("shim", "call", "x").err
+    assert droidgate("shim", "install", "--from", f"adb:/{CLOCK_IN}").code == 0
+    for arguments, told in (
+        (("x",), "no shim on the phone offers 'x'"),
+        (("clock_in_today", "--shim", "com.example"), "'com.example' is no shim of the phone"),
+        (("clock_in_today", "--args", "{"), "--args:1:2: not JSON: expecting"),
+        (("clock_in_today", "--args", "[]"), "--args is no JSON object"),
+    ):
+        run = droidgate("shim", "call", *arguments)
+        assert (run.code, run.out) == (2, ""), arguments
+        assert f"error: {told}" in run.err
+
+
+def test_long_arguments_come_by_standard_input(phone: VirtualPhone, tmp_path: Path) -> None:
+    home = str(tmp_path)
+    del phone
+    assert run_process("shim", "install", "--from", f"adb:/{CLOCK_IN}", DROIDGATE_HOME=home).code == 0
+
+    def call(data: bytes) -> Run:
+        return run_process("shim", "call", "query_clock_in", "--args", "-", DROIDGATE_HOME=home, stdin=data)
+
+    assert "has_clocked_in: false" in call(b'{"date": "2026-03-01"}').out
+    for length, code, told in (
+        (150_000, 5, "invalid_argument"),
+        (300_000, 5, "invalid_argument: the JSON has more than 200000"),
+        (1_100_000, 2, "longer than 1048576 bytes"),
+    ):
+        run = call(json.dumps({"date": "x" * length}).encode())
+        assert run.code == code
+        assert told in run.err
+
+
+def test_a_text_of_several_lines_is_shown_in_lines(
+    droidgate: Runner, phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del phone
+    assert droidgate("shim", "install", "--from", f"adb:/{CLOCK_IN}").code == 0
+    outputs = {"text": "one\ntwo \x1b[31m\u202e\n", "count": 2, "empty": ""}
+    monkeypatch.setattr("droidgate.cli.shim_calling.call_capability", lambda *_, **__: outputs)
+    shown = droidgate("shim", "call", "clock_in_today").out
+    assert shown == "text:\n  one\n  two \\x1b[31m\\u202e\ncount: 2\nempty:\n"
+
+
 def test_a_phone_without_shims_is_told_so(droidgate: Runner, phone: VirtualPhone) -> None:
     del phone
     assert droidgate("shim", "status").code == 0
@@ -412,6 +511,27 @@ def test_a_terminal_is_asked_and_the_answer_is_no_unless_it_is_yes(
     shown = run_on_terminal(*arguments, typed=typed, DROIDGATE_HOME=str(tmp_path))
     assert "Let any app on this phone call them? [y/N]" in shown
     assert "query_clock_in" in shown
+    assert "\\n" not in shown
     assert shims_on(phone) == {CLOCK_IN}
     status = document(droidgate("shim", "status", "--json"), "shim-status")
     assert bool(status["shims"][0]["status"]["grants"]) is granted
+
+
+def test_a_shim_that_another_key_signed_gets_no_arguments(
+    tmp_path: Path, droidgate: Runner, phone: VirtualPhone
+) -> None:
+    key = tmp_path / "other.pem"
+    write_key(key)
+    source = folder_with(tmp_path, "clock-in") / f"{CLOCK_IN}.apk"
+    made = ("shim", "build", "--from", str(source), "-o", str(tmp_path / "shims"), "--json")
+    signer = document(droidgate(*made, "--key", str(key)), "shim-build")["key"]["signer"]
+    phone.install((tmp_path / "shims" / f"{SHIM_OF}{CLOCK_IN}.apk").read_bytes())
+    call = ("shim", "call", "make_up_clock_in", "--args", '{"date": "2026-03-02"}')
+    files = f"/data/data/{CLOCK_IN}/files"
+    refused = droidgate(*call)
+    assert refused.code == 3
+    assert f"--signed-by {signer}" in refused.err
+    assert not phone.system.files.exists(files)
+    assert droidgate(*call, "--signed-by", "0" * 64).code == 3
+    assert droidgate(*call, "--signed-by", signer).code == 0
+    assert phone.system.files.exists(files)

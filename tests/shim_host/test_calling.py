@@ -61,6 +61,17 @@ def test_a_failure_keeps_its_token(
     assert raised.value.failure.token == token
 
 
+def test_a_request_that_the_shim_cannot_read_is_refused_without_its_id(
+    host: HostClient, shim: FakeShim
+) -> None:
+    answer(shim, id="", status="failure", message="invalid_argument: too long", capability={"id": ""})
+    with pytest.raises(ShimRefusalError, match="too long"):
+        call_capability(host, "createNote", {})
+    answer(shim, id="", capability={"id": "createNote", "output": {}})
+    with pytest.raises(DeviceOutputError, match="another request"):
+        call_capability(host, "createNote", {})
+
+
 def test_an_answer_to_another_request_is_none(host: HostClient, shim: FakeShim) -> None:
     answer(shim, id="another", capability={"id": "createNote", "output": {}})
     with pytest.raises(DeviceOutputError, match="another request"):
@@ -72,6 +83,17 @@ def test_what_is_no_response_is_told(host: HostClient, shim: FakeShim, text: str
     shim.methods["call"] = lambda _: {"response": text}
     with pytest.raises(DeviceOutputError):
         call_capability(host, "createNote", {})
+
+
+def test_a_shim_that_is_not_there_is_told_apart_from_a_capability_that_is_not_offered() -> None:
+    with pytest.raises(UsageError, match="no shim is installed"):
+        shim_with([], "createNote", None)
+    there = [installed("dev.droidgate.shim.of.a.b", *(f"c{number:03}" for number in range(200)))]
+    with pytest.raises(UsageError, match=r"'a\.c' is no shim"):
+        shim_with(there, "c001", "a.c")
+    with pytest.raises(UsageError, match="offers 'x'") as raised:
+        shim_with(there, "x", None)
+    assert "c009 and 190 more" in (raised.value.hint or "")
 
 
 def installed(name: str, *routes: str) -> InstalledShim:

@@ -98,6 +98,12 @@ def test_what_dumpsys_says_otherwise_is_unknown(device: Device, told: FakeShim, 
     assert (found["screen-lock"], found["stopped-state"]) == ("unknown", "unknown")
 
 
+@pytest.mark.parametrize("package", ["--checkin", "com.x; reboot", "", "\u202ecom.x"])
+def test_a_package_that_is_none_is_not_asked_for(device: Device, told: FakeShim, package: str) -> None:
+    status_with(told, sources=[{**HELLO["sources"][0], "package": package}])
+    assert states(device)["stopped-state"] == "unknown"
+
+
 def test_a_shim_of_another_version_is_told_and_the_rest_is_still_checked(
     device: Device, told: FakeShim
 ) -> None:

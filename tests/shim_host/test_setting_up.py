@@ -1,12 +1,14 @@
 """What is set up on a device: the commands as Android takes them, and every refusal a record of its own."""
 
+import shlex
+
 import pytest
 
 from devices.fake_adb_server import Answer
 from droidgate.devices.device import Device
-from droidgate_shim.host import access
+from droidgate_shim.host import access, installing
 from droidgate_shim.host.client import HostClient
-from droidgate_shim.host.installing import GRANT, HANDSHAKE, set_up_shim
+from droidgate_shim.host.installing import GRANT, HANDSHAKE, install_shim, set_up_shim
 from droidgate_shim.host.place import ShimPlace
 from droidgate_shim.host.shim_facts import ShimFacts
 from droidgate_shim.host.steps import Step
@@ -117,6 +119,15 @@ def test_a_permission_that_was_not_lent_is_told(device: Device, shim: FakeShim) 
 
 def facts(build: str) -> ShimFacts:
     return ShimFacts(APPLICATION_ID, build, ("createNote",), frozenset({"mobile-mcp"}), ("a.b",), SIGNER)
+
+
+def test_the_command_of_an_installation_can_be_typed_as_it_is_told(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installing, "install_apks", lambda *_, **__: None)
+    name = "my shim; (1).apk"
+    done = install_shim(ShimPlace(device, 0, 24), facts("ef" * 32), b"", file_name=name, any_app=None)
+    assert shlex.split(done.steps[0].command or "")[-1] == name
 
 
 def test_another_build_than_the_one_that_was_installed_does_not_work(device: Device, shim: FakeShim) -> None:

@@ -55,6 +55,22 @@ def test_shims_of_apps_that_nobody_named_are_left_alone() -> None:
     assert (change.kind, change.application_id) == ("went", PREFIX + "a.mine")
 
 
+def test_a_shim_stays_while_it_is_not_known_what_its_app_declares() -> None:
+    (change,) = plan_changes([installed("a.asleep", "x")], [], None, {"a.asleep"})
+    assert (change.kind, change.built) == ("same", None)
+    assert "not known" in change.why
+
+
+def test_an_app_of_another_signer_is_told_as_what_it_is() -> None:
+    there = installed("a.b", "x")
+    assert there.status is not None
+    other = STATUS["targets"][0] | {"package": "a.b", "state": "other-signer"}
+    status = Status.model_validate({**there.status.model_dump(), "targets": [other]})
+    replaced = InstalledShim(there.application_id, status)
+    (change,) = plan_changes([replaced], [built("a.b", "x", build="2")], None)
+    assert change.why == "signed by another than was approved: a.b"
+
+
 def test_the_bare_shim_is_left_alone() -> None:
     assert plan_changes([installed("", name="dev.droidgate.shim")], [], None) == ()
 

@@ -11,6 +11,7 @@ import pytest
 from droidgate_mappings.reach import load_shim_table
 from droidgate_shim.builder.source_apps import read_source_apps
 from droidgate_shim.phone.apps.behaviour import AppFunctionError
+from droidgate_shim.phone.apps.shim_runtimes import ShimRuntime
 from droidgate_shim.phone.intents import ComponentName, Intent
 from phone_apps.pdf_files import pdf_with
 from shim_phone.hand_made_shim import MMCP_ACTIVITY, MMCP_RECEIVER, function_service, make_shim, route
@@ -109,9 +110,9 @@ def _weather_digest(world: World) -> str:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
+def world(tmp_path: Path, shim_runtime: ShimRuntime) -> Iterator[World]:
     """A phone with a shim written by hand that has all frontends and a route to each kind of app."""
-    world = World("clock-in", "notes-legacy", "pdf-tool", "weather")
+    world = World("clock-in", "notes-legacy", "pdf-tool", "weather", shim_runtime=shim_runtime)
     more, files = function_service({"f_pages": ["path"], "f_weather": ["location"],
                                     "f_note": ["title", "content"], "f_make_up": ["date"]})  # fmt: skip
     functions = {f"f_{name}": name for name in ("pages", "weather", "note", "make_up")}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 
 from droidgate.apk.binary_xml import is_binary_xml
+from droidgate.installed import SHIM_PACKAGE
 from droidgate.model.findings import Level
 from droidgate.model.lint_rules import LintRule, LintRules
 from droidgate_appfunctions.constants import NAMES as FUNCTION_NAMES
@@ -22,7 +23,6 @@ from droidgate_shim.builder.shim_manifest import (
     TARGET_SDK,
 )
 from droidgate_shim.builder.shims import HANDSHAKE
-from droidgate.installed import SHIM_PACKAGE
 
 Broken: TypeAlias = tuple[str, str]
 """Where and what."""

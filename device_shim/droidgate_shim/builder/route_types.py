@@ -7,10 +7,10 @@ reference as an object. So the types of parameters and outputs are never referen
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from droidgate.model.capability import child_types
 from droidgate.model.json_values import Json
@@ -73,38 +73,15 @@ def without_dangling(one: Type, definitions: Definitions) -> Type:
     """Return a type whose references lead to definitions; others are any value."""
     if isinstance(one, RefType):
         return one if one.name in definitions else AnyType(description=one.description)
-    changes: dict[str, Any] = {}
-    if isinstance(one, ObjectType):
-        changes["properties"] = {
-            name: held.changed({"type": without_dangling(held.type, definitions)})
-            for name, held in one.properties.items()
-        }
-    elif isinstance(one, ArrayType) and one.items is not None:
-        changes["items"] = without_dangling(one.items, definitions)
-    elif isinstance(one, AllOfType):
-        changes["members"] = tuple(without_dangling(member, definitions) for member in one.members)
-    elif isinstance(one, OneOfType):
-        changes["alternatives"] = tuple(without_dangling(inner, definitions) for inner in one.alternatives)
-    return one.changed(changes) if changes else one
+    return _with_parts(one, lambda part: without_dangling(part, definitions))
 
 
 def without_hidden_texts(one: Type) -> Type:
     """Return a type whose descriptions, inside too, hold no characters that people cannot see."""
-    changes: dict[str, Any] = {}
-    if one.description is not None:
-        changes["description"] = without_hidden(one.description)
-    if isinstance(one, ObjectType):
-        changes["properties"] = {
-            name: held.changed({"type": without_hidden_texts(held.type)})
-            for name, held in one.properties.items()
-        }
-    elif isinstance(one, ArrayType) and one.items is not None:
-        changes["items"] = without_hidden_texts(one.items)
-    elif isinstance(one, AllOfType):
-        changes["members"] = tuple(map(without_hidden_texts, one.members))
-    elif isinstance(one, OneOfType):
-        changes["alternatives"] = tuple(map(without_hidden_texts, one.alternatives))
-    return one.changed(changes) if changes else one
+    kept = _with_parts(one, without_hidden_texts)
+    return (
+        kept if kept.description is None else kept.changed({"description": without_hidden(kept.description)})
+    )
 
 
 def dangling_references(types: Iterable[Type], definitions: Definitions) -> set[str]:
@@ -128,19 +105,23 @@ def renamed_references(one: Type, names: Mapping[str, str]) -> Type:
     """Return a type whose references have the names that definitions got."""
     if isinstance(one, RefType):
         return one.changed({"name": names.get(one.name, one.name)})
-    changes: dict[str, Any] = {}
+    return _with_parts(one, lambda part: renamed_references(part, names))
+
+
+def _with_parts(one: Type, change: Callable[[Type], Type]) -> Type:
+    """Return a type whose parts, one level down, are changed."""
     if isinstance(one, ObjectType):
-        changes["properties"] = {
-            name: held.changed({"type": renamed_references(held.type, names)})
-            for name, held in one.properties.items()
+        properties = {
+            name: held.changed({"type": change(held.type)}) for name, held in one.properties.items()
         }
-    elif isinstance(one, ArrayType) and one.items is not None:
-        changes["items"] = renamed_references(one.items, names)
-    elif isinstance(one, AllOfType):
-        changes["members"] = tuple(renamed_references(member, names) for member in one.members)
-    elif isinstance(one, OneOfType):
-        changes["alternatives"] = tuple(renamed_references(inner, names) for inner in one.alternatives)
-    return one.changed(changes) if changes else one
+        return one.changed({"properties": properties})
+    if isinstance(one, ArrayType) and one.items is not None:
+        return one.changed({"items": change(one.items)})
+    if isinstance(one, AllOfType):
+        return one.changed({"members": tuple(map(change, one.members))})
+    if isinstance(one, OneOfType):
+        return one.changed({"alternatives": tuple(map(change, one.alternatives))})
+    return one
 
 
 def type_json(one: Frozen) -> dict[str, Json]:

@@ -52,6 +52,10 @@ TOOLS_NOT_KNOWN: Final = finding_code(
 _SIGNER: Final = re.compile("[0-9a-f]{64}")
 
 
+class NothingDeclaredError(InputError):
+    """An app that was named can be read, and declares nothing in any known protocol."""
+
+
 @dataclass(frozen=True, slots=True)
 class SourceApp:
     """One app that a shim can stand before.
@@ -103,8 +107,9 @@ def read_source_apps(sources: Sequence[str], *, signer: str | None = None) -> tu
         signer: SHA-256 of the certificate that will sign a project's app, in hexadecimal; with colons too.
 
     Raises:
+        NothingDeclaredError: an app that was named declares nothing.
         InputError: a source cannot be read, or holds an app that was named and cannot be used: a project
-            without `signer`, an app that nobody or several signed, two versions of one app.
+            without `signer`, an app that nobody or several signed, two versions of one app, a shim.
         UsageError: no source is given, or one is nothing that a shim can be made for.
         DeviceError: a phone cannot be reached or used.
     """
@@ -193,7 +198,8 @@ def _read_app(opened: OpenedApp | UnreadApp, signer: str | None) -> SourceApp | 
     if not opened.providers and not opened.problems:
         if opened.is_named and not opened.is_project:
             message = "the app declares no capability in any known protocol"
-            raise InputError(message, place=opened.place, hint="`droidgate inspect` tells what it holds")
+            hint = "`droidgate inspect` tells what it holds"
+            raise NothingDeclaredError(message, place=opened.place, hint=hint)
         return None
     label = application.label or package
     try:

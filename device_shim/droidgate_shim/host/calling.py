@@ -22,6 +22,7 @@ from droidgate_shim.host.errors import refusal_of
 from droidgate_shim.host.place import InstalledShim
 
 _DIALECT: Final = "S1"
+_MOST_NAMED: Final = 10
 
 
 def call_capability(
@@ -42,7 +43,9 @@ def call_capability(
     identifier = secrets.token_hex(16)
     (request,) = write_request(WIRE_DIALECTS[_DIALECT], identifier, capability, arguments).values()
     response = _read(client.call(request, deadline_ms=deadline_ms), client)
-    if response.request_id != identifier:
+    # A request that cannot be read, such as one that is too long, is refused without its id.
+    is_unread = not response.request_id and response.token is not None
+    if response.request_id != identifier and not is_unread:
         raise DeviceOutputError(f"{client.application_id} call", "the answer is to another request")
     if not response.succeeded:
         raise refusal_of(response.token or FALLBACK, response.message or "", place=capability)
@@ -60,15 +63,23 @@ def shim_with(shims: Sequence[InstalledShim], capability: str, application_id: s
     Raises:
         UsageError: none does, or several do and none was named.
     """
+    if not shims:
+        hint = "Install some with: droidgate shim install --from adb:"
+        raise UsageError("no shim is installed", hint=hint)
     named = [
         one
         for one in shims
         if application_id in {None, one.application_id} or application_id in one.source_packages
     ]
+    if not named:
+        hint = f"There are: {', '.join(one.application_id for one in shims)}"
+        raise UsageError(f"{application_id!r} is no shim of the phone", hint=hint)
     offering = [one for one in named if one.status is not None and capability in one.status.routes]
     if not offering:
         offered = sorted({route for one in named if one.status is not None for route in one.status.routes})
-        hint = f"There are: {', '.join(offered)}" if offered else "See `droidgate shim status`"
+        more = f" and {len(offered) - _MOST_NAMED} more" if len(offered) > _MOST_NAMED else ""
+        told = f"There are: {', '.join(offered[:_MOST_NAMED])}{more}. " if offered else ""
+        hint = f"{told}See `droidgate shim status`"
         raise UsageError(f"no shim on the phone offers {capability!r}", hint=hint)
     if len(offering) > 1:
         hint = f"Name one with --shim: {', '.join(one.application_id for one in offering)}"

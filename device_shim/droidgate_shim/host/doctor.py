@@ -14,8 +14,9 @@ from typing import Final, Literal
 
 from droidgate.devices.app_functions import app_function_shell
 from droidgate.devices.components import query_components
-from droidgate.devices.errors import CommandFailedError, DeviceOutputError
+from droidgate.devices.errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError
 from droidgate.devices.properties import build_of, get_properties
+from droidgate.devices.quoting import check_package
 from droidgate.devices.wireless import wireless_warning
 from droidgate_shim.host import access
 from droidgate_shim.host.answers import Status
@@ -216,20 +217,29 @@ def _targets(status: Status) -> Iterator[Check]:
 
 def _stopped(place: ShimPlace, status: Status, kinds: Collection[str]) -> Iterator[Check]:
     for package in dict.fromkeys(one.package for one in status.sources):
-        result = place.device.run(["dumpsys", "package", package])
-        users = {found["user"]: found["stopped"] for found in _STOPPED.finditer(result.text)}
-        stopped = users.get(str(place.user)) if result.exit_status == 0 else None
+        stopped = _is_stopped(place, package)
         if stopped is None:
             found = f"Android does not tell it of {package} here"
             yield Check(STOPPED, "unknown", found, "Open the app once", status.application_id)
-        elif stopped == "true" and "mmcp-broadcast" in kinds:
+        elif stopped and "mmcp-broadcast" in kinds:
             fix = "Open the app once: Android sends no broadcast to apps that never ran or were force-stopped"
             yield Check(STOPPED, "problem", f"{package} is stopped", fix, status.application_id)
-        elif stopped == "true":
+        elif stopped:
             found = f"{package} is stopped; a call starts it, except on builds of some makers"
             yield Check(STOPPED, "ok", found, "Open the app once where calls fail", status.application_id)
         else:
             yield Check(STOPPED, "ok", f"{package} is not stopped", None, status.application_id)
+
+
+def _is_stopped(place: ShimPlace, package: str) -> bool | None:
+    """Tell whether an app that a shim names is stopped; None where Android does not tell it."""
+    try:
+        result = place.device.run(["dumpsys", "package", check_package(package)])
+    except UnsafeArgumentError:
+        return None
+    users = {found["user"]: found["stopped"] for found in _STOPPED.finditer(result.text)}
+    stopped = users.get(str(place.user)) if result.exit_status == 0 else None
+    return None if stopped is None else stopped == "true"
 
 
 def _access(place: ShimPlace, status: Status) -> Iterator[Check]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import Final
 
@@ -103,7 +104,7 @@ def remove_shim(place: ShimPlace, application_id: str) -> Step:
 
 
 def _install(place: ShimPlace, apk: bytes, file_name: str) -> Step:
-    command = f"pm install -r -t --user {check_user(place.user)} {file_name}"
+    command = f"pm install -r -t --user {check_user(place.user)} {shlex.quote(file_name)}"
     try:
         install_apks(place.device, {"base.apk": apk}, user=place.user)
     except (CommandFailedError, DeviceOutputError) as error:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from droidgate.installed import SHIM_PACKAGE
 from droidgate_shim.builder.shims import BuiltShim
+from droidgate_shim.host.answers import Status
 from droidgate_shim.host.place import InstalledShim
 
 ChangeKind = Literal["came", "changed", "went", "same"]
@@ -18,9 +19,10 @@ class Change:
     """What is to be done about one shim.
 
     Attributes:
-        kind: Its app `came`, `changed`, `went` away or declares nothing any more, or is the `same`.
+        kind: Its app `came`, `changed`, `went` away or declares nothing any more, or is the `same` as far as
+            is known.
         application_id: Which shim.
-        built: The shim as it should be; None where it should go.
+        built: The shim as it should be; None where it should go, or is not known.
         why: In words.
     """
 
@@ -31,7 +33,10 @@ class Change:
 
 
 def plan_changes(
-    installed: Sequence[InstalledShim], built: Sequence[BuiltShim], packages: Collection[str] | None
+    installed: Sequence[InstalledShim],
+    built: Sequence[BuiltShim],
+    packages: Collection[str] | None,
+    unclear: Collection[str] = (),
 ) -> tuple[Change, ...]:
     """Return what makes the installed shims those that were built, by application id.
 
@@ -39,16 +44,26 @@ def plan_changes(
         installed: The shims of the device.
         built: The shims as they should be.
         packages: The apps that are looked after; None is all. A shim of other apps stays as it is.
+        unclear: Apps that are there and of which it is not known now what they declare. Their shims stay,
+            since what was granted to a shim goes with it.
     """
     there = {one.application_id: one for one in installed}
     wanted = {one.application_id: one for one in built}
     changes = [_change_of(one, there.get(one.application_id)) for one in built]
     changes += [
-        Change("went", one.application_id, None, _why_it_went(one))
+        _change_without(one, unclear)
         for one in installed
         if one.application_id not in wanted and _is_looked_after(one, packages)
     ]
     return tuple(sorted(changes, key=lambda one: one.application_id))
+
+
+def _change_without(shim: InstalledShim, unclear: Collection[str]) -> Change:
+    if any(one in unclear for one in shim.source_packages):
+        return Change(
+            "same", shim.application_id, None, "what its app declares now is not known, so it stays"
+        )
+    return Change("went", shim.application_id, None, _why_it_went(shim))
 
 
 def _change_of(built: BuiltShim, installed: InstalledShim | None) -> Change:
@@ -59,13 +74,15 @@ def _change_of(built: BuiltShim, installed: InstalledShim | None) -> Change:
         return Change("changed", built.application_id, built, f"the shim does not answer: {said}")
     if installed.status.build == built.build:
         return Change("same", built.application_id, built, "the shim is as it should be")
-    return Change("changed", built.application_id, built, _difference(installed.status.routes, built))
+    return Change("changed", built.application_id, built, _difference(installed.status, built))
 
 
-def _difference(routes: Sequence[str], built: BuiltShim) -> str:
-    new = [one for one in built.capabilities if one not in routes]
-    gone = [one for one in routes if one not in built.capabilities]
-    told = [f"new: {', '.join(new)}"] if new else []
+def _difference(status: Status, built: BuiltShim) -> str:
+    new = [one for one in built.capabilities if one not in status.routes]
+    gone = [one for one in status.routes if one not in built.capabilities]
+    others = [one.package for one in status.targets if one.state == "other-signer"]
+    told = [f"signed by another than was approved: {', '.join(others)}"] if others else []
+    told += [f"new: {', '.join(new)}"] if new else []
     told += [f"gone: {', '.join(gone)}"] if gone else []
     return "; ".join(told) or "the app behind it, or how the shim is built, changed"
 

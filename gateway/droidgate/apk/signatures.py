@@ -34,8 +34,16 @@ def read_signers(archive: Archive) -> tuple[str, ...]:
     Raises:
         InputError: the signature is broken.
     """
-    certificates = _from_signing_block(archive) or _from_meta_inf(archive)
-    return tuple(dict.fromkeys(hashlib.sha256(one).hexdigest() for one in certificates))
+    return tuple(hashlib.sha256(one).hexdigest() for one in read_certificates(archive))
+
+
+def read_certificates(archive: Archive) -> tuple[bytes, ...]:
+    """Return each signing certificate's DER form; empty without one.
+
+    Raises:
+        InputError: the signature is broken.
+    """
+    return tuple(dict.fromkeys(_from_signing_block(archive) or _from_meta_inf(archive)))
 
 
 def _broken(archive: Archive, reason: str) -> InputError:

@@ -17,6 +17,7 @@ _WIDEST_PADDING: Final = 200
 """In a pipe, a cell that is longer than this moves the rest of its own row only."""
 
 _NARROWEST_DETAIL: Final = 34
+_NOTHING_TOLD: Final = frozenset({"", "-"})
 _COLOURS: Final = {
     **dict.fromkeys(("error", "impossible", "dropped", "breaking"), "red"),
     **dict.fromkeys(("warning", "defaulted", "widened"), "yellow"),
@@ -141,4 +142,5 @@ def _draw_told(block: Table, console: Console) -> None:
         line = Text("  ".join(cell for cell in cells if cell))
         line.stylize(_COLOURS.get(cells[0], "bold"), 0, len(cells[0]))
         console.print(Padding(line, (0, 0, 0, 2)))
-        console.print(Padding(Text(told), (0, 0, 0, 6)))
+        if told not in _NOTHING_TOLD:
+            console.print(Padding(Text(told), (0, 0, 0, 6)))

@@ -46,6 +46,14 @@ LogFile = Annotated[
         show_default=False,
     ),
 ]
+ShimRuntimeName = Annotated[
+    str,
+    typer.Option(
+        "--shim-runtime",
+        metavar="RUNTIME",
+        help="What shims run on: python, or jvm for their own Java classes (needs a JDK and Robolectric)",
+    ),
+]
 Foreground = Annotated[bool, typer.Option("--foreground", help="Stay until Ctrl-C")]
 Handover = Annotated[bool, typer.Option("--handover", hidden=True)]
 RunningPort = Annotated[
@@ -74,6 +82,7 @@ def _start(  # noqa: PLR0913
     no_apps: NoApps = False,
     fault: FaultOptions = None,
     log: LogFile = None,
+    shim_runtime: ShimRuntimeName = "python",
     foreground: Foreground = False,
     handover: Handover = False,
     as_json: AsJson = False,
@@ -95,6 +104,7 @@ def _start(  # noqa: PLR0913
         apps=not no_apps,
         faults=tuple(fault or ()),
         log=log,
+        shim_runtime=shim_runtime,
     )
     return start_virtual_phone(request, foreground=foreground, handover=handover, as_json=as_json)
 

@@ -16,6 +16,7 @@ import typer
 from droidgate.cli import (
     catalog_command,
     convert_command,
+    coverage_command,
     demo_command,
     devices_command,
     diff_command,
@@ -43,6 +44,7 @@ _COMMANDS: Final = (
     diff_command,
     formats_command,
     scan_command,
+    coverage_command,
     catalog_command,
     shim_command,
     phone_command,

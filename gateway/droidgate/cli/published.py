@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from droidgate.cli.catalog_documents import AnswerDocument, ScanDocument
+from droidgate.cli.coverage_documents import CoverageDocument
 from droidgate.cli.documents import (
     DevicesDocument,
     DiffDocument,
@@ -54,5 +55,6 @@ PUBLISHED: Final[dict[str, type[Document]]] = {
     "formats": FormatsDocument,
     "scan": ScanDocument,
     "catalog-sql": AnswerDocument,
+    "coverage": CoverageDocument,
 }
 """Command, or file, to the document whose schema is published under that name."""

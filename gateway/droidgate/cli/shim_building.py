@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from droidgate.cli.output_folder import Status, path_below, write_files
 from droidgate.cli.pages import Block, Heading, Line, show, tell
 from droidgate.cli.safe_text import one_line
 from droidgate.cli.shim_documents import BuiltShimRecord, ShimBuildDocument, ShimKey, UnusedApp
-from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
 from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
@@ -88,12 +87,7 @@ def build_and_report(
     key = chosen_key(request.key)
     apps = read_source_apps(request.sources, signer=request.signer)
     built = build_shims(apps, request.options, key.signing)
-    unused = unused_apps(apps, built)
-    if not built:
-        tell_unused(unused)
-        message = "nothing in it can be offered by a shim"
-        hint = "See what is in it with `droidgate inspect`"
-        raise InputError(message, place=" ".join(request.sources), hint=hint)
+    unused = unused_apps(apps, built, request.only)
     paths = {one.application_id: path_below(out, one.file_name) for one in built}
     statuses = write_files({paths[one.application_id]: one.apk for one in built}, force=force)
     if as_json:
@@ -105,19 +99,22 @@ def build_and_report(
     return ExitCode.FINDINGS if reaches(every, fail_on) else ExitCode.OK
 
 
-def unused_apps(apps: Sequence[SourceApp], built: Sequence[BuiltShim]) -> tuple[UnusedApp, ...]:
-    """Return the apps that no shim stands before."""
+def unused_apps(
+    apps: Sequence[SourceApp], built: Sequence[BuiltShim], only: Collection[str]
+) -> tuple[UnusedApp, ...]:
+    """Return the apps that no shim stands before, but for those of which nothing was chosen.
+
+    Args:
+        apps: The apps.
+        built: The shims.
+        only: What was chosen; everything where it is empty.
+    """
     used = {package for one in built for package in one.packages}
+    if only:
+        used.update(one.package for one in apps if any(provider.capabilities for provider in one.providers))
     return tuple(
         UnusedApp(package=one.package, findings=one.findings) for one in apps if one.package not in used
     )
-
-
-def tell_unused(unused: Sequence[UnusedApp]) -> None:
-    """Tell on standard error which apps got no shim."""
-    for one in unused:
-        reasons = "; ".join(dict.fromkeys(finding.message for finding in one.findings))
-        tell(f"no shim for {one.package}{f': {one_line(reasons)}' if reasons else ''}")
 
 
 def built_record(one: BuiltShim, path: Path | None) -> BuiltShimRecord:

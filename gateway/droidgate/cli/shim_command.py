@@ -101,7 +101,8 @@ AnyApp = Annotated[
     bool | None,
     typer.Option(
         "--allow-any-app/--no-allow-any-app",
-        help="Let every app on the phone use the shims; else a terminal asks, and without one it is no",
+        help="Let every app on the phone use the shims, or take that back; else a terminal asks, and without "
+        "one it stays as it is: nobody, until somebody says yes",
         show_default=False,
     ),
 ]
@@ -215,7 +216,7 @@ def _sync(
     *,
     serial: Serial = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be done, and change nothing")
+        bool, typer.Option("--dry-run", help="Only say what would be done; nothing stays changed")
     ] = False,
     fail_on: FailOn = None,
     as_json: AsJson = False,
@@ -255,9 +256,21 @@ def _call(
     capability: Annotated[str, typer.Argument(metavar="CAPABILITY", help="Its id", show_default=False)],
     *,
     arguments: Annotated[
-        str, typer.Option("--args", metavar="JSON", help="The arguments, as a JSON object")
+        str,
+        typer.Option(
+            "--args", metavar="JSON", help="The arguments, as a JSON object; - reads it from standard input"
+        ),
     ] = "{}",
     shim: ShimName = None,
+    signed_by: Annotated[
+        str | None,
+        typer.Option(
+            "--signed-by",
+            metavar="SHA256",
+            help="Trust a shim that another key than yours signed: its certificate's digest",
+            show_default=False,
+        ),
+    ] = None,
     serial: Serial = None,
     deadline_ms: DeadlineMs = None,
     as_json: AsJson = False,
@@ -265,12 +278,15 @@ def _call(
 ) -> int:
     """Call a capability through the shim that offers it, and print the outputs.
 
-    The call comes from this computer, and needs no grant.
+    The call comes from this computer, and needs no grant. Any app may call itself a shim, so one that your
+    key did not sign gets no arguments.
     """
     del json_schema
     from droidgate.cli.shim_calling import call_and_report
 
-    return call_and_report(capability, arguments, shim, serial, deadline_ms=deadline_ms, as_json=as_json)
+    return call_and_report(
+        capability, arguments, shim, serial, signed_by=signed_by, deadline_ms=deadline_ms, as_json=as_json
+    )
 
 
 def _uninstall(

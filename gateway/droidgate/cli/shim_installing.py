@@ -19,7 +19,6 @@ from droidgate.cli.shim_building import (
     Key,
     chosen_key,
     findings_blocks,
-    tell_unused,
     unused_apps,
     unused_blocks,
 )
@@ -46,9 +45,10 @@ from droidgate_shim.host.scopes import forget_scope, keep_scope, load_scope, sco
 from droidgate_shim.host.shim_facts import ShimFacts, facts_of, installed_facts, read_shim_facts
 from droidgate_shim.host.steps import Step
 
-_QUESTION: Final = """\
-Agents that call by an Intent, as the prototype of Mobile-MCP does, cannot be told apart. Either the phone
-asks its user for each such call, or any app on this phone may call what these shims offer:"""
+_QUESTION: Final = (
+    "Agents that call by an Intent, as the prototype of Mobile-MCP does, cannot be told apart. Either the",
+    "phone asks its user for each such call, or any app on this phone may call what these shims offer:",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +97,10 @@ def install_and_report(
     any_app = request.any_app
     if any_app is None and any(one.facts.capabilities for one in prepared.ready):
         any_app = _ask_for_any_app(prepared.ready)
-    installations = [_install(place, one, any_app=any_app) for one in prepared.ready]
     if prepared.key is not None:
+        # Kept first: where the phone goes away in between, `shim sync` completes what was asked for.
         _keep_scope(place, request.build, prepared)
+    installations = [_install(place, one, any_app=any_app) for one in prepared.ready]
     if as_json:
         print_json(_document(place, prepared, installations))
     else:
@@ -124,7 +125,7 @@ def uninstall_and_report(
         raise UsageError(message, hint="Name shims as `droidgate shim status` shows them, or take --all")
     place = place_of(open_device(serial))
     names = sorted(filter(is_shim, place.packages()))
-    chosen = names if every_shim else [_find_name(one, installed_shims(place)) for one in named]
+    chosen = names if every_shim else _find_names(named, installed_shims(place))
     removed = [(one, remove_shim(place, one)) for one in dict.fromkeys(chosen)]
     if every_shim:
         forget_scope(place.device)
@@ -184,12 +185,7 @@ def _build(request: BuildRequest, place: ShimPlace) -> Prepared:
     apps = read_source_apps(_on_this_phone(request.sources, place), signer=request.signer)
     asked = ask_broadcast_apps(place, apps, key.signing)
     built = build_shims(asked.apps, request.options, key.signing)
-    unused = unused_apps(asked.apps, built)
-    if not built:
-        tell_unused(unused)
-        message = "nothing in it can be offered by a shim"
-        hint = "See what is in it with `droidgate inspect`"
-        raise InputError(message, place=" ".join(request.sources), hint=hint)
+    unused = unused_apps(asked.apps, built, request.only)
     signer = key.signing.digest
     ready = tuple(Ready(facts_of(one, signer), one.file_name, one.apk, one.findings) for one in built)
     return Prepared(ready, key, asked.steps, unused)
@@ -246,7 +242,8 @@ def _ask_for_any_app(ready: Sequence[Ready]) -> bool | None:
         return None
     import typer
 
-    tell(_QUESTION)
+    for line in _QUESTION:
+        tell(line)
     for one in ready:
         tell(f"  {one.facts.application_id}: {', '.join(map(one_line, one.facts.capabilities))}")
     return typer.confirm("Let any app on this phone call them?", default=False, err=True)
@@ -254,7 +251,7 @@ def _ask_for_any_app(ready: Sequence[Ready]) -> bool | None:
 
 def _keep_scope(place: ShimPlace, request: BuildRequest, prepared: Prepared) -> None:
     """Keep what was asked for, for `shim sync`; apps of earlier installations with the same options stay."""
-    whole = any(one.startswith(DEVICE_SCHEME) and "/" not in one for one in request.sources)
+    whole = f"{DEVICE_SCHEME}{place.device.serial}" in _on_this_phone(request.sources, place)
     packages = {package for one in prepared.ready for package in one.facts.packages}
     packages |= {one.package for one in prepared.unused}
     key = None if request.key is None else str(request.key.resolve())
@@ -269,16 +266,20 @@ def _leave_out_of_scope(place: ShimPlace) -> None:
     """Let `shim sync` look after the apps whose shims are left, so that it does not bring the others back."""
     scope = load_scope(place.device)
     if scope is not None:
+        if scope.packages is None:
+            tell("from now on `droidgate shim sync` looks after the apps whose shims are left only")
         left = {package for one in installed_shims(place) for package in one.source_packages}
         keep_scope(place.device, scope.model_copy(update={"packages": tuple(sorted(left))}))
 
 
-def _find_name(named: str, shims: Sequence[InstalledShim]) -> str:
-    for one in shims:
-        if named == one.application_id or one.source_packages == (named,):
-            return one.application_id
+def _find_names(named: Iterable[str], shims: Sequence[InstalledShim]) -> list[str]:
+    known = {one.source_packages[0]: one.application_id for one in shims if len(one.source_packages) == 1}
+    known |= {one.application_id: one.application_id for one in shims}
     hint = f"There are: {', '.join(one.application_id for one in shims) or 'none'}"
-    raise UsageError(f"{named!r} is no shim of the phone", hint=hint)
+    for one in named:
+        if one not in known:
+            raise UsageError(f"{one!r} is no shim of the phone", hint=hint)
+    return [known[one] for one in named]
 
 
 def _page(place: ShimPlace, prepared: Prepared, installations: Sequence[Installation]) -> list[Block]:

@@ -23,6 +23,9 @@ _ACCESS: Final = {
     "execute_app_functions": "call app functions",
 }
 
+_DIGITS: Final = 12
+"""Of a digest: enough for people to compare."""
+
 
 def report_status(serial: str | None, *, as_json: bool) -> int:
     """Show the shims of a phone; return 4 where one does not answer.
@@ -97,7 +100,7 @@ def _status_blocks(status: Status) -> list[Block]:
     labels = {one.package: one.label or one.package for one in status.sources}
     blocks: list[Block] = [
         Line(f"offers: {', '.join(offered) or 'nothing; it serves the host'}", 1),
-        Line(f"build: {status.build}", 1),
+        Line(f"build: {one_line(status.build[:_DIGITS])}", 1),
     ]
     for target in status.targets:
         version = "" if target.version_code is None else f" {target.version_code}"

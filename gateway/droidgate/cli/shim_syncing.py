@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,8 +19,8 @@ from droidgate.cli.shim_installing import Ready, install_built, step_record, ste
 from droidgate.devices.device import open_device
 from droidgate.installed import SHIM_PACKAGE
 from droidgate.model.errors import DeviceError
-from droidgate_shim.builder.shims import BuiltShim, build_shims
-from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
+from droidgate_shim.builder.shims import BuiltShim, NothingToOfferError, build_shims
+from droidgate_shim.builder.source_apps import NothingDeclaredError, SourceApp, read_source_apps
 from droidgate_shim.host.discovering import ask_broadcast_apps
 from droidgate_shim.host.installing import remove_shim
 from droidgate_shim.host.place import InstalledShim, ShimPlace, installed_shims, place_of
@@ -77,8 +78,9 @@ def _plan(place: ShimPlace) -> _Plan:
     apps = _read_apps(place, scope, wanted)
     asked = ask_broadcast_apps(place, apps, key.signing)
     built = _build(asked.apps, scope, key)
-    changes = plan_changes(installed, built, scope.packages)
-    return _Plan(key, changes, asked.steps, unused_apps(asked.apps, built))
+    unclear = {one.package for one in asked.apps if not one.signer or one.unasked_components}
+    changes = plan_changes(installed, built, scope.packages, unclear)
+    return _Plan(key, changes, asked.steps, unused_apps(asked.apps, built, scope.only))
 
 
 def _build(apps: Sequence[SourceApp], scope: Scope, key: Key) -> tuple[BuiltShim, ...]:
@@ -91,18 +93,25 @@ def _build(apps: Sequence[SourceApp], scope: Scope, key: Key) -> tuple[BuiltShim
         for name in (one.id, f"{app.package}/{one.id}")
     }
     only = tuple(one for one in scope.only if one in there)
-    if not there or (scope.only and not only):
-        return ()
-    for gone in set(scope.only).difference(only):
+    for gone in sorted({*scope.only}.difference(only)):
         tell(f"no app offers {gone} any more")
-    return build_shims(apps, replace(scope.options, only=only), key.signing)
+    if scope.only and not only:
+        return ()
+    try:
+        return build_shims(apps, replace(scope.options, only=only), key.signing)
+    except NothingToOfferError:
+        return ()
 
 
 def _read_apps(place: ShimPlace, scope: Scope, wanted: Collection[str] | None) -> tuple[SourceApp, ...]:
     if wanted is not None and not wanted:
         return ()
     present = scope if wanted is None else scope.model_copy(update={"packages": tuple(wanted)})
-    return read_source_apps(present.sources(place.device.serial))
+    apps: list[SourceApp] = []
+    for source in present.sources(place.device.serial):
+        with contextlib.suppress(NothingDeclaredError):
+            apps += read_source_apps([source])
+    return tuple(apps)
 
 
 def _scope_of_installed(place: ShimPlace, installed: Sequence[InstalledShim]) -> Scope:
@@ -143,8 +152,11 @@ def _page(place: ShimPlace, plan: _Plan, synced: Sequence[Synced], *, dry_run: b
             blocks.append(Line())
     blocks += unused_blocks(plan.unused)
     changed = sum(one.change.kind != "same" for one in synced)
-    said = "nothing is to be done" if not changed else f"{changed} {'to change' if dry_run else 'changed'}"
-    blocks.append(Line(f"{said}: {len(synced)} shims on {place.device.serial}, user {place.user}"))
+    works = sum(one.works is not False for one in synced)
+    said = f"{changed} of {len(synced)} shims {'are to be' if dry_run else 'were'} brought up to date"
+    said += "" if works == len(synced) else f", {len(synced) - works} of them in vain"
+    said = said if changed else f"nothing is to be done: {len(synced)} shims"
+    blocks.append(Line(f"{said} on {place.device.serial}, user {place.user}"))
     return blocks
 
 

@@ -39,6 +39,7 @@ class PhoneRequest:
     apps: bool
     faults: tuple[str, ...]
     log: Path | None
+    shim_runtime: str = "python"
 
     def arguments(self) -> list[str]:
         """Return the options that ask for the same phone."""
@@ -46,6 +47,7 @@ class PhoneRequest:
         found += [f"--packages={self.packages}", *(f"--fault={fault}" for fault in self.faults)]
         found += [] if self.apps else ["--no-apps"]
         found += [] if self.log is None else [f"--log={self.log.absolute()}"]
+        found += [f"--shim-runtime={self.shim_runtime}"]
         return found
 
 
@@ -59,9 +61,10 @@ def start_virtual_phone(request: PhoneRequest, *, foreground: bool, handover: bo
         as_json: Whether to print a document.
 
     Raises:
-        UsageError: an unknown release or fault.
+        UsageError: an unknown release, fault or shim runtime, or one that cannot be had here.
         DeviceError: the phone does not start.
     """
+    from droidgate_shim.phone.apps.shim_runtimes import check_shim_runtime
     from droidgate_shim.phone.faults import DOCUMENTATION, parse_faults
     from droidgate_shim.phone.system.releases import load_release
 
@@ -70,7 +73,7 @@ def start_virtual_phone(request: PhoneRequest, *, foreground: bool, handover: bo
         return ExitCode.OK
     # What is wrong with the request is told here, with its own exit code, and not by the background process.
     parse_faults(request.faults)
-    load_release(request.sdk)
+    check_shim_runtime(request.shim_runtime, load_release(request.sdk))
     if request.log is not None:
         request.log.open("a", encoding="utf-8").close()
     if handover:
@@ -104,9 +107,11 @@ def _run_in_background(request: PhoneRequest) -> None:
 
 @contextlib.contextmanager
 def _running(request: PhoneRequest) -> Iterator[VirtualPhone]:
+    from droidgate_shim.phone.apps.shim_runtimes import check_shim_runtime
     from droidgate_shim.phone.event_log import EventLog
     from droidgate_shim.phone.faults import parse_faults
     from droidgate_shim.phone.phone import start_phone
+    from droidgate_shim.phone.system.releases import load_release
 
     with contextlib.ExitStack() as stack:
         file = None if request.log is None else stack.enter_context(request.log.open("w", encoding="utf-8"))
@@ -119,6 +124,7 @@ def _running(request: PhoneRequest) -> Iterator[VirtualPhone]:
                 log=EventLog(file),
                 port=request.port,
                 server_port=request.server_port,
+                shim_runtime=check_shim_runtime(request.shim_runtime, load_release(request.sdk)),
             )
         except OSError as error:
             raise DeviceError(

@@ -15,6 +15,7 @@ _NAME_WEIGHT: Final = 1.0
 _FIRST_WEIGHT: Final = 0.8
 _LATER_WEIGHT: Final = 0.35
 _FEW_WORDS: Final = 2
+_LONGEST_KEPT: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,26 +77,26 @@ def declared_text(capability: CapabilityText) -> str:
 
 def features_of(text: str, vocabulary: Vocabulary) -> Features:
     """Return the features of a declared text."""
-    written_name, description, parameters = text.split("\n", 2)[0], *_rest(text)
+    written_name, _, rest = text.partition("\n")
+    description, _, parameters = rest.rpartition("\n")
     holder, _, own = written_name.rpartition("#")
     name = _Reading(vocabulary, vocabulary.words_of(own))
     said = _Reading(vocabulary, vocabulary.words_of(description))
     holder_words = vocabulary.words_of(holder) if holder and len(name.telling) < _FEW_WORDS else []
-    actions = tuple(dict.fromkeys([*name.actions[:1], *said.actions[:1]]))
     weights = _object_weights(name, said, holder_words)
     heads = _heads(name, said, holder_words)
     if not heads:
         # Of a thing that no word is known for, the words themselves are what it is about.
-        heads = frozenset((name.unknown() or said.unknown())[:_FEW_WORDS])
+        heads = frozenset((name.unknown or said.unknown)[:_FEW_WORDS])
         weights.update(dict.fromkeys(heads, _FIRST_WEIGHT))
     kept = vocabulary.kept
     return Features(
-        actions=kept(actions),
+        actions=kept(tuple(dict.fromkeys([*name.actions[:1], *said.actions[:1]]))),
         objects=kept(tuple(sorted(weights.items()))),
         heads=kept(heads),
         roles=kept(_roles(parameters, vocabulary)),
-        terms=tuple(sorted({kept(term) for term in (*name.terms(), *said.terms())})),
-        name=kept(tuple(sorted({word.object or word.action or word.stem for word in name.telling}))),
+        terms=tuple(sorted({*name.terms(vocabulary), *said.terms(vocabulary)})),
+        name=kept(tuple(sorted({word.meaning for word in name.telling}))),
         text=text,
     )
 
@@ -103,18 +104,29 @@ def features_of(text: str, vocabulary: Vocabulary) -> Features:
 class _Reading:
     """The words of a name or a description with what they mean together."""
 
+    __slots__ = ("actions", "objects", "phrase_objects", "telling", "unknown")
+
     def __init__(self, vocabulary: Vocabulary, words: list[Word]) -> None:
         self.telling = [word for word in words if not word.stop]
-        phrases = list(vocabulary.phrases_of(words))
-        covered = {place for first, last, _, _ in phrases for place in (first, last)}
-        named = {place for first, last, _, thing in phrases if thing for place in (first, last)}
-        acting = [(first, action) for first, _, action, _ in phrases if action]
-        things = [(first, thing) for first, _, _, thing in phrases if thing]
+        self.unknown = [word.stem for word in self.telling if word.is_unknown]
+        self.phrase_objects: list[str] = []
+        acting: list[tuple[int, str]] = []
+        things: list[tuple[int, str]] = []
+        covered: set[int] = set()
+        named: set[int] = set()
+        for first, last, action, thing in vocabulary.phrases_of(words):
+            covered |= {first, last}
+            if action:
+                acting.append((first, action))
+            if thing:
+                named |= {first, last}
+                things.append((first, thing))
+                self.phrase_objects.append(thing)
         verbs: list[tuple[int, str]] = []
         either: list[tuple[int, str]] = []
         nouns: list[tuple[int, str]] = []
         for place, word in enumerate(words):
-            if word.stop:
+            if word.stop or word.is_unknown:
                 continue
             if word.action and place not in covered:
                 # `call` is a verb in "call a contact" and none in "end the call".
@@ -123,24 +135,17 @@ class _Reading:
                 nouns.append((place, word.object))
         acting = sorted(acting + (verbs or ([] if acting else either[:1])))
         self.actions = list(dict.fromkeys([action for _, action in acting]))
-        self.phrase_objects = [thing for _, thing in things]
         others = [one for one in nouns if not acting or one[0] != acting[0][0]]
         things = sorted(things + others) if others or things else nouns
         self.objects = list(dict.fromkeys([thing for _, thing in things]))
 
-    def terms(self) -> list[str]:
-        found = [f"!{action}" for action in self.actions]
-        found += [f":{thing}" for thing in self.objects]
-        return found + self.unknown()
-
-    def unknown(self) -> list[str]:
-        return [word.stem for word in self.telling if word.action is None and word.object is None]
-
-
-def _rest(text: str) -> tuple[str, str]:
-    _, _, rest = text.partition("\n")
-    description, _, parameters = rest.rpartition("\n")
-    return description, parameters
+    def terms(self, vocabulary: Vocabulary) -> list[str]:
+        actions, objects = vocabulary.action_terms, vocabulary.object_terms
+        return [
+            *[actions[one] for one in self.actions],
+            *[objects[one] for one in self.objects],
+            *self.unknown,
+        ]
 
 
 def _names(name: str) -> str:
@@ -174,10 +179,23 @@ def _heads(name: _Reading, said: _Reading, holder: list[Word]) -> frozenset[str]
 
 def _roles(parameters: str, vocabulary: Vocabulary) -> frozenset[str]:
     found: list[str] = []
-    for name in _PARAMETER.findall(parameters):
+    for part in parameters.split():
+        roles = vocabulary.roles.get(part)
+        if roles is None:
+            roles = _roles_in(part, vocabulary)
+            if len(part) <= _LONGEST_KEPT:
+                vocabulary.roles[part] = roles
+        found += roles
+    return frozenset(found)
+
+
+def _roles_in(part: str, vocabulary: Vocabulary) -> tuple[str, ...]:
+    """Return the roles of a part of a shape, mostly one parameter with its type."""
+    found: list[str] = []
+    for name in _PARAMETER.findall(part):
         for word in vocabulary.words_of(name):
             if word.roles:
                 found += word.roles
             elif not word.stop:
-                found.append(f":{word.object}" if word.object else word.stem)
-    return frozenset(found)
+                found.append(vocabulary.object_terms[word.object] if word.object else word.stem)
+    return tuple(found)

@@ -8,10 +8,11 @@ what one capability costs does not depend on how many there are, also where a fe
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from heapq import nlargest
 from typing import Final, Literal
 
 from droidgate.coverage.match.features import (
@@ -92,7 +93,20 @@ def match_capabilities(
     Raises:
         UsageError: rapidfuzz is not installed.
     """
-    return _Run(capabilities, Vocabulary(more_words)).matching()
+    with _without_collections():
+        return _Run(capabilities, Vocabulary(more_words)).matching()
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Keep the garbage collector from looking through millions of parts: they hold no cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class _Run:
@@ -117,6 +131,7 @@ class _Run:
             self._sharers[text].append(number)
         self._scorer = Scorer(self._features)
         self._prepared: dict[int, Prepared] = {}
+        self._joined = [0.0] * len(self._features)
         self._blocks: dict[tuple[str, ...], list[int]] = {}
         self._full: set[tuple[str, ...]] = set()
         self._compared = 0
@@ -147,13 +162,13 @@ class _Run:
         for text in self._order():
             prepared = self._scorer.prepare(self._features[text])
             fitting = (
-                leader
-                for leader in self._leaders(prepared)
+                (score, leader)
+                for score, leader in self._leaders(prepared)
                 if not self._has_sibling(text, prepared, lists_of[leader])
             )
-            leader = next(fitting, None)
-            if leader is None:
-                leader = text
+            score, leader = next(fitting, (0.0, text))
+            self._joined[text] = -score
+            if leader == text:
                 groups[text], lists_of[text] = [], {}
                 self._prepared[text] = prepared
                 self._list_leader(text, prepared.features)
@@ -174,35 +189,35 @@ class _Run:
 
     def _order(self) -> list[int]:
         """Return the texts, those of the most usual meaning first: they make the best leaders."""
-        meanings = Counter((one.actions[:1], one.heads) for one in self._features)
-        return sorted(
-            range(len(self._features)),
-            key=lambda text: (
-                -meanings[self._features[text].actions[:1], self._features[text].heads],
-                -len(self._sharers[text]),
-                self._keys[self._sharers[text][0]],
-            ),
-        )
+        meanings = [(one.actions[:1], one.heads) for one in self._features]
+        counted = Counter(meanings)
+        ranks = [
+            (-counted[meaning], -len(sharers), sharers[0])
+            for meaning, sharers in zip(meanings, self._sharers, strict=True)
+        ]
+        return sorted(range(len(ranks)), key=ranks.__getitem__)
 
     def _prepare(self, text: int) -> Prepared:
         return self._prepared.get(text) or self._scorer.prepare(self._features[text])
 
-    def _leaders(self, prepared: Prepared) -> list[int]:
-        """Return the leaders that a text could follow, the best first."""
-        blocks = self._blocks
+    def _leaders(self, prepared: Prepared) -> list[tuple[float, int]]:
+        """Return the leaders that a text could follow with their scores below zero, the best first."""
+        find = self._blocks.get
         shared: Counter[int] = Counter()
         for block in self._looked_up(prepared.features):
-            found = blocks.get(block)
+            found = find(block)
             if found:
                 shared.update(found)
-        candidates = list(shared)
+        candidates: Iterable[int] = shared
         if len(shared) > COMPARED:
-            most = nlargest(COMPARED, [(count, -leader) for leader, count in shared.items()])
-            candidates = [-leader for _, leader in most]
-        self._compared += len(candidates)
+            # Sorting is stable: of those that share as many blocks the first leaders come first.
+            candidates = sorted(sorted(shared), key=shared.__getitem__, reverse=True)[:COMPARED]
+            self._compared += COMPARED
+        else:
+            self._compared += len(shared)
         score, leaders = self._scorer.score, self._prepared
-        scored = [(score(prepared, leaders[leader]), leader) for leader in candidates]
-        return [leader for found, leader in sorted(scored, key=lambda one: (-one[0], one[1])) if found]
+        scored = [(-score(prepared, leaders[leader]), leader) for leader in candidates]
+        return sorted([one for one in scored if one[0]])
 
     def _list_leader(self, text: int, features: Features) -> None:
         for block in self._own_blocks(features):
@@ -212,30 +227,27 @@ class _Run:
             else:
                 self._full.add(block)
 
-    def _own_blocks(self, features: Features) -> Iterator[tuple[str, ...]]:
-        for thing, _ in features.objects:
-            for action in features.actions:
-                yield action, thing
-        yield from _blocks_of_objects(features)
-        yield from self._rare_words(features)
+    def _own_blocks(self, features: Features) -> list[tuple[str, ...]]:
+        return self._blocks_with(features.actions, features)
 
-    def _looked_up(self, features: Features) -> Iterator[tuple[str, ...]]:
+    def _looked_up(self, features: Features) -> list[tuple[str, ...]]:
         alike = actions_alike()
         actions = dict.fromkeys(features.actions)
         for action in features.actions[:1]:
             actions.update(dict.fromkeys(sorted(alike[action])))
-        for thing, _ in features.objects:
-            for action in actions:
-                yield action, thing
-        yield from _blocks_of_objects(features)
-        yield from self._rare_words(features)
+        return self._blocks_with(actions, features)
 
-    def _rare_words(self, features: Features) -> Iterator[tuple[str, ...]]:
-        rarity = self._scorer.rarity
+    def _blocks_with(self, actions: Iterable[str], features: Features) -> list[tuple[str, ...]]:
+        """Return actions with objects, the objects that it is about, and the rarest of its words."""
         words = [term for term in features.terms if term[0] not in "!:"]
-        words.sort(key=lambda term: (-rarity(term), term))
-        for word in words[:_RARE_WORDS]:
-            yield (word,)
+        if len(words) > _RARE_WORDS:
+            rarity = self._scorer.rarity
+            words = [term for _, term in sorted([(-rarity(term), term) for term in words])[:_RARE_WORDS]]
+        return [
+            *[(action, thing) for thing, _ in features.objects for action in actions],
+            *[("", thing) for thing in sorted(features.heads)],
+            *[(word,) for word in words],
+        ]
 
     def _links_of_group(self, group: int, members: list[int]) -> Iterator[Link]:
         """Yield a link for each member but the first: with one of its own app, else one that is named alike,
@@ -254,35 +266,44 @@ class _Run:
                 named.append(member)
 
     def _link(self, group: int, member: int, own: int, named: list[int], leader: int) -> Link:
-        mine = self._prepare(self._text_of[member])
-        score = self._score(mine, member, own) if own != member else 0.0
+        score = self._score(member, own) if own != member else 0.0
         if score:
             return self._told(group, member, own, "same-app-twice", score)
+        mine = self._features[self._text_of[member]]
         for other in dict.fromkeys((*named, leader)):
             theirs = self._features[self._text_of[other]]
             if self._packages[other] != self._packages[member] and (
-                mine.features is theirs or self._scorer.is_near_duplicate(mine.features, theirs)
+                mine is theirs or self._scorer.is_near_duplicate(mine, theirs)
             ):
-                score = self._score(mine, member, other)
+                score = self._score_with(leader, member, other)
                 if score:
                     return self._told(group, member, other, "near-duplicate", score)
         other_app = self._packages[member] != self._packages[leader]
         kind: Kind = "same-use-case" if other_app else "same-app-twice"
-        return self._told(group, member, leader, kind, self._score(mine, member, leader))
+        return self._told(group, member, leader, kind, self._score_with(leader, member, leader))
 
-    def _score(self, mine: Prepared, member: int, other: int) -> float:
+    def _score_with(self, leader: int, member: int, other: int) -> float:
+        """Return the score of two members of a leader's group, remembered where the other is the leader."""
+        text = self._text_of[member]
+        is_told = other == leader and text != self._text_of[leader]
+        if is_told and self._lists[member] != self._lists[leader]:
+            return self._joined[text]
+        return self._score(member, other)
+
+    def _score(self, member: int, other: int) -> float:
         """Return the score of two members; equal texts are surely the same."""
-        text = self._text_of[other]
-        if text == self._text_of[member]:
+        mine, theirs = self._text_of[member], self._text_of[other]
+        if mine == theirs:
             return 1.0
         siblings = self._lists[other] == self._lists[member]
-        return self._scorer.score(mine, self._prepare(text), siblings=siblings)
+        return self._scorer.score(self._prepare(mine), self._prepare(theirs), siblings=siblings)
 
     def _told(self, group: int, member: int, other: int, kind: Kind, score: float) -> Link:
         mine = self._features[self._text_of[member]]
         theirs = self._features[self._text_of[other]]
         rarity = self._scorer.rarity
-        terms = sorted({*mine.terms} & {*theirs.terms}, key=lambda term: (-rarity(term), term))
+        shared = set(mine.terms).intersection(theirs.terms)
+        terms = [term for _, term in sorted([(-rarity(term), term) for term in shared])]
         return Link(
             key=self._keys[member],
             match=self._keys[other],
@@ -292,8 +313,3 @@ class _Run:
             terms=tuple(terms),
             parameters=tuple(sorted(mine.roles & theirs.roles)),
         )
-
-
-def _blocks_of_objects(features: Features) -> Iterator[tuple[str, ...]]:
-    for thing in sorted(features.heads):
-        yield ("", thing)

@@ -111,6 +111,7 @@ class Scorer:
             term: math.log(1 + (size - count + 0.5) / (count + 0.5)) for term, count in counted.items()
         }
         self._weights = weights
+        self._near = {one: others | {one} for one, others in actions_alike().items()}
 
     def rarity(self, term: str) -> float:
         """Return the inverse document frequency of a term (BM25's)."""
@@ -118,15 +119,14 @@ class Scorer:
 
     def prepare(self, features: Features) -> Prepared:
         """Return features ready to be compared."""
-        first = features.actions[:1]
         objects = dict(features.objects)
         return Prepared(
             features=features,
-            near_actions=actions_alike()[first[0]] | {first[0]} if first else _NOTHING,
+            near_actions=self._near[features.actions[0]] if features.actions else _NOTHING,
             objects=objects,
             norm=math.sqrt(sum([weight * weight for weight in objects.values()])),
             terms=frozenset(features.terms),
-            rarity=sum([self._rarity[term] for term in features.terms]),
+            rarity=sum(map(self._rarity.__getitem__, features.terms)),
         )
 
     def signals(self, left: Prepared, right: Prepared) -> Signals:
@@ -163,6 +163,8 @@ class Scorer:
             return 0.0
         mine, theirs = left.features, right.features
         total += weights.objects * _likeness_of_objects(left, right)
+        if total + possible < 0:
+            return 0.0
         total += weights.other_object * _difference_of_heads(mine.heads, theirs.heads)
         total += weights.parameters * _likeness_of_roles(mine.roles, theirs.roles)
         if total + weights.text < 0:
@@ -206,17 +208,19 @@ def _likeness_of_objects(left: Prepared, right: Prepared) -> float:
     if not left.norm or not right.norm:
         return 0.0
     theirs = right.objects
-    both = sum([weight * theirs[thing] for thing, weight in left.objects.items() if thing in theirs])
+    both = sum([weight * theirs[thing] for thing, weight in left.features.objects if thing in theirs])
     return both / (left.norm * right.norm)
 
 
 def _difference_of_heads(left: frozenset[str], right: frozenset[str]) -> float:
     if not left or not right or left == right:
         return 0.0
-    return 1 - len(left & right) / len(left | right)
+    both = len(left & right)
+    return 1 - both / (len(left) + len(right) - both)
 
 
 def _likeness_of_roles(left: frozenset[str], right: frozenset[str]) -> float:
     if not left and not right:
         return 0.5
-    return len(left & right) / len(left | right)
+    both = len(left & right)
+    return both / (len(left) + len(right) - both)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Any, Final, TypeVar
 
 from droidgate_mappings.taxonomy import Meaning, load_words
@@ -29,6 +30,8 @@ class Word:
         object: Id of what it is done to.
         roles: Ids of a parameter's roles.
         is_head: Phrases begin with it.
+        meaning: Its object, else its action, else its stem.
+        is_unknown: It says something, and it is not known what.
     """
 
     stem: str
@@ -37,6 +40,8 @@ class Word:
     object: str | None
     roles: tuple[str, ...]
     is_head: bool
+    meaning: str
+    is_unknown: bool
 
 
 def stem_of(word: str) -> str:
@@ -84,7 +89,12 @@ class Vocabulary:
         self._heads = {first for first, _ in (*self._action_phrases, *self._object_phrases)}
         self._same = dict(more or {})
         self._known: dict[str, Word] = {}
+        self._parts = _Parts(self._words_in)
         self._kept: dict[Hashable, Any] = {}
+        self.roles: Final[dict[str, tuple[str, ...]]] = {}
+        """Of parts of parameter shapes that were seen."""
+        self.action_terms: Final = {one.id: f"!{one.id}" for one in words.actions}
+        self.object_terms: Final = {one.id: f":{one.id}" for one in words.objects}
 
     def kept(self, value: _Value) -> _Value:
         """Return the first value that was equal: most of a million capabilities share their parts."""
@@ -93,23 +103,22 @@ class Vocabulary:
 
     def words_of(self, text: str) -> list[Word]:
         """Return the words of a text in order, the same for `createNote`, `create_note` and `Create note`."""
+        return list(chain.from_iterable(map(self._parts.__getitem__, text.replace("_", " ").split())))
+
+    def _words_in(self, part: str) -> tuple[Word, ...]:
         known = self._known
         found = []
-        for written in _WORD.findall(plain_text(text)):
+        for written in _WORD.findall(plain_text(part)):
             word = known.get(written)
             if word is None:
                 word = known[written] = self._look_up(written.lower()[:_LONGEST_WORD])
             found.append(word)
-        return found
+        return tuple(found)
 
     def unknown_in(self, text: str) -> list[str]:
         """Return the words of a text, lower case, that have no meaning and are no stop words."""
         written = [one.lower() for one in _WORD.findall(plain_text(text))]
-        return [
-            one
-            for one, word in zip(written, self.words_of(text), strict=True)
-            if not word.stop and word.action is None and word.object is None
-        ]
+        return [one for one, word in zip(written, self.words_of(text), strict=True) if word.is_unknown]
 
     def phrases_of(self, words: list[Word]) -> Iterator[tuple[int, int, str | None, str | None]]:
         """Yield the phrases among words: positions of first and last word, the action, the object."""
@@ -124,15 +133,33 @@ class Vocabulary:
 
     def _look_up(self, lower: str) -> Word:
         meant = self._same.get(lower, lower)
-        stem = stem_of(meant)
+        stem = self.kept(stem_of(meant))
+        stop = lower in self._stop or stem in self._stop
+        action, thing = self._actions.get(stem), self._objects.get(stem)
         return Word(
             stem=stem,
-            stop=lower in self._stop or stem in self._stop,
-            action=self._actions.get(stem),
-            object=self._objects.get(stem),
+            stop=stop,
+            action=action,
+            object=thing,
             roles=self._roles.get(stem, ()),
             is_head=stem in self._heads,
+            meaning=thing or action or stem,
+            is_unknown=not (stop or action or thing),
         )
+
+
+class _Parts(dict[str, tuple[Word, ...]]):
+    """The words of parts of texts, between blanks; parts of one word are kept, others are too many."""
+
+    def __init__(self, words_in: Callable[[str], tuple[Word, ...]]) -> None:
+        super().__init__()
+        self._words_in = words_in
+
+    def __missing__(self, part: str) -> tuple[Word, ...]:
+        words = self._words_in(part)
+        if len(words) <= 1 and len(part) <= _LONGEST_WORD:
+            self[part] = words
+        return words
 
 
 @cache

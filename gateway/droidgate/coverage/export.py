@@ -1,0 +1,237 @@
+"""The tables behind a report as files: CSV for spreadsheets, Parquet for everything else.
+
+A cell of a CSV that a spreadsheet would take for a formula begins with an apostrophe (OWASP, CSV injection),
+and characters that nobody sees stand as U+FFFD. Parquet has the texts as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from droidgate.coverage.catalog import first_line, quoted
+from droidgate.coverage.document import REACHES, Report
+from droidgate.coverage.extras import need
+from droidgate.coverage.figures import Figures
+from droidgate.coverage.match.grouping import Link
+from droidgate.coverage.overlaps import Overlaps
+from droidgate.model.errors import WriteError
+from droidgate_mappings.reach import load_reach
+
+Form = Literal["csv", "parquet"]
+
+_OPTIONS: Final[Mapping[Form, str]] = {
+    "csv": "FORMAT csv, HEADER",
+    "parquet": "FORMAT parquet, COMPRESSION zstd",
+}
+_FORMULA: Final = "^[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20]"
+_UNSEEN: Final = (
+    "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x{9f}\\x{ad}\\x{61c}\\x{180e}\\x{200b}-\\x{200f}"
+    "\\x{2028}-\\x{202e}\\x{2060}-\\x{206f}\\x{feff}\\x{fff9}-\\x{fffb}\\x{e0000}-\\x{e007f}]"
+)
+_APPS: Final = """
+SELECT e.kind, e.package, e.label, e.version_name, e.version_code, e.source, e.has_launcher,
+    array_to_string(s.protocols, ' ') AS protocols, {reaches},
+    q.* EXCLUDE (entry, capabilities), s.capabilities
+FROM entry e JOIN entry_sum s USING (entry) LEFT JOIN quality q USING (entry) {joins} ORDER BY e.entry
+"""
+_CAPABILITIES: Final = """
+SELECT e.package, e.source, p.protocol, p.dialect, r.component, c.id, c.title, c.description, c.parameters,
+    c.output, c.parameter_count, c.undescribed_count, c.untyped_count, c.token_estimate, c.read_only,
+    c.destructive, {reaches}
+FROM capability_fact f JOIN standing s USING (key) JOIN provider_fact p ON p.p = f.p
+JOIN entry e ON e.entry = f.entry
+JOIN providers r ON r.unit = p.unit AND r.provider = p.provider
+JOIN capabilities c ON c.unit = p.unit AND c.provider = p.provider AND c.capability = f.capability
+{joins} ORDER BY f.p, f.capability
+"""
+_FINDINGS: Final = """
+SELECT e.package, d.source, p.protocol, f.origin, f.code, f.level, f.capability, f.pointer, f.message, f.hint,
+    f.rule, f.place
+FROM findings f LEFT JOIN provider_fact p USING (unit, provider) LEFT JOIN entry e ON e.entry = p.entry
+LEFT JOIN found d ON d.unit = f.unit ORDER BY f.unit, f.finding
+"""
+_CROSSINGS: Final = """
+SELECT p.protocol, p.dialect, x.target, x.level, count(*) AS capabilities
+FROM crossings x JOIN provider_fact p USING (unit, provider) GROUP BY ALL ORDER BY ALL
+"""
+_USE_CASES: Final = """
+SELECT u.use_case, e.package, e.source, p.protocol, c.id FROM {served} u
+JOIN provider_fact p ON p.p = u.provider JOIN entry e USING (entry)
+JOIN capabilities c ON c.unit = p.unit AND c.provider = p.provider AND c.capability = u.capability
+ORDER BY u.use_case, e.entry, u.provider, u.capability
+"""
+_MATCHES: Final = """
+SELECT m."group", e.package, e.source, p.protocol, c.id, m.kind, m.score, o.package AS match_package,
+    d.id AS match_id, m.terms
+FROM {matched} m
+JOIN provider_fact p ON p.p = m.provider JOIN entry e USING (entry)
+JOIN capabilities c ON c.unit = p.unit AND c.provider = p.provider AND c.capability = m.capability
+LEFT JOIN provider_fact q ON q.p = m.match_provider LEFT JOIN entry o ON o.entry = q.entry
+LEFT JOIN capabilities d ON d.unit = q.unit AND d.provider = q.provider AND d.capability = m.match_capability
+ORDER BY m."group", m.provider, m.capability
+"""
+
+
+def write_tables(
+    figures: Figures, overlaps: Overlaps | None, report: Report, folder: Path, form: Form
+) -> list[Path]:
+    """Write the tables into a folder, over those that are there, and return their paths.
+
+    They are `apps`, `capabilities`, `findings`, `fidelity`; with matching `use-cases` and `matches`; with a
+    history `changes`.
+
+    Raises:
+        WriteError: a file cannot be written.
+    """
+    with tempfile.TemporaryDirectory(prefix="droidgate-") as made:
+        queries = _queries(figures, overlaps, report, Path(made))
+        return [_write(figures, query, folder / f"{name}.{form}", form) for name, query in queries.items()]
+
+
+def _write(figures: Figures, query: str, path: Path, form: Form) -> Path:
+    duckdb = need("duckdb", "coverage")
+    if form == "csv":
+        query = _harmless(figures, query)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figures.connection.execute(f"COPY ({query}) TO {quoted(str(path))} ({_OPTIONS[form]})")
+    except (OSError, duckdb.Error) as error:
+        raise WriteError(f"it cannot be written: {first_line(error)}", place=str(path)) from None
+    return path
+
+
+def _harmless(figures: Figures, query: str) -> str:
+    """Return a query whose texts are safe to open in a spreadsheet."""
+    columns = figures.rows(f"DESCRIBE {query}")
+    listed = ", ".join(
+        _harmless_text(name) if kind == "VARCHAR" else f'"{name}"' for name, kind, *_ in columns
+    )
+    return f"SELECT {listed} FROM ({query})"
+
+
+def _harmless_text(name: str) -> str:
+    seen = f"regexp_replace(\"{name}\", {quoted(_UNSEEN)}, chr(65533), 'g')"
+    is_formula = f'regexp_matches("{name}", {quoted(_FORMULA)})'
+    return f'CASE WHEN {is_formula} THEN chr(39) || {seen} ELSE {seen} END AS "{name}"'
+
+
+def _queries(figures: Figures, overlaps: Overlaps | None, report: Report, folder: Path) -> dict[str, str]:
+    agents = load_reach().agents
+    words = ", ".join(map(quoted, REACHES))
+    by_app = ", ".join(f'[{words}][b{at}.best + 1] AS "reach {one.id}"' for at, one in enumerate(agents))
+    joins = " ".join(
+        f"JOIN entry_best b{at} ON b{at}.entry = e.entry AND b{at}.agent = {at}" for at in range(len(agents))
+    )
+    _name_levels(figures)
+    by_capability = ", ".join(
+        f'[{words}][c{at}.reach + 1] AS "reach {one.id}", c{at}.level AS "level {one.id}"'
+        for at, one in enumerate(agents)
+    )
+    cells = " ".join(
+        f"JOIN cell_level c{at} ON c{at}.s = s.s AND c{at}.agent = {at}" for at in range(len(agents))
+    )
+    queries = {
+        "apps": _APPS.format(reaches=by_app, joins=joins),
+        "capabilities": _CAPABILITIES.format(reaches=by_capability, joins=cells),
+        "findings": _FINDINGS,
+        "fidelity": _CROSSINGS,
+    }
+    if overlaps is not None:
+        served, matched = _overlap_files(overlaps, folder)
+        queries["use-cases"] = _USE_CASES.format(served=served)
+        queries["matches"] = _MATCHES.format(matched=matched)
+    if report.history is not None:
+        queries["changes"] = f"SELECT * FROM {_change_file(report, folder)}"
+    return queries
+
+
+def _name_levels(figures: Figures) -> None:
+    figures.fill(
+        "cell_level",
+        "s INTEGER, agent INTEGER, reach INTEGER, level VARCHAR",
+        [
+            (number, agent, REACHES.index(cell.reach), cell.level)
+            for number, profile in enumerate(figures.profiles)
+            for agent, cell in enumerate(profile.cells)
+        ],
+    )
+
+
+def _overlap_files(overlaps: Overlaps, folder: Path) -> tuple[str, str]:
+    served = (
+        {"use_case": one, "provider": provider, "capability": capability}
+        for key, use_cases in overlaps.served.items()
+        for provider, capability in (_numbers(key),)
+        for one in use_cases
+    )
+    columns = {"use_case": "VARCHAR", "provider": "INTEGER", "capability": "INTEGER"}
+    links = {one.key: one for one in overlaps.matching.links}
+    matched = (
+        {"group": number, "provider": provider, "capability": capability, **_link(links.get(key))}
+        for number, members in enumerate(overlaps.matching.groups)
+        for key in members
+        for provider, capability in (_numbers(key),)
+    )
+    named = {
+        "group": "INTEGER",
+        "provider": "INTEGER",
+        "capability": "INTEGER",
+        "kind": "VARCHAR",
+        "score": "DOUBLE",
+        "match_provider": "INTEGER",
+        "match_capability": "INTEGER",
+        "terms": "VARCHAR",
+    }
+    return _lines(folder / "served.jsonl", columns, served), _lines(folder / "matched.jsonl", named, matched)
+
+
+def _numbers(key: str) -> tuple[int, int]:
+    provider, _, capability = key.partition(".")
+    return int(provider), int(capability)
+
+
+def _link(one: Link | None) -> dict[str, Any]:
+    if one is None:
+        return {}
+    provider, capability = _numbers(one.match)
+    return {
+        "kind": one.kind,
+        "score": one.score,
+        "match_provider": provider,
+        "match_capability": capability,
+        "terms": " ".join(one.terms),
+    }
+
+
+def _change_file(report: Report, folder: Path) -> str:
+    """Return what changed, a row for each change of each capability that the report tells."""
+    words = ("package", "status", "weight", "protocol", "component", "capability", "code", "message")
+    return _lines(folder / "changes.jsonl", dict.fromkeys(words, "VARCHAR"), _changes(report))
+
+
+def _changes(report: Report) -> Iterator[dict[str, Any]]:
+    if report.history is None:
+        return
+    for app in report.history.apps:
+        whole = {"package": app.package, "status": app.status, "weight": app.weight}
+        if not app.providers:
+            yield whole
+        for provider in app.providers:
+            placed = {**whole, "protocol": provider.protocol, "component": provider.component}
+            subjects = [(None, provider.changes), *((one.id, one.changes) for one in provider.capabilities)]
+            for subject, changes in subjects:
+                for one in changes:
+                    told = {"weight": one.weight.value, "code": one.code, "message": one.message}
+                    yield {**placed, "capability": subject, **told}
+
+
+def _lines(path: Path, columns: Mapping[str, str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Write rows as JSON lines, and return what DuckDB calls them."""
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    listed = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in columns.items())
+    return f"read_json({quoted(str(path))}, format = 'newline_delimited', columns = {{{listed}}})"

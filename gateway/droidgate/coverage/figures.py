@@ -1,0 +1,382 @@
+"""The figures of a catalog, as DuckDB counts them: apps, what they declare, and how it is reached.
+
+Everything here works on tables of numbers that stand beside the catalog's views in one connection:
+
+- `entry`: an app, or a descriptor that stands alone; `latest` marks the newest one of each identity
+  (application id, else source);
+- `provider_fact` and `capability_fact`: what decides reach, with the entry;
+- `standing` and `cell`: what many capabilities share in that, and how each agent reaches it (`reach.py`);
+- `entry_standing`: how many capabilities of an entry have which standing.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import Any, Final, Self
+
+from droidgate.coverage.catalog import Catalog, quoted
+from droidgate.coverage.crossings import LEVELS
+from droidgate.coverage.document import (
+    REACHES,
+    AgentReach,
+    Counted,
+    FidelityCell,
+    Overlap,
+    ProtocolCount,
+    ReachProfile,
+    Totals,
+)
+from droidgate.coverage.reach import Reaching, Standing, reach_of_app
+from droidgate.formats import load_formats
+from droidgate.model.capability import Provider
+from droidgate_mappings.reach import load_reach
+
+MOST_REASONS: Final = 12
+MOST_SETS: Final = 40
+
+_MEMORY: Final = "1500MB"
+_BETWEEN: Final = "\x1f"
+_UNKNOWN: Final = "\x1e"
+
+
+class Figures:
+    """One connection to a catalog with the tables above; use it as a context, so that it is closed."""
+
+    def __init__(self, catalog: Catalog, reaching: Reaching | None = None) -> None:
+        """Open a catalog.
+
+        Args:
+            catalog: The catalog.
+            reaching: Judges how capabilities are reached.
+
+        Raises:
+            UsageError: DuckDB is not installed.
+            InputError: the catalog cannot be read.
+        """
+        self.catalog = catalog
+        self._folder = tempfile.TemporaryDirectory(prefix="droidgate-")
+        self.connection: Any = catalog.connect()
+        self.connection.execute(f"SET memory_limit = '{_MEMORY}'")
+        self.connection.execute(f"SET temp_directory = {quoted(self._folder.name)}")
+        self.connection.execute("SET preserve_insertion_order = false")
+        self._reaching = Reaching() if reaching is None else reaching
+        self._targets = [one.target for one in load_reach().agents if one.target is not None]
+        self.profiles: tuple[ReachProfile, ...] = ()
+        self._prepare()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.connection.close()
+        self._folder.cleanup()
+
+    def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return what a query gives."""
+        rows: list[tuple[Any, ...]] = self.connection.execute(statement, list(parameters)).fetchall()
+        return rows
+
+    def one(self, statement: str) -> tuple[Any, ...]:
+        """Return the only row that a query gives."""
+        return self.rows(statement)[0]
+
+    def _prepare(self) -> None:
+        self._name_forms()
+        self._run(_ENTRIES)
+        self._run(_PROVIDER_FACTS)
+        self._run(_capability_facts(self._targets))
+        self._judge()
+
+    def _run(self, statements: str) -> None:
+        for one in statements.split(";\n"):
+            if one.strip():
+                self.connection.execute(one)
+
+    def fill(self, table: str, columns: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Make a table of a few rows, over one of that name."""
+        self.connection.execute(f"CREATE OR REPLACE TABLE {table} ({columns})")
+        listed = [list(row) for row in rows]
+        if listed:
+            marks = ", ".join("?" * len(listed[0]))
+            self.connection.executemany(f"INSERT INTO {table} VALUES ({marks})", listed)
+
+    def _name_forms(self) -> None:
+        """Make tables of what is said of each dialect that occurs, and of what closes capabilities."""
+        formats, reach = load_formats(), load_reach()
+        rows = []
+        for protocol, dialect in self.rows("SELECT DISTINCT protocol, dialect FROM providers"):
+            one = formats.get(protocol)
+            tables = {} if one is None else {held.id: held for held in one.dialects}
+            interface = reach.interface(tables[dialect].interface if dialect in tables else None)
+            is_silent = (
+                one is not None
+                and one.what_would_find is not None
+                and one.what_would_find(Provider(protocol=protocol, dialect=dialect)) is not None
+            )
+            told = (None,) * 3 if interface is None else _told(interface)
+            rows.append((protocol, dialect, *told, is_silent))
+        texts = ("protocol", "dialect", "interface", "action", "own")
+        self.fill("form", ", ".join(f"{one} VARCHAR" for one in texts) + ", silent BOOLEAN", rows)
+        closings = [
+            (one.id, held.flag, value, held.reason)
+            for one in reach.interfaces
+            for held in one.closings
+            for value in held.values
+        ]
+        self.fill("closing", "interface VARCHAR, flag VARCHAR, value VARCHAR, reason VARCHAR", closings)
+
+    def _judge(self) -> None:
+        """Number the standings, and say how each agent reaches them."""
+        keys = [
+            key
+            for (key,) in self.rows(
+                "SELECT key FROM (SELECT DISTINCT key FROM capability_fact UNION "
+                "SELECT DISTINCT key FROM provider_fact WHERE is_silent) ORDER BY key"
+            )
+        ]
+        judged = [self._reaching.cells(self._standing(key)) for key in keys]
+        numbers = {cells: number for number, cells in enumerate(dict.fromkeys(judged))}
+        self.profiles = tuple(ReachProfile(cells=cells) for cells in numbers)
+        keyed = [(key, numbers[cells]) for key, cells in zip(keys, judged, strict=True)]
+        self.fill("standing", "key VARCHAR, s INTEGER", keyed)
+        told = [
+            (number, agent, REACHES.index(cell.reach))
+            for cells, number in numbers.items()
+            for agent, cell in enumerate(cells)
+        ]
+        self.fill("cell", "s INTEGER, agent INTEGER, reach INTEGER", told)
+        bare = [
+            (has_launcher, number, REACHES.index(reach_of_app(has_launcher, one.uses_screens).reach))
+            for number, one in enumerate(load_reach().agents)
+            for has_launcher in (False, True)
+        ]
+        self.fill("bare", "has_launcher BOOLEAN, agent INTEGER, reach INTEGER", bare)
+        self._run(_ENTRY_STANDINGS)
+
+    def _standing(self, key: str) -> Standing:
+        held: list[str | None] = [None if one == _UNKNOWN else one for one in key.split(_BETWEEN)]
+        interface, launcher, kind, exported, enabled, action, permission, closing, *levels = held
+        return Standing(
+            interface=interface,
+            has_launcher=launcher == "true",
+            kind=kind,
+            is_exported=exported == "true",
+            is_enabled=enabled == "true",
+            has_action=action == "true",
+            permission=permission,
+            closing=closing,
+            levels={
+                target: level
+                for target, level in zip(self._targets, levels, strict=False)
+                if level is not None
+            },
+        )
+
+    def totals(self) -> Totals:
+        """Return the figures that a report begins with."""
+        apps = self.one(
+            "SELECT count(*), count(*) FILTER (kind = 'descriptor'), count(*) FILTER (providers > 0), "
+            "count(*) FILTER (silent), count(*) FILTER (providers = 0 AND has_launcher), "
+            "count(*) FILTER (providers = 0 AND NOT has_launcher), count(*) FILTER (len(protocols) > 1), "
+            "coalesce(sum(providers), 0)::BIGINT FROM entry_sum"
+        )
+        capabilities = self.one("SELECT count(*), coalesce(sum(tokens), 0)::BIGINT FROM capability_fact")
+        return Totals(
+            apps=apps[0],
+            descriptors=apps[1],
+            declaring_apps=apps[2],
+            silent_apps=apps[3],
+            ui_only_apps=apps[4],
+            mute_apps=apps[5],
+            several_protocols_apps=apps[6],
+            providers=apps[7],
+            capabilities=capabilities[0],
+            tokens=capabilities[1],
+        )
+
+    def protocols(self) -> tuple[ProtocolCount, ...]:
+        """Return how often each dialect occurs."""
+        formats = load_formats()
+        return tuple(
+            ProtocolCount(
+                protocol=protocol,
+                title=formats[protocol].title if protocol in formats else protocol,
+                dialect=dialect,
+                apps=apps,
+                providers=providers,
+                capabilities=capabilities,
+            )
+            for protocol, dialect, apps, providers, capabilities in self.rows(
+                "SELECT protocol, dialect, count(DISTINCT entry), count(*), sum(capabilities)::BIGINT "
+                "FROM provider_fact GROUP BY ALL ORDER BY ALL"
+            )
+        )
+
+    def overlap(self) -> tuple[Overlap, ...]:
+        """Return the apps by the set of their protocols."""
+        return tuple(
+            Overlap(protocols=tuple(protocols), apps=apps, capabilities=capabilities)
+            for protocols, apps, capabilities in self.rows(
+                "SELECT protocols, count(*) AS apps, sum(capabilities)::BIGINT FROM entry_sum "
+                f"GROUP BY protocols ORDER BY apps DESC, protocols LIMIT {MOST_SETS}"
+            )
+        )
+
+    def reach(self) -> tuple[AgentReach, ...]:
+        """Return what each kind of agent reaches."""
+        counts = dict(self.rows("SELECT s, sum(n)::BIGINT FROM entry_standing GROUP BY s HAVING sum(n) > 0"))
+        apps = {
+            (agent, reach): count
+            for agent, reach, count in self.rows(
+                "SELECT agent, best, count(*) FROM entry_best GROUP BY agent, best"
+            )
+        }
+        return tuple(
+            self._reach_of(number, one.id, counts, [apps.get((number, at), 0) for at in range(len(REACHES))])
+            for number, one in enumerate(load_reach().agents)
+        )
+
+    def _reach_of(self, number: int, agent: str, counts: dict[int, int], apps: list[int]) -> AgentReach:
+        by_reach = dict.fromkeys(REACHES, 0)
+        levels: dict[str, int] = {}
+        reasons: dict[str, int] = {}
+        for standing, count in counts.items():
+            cell = self.profiles[standing].cells[number]
+            by_reach[cell.reach] += count
+            reasons[cell.reason] = reasons.get(cell.reason, 0) + count
+            if cell.reach == "gateway":
+                level = cell.level or "unknown"
+                levels[level] = levels.get(level, 0) + count
+        scale = (*LEVELS, "unknown")
+        return AgentReach(
+            agent=agent,
+            apps=_four(apps),
+            capabilities=_four(by_reach.values()),
+            levels=tuple(Counted(name=one, count=levels[one]) for one in scale if one in levels),
+            reasons=most_frequent(reasons)[:MOST_REASONS],
+        )
+
+    def fidelity(self) -> tuple[FidelityCell, ...]:
+        """Return what crossing costs from each dialect to each target."""
+        counts: dict[tuple[str, str | None, str], list[int]] = {}
+        for protocol, dialect, target, level, count in self.rows(
+            "SELECT protocol, dialect, target, level, sum(n)::BIGINT FROM "
+            "(SELECT unit, provider, target, level, count(*) AS n FROM crossings GROUP BY ALL) "
+            "JOIN provider_fact USING (unit, provider) GROUP BY ALL ORDER BY ALL"
+        ):
+            cell = counts.setdefault((protocol, dialect, target), [0] * len(LEVELS))
+            cell[LEVELS.index(level)] = count
+        return tuple(
+            FidelityCell(protocol=protocol, dialect=dialect, target=target, levels=tuple(levels))
+            for (protocol, dialect, target), levels in counts.items()
+        )
+
+
+def most_frequent(counts: dict[str, int]) -> tuple[Counted, ...]:
+    """Return counted words, the most frequent first."""
+    ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    return tuple(Counted(name=name, count=count) for name, count in ordered)
+
+
+def _told(interface: Any) -> tuple[str, str | None, str | None]:
+    return interface.id, interface.action_text, interface.permission_text
+
+
+def _four(counts: Iterable[int]) -> tuple[int, int, int, int]:
+    first, second, third, fourth = counts
+    return first, second, third, fourth
+
+
+_ENTRIES: Final = """
+CREATE TABLE found AS SELECT unit, min(source) AS source, list(source ORDER BY source)[1:5] AS listed
+    FROM sources WHERE unit IS NOT NULL GROUP BY unit;
+CREATE TABLE entry AS
+    SELECT (
+            row_number() OVER (ORDER BY package NULLS LAST, version_code, source, unit, app) - 1
+        )::INTEGER AS entry,
+        (row_number() OVER (PARTITION BY coalesce(package, source, unit), kind
+            ORDER BY version_code DESC NULLS LAST, unit, app) = 1) AS latest,
+        coalesce(package, source, unit) AS identity, *
+    FROM (
+        SELECT 'app' AS kind, unit, app, package, label, description, version_name, version_code,
+            minimum_sdk, target_sdk, signers, has_launcher
+        FROM apps
+        UNION ALL
+        SELECT 'descriptor', unit, NULL, min(package), min(name), min(description), NULL, NULL,
+            NULL, NULL, [], FALSE
+        FROM providers WHERE app IS NULL AND unit NOT IN (SELECT unit FROM apps) GROUP BY unit
+    ) LEFT JOIN found USING (unit);
+CREATE TABLE first_entry AS SELECT unit, min(app) AS app, min(entry) AS entry, count(*) AS entries
+    FROM entry GROUP BY unit;
+"""
+
+_KEY: Final = """
+    coalesce(f.interface, chr(30)) || chr(31) || e.has_launcher
+    || chr(31) || coalesce(p.component_kind, chr(30))
+    || chr(31) || coalesce(p.exported, len(p.actions) > 0) || chr(31) || coalesce(p.enabled, TRUE)
+    || chr(31) || (f.action IS NULL OR list_contains(p.actions, f.action))
+    || chr(31) || CASE WHEN p.permission IS NULL THEN chr(30)
+        WHEN p.permission = f.own THEN 'own' ELSE 'other' END
+"""
+
+_PROVIDER_FACTS: Final = f"""
+CREATE TABLE provider_fact AS
+    SELECT (row_number() OVER (ORDER BY e.entry, p.provider) - 1)::INTEGER AS p, p.unit, p.provider, e.entry,
+        p.protocol, p.dialect, f.interface, p.capabilities, p.capabilities = 0 AND f.silent AS is_silent,
+        {_KEY} AS facts, facts || chr(31) || chr(30) AS key
+    FROM providers p
+    JOIN form f ON f.protocol = p.protocol AND f.dialect IS NOT DISTINCT FROM p.dialect
+    JOIN first_entry o ON o.unit = p.unit
+    JOIN entry e ON e.unit = p.unit AND e.app IS NOT DISTINCT FROM coalesce(p.app, o.app)
+"""
+
+
+def _capability_facts(targets: Sequence[str]) -> str:
+    levels = ", ".join(
+        f"max(level) FILTER (target = {quoted(target)}) AS level_{number}"
+        for number, target in enumerate(targets)
+    )
+    key = "".join(f" || chr(31) || coalesce(x.level_{number}, chr(30))" for number in range(len(targets)))
+    listed = ", ".join(map(quoted, targets))
+    return f"""
+CREATE TABLE crossed AS SELECT unit, provider, capability, {levels} FROM crossings
+    WHERE target IN ({listed}) GROUP BY ALL;
+CREATE TABLE capability_fact AS
+    SELECT p.p, c.capability, p.entry, c.token_estimate AS tokens,
+        p.facts || chr(31) || coalesce(k.reason, chr(30)){key} AS key
+    FROM capabilities c
+    JOIN provider_fact p ON p.unit = c.unit AND p.provider = c.provider
+    LEFT JOIN crossed x ON x.unit = c.unit AND x.provider = c.provider AND x.capability = c.capability
+    LEFT JOIN (
+        SELECT c.unit, c.provider, c.capability, min(z.reason) AS reason FROM capabilities c
+        JOIN provider_fact p ON p.unit = c.unit AND p.provider = c.provider
+        JOIN closing z ON z.interface = p.interface
+        WHERE c.flags <> '{{}}' AND json_extract_string(c.flags, '$.' || z.flag) = z.value GROUP BY ALL
+    ) k ON k.unit = c.unit AND k.provider = c.provider AND k.capability = c.capability;
+DROP TABLE crossed
+"""
+
+
+_ENTRY_STANDINGS: Final = """
+CREATE TABLE entry_standing AS
+    SELECT entry, s, count(*) AS n FROM capability_fact JOIN standing USING (key) GROUP BY ALL
+    UNION ALL
+    SELECT DISTINCT entry, s, 0 FROM provider_fact JOIN standing USING (key) WHERE is_silent;
+CREATE TABLE entry_sum AS
+    SELECT e.entry, e.kind, e.has_launcher, count(p.p) AS providers,
+        coalesce(list_sort(list(DISTINCT p.protocol) FILTER (p.protocol IS NOT NULL)), []) AS protocols,
+        coalesce(bool_or(p.is_silent), FALSE) AS silent,
+        coalesce(sum(p.capabilities), 0)::BIGINT AS capabilities
+    FROM entry e LEFT JOIN provider_fact p USING (entry) GROUP BY ALL;
+CREATE TABLE entry_reach AS
+    SELECT entry, agent, reach, sum(n)::BIGINT AS n FROM entry_standing JOIN cell USING (s) GROUP BY ALL;
+CREATE TABLE entry_best AS
+    SELECT e.entry, b.agent, coalesce(min(r.reach), any_value(b.reach)) AS best
+    FROM entry e JOIN bare b USING (has_launcher)
+    LEFT JOIN entry_reach r ON r.entry = e.entry AND r.agent = b.agent
+    GROUP BY e.entry, b.agent
+"""

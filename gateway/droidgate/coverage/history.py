@@ -1,0 +1,364 @@
+"""What changed between catalogs: apps and capabilities that came, went and changed, and the trend.
+
+An app is known again by its application id, a descriptor that stands alone by its source. Of several versions
+in one catalog the newest counts. What changed in an app is told by `droidgate.compare`, as `droidgate diff`
+does; only apps whose declarations have another digest are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Final
+
+from droidgate.compare import (
+    WEIGHTS,
+    CapabilityComparison,
+    Comparison,
+    ProviderComparison,
+    Weight,
+    compare_sets,
+)
+from droidgate.coverage.catalog import Catalog
+from droidgate.coverage.document import (
+    ChangeCounts,
+    ChangedApp,
+    ChangedCapability,
+    ChangedProvider,
+    Counted,
+    History,
+    TrendPoint,
+)
+from droidgate.coverage.extras import need
+from droidgate.model.capability import CapabilitySet, Provider
+from droidgate.model.errors import InputError
+
+MOST_APPS_TOLD: Final = 500
+MOST_APPS_IN_FULL: Final = 200
+MOST_CHANGES: Final = 20
+
+_AT_ONCE: Final = 200
+_OLD, _NEW = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A catalog and what it is called."""
+
+    name: str
+    catalog: Catalog
+
+
+def history_of(snapshots: Sequence[Snapshot]) -> History:
+    """Return what changed from catalog to catalog.
+
+    Args:
+        snapshots: Two or more, the oldest first.
+
+    Raises:
+        UsageError: DuckDB is not installed.
+        InputError: a catalog cannot be read.
+    """
+    points: list[TrendPoint] = []
+    step: _Step | None = None
+    for number, one in enumerate(snapshots):
+        is_last = number == len(snapshots) - 1
+        step = _Step.between(snapshots[number - 1].catalog, one.catalog, keeps=is_last) if number else None
+        points.append(_point(one, None if step is None else step.counts()))
+    if step is None:
+        message = "a history needs two catalogs"
+        raise ValueError(message)
+    told = step.told()
+    return History(
+        since=snapshots[-2].name,
+        counts=step.counts(),
+        apps=told,
+        left_out=step.concerned - len(told),
+        trend=tuple(points),
+    )
+
+
+def _point(snapshot: Snapshot, since_last: ChangeCounts | None) -> TrendPoint:
+    connection = snapshot.catalog.connect()
+    try:
+        connection.execute(_entries_of("", "catalog_"))
+        apps, declaring = connection.execute(
+            "SELECT count(*), count(*) FILTER (declares) FROM catalog_entry"
+        ).fetchone()
+        providers = connection.execute("SELECT count(*) FROM providers").fetchone()[0]
+        protocols = connection.execute(
+            "SELECT protocol, count(*) FROM capabilities GROUP BY protocol ORDER BY protocol"
+        ).fetchall()
+    finally:
+        connection.close()
+    return TrendPoint(
+        name=snapshot.name,
+        apps=apps,
+        declaring_apps=declaring,
+        providers=providers,
+        capabilities=sum(count for _, count in protocols),
+        protocols=tuple(Counted(name=name, count=count) for name, count in protocols),
+        since_last=since_last,
+    )
+
+
+def _entries_of(prefix: str, made: str) -> str:
+    """Return the statement that makes the table of apps and lone descriptors of a catalog."""
+    return f"""
+CREATE TABLE {made}entry AS
+    SELECT *, row_number() OVER (
+            PARTITION BY identity ORDER BY version_code DESC NULLS LAST, unit, app
+        ) = 1 AS latest
+    FROM (
+        SELECT coalesce(a.package, s.source, a.unit) AS identity, a.unit, a.app, a.label, a.version_code,
+            coalesce(a.version_name, a.version_code::VARCHAR) AS version,
+            EXISTS (
+                SELECT 1 FROM {prefix}providers p WHERE p.unit = a.unit AND coalesce(p.app, 0) = a.app
+            ) AS declares
+        FROM {prefix}apps a LEFT JOIN (
+            SELECT unit, min(source) AS source FROM {prefix}sources WHERE unit IS NOT NULL GROUP BY unit
+        ) s USING (unit)
+        UNION ALL
+        SELECT coalesce(any_value(s.source), p.unit), p.unit, NULL, min(p.name), NULL, NULL, TRUE
+        FROM {prefix}providers p LEFT JOIN (
+            SELECT unit, min(source) AS source FROM {prefix}sources WHERE unit IS NOT NULL GROUP BY unit
+        ) s USING (unit)
+        WHERE p.app IS NULL AND p.unit NOT IN (SELECT unit FROM {prefix}apps) GROUP BY p.unit
+    )
+"""
+
+
+def _declared_by(prefix: str, made: str) -> str:
+    """Return the statement that makes the table of what the newest entries declare."""
+    return f"""
+CREATE TABLE {made}declared AS
+    SELECT e.identity, p.unit, p.provider, p.digest, p.capabilities,
+        p.protocol || chr(31) || coalesce(p.component, '') || chr(31) || p.digest AS mark
+    FROM {prefix}providers p JOIN {made}entry e
+        ON e.unit = p.unit AND e.latest AND (e.app IS NULL OR e.app = coalesce(p.app, 0))
+"""
+
+
+_STATES: Final = """
+CREATE TABLE state AS
+    SELECT coalesce(o.identity, n.identity) AS identity,
+        o.identity IS NOT NULL AS was, n.identity IS NOT NULL AS stays,
+        o.label AS old_label, n.label AS new_label, o.version AS old_version, n.version AS new_version,
+        coalesce(x.capabilities, 0)::BIGINT AS old_count, coalesce(y.capabilities, 0)::BIGINT AS new_count,
+        coalesce(x.marks, '') <> coalesce(y.marks, '') AS differs
+    FROM (SELECT * FROM old_entry WHERE latest) o
+    FULL JOIN (SELECT * FROM new_entry WHERE latest) n USING (identity)
+    LEFT JOIN old_marks x ON x.identity = o.identity LEFT JOIN new_marks y ON y.identity = n.identity
+"""
+_CHANGED: Final = """
+SELECT s.identity, d.side, d.declaration FROM state s JOIN (
+    SELECT 0 AS side, o.identity, o.unit, o.provider, p.declaration
+        FROM old_declared o JOIN old_providers p USING (unit, provider)
+    UNION ALL
+    SELECT 1, n.identity, n.unit, n.provider, p.declaration
+        FROM new_declared n JOIN new_providers p USING (unit, provider)
+) d USING (identity)
+WHERE s.was AND s.stays AND s.differs ORDER BY s.identity, d.side, d.provider
+"""
+
+
+@dataclass(slots=True)
+class _Step:
+    """What changed from one catalog to the next, counted as it is found."""
+
+    keeps: bool
+    figures: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ChangeCounts.model_fields, 0))
+    concerned: int = 0
+    _heavy: list[tuple[tuple[int, int, str], ChangedApp]] = field(default_factory=list)
+    _versions: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def between(cls, old: Catalog, new: Catalog, *, keeps: bool) -> _Step:
+        step = cls(keeps)
+        connection = _joined(old, new)
+        try:
+            step._count_whole(connection)
+            for identity, before, after in _changed(connection):
+                step._compare(identity, before, after)
+        finally:
+            connection.close()
+        return step
+
+    def counts(self) -> ChangeCounts:
+        return ChangeCounts(**self.figures)
+
+    def told(self) -> tuple[ChangedApp, ...]:
+        """Return the apps that are told, the heaviest changes first."""
+        self._heavy.sort(key=lambda one: one[0])
+        kept = [one for _, one in self._heavy[:MOST_APPS_TOLD]]
+        return tuple(
+            one if at < MOST_APPS_IN_FULL else one.model_copy(update={"providers": ()})
+            for at, one in enumerate(kept)
+        )
+
+    def _add(self, **counts: int) -> None:
+        for name, count in counts.items():
+            self.figures[name] += count
+
+    def _count_whole(self, connection: Any) -> None:
+        """Count apps that came or went, and capabilities of those that are as they were."""
+        came, went, added, removed, unchanged = connection.execute(
+            "SELECT count(*) FILTER (NOT was), count(*) FILTER (NOT stays), "
+            "coalesce(sum(new_count) FILTER (NOT was), 0)::BIGINT, "
+            "coalesce(sum(old_count) FILTER (NOT stays), 0)::BIGINT, "
+            "coalesce(sum(new_count) FILTER (was AND stays AND NOT differs), 0)::BIGINT FROM state"
+        ).fetchone()
+        self._add(apps_added=came, apps_removed=went, breaking=removed, unchanged=unchanged)
+        self._add(capabilities_added=added, capabilities_removed=removed)
+        self.concerned += came + went
+        if not self.keeps:
+            return
+        listed = connection.execute(
+            "SELECT identity, was, coalesce(new_label, old_label), old_version, new_version, old_count, "
+            "new_count FROM state WHERE was <> stays "
+            f"ORDER BY was DESC, old_count + new_count DESC, identity LIMIT {MOST_APPS_TOLD}"
+        ).fetchall()
+        for identity, was, label, old_version, new_version, old_count, new_count in listed:
+            weight = (Weight.BREAKING if was else Weight.COMPATIBLE) if old_count or new_count else None
+            self._keep(
+                ChangedApp(
+                    package=identity,
+                    label=label,
+                    status="removed" if was else "added",
+                    old_version=old_version,
+                    new_version=new_version,
+                    weight=None if weight is None else weight.value,
+                    capabilities_added=new_count,
+                    capabilities_removed=old_count,
+                    capabilities_changed=0,
+                    providers=(),
+                )
+            )
+        self._versions = {
+            row[0]: row[1:]
+            for row in connection.execute(
+                "SELECT identity, coalesce(new_label, old_label), old_version, new_version FROM state "
+                "WHERE was AND stays AND differs"
+            ).fetchall()
+        }
+
+    def _compare(self, identity: str, before: list[Provider], after: list[Provider]) -> None:
+        comparison = compare_sets(
+            CapabilitySet(providers=tuple(before)), CapabilitySet(providers=tuple(after))
+        )
+        changed = [
+            capability
+            for provider in comparison.providers
+            for capability in provider.capabilities
+            if capability.status == "changed"
+        ]
+        kept = comparison.unchanged_capabilities + len(changed)
+        added = sum(len(one.capabilities) for one in after) - kept
+        removed = sum(len(one.capabilities) for one in before) - kept
+        weights = [one.weight for one in changed]
+        self._add(
+            capabilities_added=added,
+            capabilities_removed=removed,
+            capabilities_changed=len(changed),
+            breaking=removed + weights.count(Weight.BREAKING),
+            compatible=weights.count(Weight.COMPATIBLE),
+            text_only=weights.count(Weight.TEXT_ONLY),
+            unchanged=comparison.unchanged_capabilities,
+        )
+        if not comparison.providers:
+            return
+        self._add(apps_changed=1)
+        self.concerned += 1
+        if self.keeps:
+            label, old_version, new_version = self._versions[identity]
+            weight = comparison.weight()
+            self._keep(
+                ChangedApp(
+                    package=identity,
+                    label=label,
+                    status="changed",
+                    old_version=old_version,
+                    new_version=new_version,
+                    weight=None if weight is None else weight.value,
+                    capabilities_added=added,
+                    capabilities_removed=removed,
+                    capabilities_changed=len(changed),
+                    providers=_providers_of(comparison),
+                )
+            )
+
+    def _keep(self, app: ChangedApp) -> None:
+        weight = -1 if app.weight is None else WEIGHTS.index(Weight(app.weight))
+        touched = app.capabilities_added + app.capabilities_removed + app.capabilities_changed
+        self._heavy.append(((-weight, -touched, app.package), app))
+        if len(self._heavy) > 2 * MOST_APPS_TOLD:
+            self._heavy.sort(key=lambda one: one[0])
+            del self._heavy[MOST_APPS_TOLD:]
+
+
+def _joined(old: Catalog, new: Catalog) -> Any:
+    """Return a connection with the tables of both catalogs, and how each app stands."""
+    connection = new.connect()
+    duckdb = need("duckdb", "coverage")
+    connection.execute("SET memory_limit = '1500MB'")
+    connection.execute("SET preserve_insertion_order = false")
+    for prefix, catalog in (("old_", old), ("new_", new)):
+        for table in ("sources", "apps", "providers"):
+            files = [str(one) for one in catalog.paths_of(table)]
+            try:
+                connection.execute(
+                    f"CREATE VIEW {prefix}{table} AS SELECT * FROM read_parquet([{_listed(files)}])"
+                )
+            except duckdb.Error as error:
+                reason = str(error).partition("\n")[0]
+                raise InputError(
+                    f"its table {table} cannot be read: {reason}", place=str(catalog.folder)
+                ) from None
+        connection.execute(_entries_of(prefix, prefix))
+        connection.execute(_declared_by(prefix, prefix))
+        connection.execute(
+            f"CREATE TABLE {prefix}marks AS SELECT identity, sum(capabilities) AS capabilities, "
+            f"md5(string_agg(mark, chr(30) ORDER BY mark)) AS marks FROM {prefix}declared GROUP BY identity"
+        )
+    connection.execute(_STATES)
+    return connection
+
+
+def _listed(files: Sequence[str]) -> str:
+    return ", ".join("'" + one.replace("'", "''") + "'" for one in files)
+
+
+def _changed(connection: Any) -> Iterator[tuple[str, list[Provider], list[Provider]]]:
+    """Yield each app that declares otherwise with its providers, old and new."""
+    for identity, rows in groupby(_fetched(connection.execute(_CHANGED)), key=lambda row: row[0]):
+        sides: tuple[list[Provider], list[Provider]] = ([], [])
+        for _, side, declaration in rows:
+            sides[side].append(Provider.model_validate_json(declaration))
+        yield identity, sides[_OLD], sides[_NEW]
+
+
+def _fetched(result: Any) -> Iterator[tuple[Any, ...]]:
+    while rows := result.fetchmany(_AT_ONCE):
+        yield from rows
+
+
+def _providers_of(comparison: Comparison) -> tuple[ChangedProvider, ...]:
+    return tuple(_provider(one) for one in comparison.providers)
+
+
+def _provider(one: ProviderComparison) -> ChangedProvider:
+    return ChangedProvider(
+        protocol=one.protocol,
+        component=one.component,
+        status=one.status,
+        weight=one.weight.value,
+        changes=one.changes[:MOST_CHANGES],
+        capabilities=tuple(_capability(held) for held in one.capabilities),
+    )
+
+
+def _capability(one: CapabilityComparison) -> ChangedCapability:
+    return ChangedCapability(
+        id=one.id, status=one.status, weight=one.weight.value, changes=one.changes[:MOST_CHANGES]
+    )

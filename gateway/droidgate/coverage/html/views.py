@@ -1,0 +1,211 @@
+"""Figures as the page's templates show them: shares, bars, shades, lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Final
+
+from droidgate.coverage.document import (
+    FidelityCell,
+    Overlap,
+    ProtocolCount,
+    Report,
+    TrendPoint,
+)
+
+SHADES: Final = 10
+"""Steps of the heat map's scale beyond none."""
+
+CARRIED_UP_TO: Final = "defaulted"
+"""What the heat map counts as carried at first: all of which nothing is dropped."""
+
+REACH_TITLES: Final[Mapping[str, str]] = {
+    "native": "Native",
+    "gateway": "Through the gateway",
+    "ui-only": "Screens only",
+    "none": "Not at all",
+}
+
+_SPARK_WIDTH: Final = 120
+_SPARK_HEIGHT: Final = 28
+_SPARK_EDGE: Final = 3
+_SMALL_SHARE: Final = 0.005
+_LARGE_SHARE: Final = 0.995
+
+
+def number(value: int | None) -> str:
+    """Return a count with separators, a dash where there is none."""
+    return "\u2013" if value is None else f"{value:,}"
+
+
+def signed(value: int) -> str:
+    """Return a difference with its sign."""
+    return f"+{value:,}" if value > 0 else f"\u2212{-value:,}" if value < 0 else "0"
+
+
+def percent(part: int, whole: int) -> str:
+    """Return a share in whole percent that says 0 or 100 only where it is so."""
+    if not whole:
+        return "\u2013"
+    share = part / whole
+    if 0 < share < _SMALL_SHARE:
+        return "<\u00a01\u00a0%"
+    if _LARGE_SHARE <= share < 1:
+        return ">\u00a099\u00a0%"
+    return f"{share * 100:.0f}\u00a0%"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A part of a bar, in hundredths of its length."""
+
+    name: str
+    start: float
+    length: float
+
+
+def segments(names: Sequence[str], counts: Sequence[int]) -> list[Segment]:
+    """Return the parts of a bar that shows counts as shares of their sum; empty ones are left out."""
+    whole = sum(counts)
+    starts = accumulate(counts, initial=0)
+    return [
+        Segment(name, round(100 * start / whole, 3), round(100 * count / whole, 3))
+        for name, start, count in zip(names, starts, counts, strict=False)
+        if count
+    ]
+
+
+def length(part: int, largest: int) -> float:
+    """Return how long a bar is, in hundredths of the longest."""
+    return round(100 * part / largest, 3) if largest else 0
+
+
+def callable_count(counts: Sequence[int]) -> int:
+    """Return how many of counts by reach can be called, natively or through the gateway."""
+    return counts[0] + counts[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A protocol in the overlap: its id, its title, its apps, and where its dots stand."""
+
+    id: str
+    title: str
+    apps: int
+    x: int
+
+
+def overlap_columns(report: Report) -> list[Column]:
+    """Return the protocols of the overlap, those with most apps first."""
+    apps: dict[str, int] = {}
+    for one in report.overlap:
+        for protocol in one.protocols:
+            apps[protocol] = apps.get(protocol, 0) + one.apps
+    titles = {one.protocol: one.title for one in report.protocols}
+    ordered = sorted(apps, key=lambda one: (-apps[one], one))
+    return [Column(one, titles.get(one, one), apps[one], 12 + 24 * at) for at, one in enumerate(ordered)]
+
+
+def overlap_name(one: Overlap, columns: Sequence[Column]) -> str:
+    """Return what a set of protocols is called."""
+    named = [column.title for column in columns if column.id in one.protocols]
+    return " + ".join(named) if named else "Nothing declared"
+
+
+def dialect_name(one: ProtocolCount | FidelityCell) -> str:
+    """Return `FORMAT+DIALECT` of where something comes from."""
+    return one.protocol if one.dialect is None else f"{one.protocol}+{one.dialect}"
+
+
+@dataclass(frozen=True, slots=True)
+class HeatCell:
+    """A cell of the heat map: counts by level, their sum, and at first what is carried, with its shade."""
+
+    levels: tuple[int, ...]
+    total: int
+    carried: int
+    shade: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeatRow:
+    """A row of the heat map: a dialect that occurs, and a cell for each target, None where there is none."""
+
+    name: str
+    capabilities: int
+    cells: list[HeatCell | None]
+
+
+def heat_rows(report: Report) -> list[HeatRow]:
+    """Return the heat map, a row for each dialect that occurs, in the order of the report."""
+    most = report.levels.index(CARRIED_UP_TO) if CARRIED_UP_TO in report.levels else 0
+    cells: dict[str, dict[str, HeatCell]] = {}
+    for one in report.fidelity:
+        total, carried = sum(one.levels), sum(one.levels[: most + 1])
+        cells.setdefault(dialect_name(one), {})[one.target] = HeatCell(
+            one.levels, total, carried, shade(carried, total)
+        )
+    return [
+        HeatRow(
+            name,
+            max((cell.total for cell in by_target.values()), default=0),
+            [by_target.get(one) for one in report.targets],
+        )
+        for name, by_target in cells.items()
+    ]
+
+
+def shade(part: int, whole: int) -> int:
+    """Return the step of the scale for a share; the highest and 0 only where it is all or nothing."""
+    if not whole or not part:
+        return 0
+    return SHADES if part == whole else min(SHADES - 1, max(1, round(SHADES * part / whole)))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """How a count went: the points of its line, and its last point."""
+
+    title: str
+    values: list[int]
+    points: str
+    x: float
+    y: float
+
+
+def trend_lines(trend: Sequence[TrendPoint], titles: Mapping[str, str]) -> list[Line]:
+    """Return the lines of a trend: apps, declaring apps, capabilities, and capabilities by protocol."""
+    protocols = sorted({one.name for point in trend for one in point.protocols})
+    by_protocol = [{one.name: one.count for one in point.protocols} for point in trend]
+    return [
+        _line("Apps", [one.apps for one in trend]),
+        _line("Apps that declare something", [one.declaring_apps for one in trend]),
+        _line("Capabilities", [one.capabilities for one in trend]),
+        *(
+            _line(f"Capabilities in {titles.get(one, one)}", [counts.get(one, 0) for counts in by_protocol])
+            for one in protocols
+        ),
+    ]
+
+
+def protocol_titles(report: Report) -> dict[str, str]:
+    """Return the name for people of each protocol."""
+    return {one.protocol: one.title for one in report.protocols}
+
+
+def line_box() -> str:
+    """Return the box of a line."""
+    return f"0 0 {_SPARK_WIDTH} {_SPARK_HEIGHT}"
+
+
+def _line(title: str, values: list[int]) -> Line:
+    highest = max(values, default=0) or 1
+    step = (_SPARK_WIDTH - 2 * _SPARK_EDGE) / max(1, len(values) - 1)
+    room = _SPARK_HEIGHT - 2 * _SPARK_EDGE
+    points = [
+        (round(_SPARK_EDGE + at * step, 1), round(_SPARK_HEIGHT - _SPARK_EDGE - room * value / highest, 1))
+        for at, value in enumerate(values)
+    ]
+    return Line(title, values, " ".join(f"{x},{y}" for x, y in points), *points[-1])

@@ -1,0 +1,162 @@
+"""What overlaps across apps and protocols, and which use cases of Android's guideline are served by whom.
+
+Of an app that a catalog has in several versions the newest counts, so that no app overlaps with itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate.coverage.document import (
+    AppTypeCoverage,
+    Counted,
+    MatchedGroup,
+    MatchingSummary,
+    UseCaseCount,
+)
+from droidgate.coverage.figures import Figures, most_frequent
+from droidgate.coverage.match.features import CapabilityText
+from droidgate.coverage.match.grouping import Link, Matching, match_capabilities
+from droidgate.coverage.match.use_cases import UseCases
+from droidgate_mappings.taxonomy import load_taxonomy
+
+MOST_GROUPS: Final = 20
+MOST_EXAMPLES: Final = 5
+_AT_ONCE: Final = 10_000
+_TEXTS: Final = """
+SELECT p.p, c.capability, e.entry, e.identity, c.protocol, c.id, c.description, c.parameters
+FROM capabilities c JOIN provider_fact p USING (unit, provider) JOIN entry e USING (entry)
+WHERE e.latest
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Overlaps:
+    """The outcome.
+
+    Attributes:
+        matching: Groups and links; a key is `key_of` a capability.
+        summary: The same for people.
+        coverage: By app type.
+        served: Ids of the use cases of each capability that serves any, the surest first, by key.
+    """
+
+    matching: Matching
+    summary: MatchingSummary
+    coverage: tuple[AppTypeCoverage, ...]
+    served: Mapping[str, tuple[str, ...]]
+
+
+def key_of(provider: int, capability: int) -> str:
+    """Return the key of a capability in matching: number of the provider and position; sorted as numbers."""
+    return f"{provider:09d}.{capability:06d}"
+
+
+def find_overlaps(figures: Figures) -> Overlaps:
+    """Match all capabilities and assign them to use cases.
+
+    Raises:
+        UsageError: rapidfuzz is not installed.
+    """
+    matching = match_capabilities(text for _, text in _texts(figures, "p.p, c.capability"))
+    judge = UseCases()
+    judged: tuple[tuple[str | None, ...], tuple[str, ...]] = ((), ())
+    served: dict[str, tuple[str, ...]] = {}
+    tally = _Tally()
+    members = {key for group in matching.groups for key in group}
+    known: dict[str, CapabilityText] = {}
+    # Equal texts come one after the other, so that each is judged once.
+    for entry, text in _texts(figures, "c.id, c.description, c.parameters, p.p, c.capability"):
+        if text.key in members:
+            known[text.key] = text
+        said = (text.name, text.description, text.parameters)
+        if said != judged[0]:
+            judged = (said, tuple(one.use_case for one in judge.served_by(text)))
+        use_cases = judged[1]
+        if use_cases:
+            served[text.key] = use_cases
+            tally.count(entry, text.protocol, use_cases)
+    return Overlaps(matching, _summary(matching, known), tuple(tally.coverage()), served)
+
+
+def _texts(figures: Figures, order: str) -> Iterator[tuple[int, CapabilityText]]:
+    cursor = figures.connection.cursor()
+    result = cursor.execute(f"{_TEXTS} ORDER BY {order}")
+    while rows := result.fetchmany(_AT_ONCE):
+        for provider, capability, entry, identity, protocol, name, description, parameters in rows:
+            key = key_of(provider, capability)
+            yield entry, CapabilityText(key, identity, protocol, name, description, parameters)
+
+
+class _Tally:
+    """Counts who serves which use case."""
+
+    def __init__(self) -> None:
+        self._apps: dict[str, set[int]] = {}
+        self._protocols: dict[str, Counter[str]] = {}
+
+    def count(self, entry: int, protocol: str, use_cases: Iterable[str]) -> None:
+        for one in use_cases:
+            self._apps.setdefault(one, set()).add(entry)
+            self._protocols.setdefault(one, Counter())[protocol] += 1
+
+    def coverage(self) -> Iterator[AppTypeCoverage]:
+        for app_type in load_taxonomy().app_types:
+            counts = [
+                UseCaseCount(
+                    id=one.id,
+                    title=one.title,
+                    apps=len(self._apps.get(one.id, ())),
+                    capabilities=self._protocols.get(one.id, Counter()).total(),
+                    protocols=most_frequent(self._protocols.get(one.id, Counter())),
+                )
+                for one in app_type.use_cases
+            ]
+            apps = set().union(*(self._apps.get(one.id, set()) for one in app_type.use_cases))
+            yield AppTypeCoverage(
+                id=app_type.id,
+                title=app_type.title,
+                apps=len(apps),
+                covered=sum(one.apps > 0 for one in counts),
+                use_cases=tuple(counts),
+            )
+
+
+def _summary(matching: Matching, known: Mapping[str, CapabilityText]) -> MatchingSummary:
+    kinds: Counter[str] = Counter(one.kind for one in matching.links)
+    sizes = [len({known[key].package for key in group}) for group in matching.groups]
+    largest = sorted(range(len(sizes)), key=lambda one: (-sizes[one], -len(matching.groups[one]), one))
+    chosen = largest[:MOST_GROUPS]
+    links: dict[int, list[Link]] = {number: [] for number in chosen}
+    for one in matching.links:
+        if one.group in links:
+            links[one.group].append(one)
+    return MatchingSummary(
+        groups=len(matching.groups),
+        capabilities=sum(map(len, matching.groups)),
+        kinds=most_frequent(kinds),
+        full_blocks=matching.full_blocks,
+        largest=tuple(
+            _group([known[key] for key in matching.groups[number]], sizes[number], links[number])
+            for number in chosen
+        ),
+    )
+
+
+def _group(members: list[CapabilityText], apps: int, links: list[Link]) -> MatchedGroup:
+    examples = dict.fromkeys(f"{one.package} {one.name}" for one in members)
+    return MatchedGroup(
+        name=members[0].name,
+        capabilities=len(members),
+        apps=apps,
+        protocols=_frequent(one.protocol for one in members),
+        kinds=_frequent(one.kind for one in links),
+        examples=tuple(examples)[:MOST_EXAMPLES],
+    )
+
+
+def _frequent(words: Iterable[str]) -> tuple[Counted, ...]:
+    return most_frequent(Counter(words))

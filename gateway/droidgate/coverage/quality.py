@@ -1,0 +1,172 @@
+"""How well apps describe what they declare, counted from the rows of a catalog alone.
+
+The score of an app is 100 less what is missing, each as a share:
+
+- 30 for capabilities without a description,
+- 20 for parameters without one,
+- 15 for parameters of which nothing says what they are,
+- 10 for ids without a word, or longer than a model should be shown,
+- 15 for errors of the linters, 10 for security marks: one a capability, or more, is the whole share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import droidgate.coverage.marks  # noqa: F401 - declares the codes of security marks, whose meanings are told
+from droidgate.coverage.catalog import quoted
+from droidgate.coverage.document import (
+    AppQuality,
+    FindingCount,
+    Quality,
+    QualityFigures,
+    ReleaseCount,
+)
+from droidgate.coverage.figures import Figures
+from droidgate.model.findings import FINDING_CODES
+from droidgate.text_safety import MAX_NAME
+from droidgate_mappings.app_functions import load_indexing
+
+MOST_WORST: Final = 20
+MOST_FINDINGS: Final = 200
+
+_EVERY_RELEASE: Final = "every release from "
+_COLUMNS: Final = tuple(QualityFigures.model_fields)
+_SHARES: Final = (
+    (30, "undescribed_capabilities", "capabilities"),
+    (20, "undescribed_parameters", "parameters"),
+    (15, "untyped_parameters", "parameters"),
+    (10, "poor_names", "capabilities"),
+    (15, "lint_errors", "capabilities"),
+    (10, "marks", "capabilities"),
+)
+_SCORE: Final = " - ".join(
+    ["100.0", *(f"{points} * least(1, coalesce({one} / nullif({of}, 0), 0))" for points, one, of in _SHARES)]
+)
+_ROUNDED: Final = f"CASE WHEN capabilities > 0 THEN round({_SCORE})::INTEGER END"
+IS_POOR: Final = (
+    r"NOT regexp_matches(regexp_extract(c.id, '[^#./]*$'), '[A-Za-z]{3}|[^\x00-\x7f]') "
+    f"OR length(c.id) > {MAX_NAME}"
+)
+_TABLES: Final = (
+    """
+CREATE TABLE finding_fact AS
+    SELECT f.*, coalesce(p.entry, CASE WHEN o.entries = 1 THEN o.entry END) AS entry,
+        coalesce(
+            p.protocol, CASE WHEN o.entries = 1 AND len(e.protocols) = 1 THEN e.protocols[1] END
+        ) AS protocol
+    FROM (SELECT unit, origin, provider, code, level, message FROM findings) f
+    LEFT JOIN provider_fact p USING (unit, provider)
+    LEFT JOIN first_entry o ON o.unit = f.unit
+    LEFT JOIN entry_sum e ON e.entry = o.entry
+""",
+    f"""
+CREATE TABLE described AS
+    SELECT p.entry, count(*) AS capabilities,
+        count(*) FILTER (coalesce(trim(c.description), '') = '') AS undescribed_capabilities,
+        sum(c.parameter_count)::BIGINT AS parameters,
+        sum(c.undescribed_count)::BIGINT AS undescribed_parameters,
+        sum(c.untyped_count)::BIGINT AS untyped_parameters, count(*) FILTER ({IS_POOR}) AS poor_names,
+        coalesce(sum(c.token_estimate), 0)::BIGINT AS tokens
+    FROM capabilities c JOIN provider_fact p USING (unit, provider) GROUP BY p.entry
+""",
+    """
+CREATE TABLE objected AS
+    SELECT entry, count(*) FILTER (origin = 'lint' AND level = 'error') AS lint_errors,
+        count(*) FILTER (origin = 'lint' AND level = 'warning') AS lint_warnings,
+        count(*) FILTER (origin = 'lint' AND level = 'note') AS lint_notes,
+        count(*) FILTER (origin = 'reading') AS bent, count(*) FILTER (origin = 'security') AS marks
+    FROM finding_fact WHERE entry IS NOT NULL GROUP BY entry
+""",
+)
+
+
+def _counted() -> str:
+    named = [name for name in _COLUMNS if name != "score"]
+    return ", ".join(f"coalesce({name}, 0) AS {name}" for name in named)
+
+
+def prepare_quality(figures: Figures) -> None:
+    """Make the table `quality`: the figures of every entry that declares something."""
+    for statement in _TABLES:
+        figures.connection.execute(statement)
+    figures.connection.execute(
+        f"CREATE TABLE quality AS SELECT *, {_ROUNDED} AS score "
+        f"FROM (SELECT entry, {_counted()} FROM entry_sum e "
+        "LEFT JOIN (SELECT * RENAME (capabilities AS described_capabilities) FROM described) d USING (entry) "
+        "LEFT JOIN objected USING (entry) WHERE e.providers > 0)"
+    )
+
+
+def quality_of(figures: Figures) -> Quality:
+    """Return how well everything is described; `prepare_quality` comes first."""
+    named = [name for name in _COLUMNS if name != "score"]
+    sums = ", ".join(f"coalesce(sum({name}), 0)::BIGINT AS {name}" for name in named)
+    whole = figures.one(f"SELECT *, {_ROUNDED} FROM (SELECT {sums} FROM quality)")
+    listed = ", ".join(_COLUMNS)
+    worst = figures.rows(
+        f"SELECT unit || ':' || coalesce(app, -1), package, label, source, {listed} FROM quality "
+        "JOIN entry USING (entry) "
+        f"WHERE score IS NOT NULL AND latest ORDER BY score, capabilities DESC, entry LIMIT {MOST_WORST}"
+    )
+    return Quality(
+        all=figures_of(whole),
+        worst=tuple(
+            AppQuality(key=key, package=package, label=label, source=source, figures=figures_of(held))
+            for key, package, label, source, *held in worst
+        ),
+        findings=_findings(figures),
+        releases=tuple(_releases(figures)),
+    )
+
+
+def figures_of(row: Sequence[Any]) -> QualityFigures:
+    """Return the columns of the table `quality` from `capabilities` on as figures."""
+    return QualityFigures(**dict(zip(_COLUMNS, row, strict=True)))
+
+
+def _findings(figures: Figures) -> tuple[FindingCount, ...]:
+    return tuple(
+        FindingCount(
+            origin=origin,
+            protocol=protocol,
+            code=code,
+            meaning=FINDING_CODES[code].meaning if code in FINDING_CODES else None,
+            level=level,
+            findings=count,
+            apps=apps,
+        )
+        for origin, protocol, code, level, count, apps in figures.rows(
+            "SELECT origin, protocol, code, level, count(*) AS n, count(DISTINCT entry) FROM finding_fact "
+            f"GROUP BY origin, protocol, code, level ORDER BY n DESC, origin, protocol, code, level "
+            f"LIMIT {MOST_FINDINGS}"
+        )
+    )
+
+
+def _releases(figures: Figures) -> list[ReleaseCount]:
+    """Return the lint findings by the releases that their messages name."""
+    titles = [one.title for one in load_indexing().linted()]
+    counted = []
+    for title in titles:
+        rows = figures.rows(
+            "SELECT protocol, count(*) FILTER (level = 'error'), count(*) FILTER (level = 'warning'), "
+            f"count(*) FILTER (level = 'note'), count(DISTINCT entry) FROM finding_fact "
+            f"WHERE origin = 'lint' AND {_names(title, titles)} GROUP BY protocol ORDER BY protocol"
+        )
+        counted += [
+            ReleaseCount(
+                release=title, protocol=protocol, errors=errors, warnings=warnings, notes=notes, apps=apps
+            )
+            for protocol, errors, warnings, notes, apps in rows
+        ]
+    return counted
+
+
+def _names(title: str, titles: Sequence[str]) -> str:
+    """Return the condition that a message names a release, and not only a longer name that begins so."""
+    message = "message"
+    for longer in sorted((one for one in titles if one != title and one.startswith(title)), key=len)[::-1]:
+        message = f"replace({message}, {quoted(longer)}, '')"
+    return f"(contains({message}, {quoted(title)}) OR contains(message, {quoted(_EVERY_RELEASE)}))"

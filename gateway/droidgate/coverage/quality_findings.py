@@ -1,0 +1,103 @@
+"""What could be better, as findings with places: the findings of a catalog, and what is not described."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from droidgate.coverage.figures import Figures
+from droidgate.coverage.quality import IS_POOR
+from droidgate.model.capability import Place
+from droidgate.model.findings import Finding, Level, finding_code
+
+UNDESCRIBED_CAPABILITY: Final = finding_code(
+    "undescribed-capability", "A capability says nothing of what it does", __name__
+)
+UNDESCRIBED_PARAMETERS: Final = finding_code(
+    "undescribed-parameters", "Parameters of a capability have no description", __name__
+)
+UNTYPED_PARAMETERS: Final = finding_code(
+    "untyped-parameters", "Nothing says what values some parameters take", __name__
+)
+POOR_NAME: Final = finding_code(
+    "poor-name", "A capability's id has no word that a model could choose it by, or is too long", __name__
+)
+
+_LEVELS: Final = ("error", "warning", "note")
+_LINE: Final = re.compile(r"(.*):(\d{1,9})")
+_FOUND: Final = f"""
+SELECT d.source, d.kind, f.place, f.code, f.level, f.pointer, f.message, f.hint, f.rule
+FROM findings f JOIN (
+    SELECT unit, min(source) AS source, min(kind) AS kind FROM sources WHERE unit IS NOT NULL GROUP BY unit
+) d USING (unit) WHERE origin <> 'reading'
+ORDER BY list_position({list(_LEVELS)!r}, f.level), d.source, f.unit, f.finding LIMIT ?
+"""
+_MISSING: Final = f"""
+SELECT d.source, d.kind, c.place, c.capability, c.id, coalesce(trim(c.description), '') = '' AS bare,
+    c.undescribed_count, c.untyped_count, {IS_POOR} AS poor
+FROM capabilities c JOIN (
+    SELECT unit, min(source) AS source, min(kind) AS kind FROM sources WHERE unit IS NOT NULL GROUP BY unit
+) d USING (unit)
+WHERE bare OR c.undescribed_count > 0 OR c.untyped_count > 0 OR poor
+ORDER BY d.source, c.unit, c.provider, c.capability LIMIT ?
+"""
+
+
+def quality_findings(figures: Figures, most: int) -> Iterator[Finding]:
+    """Yield what the linters and the security marks say, the gravest first, then what is not described.
+
+    Args:
+        figures: The catalog.
+        most: How many there may be.
+    """
+    found = figures.rows(_FOUND, [most])
+    for source, kind, place, code, level, pointer, message, hint, rule in found:
+        yield Finding(
+            code=code,
+            level=Level(level),
+            pointer=pointer,
+            message=message,
+            hint=hint,
+            source=_place(source, kind, place),
+            rule=rule,
+        )
+    left = most - len(found)
+    if left:
+        for number, one in enumerate(_missing(figures, left)):
+            if number == left:
+                return
+            yield one
+
+
+def _missing(figures: Figures, most: int) -> Iterator[Finding]:
+    for source, kind, place, position, name, bare, undescribed, untyped, poor in figures.rows(
+        _MISSING, [most]
+    ):
+        told: list[tuple[str, Any, str]] = [
+            (UNDESCRIBED_CAPABILITY, bare, f"{name} has no description"),
+            (UNDESCRIBED_PARAMETERS, undescribed, f"{undescribed} parameters of {name} have no description"),
+            (UNTYPED_PARAMETERS, untyped, f"{untyped} parameters of {name} have no type"),
+            (POOR_NAME, poor, f"{name} is no name that a model could choose it by"),
+        ]
+        for code, holds, message in told:
+            if holds:
+                yield Finding(
+                    code=code,
+                    level=Level.NOTE,
+                    pointer=f"/capabilities/{position}",
+                    message=message,
+                    source=_place(source, kind, place),
+                )
+
+
+def _place(source: str, kind: str, place: str | None) -> Place:
+    """Return a place as a path with a line: of a file inside of a source behind the source's own name."""
+    inner, line = place or "", None
+    found = _LINE.fullmatch(inner)
+    if found:
+        inner, line = found[1], int(found[2])
+    if kind == "descriptor" or not inner:
+        return Place(path=source, line=line)
+    between = "/" if kind == "module" else "!/"
+    return Place(path=f"{source.rstrip('/')}{between}{inner}", line=line)

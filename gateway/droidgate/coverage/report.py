@@ -1,0 +1,145 @@
+"""From a catalog to its report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from droidgate.coverage.crossings import LEVELS
+from droidgate.coverage.details import details_of, is_too_large
+from droidgate.coverage.document import MOST_APPS, MOST_CAPABILITIES, CatalogFacts, Counted, Details, Report
+from droidgate.coverage.export import Form, write_tables
+from droidgate.coverage.figures import Figures
+from droidgate.coverage.history import Snapshot, history_of
+from droidgate.coverage.overlaps import Overlaps, find_overlaps
+from droidgate.coverage.quality import prepare_quality, quality_of
+from droidgate.coverage.quality_findings import quality_findings
+from droidgate.coverage.reach import agents
+from droidgate.coverage.translations import MOST_PROVIDERS, translate_chosen
+from droidgate.model.findings import Finding
+from droidgate_mappings.reach import load_shim_table
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a report is to hold besides its figures.
+
+    Attributes:
+        matching: What overlaps, and the use cases.
+        details: Everything one by one, where a page can hold it.
+        translate: Application ids, perhaps with `*`, whose providers are written in every dialect; only with
+            details.
+    """
+
+    matching: bool = True
+    details: bool = False
+    translate: Sequence[str] = ()
+
+
+class Coverage:
+    """A catalog with its report; use it as a context, so that its connection is closed."""
+
+    def __init__(
+        self, snapshot: Snapshot, earlier: Sequence[Snapshot] = (), wanted: Wanted | None = None
+    ) -> None:
+        """Make the report of a catalog.
+
+        Args:
+            snapshot: The catalog.
+            earlier: Older catalogs, the oldest first.
+            wanted: What it is to hold; matching and no details by default.
+
+        Raises:
+            UsageError: DuckDB or rapidfuzz is not installed.
+            InputError: a catalog cannot be read.
+        """
+        chosen = Wanted() if wanted is None else wanted
+        with ExitStack() as stack:
+            self._figures = stack.enter_context(Figures(snapshot.catalog))
+            prepare_quality(self._figures)
+            self._overlaps = find_overlaps(self._figures) if chosen.matching else None
+            self.report = _report(self._figures, self._overlaps, snapshot, earlier, chosen)
+            self._open = stack.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def write_tables(self, folder: Path, form: Form) -> list[Path]:
+        """Write the tables behind the report into a folder, and return their paths.
+
+        Raises:
+            WriteError: a file cannot be written.
+        """
+        return write_tables(self._figures, self._overlaps, self.report, folder, form)
+
+    def findings(self, most: int) -> Iterator[Finding]:
+        """Yield what could be better, the gravest first."""
+        return quality_findings(self._figures, most)
+
+
+def _report(
+    figures: Figures,
+    overlaps: Overlaps | None,
+    snapshot: Snapshot,
+    earlier: Sequence[Snapshot],
+    wanted: Wanted,
+) -> Report:
+    details, notes = _details(figures, overlaps, wanted)
+    return Report(
+        catalog=_facts(snapshot, figures),
+        totals=figures.totals(),
+        protocols=figures.protocols(),
+        overlap=figures.overlap(),
+        agents=agents(),
+        conditions=load_shim_table().conditions,
+        reach=figures.reach(),
+        levels=LEVELS,
+        targets=tuple(snapshot.catalog.targets),
+        fidelity=figures.fidelity(),
+        use_cases=None if overlaps is None else overlaps.coverage,
+        matching=None if overlaps is None else overlaps.summary,
+        quality=quality_of(figures),
+        history=history_of([*earlier, snapshot]) if earlier else None,
+        details=details,
+        notes=notes,
+    )
+
+
+def _facts(snapshot: Snapshot, figures: Figures) -> CatalogFacts:
+    outcomes = figures.rows(
+        "SELECT outcome, count(*) AS n FROM sources GROUP BY outcome ORDER BY n DESC, outcome"
+    )
+    return CatalogFacts(
+        name=snapshot.name,
+        droidgate=snapshot.catalog.droidgate,
+        outcomes=tuple(Counted(name=name, count=count) for name, count in outcomes),
+        rows=dict(snapshot.catalog.rows),
+    )
+
+
+def _details(
+    figures: Figures, overlaps: Overlaps | None, wanted: Wanted
+) -> tuple[Details | None, tuple[str, ...]]:
+    """Return the details, and what a reader has to know of what is left out."""
+    notes = [] if wanted.matching else ["overlaps and use cases are left out, as --no-match says"]
+    if not wanted.details:
+        return None, tuple(notes)
+    if is_too_large(figures):
+        notes.append(
+            f"single apps and capabilities are left out: there are more than {MOST_APPS:,} apps or "
+            f"{MOST_CAPABILITIES:,} capabilities; `droidgate catalog sql` and --parquet tell them"
+        )
+        return None, tuple(notes)
+    translations = translate_chosen(figures, wanted.translate)
+    if len({one.provider for one in translations}) == MOST_PROVIDERS:
+        notes.append(f"at most {MOST_PROVIDERS} providers are translated")
+    return details_of(figures, overlaps, translations), tuple(notes)

@@ -1,0 +1,66 @@
+"""Translations of the providers that a user chose, by the dialects' own writers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Final
+
+from droidgate.coverage.crossings import targets
+from droidgate.coverage.document import Translation, TranslationFinding, WrittenFile
+from droidgate.coverage.figures import Figures
+from droidgate.model.capability import Provider
+from droidgate.model.errors import DroidgateError
+
+MOST_PROVIDERS: Final = 50
+MOST_FINDINGS_EACH: Final = 200
+
+
+def translate_chosen(figures: Figures, patterns: Sequence[str]) -> tuple[Translation, ...]:
+    """Write every provider of the apps whose application id fits a pattern in every dialect.
+
+    Args:
+        figures: The catalog.
+        patterns: `*` and `?` stand for other characters, as in the names of files.
+    """
+    if not patterns:
+        return ()
+    chosen = [
+        (number, declaration)
+        for number, package, declaration in figures.rows(
+            "SELECT p, identity, declaration FROM provider_fact JOIN providers USING (unit, provider) "
+            "JOIN entry USING (entry) ORDER BY p"
+        )
+        if any(fnmatchcase(package, pattern) for pattern in patterns)
+    ]
+    return tuple(
+        _translate(number, Provider.model_validate_json(declaration), target)
+        for number, declaration in chosen[:MOST_PROVIDERS]
+        for target in targets()
+    )
+
+
+def _translate(number: int, provider: Provider, target: str) -> Translation:
+    one, dialect = targets()[target]
+    if one.write is None:
+        return _failed(number, target, f"{one.title} is only read")
+    try:
+        writing = one.write(provider, dialect)
+    except DroidgateError as error:
+        return _failed(number, target, error.message)
+    return Translation(
+        provider=number,
+        target=target,
+        files=tuple(WrittenFile(path=held.path, text=held.text) for held in writing.artifacts),
+        findings=tuple(
+            TranslationFinding(
+                code=held.code, level=held.level.value, pointer=held.pointer, message=held.message
+            )
+            for held in writing.findings[:MOST_FINDINGS_EACH]
+        ),
+        problem=None,
+    )
+
+
+def _failed(number: int, target: str, problem: str) -> Translation:
+    return Translation(provider=number, target=target, files=(), findings=(), problem=problem)

@@ -1,0 +1,201 @@
+"""Who gets at what: kinds of agents, ways of being called, and what a shim carries between them.
+
+`agents.toml` is droidgate's own; `frontends_and_backends.toml` says what the shim does (docs/shim.md 9), and
+the tests of the virtual phone run each of its cells. A dialect says by `interface` in which way its
+capabilities are called (`droidgate_mappings.tables.DialectTable`).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Literal, Self
+
+from pydantic import ValidationError, model_validator
+
+from droidgate.model.types import Frozen
+from droidgate_mappings.tables import load_format_tables, read_toml
+
+
+class End(Frozen):
+    """A frontend or a backend of the shim."""
+
+    id: str
+    title: str
+
+
+class Cell(Frozen):
+    """What one frontend needs to reach one backend besides a grant: `limits`, empty where it is nothing."""
+
+    frontend: str
+    backend: str
+    limits: str
+
+
+class ShimTable(Frozen):
+    """How each frontend of the shim reaches each kind of app behind it.
+
+    Attributes:
+        frontends: What agents talk to.
+        backends: What is behind.
+        conditions: What the letters in `limits` mean.
+        cells: A pair that has none is not carried.
+    """
+
+    frontends: tuple[End, ...]
+    backends: tuple[End, ...]
+    conditions: dict[str, str]
+    cells: tuple[Cell, ...]
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        frontends, backends = {one.id for one in self.frontends}, {one.id for one in self.backends}
+        pairs = [(one.frontend, one.backend) for one in self.cells]
+        if len(set(pairs)) != len(pairs):
+            reason = "a cell stands twice"
+            raise ValueError(reason)
+        for frontend, backend in pairs:
+            if frontend not in frontends or backend not in backends:
+                reason = f"the cell {frontend}, {backend} names what is not declared"
+                raise ValueError(reason)
+        return self
+
+    def limits(self, frontend: str, backend: str) -> str | None:
+        """Return what a pair needs, None where the shim does not carry it."""
+        for one in self.cells:
+            if (one.frontend, one.backend) == (frontend, backend):
+                return one.limits
+        return None
+
+    def frontend(self, frontend_id: str) -> End:
+        """Return a frontend; raises `KeyError`."""
+        return {one.id: one for one in self.frontends}[frontend_id]
+
+
+class Closing(Frozen):
+    """A fact of a capability's own format that keeps other apps from calling it.
+
+    Attributes:
+        flag: Name of the fact.
+        values: What closes it.
+        reason: Why, without a period.
+    """
+
+    flag: str
+    values: tuple[str, ...]
+    reason: str
+
+
+class Interface(Frozen):
+    """A way in which capabilities are called.
+
+    Attributes:
+        id: Stable id; dialects name it.
+        title: What it is called, for people.
+        backend: The shim's backend that calls it, None where it has none.
+        format: The format whose constants the next two are.
+        action: The action that a component has to declare to be called, by its name among the constants.
+        permission: The permission that the protocol itself puts on components, likewise.
+        bound_by: `caller`: the agent starts or binds the component, which has to be open to it; `system`:
+            Android does, and only where the component asks for the protocol's permission; `network`: it is no
+            component.
+        components: The kinds of components that are called; empty where any is.
+        limits: What its own agents need, in the letters of the shim's table; None where it is nothing.
+        closings: What else closes single capabilities.
+    """
+
+    id: str
+    title: str
+    backend: str | None = None
+    format: str
+    action: str | None = None
+    permission: str | None = None
+    bound_by: Literal["caller", "system", "network"]
+    components: tuple[str, ...] = ()
+    limits: str | None = None
+    closings: tuple[Closing, ...] = ()
+
+    @property
+    def action_text(self) -> str | None:
+        """The action as manifests have it."""
+        return None if self.action is None else load_format_tables(self.format).names[self.action]
+
+    @property
+    def permission_text(self) -> str | None:
+        """The permission as manifests have it."""
+        return None if self.permission is None else load_format_tables(self.format).names[self.permission]
+
+
+class Agent(Frozen):
+    """A kind of agent.
+
+    Attributes:
+        id: Stable id.
+        title: For people.
+        speaks: The interfaces that it calls by itself.
+        frontends: The shim's frontends that it can use.
+        target: `FORMAT+DIALECT` in which the gateway tells it of capabilities, None for none.
+        uses_screens: It works on screens.
+    """
+
+    id: str
+    title: str
+    speaks: tuple[str, ...] = ()
+    frontends: tuple[str, ...] = ()
+    target: str | None = None
+    uses_screens: bool = False
+
+
+class ReachTable(Frozen):
+    """The kinds of agents and the ways of being called."""
+
+    interfaces: tuple[Interface, ...]
+    agents: tuple[Agent, ...]
+
+    def interface(self, interface_id: str | None) -> Interface | None:
+        """Return an interface, None for None; raises `KeyError` for an unknown one."""
+        return None if interface_id is None else {one.id: one for one in self.interfaces}[interface_id]
+
+
+@cache
+def load_shim_table() -> ShimTable:
+    """Return the shim's table.
+
+    Raises:
+        ValueError: the TOML does not fit the schema.
+    """
+    try:
+        return ShimTable.model_validate(read_toml("reach/frontends_and_backends.toml"))
+    except ValidationError as error:
+        message = f"mappings/reach/frontends_and_backends.toml: {error}"
+        raise ValueError(message) from error
+
+
+@cache
+def load_reach() -> ReachTable:
+    """Return the agents and interfaces.
+
+    Raises:
+        ValueError: the TOML does not fit the schema, or names what the shim's table does not have.
+    """
+    try:
+        table = ReachTable.model_validate(read_toml("reach/agents.toml"))
+        _check(table, load_shim_table())
+    except ValueError as error:
+        message = f"mappings/reach/agents.toml: {error}"
+        raise ValueError(message) from error
+    return table
+
+
+def _check(table: ReachTable, shim: ShimTable) -> None:
+    interfaces = {one.id for one in table.interfaces}
+    backends = {one.id for one in shim.backends}
+    frontends = {one.id for one in shim.frontends}
+    named = [
+        *((name, interfaces) for agent in table.agents for name in agent.speaks),
+        *((name, frontends) for agent in table.agents for name in agent.frontends),
+        *((one.backend, backends) for one in table.interfaces if one.backend is not None),
+    ]
+    unknown = sorted(name for name, known in named if name not in known)
+    if unknown:
+        reason = f"unknown: {', '.join(unknown)}"
+        raise ValueError(reason)

@@ -1,0 +1,260 @@
+"""Catalogs of rows that are typed by hand, and what they say."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from droidgate.coverage.catalog import CATALOG_SCHEMA, Catalog
+from droidgate.coverage.rows import (
+    TABLES,
+    AppRow,
+    CapabilityRow,
+    CrossingRow,
+    FindingRow,
+    ProviderRow,
+    Row,
+    SourceRow,
+)
+
+TARGETS = ("appfunctions+v2", "mcp+2025-11-25", "mmcp+1.0", "mmcp+broadcast", "mobile-mcp+1.0")
+ACTIONS = {
+    "mobile-mcp": "mobile.mcp.SERVICE",
+    "mmcp": "com.example.mMCP.ACTION_TOOL_CALL",
+    "broadcast": "com.example.ACTION_MMCP_INVOKE",
+    "appfunctions": "android.app.appfunctions.AppFunctionService",
+}
+BIND_FUNCTIONS = "android.permission.BIND_APP_FUNCTION_SERVICE"
+
+
+@dataclass
+class Tool:
+    """A capability; `levels` are the crossings by target, `exact` where nothing is said."""
+
+    id: str
+    description: str | None = "Does something of use"
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    levels: Mapping[str, str] = field(default_factory=dict)
+    flags: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Declares:
+    """A provider."""
+
+    protocol: str
+    dialect: str | None
+    kind: str | None
+    actions: Sequence[str]
+    tools: Sequence[Tool] = ()
+    component: str | None = ".Tools"
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class App:
+    """An application, or with `package` None a descriptor that stands alone."""
+
+    package: str | None
+    declares: Sequence[Declares] = ()
+    has_launcher: bool = True
+    version: int | None = 1
+    label: str | None = None
+    source: str | None = None
+    findings: Sequence[Mapping[str, Any]] = ()
+
+
+def mobile_mcp(*tools: Tool, **facts: Any) -> Declares:
+    """Return a service of Mobile-MCP 1.0."""
+    return Declares("mobile-mcp", "1.0", "service", [ACTIONS["mobile-mcp"]], tools, facts=facts)
+
+
+def mmcp(*tools: Tool, **facts: Any) -> Declares:
+    """Return an activity of mMCP 1.0."""
+    return Declares("mmcp", "1.0", "activity", [ACTIONS["mmcp"]], tools, facts=facts)
+
+
+def broadcast() -> Declares:
+    """Return a receiver that tells its tools only when it is asked."""
+    return Declares("mmcp", "broadcast", "receiver", [ACTIONS["broadcast"]])
+
+
+def functions(*tools: Tool, **facts: Any) -> Declares:
+    """Return a service of app functions."""
+    told = {"permission": BIND_FUNCTIONS, **facts}
+    return Declares("appfunctions", "v2", "service", [ACTIONS["appfunctions"]], tools, facts=told)
+
+
+def tool_list(*tools: Tool) -> Declares:
+    """Return a list of MCP tools in a file."""
+    return Declares("mcp", "2025-11-25", None, [], tools, component=None)
+
+
+def make_catalog(folder: Path, *apps: App) -> Catalog:
+    """Write a catalog of some apps."""
+    rows: list[Row] = [row for number, app in enumerate(apps) for row in _rows_of(f"{number:064x}", app)]
+    return write_rows(folder, rows)
+
+
+def write_rows(folder: Path, rows: Iterable[Row]) -> Catalog:
+    """Write a catalog of rows, by the documented columns."""
+    listed: dict[str, list[Row]] = {name: [] for name in TABLES}
+    for row in rows:
+        listed[next(name for name, table in TABLES.items() if isinstance(row, table.row))].append(row)
+    connection = duckdb.connect()
+    for name, table in TABLES.items():
+        (folder / name).mkdir(parents=True)
+        lines = folder / f"{name}.jsonl"
+        lines.write_text("".join(json.dumps(asdict(row)) + "\n" for row in listed[name]) or "\n")
+        columns = ", ".join(f"'{one.name}': '{one.type}'" for one in table.columns)
+        connection.execute(
+            f"COPY (SELECT * FROM read_json('{lines}', format = 'newline_delimited',"
+            f"columns = {{{columns}}}) "
+            f"WHERE {table.key[0]} IS NOT NULL ORDER BY {', '.join(table.key)}) "
+            f"TO '{folder}/{name}/0000.parquet' (FORMAT parquet)"
+        )
+        lines.unlink()
+    told = {
+        "schema": CATALOG_SCHEMA,
+        "droidgate": "0.1.0",
+        "targets": TARGETS,
+        "limits": {},
+        "rows": {name: len(held) for name, held in listed.items()},
+    }
+    (folder / "catalog.json").write_text(json.dumps(told))
+    return Catalog.open(folder)
+
+
+def _rows_of(unit: str, app: App) -> Iterable[Row]:
+    source = app.source or f"{app.package}.apk"
+    yield SourceRow(source=source, kind="apk", digest=unit, size=1, unit=unit, outcome="read", reason=None)
+    if app.package is not None:
+        yield _app_row(unit, app)
+    for number, declared in enumerate(app.declares):
+        yield _provider_row(unit, number, app, declared)
+        for at, tool in enumerate(declared.tools):
+            yield _capability_row(unit, (number, at), app, declared, tool)
+            yield from (_crossing_row(unit, (number, at), one, tool) for one in TARGETS)
+    for number, finding in enumerate(app.findings):
+        told = {
+            "provider": None,
+            "capability": None,
+            "origin": "lint",
+            "level": "warning",
+            "code": "made-up",
+            "pointer": "",
+            "message": "m",
+            "hint": None,
+            "rule": None,
+            "place": "AndroidManifest.xml:3",
+        }
+        yield FindingRow(unit=unit, finding=number, **{**told, **finding})
+
+
+def _app_row(unit: str, app: App) -> AppRow:
+    return AppRow(
+        unit=unit,
+        app=0,
+        package=app.package,
+        version_code=app.version,
+        version_name=None if app.version is None else f"{app.version}.0",
+        label=app.label,
+        description=None,
+        minimum_sdk=26,
+        target_sdk=36,
+        signers=("ab",),
+        has_launcher=app.has_launcher,
+        components=1,
+    )
+
+
+def _provider_row(unit: str, number: int, app: App, one: Declares) -> ProviderRow:
+    declaration = {
+        "protocol": one.protocol,
+        "dialect": one.dialect,
+        "package": app.package,
+        "component": one.component,
+        "capabilities": [_declared(tool) for tool in one.tools],
+    }
+    facts: dict[str, Any] = {"exported": True, "enabled": True, "permission": None, **one.facts}
+    if one.kind is None:
+        facts = dict.fromkeys(facts)
+    return ProviderRow(
+        unit=unit,
+        provider=number,
+        app=None if app.package is None else 0,
+        protocol=one.protocol,
+        dialect=one.dialect,
+        package=app.package,
+        component=one.component,
+        component_kind=one.kind,
+        actions=tuple(one.actions),
+        name=None,
+        description=None,
+        instructions=None,
+        capabilities=len(one.tools),
+        digest=json.dumps(declaration),
+        declaration=json.dumps(declaration),
+        place="AndroidManifest.xml:3",
+        **facts,
+    )
+
+
+def _declared(tool: Tool) -> dict[str, Any]:
+    properties = {name: {"type": {"kind": kind}, "required": True} for name, kind in tool.parameters.items()}
+    told = {"id": tool.id, "input": {"kind": "object", "properties": properties}}
+    return told if tool.description is None else {**told, "description": tool.description}
+
+
+def _capability_row(
+    unit: str, key: tuple[int, int], app: App, declared: Declares, tool: Tool
+) -> CapabilityRow:
+    facts: dict[str, Any] = {
+        "title": None,
+        "version": None,
+        "output": None,
+        "parameter_count": len(tool.parameters),
+        "required_count": len(tool.parameters),
+        "undescribed_count": 0,
+        "untyped_count": 0,
+        "read_only": None,
+        "destructive": None,
+        "idempotent": None,
+        "open_world": None,
+        "enabled": None,
+        "tool_bytes": 40,
+        "token_estimate": 10,
+        "pin": None,
+        "place": "AndroidManifest.xml:5",
+    }
+    return CapabilityRow(
+        unit=unit,
+        provider=key[0],
+        capability=key[1],
+        protocol=declared.protocol,
+        dialect=declared.dialect,
+        package=app.package,
+        id=tool.id,
+        description=tool.description,
+        parameters=", ".join(f"{name}:{kind}" for name, kind in tool.parameters.items()),
+        flags=json.dumps(dict(tool.flags)),
+        digest=json.dumps(_declared(tool)),
+        **{**facts, **tool.facts},
+    )
+
+
+def _crossing_row(unit: str, key: tuple[int, int], target: str, tool: Tool) -> CrossingRow:
+    counts = dict.fromkeys(("read", "renamed", "moved", "widened", "defaulted", "dropped", "impossible"), 0)
+    return CrossingRow(
+        unit=unit,
+        provider=key[0],
+        capability=key[1],
+        target=target,
+        level=tool.levels.get(target, "exact"),
+        provider_level="exact",
+        **counts,
+    )

@@ -1,0 +1,282 @@
+"""What a report says of catalogs whose rows are typed by hand, and of the sample apps."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coverage_compare.made_catalogs import (
+    App,
+    Declares,
+    Tool,
+    broadcast,
+    functions,
+    make_catalog,
+    mmcp,
+    mobile_mcp,
+    tool_list,
+)
+from coverage_scan.catalogs import scan_into
+from droidgate.coverage.catalog import Catalog
+from droidgate.coverage.document import Report
+from droidgate.coverage.history import Snapshot
+from droidgate.coverage.report import Coverage, Wanted
+from requirements_of_tests import CHECKOUT
+
+SAMPLE = "dev.droidgate.sample."
+
+
+def report_of(catalog: Catalog, **wanted: Any) -> Report:
+    with Coverage(Snapshot("made", catalog), (), Wanted(**wanted)) as coverage:
+        return coverage.report
+
+
+def reach_of(report: Report) -> dict[str, tuple[int, int, int, int]]:
+    return {one.agent: one.capabilities for one in report.reach}
+
+
+def best_of(report: Report) -> dict[str, tuple[int, int, int, int]]:
+    return {one.agent: one.apps for one in report.reach}
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
+    """One app of each kind: in two protocols, silent, closed, of screens, of nothing, a file, functions."""
+    return make_catalog(
+        tmp_path_factory.mktemp("several") / "c",
+        App("a.both", [mobile_mcp(Tool("send_message")), mmcp(Tool("send_message"))]),
+        App("b.silent", [broadcast()], has_launcher=False),
+        App("c.closed", [mobile_mcp(Tool("clock_in"), exported=False)]),
+        App("d.screens"),
+        App("e.nothing", has_launcher=False),
+        App(None, [tool_list(Tool("search"))], source="tools.json"),
+        App(
+            "f.functions",
+            [
+                functions(
+                    Tool("createNote", levels={"mmcp+1.0": "dropped", "mcp+2025-11-25": "renamed"}),
+                    Tool("wipe", flags={"accessLevel": "system"}),
+                )
+            ],
+            has_launcher=False,
+        ),
+    )
+
+
+def test_the_totals_count_apps_by_what_they_declare(several: Catalog) -> None:
+    totals = report_of(several).totals
+    assert (totals.apps, totals.descriptors, totals.declaring_apps) == (7, 1, 5)
+    assert (totals.silent_apps, totals.ui_only_apps, totals.mute_apps) == (1, 1, 1)
+    assert (totals.several_protocols_apps, totals.providers, totals.capabilities) == (1, 6, 6)
+    assert totals.tokens == 60
+
+
+def test_capabilities_are_counted_by_how_each_agent_reaches_them(several: Catalog) -> None:
+    # send_message twice, clock_in (closed, with a screen), search (a file alone), createNote, wipe (closed).
+    assert reach_of(report_of(several)) == {
+        "mobile-mcp": (1, 2, 1, 2),
+        "mmcp-activity": (1, 2, 1, 2),
+        "mmcp-broadcast": (0, 3, 1, 2),
+        "app-functions": (1, 2, 1, 2),
+        "mcp-client": (1, 3, 1, 1),
+        "ui": (0, 0, 3, 3),
+    }
+
+
+def test_apps_are_counted_by_the_best_reach_and_silent_ones_by_their_receiver(several: Catalog) -> None:
+    assert best_of(report_of(several)) == {
+        "mobile-mcp": (1, 2, 2, 2),
+        "mmcp-activity": (1, 2, 2, 2),
+        "mmcp-broadcast": (1, 2, 2, 2),
+        "app-functions": (1, 2, 2, 2),
+        "mcp-client": (1, 3, 2, 1),
+        "ui": (0, 0, 3, 4),
+    }
+
+
+def test_what_the_gateway_carries_is_told_with_its_loss(several: Catalog) -> None:
+    levels = {one.agent: {held.name: held.count for held in one.levels} for one in report_of(several).reach}
+    assert levels["mobile-mcp"] == {"exact": 2}
+    assert levels["mmcp-activity"] == {"exact": 1, "dropped": 1}
+    assert levels["mcp-client"] == {"exact": 2, "renamed": 1}
+    assert levels["ui"] == {}
+
+
+def test_protocols_overlap_by_app(several: Catalog) -> None:
+    report = report_of(several)
+    assert {one.protocols: one.apps for one in report.overlap} == {
+        (): 2,
+        ("mmcp", "mobile-mcp"): 1,
+        ("mmcp",): 1,
+        ("mobile-mcp",): 1,
+        ("mcp",): 1,
+        ("appfunctions",): 1,
+    }
+    assert [(one.protocol, one.dialect, one.apps, one.capabilities) for one in report.protocols] == [
+        ("appfunctions", "v2", 1, 2),
+        ("mcp", "2025-11-25", 1, 1),
+        ("mmcp", "1.0", 1, 1),
+        ("mmcp", "broadcast", 1, 0),
+        ("mobile-mcp", "1.0", 2, 2),
+    ]
+
+
+def test_the_fidelity_of_each_crossing_is_counted_by_level(several: Catalog) -> None:
+    report = report_of(several)
+    cells = {(one.protocol, one.target): one.levels for one in report.fidelity}
+    exact, dropped = report.levels.index("exact"), report.levels.index("dropped")
+    assert cells["appfunctions", "mmcp+1.0"][dropped] == 1
+    assert cells["appfunctions", "mmcp+1.0"][exact] == 1
+    assert sum(map(sum, cells.values())) == several.rows["crossings"]
+
+
+def test_the_same_thing_twice_in_one_app_is_an_overlap(several: Catalog) -> None:
+    report = report_of(several)
+    assert report.matching is not None
+    assert [(one.name, one.count) for one in report.matching.kinds] == [("same-app-twice", 1)]
+    (group,) = report.matching.largest
+    assert (group.apps, group.capabilities) == (1, 2)
+    assert {one.name: one.count for one in group.protocols} == {"mmcp": 1, "mobile-mcp": 1}
+
+
+def test_use_cases_that_nobody_serves_are_gaps(several: Catalog) -> None:
+    report = report_of(several)
+    assert report.use_cases is not None
+    served = {held.id: (held.apps, held.capabilities) for one in report.use_cases for held in one.use_cases}
+    assert served["messaging.send"] == (1, 2)
+    assert served["notes.create"] == (1, 1)
+    assert served["media.playback"] == (0, 0)
+    messaging = next(one for one in report.use_cases if one.id == "messaging")
+    assert (messaging.apps, messaging.covered) == (1, 1)
+
+
+def test_matching_can_be_left_out_and_is_said_to_be(several: Catalog) -> None:
+    report = report_of(several, matching=False)
+    assert (report.matching, report.use_cases) == (None, None)
+    assert report.notes == ("overlaps and use cases are left out, as --no-match says",)
+
+
+def test_an_app_in_two_versions_overlaps_with_nobody(tmp_path: Path) -> None:
+    catalog = make_catalog(
+        tmp_path / "c",
+        App("a", [mmcp(Tool("play_song"))], version=1),
+        App("a", [mmcp(Tool("play_song"))], version=2),
+    )
+    report = report_of(catalog)
+    assert report.matching is not None
+    assert report.matching.groups == 0
+    assert report.totals.apps == 2
+
+
+def test_the_details_refer_to_each_other(several: Catalog) -> None:
+    report = report_of(several, details=True)
+    details = report.details
+    assert details is not None
+    assert [one.package for one in details.apps] == [
+        "a.both", "b.silent", "c.closed", "d.screens", "e.nothing", "f.functions", None
+    ]  # fmt: skip
+    assert len(details.capabilities) == 6
+    for one in details.capabilities:
+        provider = details.providers[one.provider]
+        app = details.apps[provider.app]
+        assert provider.protocol in app.protocols
+        assert len(details.reach_profiles[one.reach].cells) == len(report.agents)
+        assert len(details.level_profiles[one.levels].levels) == len(details.targets)
+        assert f'"id":"{one.id}"' in one.declaration
+    by_id = {one.id: one for one in details.capabilities}
+    levels = details.level_profiles[by_id["createNote"].levels].levels
+    assert dict(zip(details.targets, levels, strict=True))["mmcp+1.0"] == "dropped"
+    (group,) = details.groups
+    assert {details.capabilities[one].id for one in group.members} == {"send_message"}
+    for app in details.apps:
+        assert all(sum(counts) == app.capabilities for counts in app.reach)
+    totals = [sum(app.reach[at][0] for app in details.apps) for at in range(len(report.agents))]
+    assert totals == [one.capabilities[0] for one in report.reach]
+
+
+def test_chosen_apps_are_translated_and_others_are_not(several: Catalog) -> None:
+    details = report_of(several, details=True, translate=["a.*"]).details
+    assert details is not None
+    translated = {details.apps[details.providers[one.provider].app].package for one in details.translations}
+    assert translated == {"a.both"}
+    written = {one.target: one for one in details.translations if one.provider == 0}
+    assert "send_message" in written["mcp+2025-11-25"].files[0].text
+
+
+def test_quality_is_counted_from_the_rows(tmp_path: Path) -> None:
+    poor = Tool(
+        "x1", description=None, facts={"undescribed_count": 1, "untyped_count": 1, "parameter_count": 2}
+    )
+    good = Tool("sendMessage", parameters={"text": "string"})
+    marked = [
+        {"origin": "security", "provider": 0, "code": "exported-without-permission"},
+        {"origin": "lint", "provider": 0, "level": "error", "message": "lost on Android 16 QPR2"},
+        {"origin": "reading", "provider": 0, "level": "read"},
+    ]
+    catalog = make_catalog(
+        tmp_path / "c", App("poor", [mmcp(poor)], findings=marked), App("good", [mmcp(good)]), App("screens")
+    )
+    quality = report_of(catalog).quality
+    whole = quality.all
+    assert (whole.capabilities, whole.undescribed_capabilities, whole.poor_names) == (2, 1, 1)
+    assert (whole.parameters, whole.undescribed_parameters, whole.untyped_parameters) == (3, 1, 1)
+    assert (whole.lint_errors, whole.marks, whole.bent, whole.tokens) == (1, 1, 1, 20)
+    # 100 - 30 - 20 / 2 - 15 / 2 - 10 - 15 - 10, and nothing to object to.
+    assert [(one.package, one.figures.score) for one in quality.worst] == [("poor", 18), ("good", 100)]
+    assert [(one.origin, one.level, one.findings, one.apps) for one in quality.findings] == [
+        ("lint", "error", 1, 1),
+        ("reading", "read", 1, 1),
+        ("security", "warning", 1, 1),
+    ]
+    assert [(one.release, one.protocol, one.errors) for one in quality.releases] == [
+        ("Android 16 QPR2", "mmcp", 1)
+    ]
+
+
+def test_a_finding_that_names_every_release_counts_for_each(tmp_path: Path) -> None:
+    finding = {"provider": 0, "message": "so on every release from Android 16 on"}
+    catalog = make_catalog(tmp_path / "c", App("a", [functions(Tool("one"))], findings=[finding]))
+    releases = report_of(catalog).quality.releases
+    assert [(one.release, one.warnings) for one in releases] == [
+        ("Android 16", 1),
+        ("Android 16 QPR1", 1),
+        ("Android 16 QPR2", 1),
+        ("Android 17", 1),
+    ]
+
+
+def test_a_form_that_is_not_known_is_reached_by_nobody(tmp_path: Path) -> None:
+    strange = Declares("of-a-plugin", None, "service", ["x"], [Tool("one")])
+    catalog = make_catalog(tmp_path / "c", App("a", [strange], has_launcher=False))
+    assert set(reach_of(report_of(catalog)).values()) == {(0, 0, 0, 1)}
+
+
+def test_an_empty_catalog_has_a_report(tmp_path: Path) -> None:
+    report = report_of(make_catalog(tmp_path / "c"), details=True)
+    assert (report.totals.apps, report.quality.all.score) == (0, None)
+    assert report.details is not None
+    assert report.details.apps == ()
+
+
+def test_the_sample_apps_are_reached_as_their_pages_say(tmp_path: Path) -> None:
+    catalog = scan_into(tmp_path / "c", CHECKOUT / "device_shim/apps").catalog
+    report = report_of(catalog, details=True)
+    assert report.totals.capabilities == 17
+    details = report.details
+    assert details is not None
+    ids = [one.id for one in report.agents]
+    best = {one.package: dict(zip(ids, one.best, strict=True)) for one in details.apps}
+    own = {
+        "clockin": "mobile-mcp",
+        "pdftool": "mmcp-activity",
+        "weather": "mmcp-broadcast",
+        "notes": "app-functions",
+        "notes.legacy": "app-functions",
+    }
+    for name, agent in own.items():
+        for one in ids:
+            if one != "ui":
+                assert best[SAMPLE + name][one] == ("native" if one == agent else "gateway")
+    assert set(best[SAMPLE + "agent"].values()) == {"ui-only"}
+    without_screen = {one.package for one in details.apps if not one.has_launcher}
+    assert {package for package in best if best[package]["ui"] == "none"} == without_screen

@@ -1,0 +1,312 @@
+"""Made-up reports of any size: apps of several protocols, what agents reach of them, findings, a history.
+
+They are made by the report's own classes and by nothing that builds reports, so that what a page shows can be
+held against what was put in.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from coverage_html.made_details import LEVELS, PROTOCOLS, TARGETS, DetailsMaker, counts_by_reach
+from droidgate.compare import Change
+from droidgate.coverage import document as d
+from droidgate.coverage.reach import agents
+from droidgate_mappings.taxonomy import load_taxonomy
+
+
+def make_report(apps: int, *, per_app: int = 8, seed: int = 3, name: str = "ecosystem-2026-11") -> d.Report:
+    """Return a made-up report of so many apps; the same arguments make the same."""
+    return _summary(name, DetailsMaker(apps, per_app=per_app, seed=seed).details())
+
+
+def _summary(name: str, details: d.Details) -> d.Report:
+    apps, capabilities = details.apps, details.capabilities
+    declaring = [one for one in apps if one.protocols]
+    all_figures = _sum_of([one.quality for one in apps])
+    return d.Report(
+        catalog=d.CatalogFacts(
+            name=name,
+            droidgate="0.1.0",
+            outcomes=(
+                d.Counted(name="read", count=len(apps)),
+                d.Counted(name="unreadable", count=len(apps) // 50),
+            ),
+            rows={"apps": len(apps)},
+        ),
+        totals=d.Totals(
+            apps=len(apps),
+            descriptors=0,
+            declaring_apps=len(declaring),
+            silent_apps=len(apps) // 40,
+            ui_only_apps=sum(not one.protocols and one.has_launcher for one in apps),
+            mute_apps=sum(not one.protocols and not one.has_launcher for one in apps),
+            several_protocols_apps=sum(len(one.protocols) > 1 for one in apps),
+            providers=len(details.providers),
+            capabilities=len(capabilities),
+            tokens=sum(one.tokens or 0 for one in capabilities),
+        ),
+        protocols=_protocols(details),
+        overlap=_overlap(apps),
+        agents=agents(),
+        conditions={
+            "S": "The shim is installed, and its user grants the agent this app",
+            "P": "The agent, or the shim for it, holds the permission to call app functions",
+        },
+        reach=_reach(details),
+        levels=LEVELS,
+        targets=TARGETS,
+        fidelity=_fidelity(details),
+        use_cases=_use_case_coverage(details),
+        matching=_matching(details),
+        quality=d.Quality(
+            all=all_figures,
+            worst=tuple(
+                d.AppQuality(
+                    key=one.key,
+                    package=one.package,
+                    label=one.label,
+                    source=next(iter(one.sources), None),
+                    figures=one.quality,
+                )
+                for one in sorted(declaring, key=lambda one: one.quality.score or 0)[:20]
+            ),
+            findings=_finding_counts(details.findings),
+            releases=tuple(
+                d.ReleaseCount(
+                    release=release,
+                    protocol="appfunctions",
+                    errors=12 + at,
+                    warnings=80 - 9 * at,
+                    notes=31,
+                    apps=40,
+                )
+                for at, release in enumerate(("Android 16", "Android 16 QPR2", "Android 17"))
+            ),
+        ),
+        history=_history(details),
+        details=details,
+        notes=(),
+    )
+
+
+def _protocols(details: d.Details) -> tuple[d.ProtocolCount, ...]:
+    counted = Counter(details.providers[one.provider].protocol for one in details.capabilities)
+    made = []
+    for protocol, (title, dialect) in sorted(PROTOCOLS.items()):
+        of_it = [one for one in details.providers if one.protocol == protocol]
+        if of_it:
+            made.append(
+                d.ProtocolCount(
+                    protocol=protocol,
+                    title=title,
+                    dialect=dialect,
+                    apps=len({one.app for one in of_it}),
+                    providers=len(of_it),
+                    capabilities=counted[protocol],
+                )
+            )
+    return tuple(made)
+
+
+def _reach(details: d.Details) -> tuple[d.AgentReach, ...]:
+    made = []
+    for at, agent in enumerate(agents()):
+        cells = [details.reach_profiles[one.reach].cells[at] for one in details.capabilities]
+        reach = Counter(one.reach for one in cells)
+        levels = Counter(one.level for one in cells if one.reach == "gateway" and one.level)
+        best = Counter(one.best[at] for one in details.apps)
+        made.append(
+            d.AgentReach(
+                agent=agent.id,
+                apps=counts_by_reach(best),
+                capabilities=counts_by_reach(reach),
+                levels=tuple(d.Counted(name=one, count=levels[one]) for one in LEVELS if levels[one]),
+                reasons=tuple(
+                    d.Counted(name=name, count=count)
+                    for name, count in Counter(one.reason for one in cells).most_common(12)
+                ),
+            )
+        )
+    return tuple(made)
+
+
+def _fidelity(details: d.Details) -> tuple[d.FidelityCell, ...]:
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for one in details.capabilities:
+        protocol = details.providers[one.provider].protocol
+        for target, level in zip(TARGETS, details.level_profiles[one.levels].levels, strict=True):
+            counts.setdefault((protocol, target), Counter())[level or "exact"] += 1
+    return tuple(
+        d.FidelityCell(
+            protocol=protocol,
+            dialect=PROTOCOLS[protocol][1],
+            target=target,
+            levels=tuple(counted[one] for one in LEVELS),
+        )
+        for (protocol, target), counted in sorted(counts.items())
+    )
+
+
+def _use_case_coverage(details: d.Details) -> tuple[d.AppTypeCoverage, ...]:
+    apps = Counter(one for app in details.apps for one in app.use_cases)
+    capabilities = Counter(one for each in details.capabilities for one in each.use_cases)
+    return tuple(
+        d.AppTypeCoverage(
+            id=kind.id,
+            title=kind.title,
+            apps=sum(any(one.id in app.use_cases for one in kind.use_cases) for app in details.apps),
+            covered=sum(bool(apps[one.id]) for one in kind.use_cases),
+            use_cases=tuple(
+                d.UseCaseCount(
+                    id=one.id,
+                    title=one.title,
+                    apps=apps[one.id],
+                    capabilities=capabilities[one.id],
+                    protocols=(),
+                )
+                for one in kind.use_cases
+            ),
+        )
+        for kind in load_taxonomy().app_types
+    )
+
+
+def _matching(details: d.Details) -> d.MatchingSummary:
+    def summary(group: d.Group) -> d.MatchedGroup:
+        members = [details.capabilities[one] for one in group.members]
+        providers = [details.providers[one.provider] for one in members]
+        protocols = Counter(one.protocol for one in providers)
+        return d.MatchedGroup(
+            name=members[0].id,
+            capabilities=len(members),
+            apps=len({one.app for one in providers}),
+            protocols=tuple(d.Counted(name=name, count=count) for name, count in protocols.most_common()),
+            kinds=(d.Counted(name="same-use-case", count=len(group.links)),),
+            examples=tuple(
+                f"{details.apps[provider.app].package} {one.id}"
+                for provider, one in zip(providers[:5], members, strict=False)
+            ),
+        )
+
+    made = sorted(map(summary, details.groups), key=lambda one: (-one.apps, one.name))
+    return d.MatchingSummary(
+        groups=len(made),
+        capabilities=sum(one.capabilities for one in made),
+        kinds=(d.Counted(name="same-use-case", count=sum(len(one.links) for one in details.groups)),),
+        full_blocks=0,
+        largest=tuple(made[:20]),
+    )
+
+
+def _history(details: d.Details) -> d.History:
+    draw = random.Random(5)
+    apps, capabilities = len(details.apps), len(details.capabilities)
+    shares = (0.42, 0.47, 0.55, 0.61, 0.74, 0.9, 1.0)
+    protocols = _protocols(details)
+
+    def point(at: int, share: float) -> d.TrendPoint:
+        grown = tuple(
+            d.Counted(name=one.protocol, count=round(one.capabilities * share ** (1 + 0.3 * number)))
+            for number, one in enumerate(protocols)
+        )
+        return d.TrendPoint(
+            name=f"ecosystem-2026-{at + 5:02}",
+            apps=round(apps * (0.8 + 0.2 * share)),
+            declaring_apps=round(apps * 0.66 * share),
+            providers=round(len(details.providers) * share),
+            capabilities=sum(one.count for one in grown),
+            protocols=grown,
+            since_last=None,
+        )
+
+    changed = [_changed(draw, one) for one in draw.sample(details.apps, min(12, apps))] if apps else []
+    return d.History(
+        since="ecosystem-2026-10",
+        counts=d.ChangeCounts(
+            apps_added=apps // 25,
+            apps_removed=apps // 90,
+            apps_changed=apps // 14,
+            capabilities_added=capabilities // 10,
+            capabilities_removed=capabilities // 60,
+            capabilities_changed=capabilities // 20,
+            breaking=capabilities // 80,
+            compatible=capabilities // 40,
+            text_only=capabilities // 50,
+            unchanged=capabilities * 5 // 6,
+        ),
+        apps=tuple(changed),
+        left_out=0,
+        trend=tuple(point(at, share) for at, share in enumerate(shares)),
+    )
+
+
+def _changed(draw: random.Random, app: d.AppDetail) -> d.ChangedApp:
+    status: Any = draw.choice(("added", "changed", "changed", "removed"))
+    weight: Any = draw.choice(("breaking", "compatible", "text-only"))
+    provider = d.ChangedProvider(
+        protocol="mobile-mcp",
+        component=f"{app.package}.AgentService",
+        status="changed",
+        weight=weight,
+        changes=(),
+        capabilities=(
+            d.ChangedCapability(
+                id="create_note",
+                status="changed",
+                weight=weight,
+                changes=(
+                    Change(code="property-removed", weight=weight, message="The parameter place is gone"),
+                ),
+            ),
+        ),
+    )
+    return d.ChangedApp(
+        package=app.package or "",
+        label=app.label,
+        status=status,
+        old_version=None if status == "added" else "1.4",
+        new_version=None if status == "removed" else "1.5",
+        weight=weight if status == "changed" else None,
+        capabilities_added=app.capabilities if status == "added" else 1,
+        capabilities_removed=app.capabilities if status == "removed" else 0,
+        capabilities_changed=1 if status == "changed" else 0,
+        providers=(provider,) if status == "changed" else (),
+    )
+
+
+def _sum_of(figures: Sequence[d.QualityFigures]) -> d.QualityFigures:
+    sums = {
+        name: sum(getattr(one, name) or 0 for one in figures)
+        for name in d.QualityFigures.model_fields
+        if name != "score"
+    }
+    return d.QualityFigures(**sums, score=78)
+
+
+def _overlap(apps: Sequence[d.AppDetail]) -> tuple[d.Overlap, ...]:
+    counted = Counter(one.protocols for one in apps)
+    capabilities: Counter[tuple[str, ...]] = Counter()
+    for one in apps:
+        capabilities[one.protocols] += one.capabilities
+    return tuple(
+        d.Overlap(protocols=protocols, apps=count, capabilities=capabilities[protocols])
+        for protocols, count in counted.most_common(40)
+    )
+
+
+def _finding_counts(findings: Sequence[d.FindingDetail]) -> tuple[d.FindingCount, ...]:
+    counted = Counter((one.origin, one.code, one.level, one.message) for one in findings)
+    return tuple(
+        d.FindingCount(
+            origin=origin,
+            protocol="mobile-mcp",
+            code=code,
+            meaning=meaning,
+            level=level,
+            findings=count,
+            apps=count,
+        )
+        for (origin, code, level, meaning), count in counted.most_common()
+    )

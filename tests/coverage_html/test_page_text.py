@@ -1,0 +1,117 @@
+"""What stands in the page's file, read without a browser."""
+
+import base64
+import json
+import re
+import zlib
+from typing import Any
+
+import pytest
+
+from coverage_html.made_reports import make_report
+from droidgate.coverage.html.page import render_page
+from droidgate.coverage.html.views import percent, segments, shade, signed
+
+
+def _data(page: str, name: str) -> Any:
+    return json.loads(
+        page.split(f'<script type="application/json" id="{name}">')[1].partition("</script>")[0]
+    )
+
+
+def _packs(page: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for one in _data(page, "packs"):
+        found |= json.loads(zlib.decompress(base64.b64decode(one)))
+    return found
+
+
+def test_every_declaration_and_finding_of_the_report_is_in_the_page() -> None:
+    report = make_report(60)
+    assert report.details is not None
+    packs = _packs(render_page(report))
+
+    declared = {
+        int(at): json.loads(one["declaration"])
+        for app in packs.values()
+        for at, one in app["capabilities"].items()
+    }
+    assert declared == {at: json.loads(one.declaration) for at, one in enumerate(report.details.capabilities)}
+    assert sum(len(app["findings"]) for app in packs.values()) == len(report.details.findings)
+
+
+def test_the_columns_say_of_each_capability_what_the_report_says() -> None:
+    report = make_report(40)
+    details = report.details
+    assert details is not None
+    columns = _data(render_page(report), "columns")
+    capabilities = columns["capabilities"]
+
+    assert [columns["texts"][one] for one in capabilities["id"]] == [one.id for one in details.capabilities]
+    assert capabilities["reach"] == [one.reach for one in details.capabilities]
+    assert [
+        [columns["reaches"][cell[0]] for cell in columns["reach_profiles"][one]]
+        for one in capabilities["reach"]
+    ] == [[cell.reach for cell in details.reach_profiles[one.reach].cells] for one in details.capabilities]
+
+
+def test_the_same_report_makes_the_same_page() -> None:
+    assert render_page(make_report(10)) == render_page(make_report(10))
+
+
+def test_a_report_without_details_says_why_and_keeps_its_figures() -> None:
+    report = make_report(20).model_copy(update={"details": None, "notes": ("Single apps are left out",)})
+    page = render_page(report)
+
+    assert "Single apps are not in this report: single apps are left out." in page
+    assert 'id="columns"' not in page
+    assert f"<dd>{report.totals.capabilities:,}</dd>" in page
+
+
+def test_a_page_that_would_be_too_large_leaves_out_declarations_then_details() -> None:
+    report = make_report(300)
+    whole = len(render_page(report).encode())
+
+    without_declarations = render_page(report, most_bytes=whole - 1)
+    without_details = render_page(report, most_bytes=whole // 4)
+
+    assert len(without_declarations) < whole
+    assert all(
+        "declaration" not in one
+        for app in _packs(without_declarations).values()
+        for one in app["capabilities"].values()
+    )
+    assert "Declarations are left out" in without_declarations
+    assert 'id="columns"' not in without_details
+    assert "Single apps are left out" in without_details
+
+
+@pytest.mark.parametrize("left_out", ["use_cases", "matching", "history"])
+def test_a_part_that_the_report_has_not_is_not_in_the_page(left_out: str) -> None:
+    page = render_page(make_report(5).model_copy(update={left_out: None}))
+
+    identifier = {"use_cases": "use-cases", "matching": "matches", "history": "history"}[left_out]
+    assert f'id="{identifier}"' not in page
+    assert f'href="#{identifier}"' not in page
+
+
+def test_a_report_of_nothing_is_a_page() -> None:
+    page = render_page(make_report(0))
+
+    assert "No app was looked at" in page
+    assert "Nothing is declared that could cross" in page
+
+
+def test_shares_say_all_and_nothing_only_where_it_is_so() -> None:
+    said = [percent(part, 1000) for part in (0, 1, 500, 999, 1000)]
+
+    assert [re.sub("\N{NO-BREAK SPACE}", "", one) for one in said] == ["0%", "<1%", "50%", ">99%", "100%"]
+    assert percent(0, 0) == "\N{EN DASH}"
+    assert [shade(part, 1000) for part in (0, 1, 500, 999, 1000)] == [0, 1, 5, 9, 10]
+    assert [signed(one) for one in (-3, 0, 1200)] == ["\N{MINUS SIGN}3", "0", "+1,200"]
+
+
+def test_the_parts_of_a_bar_are_its_whole_length() -> None:
+    bar = segments(("a", "b", "c"), (1, 0, 3))
+
+    assert [(one.name, one.start, one.length) for one in bar] == [("a", 0.0, 25.0), ("c", 25.0, 75.0)]
