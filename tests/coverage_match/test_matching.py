@@ -1,6 +1,8 @@
+import hashlib
 import random
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from droidgate.coverage.match.scoring import THRESHOLD, WEIGHTS
 from droidgate.coverage.match.vectors import more_words
 from droidgate.model.errors import InputError, UsageError
 from requirements_of_tests import CHECKOUT
+from synthetic_ecosystem.names import Names
 
 DOCUMENT = CHECKOUT / "docs/matching.md"
 
@@ -185,6 +188,29 @@ def test_the_outcome_does_not_depend_on_the_order() -> None:
     shuffled = texts[:]
     random.Random(5).shuffle(shuffled)
     assert match_capabilities(texts) == match_capabilities(shuffled)
+
+
+def test_reading_faster_changes_no_result() -> None:
+    """The digests were taken before words and shapes were remembered; a change of them is one of meaning."""
+    assert _digest(_match_half("tune")) == "5dae5c15ec24c068"
+    assert _digest(_match_half("held-out")) == "c6135ccbe80aa996"
+    assert _digest(match_capabilities(_made_capabilities(20_000))) == "c4d380668f96c88e"
+
+
+def _made_capabilities(count: int) -> Iterator[CapabilityText]:
+    """Yield capabilities of apps with eight each, in three protocols."""
+    names = Names(seed=7)
+    for number in range(count):
+        made, app = names.capability(), number // 8
+        protocol = ("mobile-mcp", "mmcp", "appfunctions")[app % 3]
+        name = f"com.app{app}.Functions#{made.camel_name}" if app % 3 == 2 else made.snake_name
+        shape = ", ".join(f"{one.name}:{one.kind}" for one in made.parameters)
+        key = f"com.app{app}/{protocol}/{number}"
+        yield CapabilityText(key, f"com.app{app}", protocol, name, made.description, shape)
+
+
+def _digest(matching: Matching) -> str:
+    return hashlib.sha256(repr(matching).encode()).hexdigest()[:16]
 
 
 def test_a_name_that_everybody_has_costs_no_more_for_each() -> None:

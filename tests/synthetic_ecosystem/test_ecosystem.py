@@ -1,12 +1,10 @@
 import hashlib
 import importlib
 import json
-import shutil
 import subprocess
 import sys
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,30 +13,13 @@ import pytest
 from droidgate.sources import SourceReading, read_source
 from requirements_of_tests import CHECKOUT, require
 from synthetic_ecosystem.apks import PART, READ, UNREADABLE, Expected, make_files
-from synthetic_ecosystem.ecosystem import TRUTH_FILE, make_ecosystem, read_truth
+from synthetic_ecosystem.ecosystem import TRUTH_FILE
 from synthetic_ecosystem.names import SHARED_VERBS, Names
-
-_APPS = 1_000
-_SEED = 11
-
-
-@pytest.fixture(scope="module")
-def ecosystem(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    folder = tmp_path_factory.mktemp("ecosystem")
-    make_ecosystem(_APPS, seed=_SEED, folder=folder)
-    yield folder
-    # pytest keeps the folders of three runs, and this one is large.
-    shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="module")
 def reading(ecosystem: Path) -> SourceReading:
     return read_source(str(ecosystem / "apks"))
-
-
-@pytest.fixture(scope="module")
-def truth(ecosystem: Path) -> list[Expected]:
-    return list(read_truth(ecosystem))
 
 
 def test_the_gateway_finds_in_each_app_what_was_put_in(truth: list[Expected], reading: SourceReading) -> None:
