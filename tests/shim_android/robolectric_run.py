@@ -104,7 +104,7 @@ def shipped_classes(folder: Path) -> Path:
     class_path = os.pathsep.join(map(str, [*jars, require("framework-jar")]))
     java = require("newer-jdk").with_name("java")
     made = folder / "shipped.jar"
-    source = Path(__file__).with_name("DexToClasses.java")
+    source = MODULE / "src/runtime/java/dev/droidgate/runtime/DexToClasses.java"
     command: list[str | Path] = [java, "-cp", class_path, source, dex, made]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-4000:]

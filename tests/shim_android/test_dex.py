@@ -52,6 +52,7 @@ LATER_MEMBERS = {
     "android/content/pm/PackageInfo.signingInfo": 28,
     "android/content/pm/PackageManager.hasSigningCertificate": 28,
     "android/content/pm/SigningInfo.getApkContentsSigners": 28,
+    "android/content/pm/SigningInfo.getSigningCertificateHistory": 28,
     "android/view/View.setAccessibilityDataSensitive": 34,
     "android/view/Window.setHideOverlayWindows": 31,
     "android/widget/TextView.setAccessibilityHeading": 28,

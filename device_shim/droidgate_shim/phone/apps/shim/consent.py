@@ -55,12 +55,11 @@ class ConsentDesk:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._questions: list[Question] = []
+        self._refused: dict[int, int] = {}
 
     def ask(self, asked: Preview, origin: Origin, carrier: Carrier, then: Callable[[bool], None]) -> bool:
         """Put a question; false where there is no room for it, and nobody will be asked."""
-        if len(self._questions) >= MOST_QUESTIONS or any(
-            one.origin.uid == origin.uid for one in self._questions
-        ):
+        if len(self._questions) >= MOST_QUESTIONS or self._is_heard(origin.uid):
             return False
         question = Question(asked, origin, carrier == "bind" and bool(origin.packages), then)
         self._questions.append(question)
@@ -68,6 +67,18 @@ class ConsentDesk:
         if self._questions[0] is question:
             self._show(question)
         return True
+
+    def _is_heard(self, uid: int) -> bool:
+        """Tell whether a caller's question waits, or was refused so lately that another is a nuisance."""
+        refused = self._refused.get(uid)
+        is_too_soon = refused is not None and self._core.now() - refused < QUESTION_SECONDS * 1000
+        return is_too_soon or any(one.origin.uid == uid for one in self._questions)
+
+    def refuse(self, question: Question) -> None:
+        """End a question with the user's no."""
+        if question in self._questions:
+            self._refused[question.origin.uid] = self._core.now()
+        self.answer(question, "deny")
 
     def _show(self, question: Question) -> None:
         wanted = Wanted(
@@ -150,12 +161,16 @@ class ConsentActivity(Activity):
             return
         if view_id == "always" and not question.is_named:
             return
-        core_of(self.context).desk.answer(question, view_id)
+        desk = core_of(self.context).desk
+        if view_id == "deny":
+            desk.refuse(question)
+        else:
+            desk.answer(question, view_id)
 
     def on_destroy(self) -> None:
         """Take leaving the screen as a no."""
         if self.question is not None:
-            core_of(self.context).desk.answer(self.question, "deny")
+            core_of(self.context).desk.refuse(self.question)
 
 
 def _caller_views(question: Question) -> list[View]:

@@ -59,7 +59,7 @@ class Discoveries:
 
 def digest_of(tools: Tools) -> str:
     """Return the digest of a discovery's answer."""
-    told: dict[str, Json] = {"tools": [list(one) for one in tools]}
+    told: dict[str, Json] = {"tools": [_filled(*one) for one in tools]}
     return hashlib.sha256(write_strict(told).encode()).hexdigest()
 
 
@@ -69,3 +69,8 @@ def _tools_of(result: BroadcastResult) -> Tools | None:
         return None
     read = result.extras.get_string
     return [[str(name), read(f"{name}.description"), read(f"{name}.parameters")] for name in listed.value]
+
+
+def _filled(name: str | None, description: str | None, parameters: str | None) -> list[Json]:
+    """Return a tool as its digest has it, whatever it did not tell."""
+    return [name, description or "", "{}" if parameters is None else parameters]

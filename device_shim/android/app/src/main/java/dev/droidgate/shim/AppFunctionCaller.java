@@ -46,7 +46,7 @@ final class AppFunctionCaller
             manager.isAppFunctionEnabled(
                     outgoing.function,
                     route.target.packageName,
-                    shim.workers,
+                    shim.answering,
                     new Enabled(caller, manager, request));
         } catch (SecurityException refused) {
             throw new CallFailure(FailureTokens.DENIED, "Android does not let this app call functions");
@@ -70,12 +70,16 @@ final class AppFunctionCaller
 
         @Override
         public void onResult(Boolean enabled) {
+            if (caller.signal.isCanceled()) {
+                return;
+            }
             if (!enabled) {
                 caller.fail(FailureTokens.DISABLED, "the app has switched the function off");
                 return;
             }
             try {
-                manager.executeAppFunction(request, caller.shim.workers, caller.signal, caller);
+                manager.executeAppFunction(
+                        request, caller.shim.answering, caller.signal, caller);
             } catch (RuntimeException refused) {
                 caller.fail(FailureTokens.DENIED, String.valueOf(refused.getMessage()));
             }

@@ -23,7 +23,7 @@ final class Backends implements Backend {
 
     @Override
     public Target installed(Route route) {
-        return shim.installed.of(route);
+        return shim.installed.now(route);
     }
 
     @Override
@@ -34,6 +34,9 @@ final class Backends implements Backend {
     @Override
     public void call(long call, Object replyTo, Route route, Outgoing outgoing) throws CallFailure {
         Reply reply = (Reply) replyTo;
+        if (reply.isAnswered()) {
+            throw new CallFailure(FailureTokens.CANCELED, "the caller has gone");
+        }
         // Before anything happens that must not happen twice.
         shim.writeJournal();
         switch (route.backend) {
@@ -41,7 +44,8 @@ final class Backends implements Backend {
                 shim.screen.call(call, reply, route, intent(Names.MMCP_CALL, route, reply, outgoing));
                 break;
             case Route.BROADCAST:
-                shim.broadcasts.call(call, reply, intent(Names.MMCP_INVOKE, route, reply, outgoing));
+                shim.broadcasts.call(
+                        call, reply, route, intent(Names.MMCP_INVOKE, route, reply, outgoing));
                 break;
             case Route.APP_FUNCTION:
                 if (Build.VERSION.SDK_INT < 36) {
@@ -63,7 +67,7 @@ final class Backends implements Backend {
             intent.putExtra(one.getKey(), one.getValue());
         }
         intent.putExtra(Names.ORIGIN_PACKAGE, reply.caller.packageName());
-        intent.putExtra(Names.ORIGIN_CERTIFICATE, reply.caller.signer);
+        intent.putExtra(Names.ORIGIN_CERTIFICATE, reply.caller.signer());
         return intent;
     }
 }

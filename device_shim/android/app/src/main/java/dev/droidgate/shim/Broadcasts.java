@@ -1,36 +1,20 @@
 package dev.droidgate.shim;
 
 import android.content.BroadcastReceiver;
-import android.content.ComponentName;
 import android.content.Context;
 import android.content.Intent;
-import android.os.Bundle;
-import android.os.Looper;
 import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
-import dev.droidgate.shim.core.Json;
-import dev.droidgate.shim.core.JsonWriter;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collections;
-import java.util.HashMap;
+import dev.droidgate.shim.core.Route;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** Calls and discoveries of mMCP's broadcast dialect: explicit ordered broadcasts (docs/shim.md 4). */
+/** Calls of mMCP's broadcast dialect: explicit ordered broadcasts (docs/shim.md 4). */
 final class Broadcasts {
     private static final long CALL_TIME = 10_000;
-    private static final long DISCOVERY_TIME = 5_000;
-    private static final int MOST_TOOLS = 256;
 
     private final Shim shim;
-
-    /** Of a component, for the version of its package: the tools that it told. */
-    private final Map<String, List<Object>> told = new HashMap<>();
 
     Broadcasts(Shim shim) {
         this.shim = shim;
@@ -38,9 +22,9 @@ final class Broadcasts {
 
     /** Hands what became of a broadcast to whom it may concern. */
     private static final class Result extends BroadcastReceiver {
-        private final Consumer<Result> taker;
+        private final Consumer<BroadcastReceiver> taker;
 
-        Result(Consumer<Result> taker) {
+        Result(Consumer<BroadcastReceiver> taker) {
             this.taker = taker;
         }
 
@@ -50,101 +34,52 @@ final class Broadcasts {
         }
     }
 
-    /** Calls a tool. */
-    void call(long call, Reply reply, Intent intent) {
-        Runnable late =
-                () ->
-                        shim.answered(
-                                call,
-                                BackendAnswer.ofFailure(
-                                        new CallFailure(
-                                                FailureTokens.TIMEOUT, "the receiver gave no answer")));
-        reply.whenAnswered(() -> shim.main.removeCallbacks(late));
+    /** Calls a tool, when its receiver has told that it still offers what was approved where only it can tell. */
+    void call(long call, Reply reply, Route route, Intent intent) {
+        if (Discoveries.RECIPE.equals(TargetDigests.recipeOf(route.target.digest))) {
+            shim.discoveries.ask(route.component, tools -> compare(call, reply, route, intent, tools));
+        } else {
+            send(call, reply, intent);
+        }
+    }
+
+    private void compare(long call, Reply reply, Route route, Intent intent, List<Object> tools) {
+        String text = Discoveries.text(tools);
+        if (reply.isAnswered()) {
+            return;
+        }
+        if (!shim.installed.isAsApproved(route)) {
+            fail(call, FailureTokens.UNAVAILABLE, "the app behind the capability has been replaced");
+        } else if (text == null || !route.target.digest.equals(Discoveries.RECIPE + ':' + Hex.digest(text))) {
+            fail(call, FailureTokens.NEEDS_APPROVAL, "the receiver has changed what it offers");
+        } else {
+            send(call, reply, intent);
+        }
+    }
+
+    private void send(long call, Reply reply, Intent intent) {
+        Runnable late = () -> fail(call, FailureTokens.TIMEOUT, "the receiver gave no answer");
         shim.main.postDelayed(late, CALL_TIME);
-        send(
-                intent,
-                result ->
-                        shim.answered(
-                                call,
-                                BackendAnswer.ofBroadcast(
-                                        result.getResultCode(), result.getResultData())));
-    }
-
-    private void send(Intent intent, Consumer<Result> taker) {
-        shim.context.sendOrderedBroadcast(intent, null, new Result(taker), shim.main, 0, null, null);
-    }
-
-    /** Returns a discovery's answer as its digest has it; null where there is none. */
-    String discovered(String component) {
-        List<Object> tools = discover(component);
-        if (tools == null) {
-            return null;
-        }
-        List<Object> told = new ArrayList<>();
-        for (Object one : tools) {
-            List<Object> tool = new ArrayList<>(Json.list(one));
-            tool.set(1, tool.get(1) == null ? "" : tool.get(1));
-            tool.set(2, tool.get(2) == null ? "{}" : tool.get(2));
-            told.add(tool);
-        }
-        return JsonWriter.write(Collections.singletonMap(Names.TOOLS, told));
-    }
-
-    /**
-     * Asks a receiver for its tools, waiting for up to five seconds.
-     *
-     * @return for each tool its name, description and parameters, null for what it lacks; null where no
-     *     answer came
-     */
-    List<Object> discover(String component) {
-        ComponentName named = ComponentName.unflattenFromString(component);
-        // The answer comes on the main thread, which so cannot wait for it.
-        if (named == null || Looper.myLooper() == Looper.getMainLooper()) {
-            return null;
-        }
-        String key = component + ' ' + shim.installed.version(named.getPackageName());
-        synchronized (told) {
-            if (told.containsKey(key)) {
-                return told.get(key);
-            }
-        }
-        List<List<Object>> answer = new ArrayList<>();
-        CountDownLatch arrived = new CountDownLatch(1);
-        send(
-                new Intent(Names.MMCP_DISCOVERY).setComponent(named),
-                result -> {
-                    List<Object> tools = tools(result.getResultExtras(false));
-                    if (tools != null) {
-                        answer.add(tools);
-                    }
-                    arrived.countDown();
-                });
+        reply.whenAnswered(() -> shim.main.removeCallbacks(late));
         try {
-            if (!arrived.await(DISCOVERY_TIME, TimeUnit.MILLISECONDS) || answer.isEmpty()) {
-                return null;
-            }
-        } catch (InterruptedException stopped) {
-            return null;
+            send(
+                    intent,
+                    result ->
+                            shim.answered(
+                                    call,
+                                    BackendAnswer.ofBroadcast(
+                                            result.getResultCode(), result.getResultData())));
+        } catch (RuntimeException refused) {
+            fail(call, FailureTokens.UNAVAILABLE, String.valueOf(refused.getMessage()));
         }
-        synchronized (told) {
-            told.put(key, answer.get(0));
-        }
-        return answer.get(0);
     }
 
-    private static List<Object> tools(Bundle extras) {
-        Object named = extras == null ? null : Extras.any(extras, Names.TOOLS);
-        if (!(named instanceof String[]) || ((String[]) named).length > MOST_TOOLS) {
-            return null;
-        }
-        List<Object> tools = new ArrayList<>();
-        for (String name : (String[]) named) {
-            if (name != null) {
-                String description = Extras.text(extras, name + '.' + Names.DESCRIPTION);
-                String parameters = Extras.text(extras, name + '.' + Names.PARAMETERS);
-                tools.add(Arrays.<Object>asList(name, description, parameters));
-            }
-        }
-        return tools;
+    private void fail(long call, String token, String text) {
+        shim.answered(call, BackendAnswer.ofFailure(new CallFailure(token, text)));
+    }
+
+    /** Sends an ordered broadcast; the taker runs on the main thread. */
+    void send(Intent intent, Consumer<BroadcastReceiver> taker) {
+        shim.context.sendOrderedBroadcast(intent, null, new Result(taker), shim.main, 0, null, null);
     }
 }

@@ -2,26 +2,63 @@ package dev.droidgate.shim;
 
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 
-/** Who asks: a uid and the packages that share it. */
+/** Who asks: a uid, the packages that share it, and by whom they are signed. */
 final class Caller {
     /** Somebody of whom the platform tells nothing. */
-    static final Caller NOBODY = new Caller(-1, Collections.<String>emptyList(), "");
+    static final Caller NOBODY =
+            new Caller(-1, Collections.<String>emptyList(), Collections.<String>emptyList());
+
+    private static final long FIRST_UNSEEN = -2;
 
     final long uid;
     final List<String> packages;
 
-    /** SHA-256 of the first package's certificate, empty where nothing is known. */
-    final String signer;
+    /** SHA-256 of each package's certificate, empty where it is not known. */
+    final List<String> signers;
 
-    Caller(long uid, List<String> packages, String signer) {
+    /** Of a package that this app may not see: its certificates, earlier ones too, as the platform hands them over. */
+    final Set<String> vouched;
+
+    Caller(long uid, List<String> packages, List<String> signers) {
+        this(uid, packages, signers, Collections.<String>emptySet());
+    }
+
+    private Caller(long uid, List<String> packages, List<String> signers, Set<String> vouched) {
         this.uid = uid;
         this.packages = packages;
-        this.signer = signer;
+        this.signers = signers;
+        this.vouched = vouched;
+    }
+
+    /**
+     * Returns a package that the platform vouches for, whether this app sees it or not.
+     *
+     * @param vouched the digests of its certificates, the one it is signed with now first
+     */
+    static Caller unseen(String name, Set<String> vouched) {
+        if (vouched.isEmpty()) {
+            return NOBODY;
+        }
+        // Below all uids; grants go by package and certificate, so two of one number share a rate and no more.
+        long number = FIRST_UNSEEN - (name.hashCode() & 0xffffffffL);
+        List<String> signers = Collections.singletonList(vouched.iterator().next());
+        return new Caller(number, Collections.singletonList(name), signers, vouched);
+    }
+
+    /** Returns a caller of one package whose certificate is nobody's business. */
+    static Caller named(long uid, String name) {
+        return new Caller(uid, Collections.singletonList(name), Collections.singletonList(""));
     }
 
     /** Returns the package that it is shown and told by, empty for none. */
     String packageName() {
         return packages.isEmpty() ? "" : packages.get(0);
+    }
+
+    /** Returns the digest of that package's certificate, empty where it is not known. */
+    String signer() {
+        return signers.isEmpty() ? "" : signers.get(0);
     }
 }

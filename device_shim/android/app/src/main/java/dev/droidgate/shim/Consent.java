@@ -69,6 +69,7 @@ final class Consent {
             waiting.add(question);
         }
         shim.main.postDelayed(question.late, TIME);
+        reply.whenAnswered(() -> end(question, false));
         if (first) {
             open(question);
         }
@@ -108,27 +109,30 @@ final class Consent {
         return first;
     }
 
-    /** Takes the user's answer. */
-    void decide(Question question, boolean yes, boolean always) {
-        if (yes && always && question.bound) {
-            for (String name : question.caller.packages) {
-                shim.grants.add(name, question.preview.capability, null);
+    /** Takes the user's yes, unless it comes too late: while the device sleeps, nobody ends a question. */
+    void allow(Question question, boolean always) {
+        boolean inTime = shim.now() < question.until;
+        if (inTime && always && question.bound) {
+            Caller caller = question.caller;
+            for (int index = 0; index < caller.packages.size(); index++) {
+                // To the app that the user was shown, and to no other that has taken its name since.
+                shim.grants.add(
+                        caller.packages.get(index), question.preview.capability, caller.signers.get(index));
             }
         }
-        if (!yes) {
-            synchronized (this) {
+        end(question, inTime);
+    }
+
+    /** Takes the user's no; a window that is closed is one, too. */
+    void deny(Question question) {
+        synchronized (this) {
+            if (waiting.contains(question)) {
                 if (refused.size() >= MOST_REFUSED) {
                     refused.clear();
                 }
                 refused.put(question.caller.uid, shim.now());
             }
         }
-        end(question, yes);
-    }
-
-    /** Tells that the window was closed without an answer, which is none. */
-    void closed(Question question) {
-        question.window = null;
         end(question, false);
     }
 

@@ -51,15 +51,13 @@ public final class ConsentActivity extends Activity {
     }
 
     private void show(LinearLayout column) {
-        View root = column.getRootView();
-        root.setFilterTouchesWhenObscured(true);
         if (Build.VERSION.SDK_INT >= 34) {
-            root.setAccessibilityDataSensitive(View.ACCESSIBILITY_DATA_SENSITIVE_YES);
+            column.getRootView().setAccessibilityDataSensitive(View.ACCESSIBILITY_DATA_SENSITIVE_YES);
         }
         Views.small(column, Texts.CALLER);
         Views.paragraph(column, caller());
         Views.small(column, Texts.CAPABILITY);
-        Views.paragraph(column, question.preview.capability);
+        Views.paragraph(column, Views.visible(question.preview.capability));
         Views.small(column, Texts.SOURCE);
         Views.paragraph(column, source());
         Views.small(column, Texts.ARGUMENTS);
@@ -81,7 +79,7 @@ public final class ConsentActivity extends Activity {
                         text,
                         view -> {
                             if (SystemClock.uptimeMillis() - shownAt >= ARMED_AFTER) {
-                                shim.consent.decide(question, yes, always);
+                                decide(yes, always);
                                 finish();
                             }
                         });
@@ -89,13 +87,22 @@ public final class ConsentActivity extends Activity {
         return button;
     }
 
+    private void decide(boolean yes, boolean always) {
+        if (yes) {
+            shim.consent.allow(question, always);
+        } else {
+            shim.consent.deny(question);
+        }
+    }
+
     private String caller() {
         if (!question.bound || question.caller.packages.isEmpty()) {
             return Texts.UNNAMED_CALLER;
         }
         StringBuilder told = new StringBuilder();
-        for (String name : question.caller.packages) {
-            String signer = shim.certificates.signerOf(name);
+        for (int index = 0; index < question.caller.packages.size(); index++) {
+            String name = question.caller.packages.get(index);
+            String signer = question.caller.signers.get(index);
             told.append(told.length() == 0 ? "" : "\n")
                     .append(label(name)).append("\n").append(name).append(" · ")
                     .append(signer.substring(0, Math.min(SHOWN_DIGITS, signer.length())));
@@ -137,7 +144,7 @@ public final class ConsentActivity extends Activity {
     protected void onDestroy() {
         super.onDestroy();
         if (question != null && isFinishing()) {
-            shim.consent.closed(question);
+            shim.consent.deny(question);
         }
     }
 }

@@ -38,8 +38,8 @@ final class Extras {
                     Object held = bundle.get(name);
                     extras.put(name, held instanceof String || held instanceof Boolean ? held : null);
                 }
-            } catch (RuntimeException | StackOverflowError unreadable) {
-                // A parcelable of a class that is not here, or made to break its reader: reference 1.5.
+            } catch (RuntimeException | VirtualMachineError unreadable) {
+                // A parcelable of a class that is not here, or one made to take its reader's stack or memory.
                 continue;
             }
         }
@@ -51,7 +51,7 @@ final class Extras {
     static Object any(Bundle bundle, String name) {
         try {
             return bundle.get(name);
-        } catch (RuntimeException | StackOverflowError unreadable) {
+        } catch (RuntimeException | VirtualMachineError unreadable) {
             return null;
         }
     }

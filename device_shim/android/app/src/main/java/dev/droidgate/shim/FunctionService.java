@@ -13,7 +13,9 @@ import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Frontend;
 import dev.droidgate.shim.core.Json;
 import dev.droidgate.shim.core.Route;
+import java.util.Collections;
 import java.util.Map;
+import java.util.Set;
 
 /** The capabilities as app functions (docs/shim.md 6); loaded from Android 16 on (API 36) only. */
 public final class FunctionService extends AppFunctionService {
@@ -46,6 +48,8 @@ public final class FunctionService extends AppFunctionService {
                 callback.onResult(new ExecuteAppFunctionResponse(Documents.write(document)));
             } catch (CallFailure failure) {
                 fail(callback, failure.token, failure.getMessage());
+            } catch (RuntimeException tooMuch) {
+                fail(callback, FailureTokens.MALFORMED_RESPONSE, String.valueOf(tooMuch.getMessage()));
             }
         }
     }
@@ -74,14 +78,33 @@ public final class FunctionService extends AppFunctionService {
         try {
             Object arguments =
                     Frontend.arguments(Documents.read(request.getParameters()), route, shim.routes);
-            long uid = getPackageManager().getPackageUid(callingPackage, 0);
-            Outcome outcome = new Outcome(shim, shim.grants.caller(uid), route, callback);
+            Caller caller = callerOf(shim, callingPackage, callingPackageSigningInfo);
+            Outcome outcome = new Outcome(shim, caller, route, callback);
             signal.setOnCancelListener(() -> shim.cancel(outcome));
             shim.receive(outcome, Frontend.request(route.id, Hex.randomId(), arguments), false);
         } catch (CallFailure | RuntimeException unreadable) {
             fail(callback, FailureTokens.INVALID_ARGUMENT, String.valueOf(unreadable.getMessage()));
-        } catch (PackageManager.NameNotFoundException unknown) {
-            fail(callback, FailureTokens.DENIED, "");
+        }
+    }
+
+    /** The system binds this service, not the agent: so Android may keep the agent out of this app's sight. */
+    private Caller callerOf(Shim shim, String name, SigningInfo signing) {
+        try {
+            Caller seen = shim.grants.caller(getPackageManager().getPackageUid(name, 0));
+            if (seen.packages.contains(name)) {
+                return seen;
+            }
+        } catch (PackageManager.NameNotFoundException unseen) {
+            // Then the system's word is all there is.
+        }
+        return Caller.unseen(name, digests(signing));
+    }
+
+    private static Set<String> digests(SigningInfo signing) {
+        try {
+            return SigningCertificates.digests(signing);
+        } catch (RuntimeException untold) {
+            return Collections.emptySet();
         }
     }
 

@@ -7,7 +7,6 @@ import dev.droidgate.shim.core.MalformedJsonException;
 import dev.droidgate.shim.core.Policy;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -29,12 +28,9 @@ final class Grants {
     private final Set<Object> switchedOff = new TreeSet<>();
     private boolean asking = true;
 
-    /** What each uid that asked may call; the engine knows uids only. */
-    private final Map<Long, Set<String>> granted = new HashMap<>();
-
-    Grants(Context context, Map<String, Object> policy) {
+    Grants(Context context, Certificates certificates, Map<String, Object> policy) {
         packages = context.getPackageManager();
-        certificates = new Certificates(packages);
+        this.certificates = certificates;
         grantsFile = new JsonFile(context, "grants.json");
         switchesFile = new JsonFile(context, "switches.json");
         built = new LinkedHashMap<>(policy);
@@ -84,25 +80,21 @@ final class Grants {
     Caller caller(long uid) {
         String[] named = uid < 0 ? null : packages.getPackagesForUid((int) uid);
         if (named == null || named.length == 0) {
-            return uid < 0 ? Caller.NOBODY : new Caller(uid, new ArrayList<String>(), "");
+            return uid < 0 ? Caller.NOBODY : new Caller(uid, new ArrayList<String>(), new ArrayList<String>());
         }
         Arrays.sort(named);
-        return new Caller(uid, Arrays.asList(named), certificates.signerOf(named[0]));
+        List<String> signers = new ArrayList<>();
+        for (String one : named) {
+            signers.add(certificates.signerOf(one));
+        }
+        return new Caller(uid, Arrays.asList(named), signers);
     }
 
     /** Returns the policy for a request of a caller, whose packages and certificates are looked up now. */
     synchronized Policy policyFor(Caller caller) {
-        Set<String> mine = capabilitiesOf(caller);
-        if (mine.isEmpty()) {
-            granted.remove(caller.uid);
-        } else {
-            granted.put(caller.uid, mine);
-        }
         List<Object> told = new ArrayList<>();
-        for (Map.Entry<Long, Set<String>> one : granted.entrySet()) {
-            for (String capability : one.getValue()) {
-                told.add(grant(one.getKey(), capability));
-            }
+        for (String capability : capabilitiesOf(caller)) {
+            told.add(grant(caller.uid, capability));
         }
         for (Map<String, Object> one : grants) {
             if (Names.ANY_APP.equals(one.get("caller"))) {
@@ -130,7 +122,7 @@ final class Grants {
     private Set<String> capabilitiesOf(Caller caller) {
         Set<String> common = null;
         for (String name : caller.packages) {
-            Set<String> own = capabilitiesOf(name);
+            Set<String> own = capabilitiesOf(name, caller.vouched);
             common = common == null ? own : inBoth(common, own);
         }
         return common == null ? new LinkedHashSet<String>() : common;
@@ -147,17 +139,21 @@ final class Grants {
         return granted.contains(capability) || granted.contains(Names.EVERYTHING);
     }
 
-    private Set<String> capabilitiesOf(String name) {
+    private Set<String> capabilitiesOf(String name, Set<String> vouched) {
         Set<String> own = new LinkedHashSet<>();
         for (Map<String, Object> one : grants) {
             Map<String, Object> caller = Json.object(one.get("caller"));
             if (caller != null
                     && name.equals(caller.get("package"))
-                    && certificates.isBy(name, (String) caller.get("signer"))) {
+                    && isBy(name, vouched, (String) caller.get("signer"))) {
                 own.add((String) one.get("capability"));
             }
         }
         return own;
+    }
+
+    private boolean isBy(String name, Set<String> vouched, String signer) {
+        return vouched.isEmpty() ? certificates.isBy(name, signer) : vouched.contains(signer);
     }
 
     /**

@@ -1,6 +1,7 @@
 package dev.droidgate.shim;
 
 import android.app.NotificationManager;
+import android.content.ComponentName;
 import android.content.Context;
 import android.content.pm.PackageManager;
 import android.os.Build;
@@ -66,7 +67,7 @@ final class HostCommands {
                 shim.history.clear();
                 return new LinkedHashMap<>();
             default:
-                throw new HostFailure(FailureTokens.UNKNOWN_CAPABILITY, "there is no such method");
+                throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "there is no such method");
         }
     }
 
@@ -177,7 +178,14 @@ final class HostCommands {
     }
 
     private Map<String, Object> discover(String component) throws HostFailure {
-        List<Object> tools = shim.broadcasts.discover(component);
+        ComponentName named = ComponentName.unflattenFromString(component);
+        if (named == null) {
+            throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "this is no component");
+        }
+        if (shim.installed.version(named.getPackageName()) < 0) {
+            throw new HostFailure(FailureTokens.UNAVAILABLE, named.getPackageName() + " is not installed");
+        }
+        List<Object> tools = shim.discoveries.discover(component);
         if (tools == null) {
             throw new HostFailure(FailureTokens.TIMEOUT, "the receiver told no tools");
         }

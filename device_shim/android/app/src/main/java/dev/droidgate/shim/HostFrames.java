@@ -72,7 +72,7 @@ final class HostFrames {
                 throw new IOException("the frame is too long");
             }
             String text = payload(Shim.readAll(in));
-            shim.receive(reply, Frontend.written(text), true);
+            shim.take(reply, Frontend.written(text), true);
         } catch (IOException broken) {
             Log.w("droidgate", "a request is no frame", broken);
             reply.answer(null, FailureTokens.INVALID_ARGUMENT);

@@ -16,7 +16,6 @@ import dev.droidgate.shim.core.JsonWriter;
 import dev.droidgate.shim.core.MalformedJsonException;
 import java.io.FileNotFoundException;
 import java.nio.charset.StandardCharsets;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -55,7 +54,7 @@ public final class HostProvider extends ContentProvider {
 
     private Caller host() {
         long uid = checkHost();
-        return new Caller(uid, Collections.singletonList(uid == ROOT ? "root" : "com.android.shell"), "");
+        return Caller.named(uid, uid == ROOT ? "root" : "com.android.shell");
     }
 
     @Override

@@ -33,16 +33,35 @@ final class Installed {
         digests = new TargetDigests(shim);
     }
 
-    /** Returns the app of a route, null where it is gone. */
+    /** Returns the app of a route, null where it is gone; waits where its receiver has to be asked. */
     Target of(Route route) {
+        return target(route, true);
+    }
+
+    /**
+     * Returns the app of a route without waiting: what a receiver has not told yet counts as what was approved,
+     * and is compared before the call goes out ({@link Broadcasts#call}).
+     */
+    Target now(Route route) {
+        return target(route, !Discoveries.RECIPE.equals(TargetDigests.recipeOf(route.target.digest)));
+    }
+
+    private Target target(Route route, boolean reads) {
         String name = route.target.packageName;
         PackageInfo info = find(name);
         if (info == null) {
             return null;
         }
-        boolean same = shim.certificates.isBy(name, route.target.signer);
-        String signer = same ? route.target.signer : shim.certificates.signerOf(name);
-        return new Target(name, signer, digest(route, info));
+        if (!isAsApproved(route)) {
+            // Nothing of an app by somebody else is opened.
+            return new Target(name, shim.certificates.signerOf(name), route.target.digest);
+        }
+        return new Target(name, route.target.signer, reads ? digest(route, info) : route.target.digest);
+    }
+
+    /** Tells whether the app of a route is by whom it was when it was approved. */
+    boolean isAsApproved(Route route) {
+        return shim.certificates.isBy(route.target.packageName, route.target.signer);
     }
 
     private PackageInfo find(String name) {

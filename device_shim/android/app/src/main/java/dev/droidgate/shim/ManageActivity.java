@@ -4,6 +4,7 @@ import android.app.Activity;
 import android.os.Bundle;
 import android.text.format.DateUtils;
 import android.view.ViewGroup;
+import android.widget.Button;
 import android.widget.CompoundButton;
 import android.widget.LinearLayout;
 import android.widget.Switch;
@@ -51,14 +52,17 @@ public final class ManageActivity extends Activity {
             String capability = (String) grant.get("capability");
             boolean everything = Names.EVERYTHING.equals(capability);
             String told = named == null ? Texts.ANY_APP : caller;
-            Views.paragraph(column, told + ": " + (everything ? Texts.EVERYTHING : capability));
-            Views.button(
-                    Views.row(column),
-                    Texts.REVOKE,
-                    view -> {
-                        shim.grants.remove(caller, capability);
-                        show();
-                    });
+            String shown = Views.visible(told + ": " + (everything ? Texts.EVERYTHING : capability));
+            Views.paragraph(column, shown);
+            Button revoke =
+                    Views.button(
+                            Views.row(column),
+                            Texts.REVOKE,
+                            view -> {
+                                shim.grants.remove(caller, capability);
+                                show();
+                            });
+            revoke.setContentDescription(Texts.REVOKE + " " + shown);
         }
     }
 
@@ -77,7 +81,7 @@ public final class ManageActivity extends Activity {
 
     private static void toggle(ViewGroup parent, String text, boolean on, Setting setting) {
         CompoundButton toggle = new Switch(parent.getContext());
-        toggle.setText(text);
+        toggle.setText(Views.visible(text));
         toggle.setChecked(on);
         toggle.setOnCheckedChangeListener((view, checked) -> setting.set(checked));
         parent.addView(toggle);
@@ -106,8 +110,8 @@ public final class ManageActivity extends Activity {
             Object caller = named == null ? Texts.UNNAMED_CALLER : named;
             Views.small(
                     column,
-                    at + " · " + caller + "\n" + call.get("capability") + " · " + outcome + " · "
-                            + call.get("ms") + " ms");
+                    at + " · " + caller + "\n" + Views.visible((String) call.get("capability")) + " · "
+                            + outcome + " · " + call.get("ms") + " ms");
         }
     }
 }

@@ -4,6 +4,7 @@ import android.content.Context;
 import dev.droidgate.shim.core.Json;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * What is open, on disk, so that the next process knows what this one left unanswered (docs/shim.md 3).
@@ -29,9 +30,10 @@ final class OpenJournal {
     }
 
     /** Writes what is open now, and what is still left from before. */
-    synchronized void write(List<String> open) {
+    synchronized void write(Supplier<List<String>> open) {
         List<Object> entries = new ArrayList<Object>(left);
-        entries.addAll(open);
+        // Asked in here: an older state never replaces a newer one.
+        entries.addAll(open.get());
         file.write(entries);
     }
 

@@ -2,7 +2,6 @@ package dev.droidgate.shim;
 
 import android.os.Bundle;
 import android.os.SystemClock;
-import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Journal;
 import dev.droidgate.shim.core.MalformedJsonException;
 import java.util.ArrayList;
@@ -48,12 +47,20 @@ abstract class Reply {
             }
             answered = true;
         }
-        send(extras, token);
-        // Nothing is added any more: who comes now runs at once.
-        for (Runnable one : ends) {
-            one.run();
+        try {
+            send(extras, token);
+        } finally {
+            // Nothing is added any more: who comes now runs at once.
+            for (Runnable one : ends) {
+                one.run();
+            }
         }
         return true;
+    }
+
+    /** Tells whether the answer has gone, or is about to. */
+    final synchronized boolean isAnswered() {
+        return answered;
     }
 
     /** Runs something when the answer has gone, at once where it has. */
@@ -65,11 +72,6 @@ abstract class Reply {
             }
         }
         done.run();
-    }
-
-    /** Answers in the engine's place, which will not be able to. */
-    final void interrupt() {
-        answer(interrupted(entry), FailureTokens.INTERRUPTED);
     }
 
     /** Returns the extras that answer what an earlier process left; null where nobody can be answered. */

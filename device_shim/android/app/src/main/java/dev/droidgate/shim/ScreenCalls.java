@@ -113,6 +113,7 @@ final class ScreenCalls {
 
     /** Returns the call that a new window is for, null where it is not wanted any more. */
     ScreenCall opened(String key, TrampolineActivity window) {
+        shim.expire();
         return key != null && shim.windows.opened(key) ? attach(key, window) : null;
     }
 
@@ -131,6 +132,11 @@ final class ScreenCalls {
     /** Tells that the tool's activity cannot be started. */
     void refused(ScreenCall call, RuntimeException why) {
         fail(call, FailureTokens.UNAVAILABLE, String.valueOf(why.getMessage()));
+    }
+
+    /** Tells that another app than the approved one has come to bear the tool's name while the call waited. */
+    void replaced(ScreenCall call) {
+        fail(call, FailureTokens.UNAVAILABLE, "the app behind the capability has been replaced");
     }
 
     /** Takes a tool's result. */

@@ -4,6 +4,7 @@ import android.app.KeyguardManager;
 import android.content.Context;
 import android.os.Handler;
 import android.os.Looper;
+import android.os.Messenger;
 import android.os.SystemClock;
 import android.util.Log;
 import dev.droidgate.shim.core.Answers;
@@ -11,6 +12,7 @@ import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallKey;
 import dev.droidgate.shim.core.Clock;
 import dev.droidgate.shim.core.Engine;
+import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Frontend;
 import dev.droidgate.shim.core.Journal;
 import dev.droidgate.shim.core.Json;
@@ -22,27 +24,24 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.Map;
-import java.util.WeakHashMap;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 
 /** What the components of the app share: the engine with its edges, wired once in a process. */
 final class Shim implements Clock, Answers {
-    private static final int WORKERS = 4;
-    private static final int QUEUE = 256;
     private static final int BUFFER = 8_192;
 
     /** One in a process of Android's; a process of tests has several applications. */
-    private static final Map<Context, Shim> ALL = new WeakHashMap<>();
+    private static final Map<Context, Shim> ALL = new HashMap<>();
 
     final Context context;
     final Handler main = new Handler(Looper.getMainLooper());
-    final ThreadPoolExecutor workers = workers(WORKERS);
 
-    /** One thread: of two answers to a call the first has to win. */
-    private final ThreadPoolExecutor answering = workers(1);
+    /** Requests go the way in the order in which they came: a tool may keep what one call leaves to the next. */
+    final Worker workers = new Worker();
+
+    /** Of two answers to a call the first has to win. */
+    final Worker answering = new Worker();
 
     /** Unlike that of any other process. */
     final String process = Hex.randomId();
@@ -57,12 +56,13 @@ final class Shim implements Clock, Answers {
     final OpenJournal journal;
     final Certificates certificates;
     final Broadcasts broadcasts;
+    final Discoveries discoveries;
     final Installed installed;
     final WindowOpener windows;
     final Consent consent;
     final ScreenCalls screen;
     private final Engine engine;
-    private final Runnable deadline = this::watchDeadline;
+    private final Runnable deadline = () -> answering.execute(this::watchDeadline);
 
     /** Returns the shim of an application. */
     static Shim of(Context context) {
@@ -88,10 +88,11 @@ final class Shim implements Clock, Answers {
             throw new IllegalStateException("the builder's assets cannot be read", broken);
         }
         certificates = new Certificates(context.getPackageManager());
-        grants = new Grants(context, policy);
+        grants = new Grants(context, certificates, policy);
         history = new History(context, main, workers);
         journal = new OpenJournal(context);
         broadcasts = new Broadcasts(this);
+        discoveries = new Discoveries(this);
         installed = new Installed(this);
         windows = new WindowOpener(this);
         consent = new Consent(this);
@@ -114,28 +115,24 @@ final class Shim implements Clock, Answers {
         return out.toByteArray();
     }
 
-    /** Where the queue is full, whoever brings a request works on it and so brings fewer. */
-    private static ThreadPoolExecutor workers(int count) {
-        ThreadPoolExecutor workers =
-                new ThreadPoolExecutor(
-                        count, count, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(QUEUE),
-                        new ThreadPoolExecutor.CallerRunsPolicy());
-        workers.allowCoreThreadTimeOut(true);
-        return workers;
+    /** Takes a message of a bound agent, who is looked up where that holds up nobody's messages. */
+    void receive(int uid, Messenger replyTo, Map<String, Object> extras) {
+        workers.bring(() -> take(new MessengerReply(grants.caller(uid), replyTo), extras, false));
     }
 
     /** Takes a request; it is answered once, by the engine. */
     void receive(Reply reply, Map<String, Object> extras, boolean approved) {
-        workers.execute(() -> take(reply, extras, approved));
+        workers.bring(() -> take(reply, extras, approved));
     }
 
-    private void take(Reply reply, Map<String, Object> extras, boolean approved) {
+    /** Does what is to be done with a request; on the thread of {@link #workers}. */
+    void take(Reply reply, Map<String, Object> extras, boolean approved) {
         try {
             ask(reply, extras, approved);
         } catch (RuntimeException unexpected) {
             // Whatever went wrong before the engine had the request, its caller waits.
             Log.w("droidgate", "a request is not taken", unexpected);
-            reply.interrupt();
+            interrupt(reply);
         }
     }
 
@@ -153,9 +150,12 @@ final class Shim implements Clock, Answers {
     }
 
     private void enter(Reply reply, Map<String, Object> extras, boolean approved) {
+        if (reply.isAnswered()) {
+            return;
+        }
         engine.use(grants.policyFor(reply.caller));
         engine.receive(reply.bound, approved, extras, reply.caller.uid, reply);
-        watchDeadline();
+        answering.execute(this::watchDeadline);
     }
 
     /** Takes a backend's answer. */
@@ -167,13 +167,20 @@ final class Shim implements Clock, Answers {
                 });
     }
 
-    /** Ends a request because its caller wants so. */
+    /** Ends a request because its caller wants so, wherever it is on its way. */
     void cancel(Reply reply) {
-        String entry = reply.entry;
-        if (entry != null) {
-            CallKey key = new CallKey(reply.caller.uid, Frontend.requestIdOf(entry));
-            workers.execute(() -> engine.cancel(key));
-        }
+        workers.execute(
+                () -> {
+                    if (reply.entry != null) {
+                        engine.cancel(new CallKey(reply.caller.uid, Frontend.requestIdOf(reply.entry)));
+                    }
+                    answer(reply, null, FailureTokens.CANCELED);
+                });
+    }
+
+    /** Answers in the engine's place, which will not be able to. */
+    void interrupt(Reply reply) {
+        answer(reply, Reply.interrupted(reply.entry), FailureTokens.INTERRUPTED);
     }
 
     @Override
@@ -188,9 +195,7 @@ final class Shim implements Clock, Answers {
 
     /** Brings the file up to what is open. */
     void writeJournal() {
-        if (engine != null) {
-            journal.write(engine.journal());
-        }
+        journal.write(engine::journal);
     }
 
     int open() {
@@ -202,7 +207,12 @@ final class Shim implements Clock, Answers {
         return SystemClock.elapsedRealtime();
     }
 
-    /** Ends what has waited too long, and comes back at the next deadline. */
+    /** Ends what has waited too long: while the device sleeps, nobody comes at a deadline. */
+    void expire() {
+        engine.expire();
+    }
+
+    /** Ends what has waited too long, and comes back at the next deadline; on one thread, so that none is lost. */
     private void watchDeadline() {
         long next = engine.expire();
         main.removeCallbacks(deadline);

@@ -51,8 +51,8 @@ final class TargetDigests {
             String names = recipe.substring(ASSETS.length(), recipe.length() - 1);
             return assets(packages.getResourcesForApplication(route.target.packageName), names.split(","));
         }
-        if ("broadcast".equals(recipe)) {
-            return digestOf(shim.broadcasts.discovered(route.component));
+        if (Discoveries.RECIPE.equals(recipe)) {
+            return digestOf(Discoveries.text(shim.discoveries.discover(route.component)));
         }
         ComponentName component = ComponentName.unflattenFromString(route.component);
         if ("mmcp".equals(recipe)) {

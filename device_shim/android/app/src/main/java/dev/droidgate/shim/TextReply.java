@@ -39,7 +39,7 @@ abstract class TextReply extends Reply {
 
     /** Answers in the engine's place, whose deadline is later than this agent's. */
     final void expire() {
-        answer(null, FailureTokens.TIMEOUT);
+        shim.answer(this, null, FailureTokens.TIMEOUT);
         shim.cancel(this);
     }
 

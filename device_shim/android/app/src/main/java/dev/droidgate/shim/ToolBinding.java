@@ -27,7 +27,7 @@ final class ToolBinding implements ServiceConnection {
     private final List<ToolCall> open = new ArrayList<>();
     private final Runnable late = this::startInstead;
     private final Runnable idle = this::closeIdle;
-    private int uid = -1;
+    private volatile int uid = -1;
     private Messenger tool;
     private boolean closed;
 
@@ -48,7 +48,8 @@ final class ToolBinding implements ServiceConnection {
 
         @Override
         public void handleMessage(Message message) {
-            if (message.what == Names.MESSAGE_RESULT && message.sendingUid == uid) {
+            boolean wanted = message.what == Names.MESSAGE_RESULT && !call.reply.isAnswered();
+            if (wanted && message.sendingUid == uid) {
                 shim.answered(
                         call.number, BackendAnswer.ofTool(Extras.ofResponse(message.peekData())));
             }
@@ -63,11 +64,10 @@ final class ToolBinding implements ServiceConnection {
             }
             open.add(call);
             shim.main.removeCallbacks(idle);
-            if (tool == null) {
-                return true;
+            if (tool != null) {
+                send(call);
             }
         }
-        send(call);
         return true;
     }
 
@@ -88,20 +88,19 @@ final class ToolBinding implements ServiceConnection {
 
     @Override
     public void onServiceConnected(ComponentName name, IBinder binder) {
-        List<ToolCall> waiting;
         synchronized (this) {
             if (closed) {
                 return;
             }
             tool = new Messenger(binder);
-            waiting = new ArrayList<>(open);
+            for (ToolCall one : open) {
+                send(one);
+            }
         }
         shim.main.removeCallbacks(late);
-        for (ToolCall one : waiting) {
-            send(one);
-        }
     }
 
+    /** Holding the lock: a later call does not overtake those that have waited for the tool. */
     private void send(ToolCall call) {
         Message message = Message.obtain(null, Names.MESSAGE_INVOKE);
         message.setData(call.intent.getExtras());

@@ -45,9 +45,8 @@ public final class ToolService extends Service {
         @Override
         public void handleMessage(Message message) {
             if (message.what == Names.MESSAGE_INVOKE && message.replyTo != null) {
-                Caller caller = shim.grants.caller(message.sendingUid);
                 Map<String, Object> extras = Extras.ofRequest(message.peekData());
-                shim.receive(new MessengerReply(caller, message.replyTo), extras, false);
+                shim.receive(message.sendingUid, message.replyTo, extras);
             }
         }
     }
@@ -78,8 +77,7 @@ public final class ToolService extends Service {
         String entry = (flags & START_FLAG_REDELIVERY) == 0 ? null : Journal.entry(false, request);
         if (entry != null && shim.journal.claim(entry)) {
             reply.entry = entry;
-            reply.interrupt();
-            shim.writeJournal();
+            shim.interrupt(reply);
         } else {
             shim.receive(reply, request, false);
         }
@@ -123,7 +121,7 @@ public final class ToolService extends Service {
             open = starts.values().toArray(new Reply[0]);
         }
         for (Reply one : open) {
-            one.interrupt();
+            shim.interrupt(one);
             shim.cancel(one);
         }
         stopForeground(STOP_FOREGROUND_REMOVE);

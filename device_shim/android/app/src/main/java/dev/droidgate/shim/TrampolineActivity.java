@@ -34,6 +34,10 @@ public final class TrampolineActivity extends Activity {
     }
 
     private void start() {
+        if (!shim.installed.isAsApproved(call.route)) {
+            shim.screen.replaced(call);
+            return;
+        }
         try {
             startActivityForResult(call.intent, REQUEST);
         } catch (RuntimeException refused) {

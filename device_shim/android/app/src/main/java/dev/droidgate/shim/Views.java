@@ -17,6 +17,9 @@ final class Views {
     private static final int TEXT_SP = 16;
     private static final int TITLE_SP = 20;
 
+    /** Letters, marks and a symbol of which nothing shows: fillers of Hangul, joiners, the blank Braille cell. */
+    private static final String BLANKS = "\u115f\u1160\u3164\uffa0\u034f\u17b4\u17b5\u2800";
+
     private Views() {}
 
     /** Chooses the theme; before the activity's window is made. */
@@ -35,6 +38,7 @@ final class Views {
         column.setPadding(padding, padding, padding, padding);
         ScrollView scroll = new ScrollView(activity);
         scroll.setFitsSystemWindows(true);
+        scroll.setFilterTouchesWhenObscured(true);
         scroll.addView(column);
         activity.setContentView(scroll);
         return column;
@@ -54,21 +58,33 @@ final class Views {
         for (int index = 0; index < text.length(); ) {
             int one = text.codePointAt(index);
             index += Character.charCount(one);
-            switch (Character.getType(one)) {
-                case Character.CONTROL:
-                case Character.FORMAT:
-                case Character.LINE_SEPARATOR:
-                case Character.PARAGRAPH_SEPARATOR:
-                case Character.PRIVATE_USE:
-                case Character.SURROGATE:
-                case Character.UNASSIGNED:
-                    shown.append("\\u{").append(Integer.toHexString(one)).append('}');
-                    break;
-                default:
-                    shown.appendCodePoint(one);
+            if (isSeen(one)) {
+                shown.appendCodePoint(one);
+            } else {
+                shown.append("\\u{").append(Integer.toHexString(one)).append('}');
             }
         }
         return shown.toString();
+    }
+
+    private static boolean isSeen(int one) {
+        switch (Character.getType(one)) {
+            case Character.CONTROL:
+            case Character.FORMAT:
+            case Character.LINE_SEPARATOR:
+            case Character.PARAGRAPH_SEPARATOR:
+            case Character.PRIVATE_USE:
+            case Character.SURROGATE:
+            case Character.UNASSIGNED:
+                return false;
+            case Character.SPACE_SEPARATOR:
+                return one == ' ';
+            case Character.NON_SPACING_MARK:
+                boolean selects = one >= 0xfe00 && one <= 0xfe0f || one >= 0xe0100 && one <= 0xe01ef;
+                return !selects && BLANKS.indexOf(one) < 0;
+            default:
+                return BLANKS.indexOf(one) < 0;
+        }
     }
 
     static void paragraph(ViewGroup parent, String text) {

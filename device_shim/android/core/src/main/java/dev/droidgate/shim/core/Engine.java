@@ -142,6 +142,8 @@ public final class Engine {
         route.target.check(backend.installed(route));
         Outgoing outgoing =
                 route.outgoing(arguments, routes.definitions, backend.newRequestId());
+        // To look at what is installed takes time, and whoever watches the deadlines may be late.
+        expire();
         if (!held.goOut()) {
             return;
         }

@@ -7,10 +7,12 @@ import android.app.appfunctions.IAppFunctionService;
 import android.app.appfunctions.ICancellationCallback;
 import android.app.appfunctions.IExecuteAppFunctionCallback;
 import android.app.appsearch.GenericDocument;
+import android.content.pm.Signature;
 import android.content.pm.SigningInfo;
 import android.os.IBinder;
 import android.os.ICancellationSignal;
 import android.os.RemoteException;
+import dev.droidgate.proof.phone.Inputs.App;
 import dev.droidgate.proof.phone.Phone;
 import dev.droidgate.shim.FunctionService;
 import java.lang.reflect.Array;
@@ -19,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.robolectric.shadow.api.Shadow;
+import org.robolectric.shadows.ShadowSigningInfo;
 
 /** Android 16's app function service as the shim's caller: it binds the service and vouches for the package. */
 public final class FunctionAgent {
@@ -27,10 +30,19 @@ public final class FunctionAgent {
     private final Phone phone;
     private final IBinder binder;
 
+    /** With which the system vouches for the calling package; at first it knows none. */
+    private final SigningInfo signing = Shadow.newInstanceOf(SigningInfo.class);
+
     public FunctionAgent(Phone phone) {
         this.phone = phone;
         phone.permit(SYSTEM, "android.permission.BIND_APP_FUNCTION_SERVICE");
         binder = phone.service(FunctionService.class).onBind(null);
+    }
+
+    /** Lets the system vouch for callers with an app's certificate. */
+    public void vouch(App app) {
+        ShadowSigningInfo told = Shadow.extract(signing);
+        told.setSignatures(new Signature[] {new Signature(app.certificate())});
     }
 
     /** Calls a function; returns the outputs, or the error's code. */
@@ -58,7 +70,7 @@ public final class FunctionAgent {
                                 .executeAppFunction(
                                         request,
                                         callingPackage,
-                                        Shadow.newInstanceOf(SigningInfo.class),
+                                        signing,
                                         new Cancellations(),
                                         new Answers(answers));
                     } catch (SecurityException notAllowed) {

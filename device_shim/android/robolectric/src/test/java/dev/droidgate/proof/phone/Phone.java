@@ -237,7 +237,14 @@ public final class Phone {
     /** Returns the running service of a class, made where there is none. */
     @SuppressWarnings("unchecked")
     public <S extends Service> S service(Class<S> type) {
-        return (S) services.computeIfAbsent(type.getName(), name -> Robolectric.buildService(type).create()).get();
+        ServiceController<? extends Service> running = services.get(type.getName());
+        if (running == null) {
+            running = Robolectric.buildService(type);
+            services.put(type.getName(), running);
+            // While one is made, what waits on the main thread may happen: such as the making of another.
+            running.create();
+        }
+        return (S) running.get();
     }
 
     private Service serviceOf(ComponentName component) {

@@ -1,0 +1,125 @@
+package dev.droidgate.proof;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import dev.droidgate.proof.agents.Agent;
+import dev.droidgate.proof.agents.Consent;
+import dev.droidgate.proof.agents.Edition;
+import dev.droidgate.proof.agents.Frontends;
+import dev.droidgate.proof.agents.FunctionAgent;
+import dev.droidgate.proof.agents.Screen;
+import dev.droidgate.proof.apps.Apps;
+import dev.droidgate.proof.apps.Behaviour;
+import dev.droidgate.proof.apps.ClockService;
+import dev.droidgate.proof.apps.DeskActivity;
+import dev.droidgate.proof.phone.Inputs;
+import org.junit.Test;
+import org.robolectric.annotation.Config;
+
+/** What happens to a request between its coming and its going out. */
+public final class RequestsOnTheirWayTest extends ShimTest {
+    private static final String TRAMPOLINE = "dev.droidgate.shim.TrampolineActivity";
+
+    private void assertOrder(String capability, String argument, int count) {
+        for (int id = 0; id < count; id++) {
+            agent.send(Edition.ARGS, String.valueOf(id), capability, argument, "turn " + id);
+        }
+        phone.until("all answers", () -> agent.answers.size() == count);
+        for (int id = 0; id < count; id++) {
+            assertEquals(String.valueOf(id), agent.answers.get(id).id());
+            assertTrue(agent.answers.get(id).message(), agent.answers.get(id).succeeded());
+        }
+        agent.answers.clear();
+    }
+
+    @Test
+    @Config(sdk = {29, 36})
+    public void whatOneAgentSendsReachesAToolInItsOrder() {
+        host.grant(AGENT, "*");
+        assertOrder("clock.now", "zone", 8);
+        for (int id = 0; id < 8; id++) {
+            String call = ClockService.CALLS.get(id).getString("mobile-mcp-request");
+            assertTrue(call, call.contains("turn " + id));
+        }
+    }
+
+    @Test
+    public void aQuestionEndsWithTheRequestThatItIsAbout() {
+        Consent consent = new Consent(phone);
+        Frontends frontends = new Frontends(phone);
+        assertTrue(frontends.broadcast("clock.now", "{}").startsWith("0 Error: timeout"));
+        phone.quiet();
+        assertTrue(!consent.isOpen());
+        assertTrue(ClockService.CALLS.isEmpty());
+        assertTrue(host.text("history", "calls").contains("timeout"));
+    }
+
+    @Test
+    public void whatCannotBeSeenIsShownByItsNumber() {
+        Consent consent = new Consent(phone);
+        agent.send(Edition.ARGS, "7", "clock.now", "zone", "a\u202eb\u3164c\u00a0d\ufe0fe \u00e9\u4e2d");
+        phone.quiet();
+        String all = String.join("\n", consent.texts());
+        assertTrue(all, all.contains("a\\u{202e}b\\u{3164}c\\u{a0}d\\u{fe0f}e \u00e9\u4e2d"));
+    }
+
+    @Test
+    public void whoeverWasTurnedAwayMayNotAskAgainAtOnce() {
+        Consent consent = new Consent(phone);
+        agent.send(Edition.ARGS, "7", "clock.now");
+        phone.quiet();
+        consent.close();
+        assertEquals("denied", agent.answer().token());
+        agent.send(Edition.ARGS, "8", "clock.now");
+        assertEquals("denied", agent.answer().token());
+        assertTrue(!consent.isOpen());
+        Agent stranger = agent("stranger");
+        stranger.send(Edition.ARGS, "8", "clock.now");
+        phone.quiet();
+        assertTrue(consent.isOpen());
+        consent.close();
+        phone.pass(61_000);
+        agent.send(Edition.ARGS, "9", "clock.now");
+        phone.quiet();
+        assertTrue(consent.isOpen());
+    }
+
+    @Test
+    public void aToolThatIsReplacedWhileItsCallWaitsForATapIsNotCalled() {
+        host.grant(AGENT, "*");
+        Screen screen = new Screen(phone);
+        phone.block(TRAMPOLINE);
+        agent.send(Edition.ARGS, "7", "desk.echo", "text", "x");
+        phone.pass(3_000);
+        assertEquals(1, screen.notifications());
+        phone.install(Inputs.app("desk_by_another"));
+        phone.unblock(TRAMPOLINE);
+        screen.tap();
+        assertEquals("unavailable", agent.answer().token());
+        assertTrue(DeskActivity.CALLS.isEmpty());
+    }
+
+    @Test
+    public void anAppFunctionAgentThatTheShimDoesNotSeeIsWhomAndroidVouchesFor() {
+        host.grant(AGENT, "clock.now");
+        host.ask("ask", "on", false);
+        phone.uninstall(AGENT);
+        FunctionAgent functions = new FunctionAgent(phone);
+        functions.vouch(Inputs.app("agent"));
+        assertEquals("{time=[12:00], visits=[1]}", functions.call(AGENT, "clock.now"));
+        assertEquals("1000", functions.call(AGENT, "desk.echo", "text", "x"));
+        assertEquals("1000", functions.call("dev.nobody", "clock.now"));
+        functions.vouch(Inputs.app("agent_by_another"));
+        assertEquals("1000", functions.call(AGENT, "clock.now"));
+    }
+
+    @Test
+    public void theAnswersOfAToolAreKeptApartFromItsLaterWords() {
+        host.grant(AGENT, "*");
+        Apps.all(Behaviour.TWICE);
+        assertOrder("clock.now", "zone", 4);
+        phone.pass(1_000);
+        assertTrue(agent.answers.isEmpty());
+    }
+}

@@ -1,0 +1,20 @@
+"""The phone's shim digests what it is told as the builder does; docs/shim.md 5 has the recipes."""
+
+import pytest
+
+from droidgate_shim.builder.target_digests import broadcast_digest
+from droidgate_shim.phone.apps.shim.discovery import Tools, digest_of
+
+
+@pytest.mark.parametrize(
+    "tools",
+    [
+        [],
+        [["weather", "Says it.", '{"place":"string"}']],
+        [["b", "B", "{}"], ["a", "", ""]],
+        [["weather", None, None], ["silent", None, "{}"]],
+    ],
+)
+def test_a_discoverys_digest_is_the_builders_whatever_was_left_out(tools: Tools) -> None:
+    told = [(str(name), description, parameters) for name, description, parameters in tools]
+    assert f"broadcast:{digest_of(tools)}" == broadcast_digest(told)
