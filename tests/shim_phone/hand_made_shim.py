@@ -8,6 +8,7 @@ from typing import Any
 
 from droidgate.apk.pack import pack_project
 from droidgate.apk.signing_keys import SigningKey
+from droidgate_shim.builder.dex import shim_dex
 
 ANDROID = "http://schemas.android.com/apk/res/android"
 
@@ -91,6 +92,7 @@ def make_shim(
     definitions: Mapping[str, Any] | None = None,
     files: Mapping[str, bytes] | None = None,
     functions: Mapping[str, str] | None = None,
+    code: bool = True,
 ) -> bytes:
     """Return the signed APK of a shim with these routes.
 
@@ -103,6 +105,7 @@ def make_shim(
         version: Version code.
         definitions: Of `assets/routes.json`.
         files: Further files.
+        code: Whether it has the Java classes that ship.
         functions: App function -> route.
     """
     listed = list(routes)
@@ -121,7 +124,17 @@ def make_shim(
         "assets/policy.json": json.dumps({"app": app, **(policy or {})}).encode(),
         **(files or {}),
     }
-    return pack_project(tree, key=key, package=package, version_code=version, minimum_sdk=24, target_sdk=36)
+    dex = shim_dex() if code else None
+    assert dex is not None or not code
+    return pack_project(
+        tree,
+        key=key,
+        package=package,
+        version_code=version,
+        minimum_sdk=24,
+        target_sdk=36,
+        dex=[dex] if dex else [],
+    )
 
 
 def route(

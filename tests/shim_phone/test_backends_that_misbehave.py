@@ -8,12 +8,13 @@ import pytest
 
 from droidgate_shim.phone.apps.agent import request_text
 from droidgate_shim.phone.apps.behaviour import Message
+from droidgate_shim.phone.apps.shim_runtimes import ShimRuntime
 from droidgate_shim.phone.faults import Faults
 from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
 from droidgate_shim.phone.system.clocks import StillClock
 from shim_phone.hand_made_shim import make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
-from shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
+from shim_phone.world import AGENT, ON_PYTHON, SHIM, World, key, outputs_of, token_of
 
 
 @pytest.fixture
@@ -25,9 +26,9 @@ def still() -> Iterator[World]:
 
 
 @pytest.fixture
-def world() -> Iterator[World]:
+def world(shim_runtime: ShimRuntime) -> Iterator[World]:
     """A phone whose time passes."""
-    world = _world()
+    world = _world(shim_runtime=shim_runtime)
     yield world
     world.close()
 
@@ -62,6 +63,7 @@ def test_a_backend_that_does_not_answer_is_told_by_its_token(
     assert token_of(still.ask(capability, {"how": how})) == token
 
 
+@ON_PYTHON
 @pytest.mark.parametrize(
     ("capability", "answer"),
     [("screen", "did well"), ("radio", "did well"), ("tally", "1"), ("starter", "started")],
@@ -174,6 +176,7 @@ def test_a_flood_is_refused_and_the_app_behind_sees_only_what_passes(world: Worl
     assert len(held) == tokens.count("")
 
 
+@ON_PYTHON
 def test_a_locked_screen_needs_the_user(world: World) -> None:
     world.system.is_locked = True
     assert token_of(world.ask("screen", {"how": "well"})) == "needs_user"

@@ -13,6 +13,7 @@ import pytest
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
 from droidgate_shim.builder.source_apps import read_source_apps
 from droidgate_shim.phone.apps.agent import request_text
+from droidgate_shim.phone.apps.shim_runtimes import ShimRuntime
 from phone_apps.pdf_files import pdf_with
 from shim_phone.hand_made_shim import make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
@@ -130,10 +131,10 @@ def test_the_bare_shim_serves_the_host() -> None:
 
 
 @pytest.fixture
-def built(tmp_path: Path) -> Iterator[World]:
+def built(tmp_path: Path, shim_runtime: ShimRuntime) -> Iterator[World]:
     """A phone with the shims that the builder makes of the sample apps' APKs."""
     names = ("clock-in", "notes", "notes-legacy", "pdf-tool")
-    world = World(*names)
+    world = World(*names, shim_runtime=shim_runtime)
     apps = read_source_apps(sample_files(tmp_path, *names))
     for one in build_shims(apps, ShimOptions(), key()):
         world.install(one.apk)

@@ -9,6 +9,7 @@ import pytest
 
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
 from droidgate_shim.builder.source_apps import complete_broadcast, read_source_apps
+from droidgate_shim.phone.apps.shim_runtimes import ShimRuntime
 from shim_phone.hand_made_shim import make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
 from shim_phone.world import (
@@ -33,9 +34,9 @@ def _world(**more: Any) -> World:
 
 
 @pytest.fixture
-def world() -> Iterator[World]:
+def world(shim_runtime: ShimRuntime) -> Iterator[World]:
     """A phone with a shim that may open no screen of its own."""
-    world = _world()
+    world = _world(shim_runtime=shim_runtime)
     yield world
     world.close()
 

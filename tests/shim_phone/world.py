@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import Any, Literal
 from xml.etree import ElementTree as ET
 
+import pytest
+
 from droidgate.apk.signing_keys import SigningKey
 from droidgate_shim.phone.apps.agent import Agent, Dialect, request_text
 from droidgate_shim.phone.apps.behaviour import App, AppFunctionError
 from droidgate_shim.phone.apps.platform import FunctionOutcome
 from droidgate_shim.phone.apps.registry import BEHAVIOURS
+from droidgate_shim.phone.apps.shim_runtimes import ShimRuntime
 from droidgate_shim.phone.commands import CommandCall
 from droidgate_shim.phone.commands.registry import find_command
 from droidgate_shim.phone.intents import ComponentName
@@ -38,6 +41,9 @@ LENDING_FLAG = 512
 
 Carrier = Literal["bind", "start"]
 
+ON_PYTHON = pytest.mark.parametrize("shim_runtime", ["python"], indirect=True)
+"""For screens by the ids of the Python shim, and for receivers whose manifest the Java shim does not read."""
+
 
 class World:
     """A phone, seen from outside.
@@ -47,6 +53,7 @@ class World:
         apps: Which sample apps are installed besides the agent.
         behaviours: Further behaviours, by package.
         clock: The phone's time; really passing by default.
+        shim_runtime: What shims run on.
     """
 
     def __init__(
@@ -55,8 +62,15 @@ class World:
         sdk: str = "36.1",
         behaviours: Mapping[str, type[App]] | None = None,
         clock: Clock | None = None,
+        shim_runtime: ShimRuntime = "python",
     ) -> None:
-        self.system = AndroidSystem(sdk, behaviours={**BEHAVIOURS, **(behaviours or {})}, clock=clock, seed=1)
+        self.system = AndroidSystem(
+            sdk,
+            behaviours={**BEHAVIOURS, **(behaviours or {})},
+            clock=clock,
+            seed=1,
+            shim_runtime=shim_runtime,
+        )
         for name in ("agent", *apps):
             self.install(sample_package(name).apk)
 

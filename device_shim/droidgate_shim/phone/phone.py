@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
+from droidgate_shim.phone.apps.shim_runtimes import ShimRuntime, start_shim_runtime
 from droidgate_shim.phone.event_log import EventLog
 from droidgate_shim.phone.faults import Faults
 from droidgate_shim.phone.shell import SHELL_ENVIRONMENT, run_shell
@@ -88,6 +89,7 @@ def start_phone(  # noqa: PLR0913 - each part of a phone can be chosen
     server_port: int | None = None,
     server: AdbServer | None = None,
     app_function_shell: int | None = None,
+    shim_runtime: ShimRuntime = "python",
 ) -> VirtualPhone:
     """Start a phone.
 
@@ -101,13 +103,16 @@ def start_phone(  # noqa: PLR0913 - each part of a phone can be chosen
         server_port: The port of the adb server's protocol, 0 for a free one, None for no server.
         server: The adb server of another phone that shall show this one too; `server_port` is None then.
         app_function_shell: Generation of `cmd app_function`, where it shall not be the release's own.
+        shim_runtime: What shims run on: the engine in Python, or their own Java classes on a JVM.
 
     Raises:
-        UsageError: there is no such release, or no such generation.
+        UsageError: there is no such release, or no such generation; or the JVM cannot be had.
         OSError: a port is taken.
     """
     log = log or EventLog()
-    system = AndroidSystem(load_release(sdk, function_shell=app_function_shell), faults=faults, log=log)
+    release = load_release(sdk, function_shell=app_function_shell)
+    start_shim_runtime(shim_runtime, release)
+    system = AndroidSystem(release, faults=faults, log=log, shim_runtime=shim_runtime)
     try:
         _install_packages(system, count=packages, apps=apps)
         wire = PhoneWire(

@@ -12,6 +12,7 @@ from droidgate_shim.phone.apps.notes import NotesApp
 from droidgate_shim.phone.apps.pdf_tool import PdfToolApp
 from droidgate_shim.phone.apps.plain_notes import PlainNotesApp
 from droidgate_shim.phone.apps.shim.recognition import is_shim
+from droidgate_shim.phone.apps.shim_runtimes import ShimRuntime
 from droidgate_shim.phone.apps.weather import WeatherApp
 from droidgate_shim.phone.system.package_records import InstalledPackage
 
@@ -21,10 +22,14 @@ BEHAVIOURS: Final[Mapping[str, type[App]]] = {
 """The behaviours of the sample apps, by package."""
 
 
-def recognise(package: InstalledPackage) -> type[App] | None:
+def recognise(package: InstalledPackage, *, shim_runtime: ShimRuntime = "python") -> type[App] | None:
     """Return the behaviour of a package that is known by what is inside it, None for any other."""
     if not is_shim(package):
         return None
+    if shim_runtime == "jvm":
+        from droidgate_shim.phone.apps.jvm_shim.app import JvmShimApp  # noqa: PLC0415 - few phones need it
+
+        return JvmShimApp
     from droidgate_shim.phone.apps.shim.app import ShimApp  # noqa: PLC0415 - it loads the engine
 
     return ShimApp

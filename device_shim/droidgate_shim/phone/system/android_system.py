@@ -34,6 +34,7 @@ from droidgate_shim.phone.system.timers import Timers
 
 if TYPE_CHECKING:
     from droidgate_shim.phone.apps.behaviour import App
+    from droidgate_shim.phone.apps.shim_runtimes import ShimRuntime
 
 
 class AndroidSystem:
@@ -48,6 +49,7 @@ class AndroidSystem:
         behaviours: What the apps' code does, by package; by default that of the sample apps.
         serial: The phone's serial number.
         seed: Makes the random names of folders the same in each run.
+        shim_runtime: What shims run on.
 
     Attributes:
         release: The release's facts and rules.
@@ -74,7 +76,7 @@ class AndroidSystem:
         clock: The phone's time.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each part of a phone can be chosen
         self,
         release: str | ReleaseProfile,
         *,
@@ -85,6 +87,7 @@ class AndroidSystem:
         behaviours: Mapping[str, type[App]] | None = None,
         serial: str = "droidgate-phone",
         seed: int | None = None,
+        shim_runtime: ShimRuntime = "python",
     ) -> None:
         self.release = load_release(release) if isinstance(release, str) else release
         self.clock: Clock = clock or SystemClock()
@@ -109,6 +112,7 @@ class AndroidSystem:
         self.idle_whitelist: set[str] = set()
         self.is_locked = False
         self._behaviours = behaviours
+        self._shim_runtime = shim_runtime
         self._app_ops: dict[tuple[str, str], str] = {}
         self.packages.listen(self._package_changed)
 
@@ -129,7 +133,7 @@ class AndroidSystem:
             return found
         from droidgate_shim.phone.apps.registry import recognise  # noqa: PLC0415 - as above
 
-        return recognise(package)
+        return recognise(package, shim_runtime=self._shim_runtime)
 
     def force_stop(self, package: str) -> None:
         """End an app's processes; it is stopped until somebody starts it again."""

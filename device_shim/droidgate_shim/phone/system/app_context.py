@@ -86,6 +86,16 @@ class AppContext:
         return self._package.name
 
     @property
+    def system(self) -> AndroidSystem:
+        """The phone's Android, for behaviours that only stand for code elsewhere."""
+        return self._system
+
+    @property
+    def process(self) -> AppProcess | None:
+        """The process that it is of."""
+        return self._caller.process
+
+    @property
     def files(self) -> PrivateFiles:
         """The app's private files; they survive its process."""
         return self._files

@@ -1,0 +1,52 @@
+package dev.droidgate.runtime;
+
+import android.app.appfunctions.AppFunctionException;
+import android.app.appfunctions.ExecuteAppFunctionAidlRequest;
+import android.app.appfunctions.ExecuteAppFunctionRequest;
+import android.app.appfunctions.ExecuteAppFunctionResponse;
+import android.app.appfunctions.IAppFunctionEnabledCallback;
+import android.app.appfunctions.IAppFunctionManager;
+import android.app.appfunctions.IExecuteAppFunctionCallback;
+import android.os.CancellationSignal;
+import android.os.ICancellationSignal;
+import android.os.RemoteException;
+import android.os.UserHandle;
+import org.json.JSONException;
+import org.json.JSONObject;
+
+/** The phone's app function service, behind Android's own manager. */
+final class FunctionsOnPhone extends IAppFunctionManager.Stub {
+    private final ShimProcess process;
+
+    FunctionsOnPhone(ShimProcess process) {
+        this.process = process;
+    }
+
+    @Override
+    public ICancellationSignal executeAppFunction(
+            ExecuteAppFunctionAidlRequest asked, IExecuteAppFunctionCallback callback) {
+        ExecuteAppFunctionRequest request = asked.getClientRequest();
+        process.ask(
+                "execute_function",
+                "package", request.getTargetPackageName(),
+                "function", request.getFunctionIdentifier(),
+                "parameters", Documents.told(request.getParameters()),
+                "call", process.numberOf(callback));
+        return CancellationSignal.createTransport();
+    }
+
+    @Override
+    public void setAppFunctionEnabled(
+            String packageName, String function, UserHandle user, int state, IAppFunctionEnabledCallback callback) {}
+
+    /** Hands what came of an execution to the shim. */
+    static void finished(IExecuteAppFunctionCallback callback, JSONObject told)
+            throws JSONException, RemoteException {
+        JSONObject error = told.optJSONObject("error");
+        if (error != null) {
+            callback.onError(new AppFunctionException(error.getInt("code"), error.getString("message")));
+        } else {
+            callback.onSuccess(new ExecuteAppFunctionResponse(Documents.document(told.getJSONObject("outcome"))));
+        }
+    }
+}

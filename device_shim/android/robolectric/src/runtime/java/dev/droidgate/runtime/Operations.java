@@ -1,0 +1,247 @@
+package dev.droidgate.runtime;
+
+import android.app.Service;
+import android.app.appfunctions.AppFunctionException;
+import android.app.appfunctions.AppFunctionService;
+import android.app.appfunctions.ExecuteAppFunctionRequest;
+import android.app.appfunctions.ExecuteAppFunctionResponse;
+import android.app.appfunctions.IExecuteAppFunctionCallback;
+import android.content.BroadcastReceiver;
+import android.content.ComponentName;
+import android.content.ContentProvider;
+import android.content.Intent;
+import android.content.ServiceConnection;
+import android.net.Uri;
+import android.os.Bundle;
+import android.os.CancellationSignal;
+import android.os.IBinder;
+import android.os.Message;
+import android.os.Messenger;
+import android.os.OutcomeReceiver;
+import android.os.ParcelFileDescriptor;
+import dev.droidgate.runtime.shadows.BinderOnPhone;
+import dev.droidgate.runtime.shadows.PackagesOnPhone;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.reflect.Method;
+import org.json.JSONObject;
+import org.robolectric.shadow.api.Shadow;
+import org.robolectric.shadows.ShadowBroadcastPendingResult;
+
+/** What the phone can have a process do. */
+final class Operations {
+    private static final int TYPE_UNREGISTERED = 2;
+
+    private Operations() {}
+
+    static Object run(ShimProcess process, JSONObject asked) throws Exception {
+        switch (asked.getString("op")) {
+            case "service_start":
+                return started(process, asked);
+            case "service_bind":
+                Intent bound = Values.intent(process, asked.getJSONObject("intent"));
+                IBinder binder = process.service(asked.getString("class_name")).onBind(bound);
+                return binder == null ? null : process.numberOf(binder);
+            case "service_destroy":
+                Service service = process.services.remove(asked.getString("class_name"));
+                if (service != null) {
+                    service.onDestroy();
+                }
+                return null;
+            case "deliver":
+                return delivered(process, asked);
+            case "connection":
+                return connection(process, asked);
+            case "broadcast":
+                return broadcast(process, asked);
+            case "broadcast_result":
+                return broadcastResult(process, asked);
+            case "pending_sent":
+                process.receive(Values.intent(process, asked.getJSONObject("intent")));
+                return null;
+            case "provider_call":
+                return providerCall(process, asked);
+            case "provider_open":
+                return providerOpen(process, asked);
+            case "function":
+                return function(process, asked);
+            case "function_outcome":
+                int call = asked.getInt("call");
+                FunctionsOnPhone.finished((IExecuteAppFunctionCallback) process.thing(call), asked);
+                process.forget(call);
+                return null;
+            default:
+                return screen(process, asked);
+        }
+    }
+
+    private static Object screen(ShimProcess process, JSONObject asked) throws Exception {
+        int number = asked.getInt("activity");
+        switch (asked.getString("op")) {
+            case "activity_create":
+                Intent intent = Values.intent(process, asked.getJSONObject("intent"));
+                return process.screens.create(number, asked.getString("class_name"), intent);
+            case "activity_close":
+                process.screens.close(number);
+                return null;
+            case "activity_result":
+                process.screens.result(
+                        number,
+                        asked.getInt("request"),
+                        asked.getInt("code"),
+                        Values.intent(process, asked.optJSONObject("data")),
+                        asked.getInt("uid"));
+                return null;
+            case "activity_view":
+                return process.screens.view(number);
+            case "activity_click":
+                process.screens.click(number, asked.getString("view"));
+                return null;
+            default:
+                throw new IllegalArgumentException("no such operation: " + asked.getString("op"));
+        }
+    }
+
+    private static Object started(ShimProcess process, JSONObject asked) throws Exception {
+        Intent intent = Values.intent(process, asked.getJSONObject("intent"));
+        return process.service(asked.getString("class_name"))
+                .onStartCommand(intent, asked.getInt("flags"), asked.getInt("start"));
+    }
+
+    private static Object delivered(ShimProcess process, JSONObject asked) throws Exception {
+        IBinder binder = (IBinder) process.thing(asked.getInt("messenger"));
+        Message message = Values.message(process, asked.getJSONObject("message"));
+        BinderOnPhone.CALLER.set(asked.getInt("uid"));
+        try {
+            new Messenger(binder).send(message);
+        } finally {
+            BinderOnPhone.CALLER.remove();
+        }
+        return null;
+    }
+
+    private static Object connection(ShimProcess process, JSONObject asked) throws Exception {
+        ServiceConnection connection = (ServiceConnection) process.thing(asked.getInt("connection"));
+        ComponentName name = ComponentName.unflattenFromString(asked.getString("component"));
+        switch (asked.getString("state")) {
+            case "connected":
+                String number = String.valueOf(asked.getInt("connection"));
+                connection.onServiceConnected(
+                        name, new RemoteMessenger(process, "send_bound", "connection", number));
+                break;
+            case "null":
+                connection.onNullBinding(name);
+                break;
+            default:
+                connection.onServiceDisconnected(name);
+        }
+        return null;
+    }
+
+    /** Delivers a broadcast of the manifest; its result is told when it is there. */
+    private static Object broadcast(ShimProcess process, JSONObject asked) throws Exception {
+        BroadcastReceiver receiver = (BroadcastReceiver) process.create(asked.getString("class_name"));
+        BroadcastReceiver.PendingResult pending = pending(process, asked);
+        setPending(receiver, pending);
+        int number = asked.getInt("receive");
+        ShadowBroadcastPendingResult shadow = Shadow.extract(pending);
+        receiver.onReceive(process.application, Values.intent(process, asked.getJSONObject("intent")));
+        Runnable tell =
+                () ->
+                        process.tell(
+                                "received",
+                                "receive", number,
+                                "code", pending.getResultCode(),
+                                "data", pending.getResultData(),
+                                "extras", Values.told(process, pending.getResultExtras(false)));
+        if (receiver.getPendingResult() != null) {
+            tell.run();
+        } else {
+            shadow.getFuture().addListener(tell, Runnable::run);
+        }
+        return null;
+    }
+
+    private static BroadcastReceiver.PendingResult pending(ShimProcess process, JSONObject told) throws Exception {
+        Bundle extras = Values.bundle(process, told.optJSONArray("extras"));
+        return new BroadcastReceiver.PendingResult(
+                told.getInt("code"), Values.text(told, "data"), extras, TYPE_UNREGISTERED, true, false, null, 0, 0);
+    }
+
+    private static void setPending(BroadcastReceiver receiver, BroadcastReceiver.PendingResult pending)
+            throws ReflectiveOperationException {
+        Method set = BroadcastReceiver.class.getMethod("setPendingResult", BroadcastReceiver.PendingResult.class);
+        set.invoke(receiver, pending);
+    }
+
+    private static Object broadcastResult(ShimProcess process, JSONObject asked) throws Exception {
+        int number = asked.getInt("receiver");
+        BroadcastReceiver receiver = (BroadcastReceiver) process.thing(number);
+        process.forget(number);
+        setPending(receiver, pending(process, asked));
+        receiver.onReceive(process.application, Values.intent(process, asked.getJSONObject("intent")));
+        return null;
+    }
+
+    private static Object providerCall(ShimProcess process, JSONObject asked) throws Exception {
+        ContentProvider provider = process.provider(asked.getString("class_name"), asked.getString("authority"));
+        BinderOnPhone.CALLER.set(asked.getInt("uid"));
+        try {
+            Bundle extras = Values.bundle(process, asked.optJSONArray("extras"));
+            Bundle answer = provider.call(asked.getString("method"), Values.text(asked, "argument"), extras);
+            return answer == null ? null : Values.told(process, answer);
+        } finally {
+            BinderOnPhone.CALLER.remove();
+        }
+    }
+
+    private static Object providerOpen(ShimProcess process, JSONObject asked) throws Exception {
+        ContentProvider provider = process.provider(asked.getString("class_name"), asked.getString("authority"));
+        String content = Values.text(asked, "content");
+        BinderOnPhone.CALLER.set(asked.getInt("uid"));
+        ParcelFileDescriptor file;
+        try {
+            file = provider.openFile(Uri.parse(asked.getString("uri")), content == null ? "r" : "w");
+        } finally {
+            BinderOnPhone.CALLER.remove();
+        }
+        if (content == null) {
+            try (InputStream in = new ParcelFileDescriptor.AutoCloseInputStream(file)) {
+                return Values.text(in.readAllBytes());
+            }
+        }
+        try (OutputStream out = new ParcelFileDescriptor.AutoCloseOutputStream(file)) {
+            out.write(Values.bytes(content));
+        }
+        return true;
+    }
+
+    private static Object function(ShimProcess process, JSONObject asked) throws Exception {
+        AppFunctionService service = (AppFunctionService) process.service(asked.getString("class_name"));
+        ExecuteAppFunctionRequest request =
+                new ExecuteAppFunctionRequest.Builder(process.packageName, asked.getString("function"))
+                        .setParameters(Documents.document(asked.getJSONObject("parameters")))
+                        .build();
+        int call = asked.getInt("call");
+        service.onExecuteFunction(
+                request,
+                asked.getString("caller"),
+                PackagesOnPhone.signing(Values.texts(asked.getJSONArray("certificates"))),
+                new CancellationSignal(),
+                new OutcomeReceiver<ExecuteAppFunctionResponse, AppFunctionException>() {
+                    @Override
+                    public void onResult(ExecuteAppFunctionResponse response) {
+                        JSONObject outcome = Documents.told(response.getResultDocument());
+                        process.tell("function_done", "call", call, "outcome", outcome);
+                    }
+
+                    @Override
+                    public void onError(AppFunctionException failed) {
+                        JSONObject error =
+                                Values.object("code", failed.getErrorCode(), "message", failed.getErrorMessage());
+                        process.tell("function_done", "call", call, "error", error);
+                    }
+                });
+        return null;
+    }
+}

@@ -1,0 +1,243 @@
+package dev.droidgate.runtime;
+
+import static org.robolectric.Shadows.shadowOf;
+
+import android.app.Activity;
+import android.app.ActivityThread;
+import android.app.Application;
+import android.app.ComponentCaller;
+import android.app.Instrumentation;
+import android.content.Context;
+import android.content.Intent;
+import android.content.pm.ActivityInfo;
+import android.content.res.Configuration;
+import android.os.Binder;
+import android.os.Bundle;
+import android.os.IBinder;
+import android.view.View;
+import android.view.ViewGroup;
+import android.widget.Button;
+import android.widget.CompoundButton;
+import android.widget.LinearLayout;
+import android.widget.TextView;
+import dev.droidgate.runtime.shadows.CallersOnPhone;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.json.JSONArray;
+import org.json.JSONException;
+import org.json.JSONObject;
+import org.robolectric.shadows.ShadowActivity;
+import org.robolectric.util.ReflectionHelpers;
+import org.robolectric.util.ReflectionHelpers.ClassParameter;
+
+/** The activities of a process, by the phone's numbers. */
+public final class Screens {
+    private static final int ATTACH_PARAMETERS = 20;
+    private static final Map<IBinder, ShimProcess> TOKENS = new HashMap<>();
+
+    private final ShimProcess process;
+    private final Map<Integer, Activity> shown = new HashMap<>();
+
+    Screens(ShimProcess process) {
+        this.process = process;
+    }
+
+    /** What an activity starts goes to the phone. */
+    private static final class Starter extends Instrumentation {
+        private final ShimProcess process;
+        private final int number;
+
+        Starter(ShimProcess process, int number) {
+            this.process = process;
+            this.number = number;
+        }
+
+        @Override
+        public ActivityResult execStartActivity(
+                Context who, IBinder thread, IBinder token, Activity from, Intent intent, int request, Bundle options) {
+            process.ask(
+                    "start_activity",
+                    "intent", Values.told(process, intent),
+                    "activity", number,
+                    "request", request);
+            return null;
+        }
+    }
+
+    /** Shows an activity; returns whether and how it ended at once. */
+    Object create(int number, String className, Intent intent) throws ReflectiveOperationException {
+        Activity activity = (Activity) process.create(className);
+        Instrumentation starter = new Starter(process, number);
+        ActivityInfo info = new ActivityInfo();
+        info.name = className;
+        info.packageName = process.packageName;
+        info.applicationInfo = process.context.getApplicationInfo();
+        info.theme = android.R.style.Theme_DeviceDefault_Light;
+        IBinder token = new Binder();
+        TOKENS.put(token, process);
+        attach(activity, starter, token, intent, info);
+        activity.setTheme(info.theme);
+        shown.put(number, activity);
+        starter.callActivityOnCreate(activity, null);
+        if (!activity.isFinishing()) {
+            call(activity, "performStart", ClassParameter.from(String.class, "start"));
+            call(
+                    activity,
+                    "performResume",
+                    ClassParameter.from(boolean.class, false),
+                    ClassParameter.from(String.class, "resume"));
+            activity.onWindowFocusChanged(true);
+        }
+        return activity.isFinishing() ? ended(number, activity) : null;
+    }
+
+    private void attach(Activity activity, Instrumentation starter, IBinder token, Intent intent, ActivityInfo info)
+            throws ReflectiveOperationException {
+        for (Method one : Activity.class.getDeclaredMethods()) {
+            if (one.getName().equals("attach") && one.getParameterCount() == ATTACH_PARAMETERS) {
+                one.setAccessible(true);
+                one.invoke(
+                        activity, process.context, ActivityThread.currentActivityThread(), starter, token, 0,
+                        (Application) process.application, intent, info, info.name, null, null, null,
+                        new Configuration(process.context.getResources().getConfiguration()), null, null, null, null,
+                        new Binder(), new Binder(), null);
+                return;
+            }
+        }
+        throw new NoSuchMethodException("Activity.attach");
+    }
+
+    private static void call(Activity activity, String name, ClassParameter<?>... parameters) {
+        ReflectionHelpers.callInstanceMethod(Activity.class, activity, name, parameters);
+    }
+
+    private JSONObject ended(int number, Activity activity) {
+        shown.remove(number);
+        ShadowActivity result = shadowOf(activity);
+        JSONObject told =
+                Values.object(
+                        "activity", number,
+                        "code", result.getResultCode(),
+                        "data", Values.told(process, result.getResultIntent()));
+        destroy(activity);
+        return told;
+    }
+
+    private static void destroy(Activity activity) {
+        if (ReflectionHelpers.<Boolean>getField(activity, "mResumed")) {
+            call(activity, "performPause");
+            call(
+                    activity,
+                    "performStop",
+                    ClassParameter.from(boolean.class, false),
+                    ClassParameter.from(String.class, "stop"));
+        }
+        call(activity, "performDestroy");
+    }
+
+    /** Tells the phone of each activity that has finished itself. */
+    boolean closeFinished() {
+        boolean any = false;
+        for (Map.Entry<Integer, Activity> one : new ArrayList<>(shown.entrySet())) {
+            if (one.getValue().isFinishing()) {
+                any = true;
+                process.tell("finished", "result", ended(one.getKey(), one.getValue()));
+            }
+        }
+        return any;
+    }
+
+    /** Ends an activity because the user, or the phone, wants so. */
+    void close(int number) {
+        Activity activity = shown.remove(number);
+        if (activity != null) {
+            ReflectionHelpers.setField(Activity.class, activity, "mFinished", true);
+            destroy(activity);
+        }
+    }
+
+    /** Closes what an activity has started, as {@code finishActivity} asks. */
+    public static void finishSub(IBinder token) {
+        ShimProcess process = TOKENS.get(token);
+        if (process == null) {
+            return;
+        }
+        for (Map.Entry<Integer, Activity> one : process.screens.shown.entrySet()) {
+            if (token.equals(ReflectionHelpers.getField(one.getValue(), "mToken"))) {
+                process.tell("finish_sub", "activity", one.getKey());
+            }
+        }
+    }
+
+    void result(int number, int request, int code, Intent data, int uid) {
+        Activity activity = shown.get(number);
+        if (activity == null) {
+            return;
+        }
+        CallersOnPhone.uid = uid;
+        call(
+                activity,
+                "dispatchActivityResult",
+                ClassParameter.from(String.class, null),
+                ClassParameter.from(int.class, request),
+                ClassParameter.from(int.class, code),
+                ClassParameter.from(Intent.class, data),
+                ClassParameter.from(ComponentCaller.class, new ComponentCaller(new Binder(), new Binder())),
+                ClassParameter.from(String.class, "result"));
+    }
+
+    /** Returns what an activity shows: kind, id, text, state and what is inside. */
+    JSONObject view(int number) {
+        Activity activity = shown.get(number);
+        View content = activity == null ? null : activity.findViewById(android.R.id.content);
+        return content == null ? null : told(content, new ArrayList<>());
+    }
+
+    /** Finds the views in the order in which they are told, and so gives each its id. */
+    private static JSONObject told(View view, List<View> before) {
+        before.add(view);
+        String kind = "column";
+        String text = "";
+        if (view instanceof TextView) {
+            text = ((TextView) view).getText().toString();
+            kind = view instanceof CompoundButton ? "switch" : view instanceof Button ? "button" : "text";
+        } else if (view instanceof LinearLayout) {
+            kind = ((LinearLayout) view).getOrientation() == LinearLayout.HORIZONTAL ? "row" : "column";
+        }
+        JSONArray children = new JSONArray();
+        JSONObject told = Values.object("kind", kind, "id", idOf(view, before.size()), "text", text);
+        if (view instanceof CompoundButton) {
+            Values.with(told, "checked", ((CompoundButton) view).isChecked());
+        }
+        if (view instanceof ViewGroup) {
+            for (int index = 0; index < ((ViewGroup) view).getChildCount(); index++) {
+                children.put(told(((ViewGroup) view).getChildAt(index), before));
+            }
+        }
+        return Values.with(told, "children", children);
+    }
+
+    private static String idOf(View view, int place) {
+        return view instanceof Button && !(view instanceof CompoundButton)
+                ? ((Button) view).getText().toString().toLowerCase(Locale.ROOT)
+                : "view_" + place;
+    }
+
+    void click(int number, String id) throws JSONException {
+        Activity activity = shown.get(number);
+        List<View> all = new ArrayList<>();
+        if (activity != null) {
+            told(activity.findViewById(android.R.id.content), all);
+        }
+        for (int index = 0; index < all.size(); index++) {
+            if (idOf(all.get(index), index + 1).equals(id)) {
+                all.get(index).performClick();
+                return;
+            }
+        }
+    }
+}

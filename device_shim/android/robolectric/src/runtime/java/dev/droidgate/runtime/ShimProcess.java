@@ -1,0 +1,298 @@
+package dev.droidgate.runtime;
+
+import android.app.Application;
+import android.app.PendingIntent;
+import android.app.Service;
+import android.content.BroadcastReceiver;
+import android.content.ContentProvider;
+import android.content.Context;
+import android.content.Intent;
+import android.content.IntentFilter;
+import android.content.ServiceConnection;
+import android.content.pm.ProviderInfo;
+import android.os.Handler;
+import android.os.IBinder;
+import android.os.Messenger;
+import dev.droidgate.runtime.shadows.PendingIntentOnPhone;
+import java.io.File;
+import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadPoolExecutor;
+import org.json.JSONArray;
+import org.json.JSONException;
+import org.json.JSONObject;
+import org.robolectric.RuntimeEnvironment;
+import org.robolectric.util.ReflectionHelpers;
+import org.robolectric.util.ReflectionHelpers.ClassParameter;
+
+/**
+ * One process of a shim: its classes in a loader of their own, so that nothing static outlives it, and all
+ * that the phone and it know each other's things by.
+ */
+public final class ShimProcess {
+    /** A receiver that the process registered itself. */
+    private record Registered(BroadcastReceiver receiver, IntentFilter filter) {}
+
+    public final int number;
+    public final String packageName;
+    public final int uid;
+    public final ShimContext context;
+    public final Application application = new Application();
+    final Screens screens = new Screens(this);
+    final File folder;
+    final Map<String, Service> services = new HashMap<>();
+    private final Wire wire;
+    private final ClassLoader code;
+    private final Map<String, ContentProvider> providers = new HashMap<>();
+    private final Map<Integer, Object> held = new HashMap<>();
+    private final Map<Object, Integer> numbers = new IdentityHashMap<>();
+    private final List<Registered> registered = new ArrayList<>();
+    private final Map<String, byte[]> files = new HashMap<>();
+    private int lastNumber;
+    private volatile boolean ended;
+
+    ShimProcess(Wire wire, JSONObject told) throws IOException, JSONException, ReflectiveOperationException {
+        this.wire = wire;
+        number = told.getInt("process");
+        packageName = told.getString("package");
+        uid = told.getInt("uid");
+        URL[] classes = {new File(told.getString("classes")).toURI().toURL()};
+        code = new URLClassLoader("shim-" + number, classes, ShimProcess.class.getClassLoader());
+        folder = Files.createTempDirectory("shim-" + number + "-").toFile();
+        JSONObject kept = told.getJSONObject("files");
+        File own = new File(folder, "files");
+        own.mkdirs();
+        for (Iterator<String> names = kept.keys(); names.hasNext(); ) {
+            String name = names.next();
+            byte[] content = Values.bytes(kept.getString(name));
+            Files.write(new File(own, name).toPath(), content);
+            files.put(name, content);
+        }
+        context = new ShimContext(this, RuntimeEnvironment.getApplication(), told.getString("apk"));
+        ReflectionHelpers.callInstanceMethod(
+                android.content.ContextWrapper.class,
+                application,
+                "attachBaseContext",
+                ClassParameter.from(Context.class, context));
+    }
+
+    /** Asks the phone. */
+    public Object ask(String operation, Object... pairs) {
+        if (ended) {
+            throw new IllegalStateException("the process has ended");
+        }
+        return wire.ask(Values.with(Values.object("op", operation, "process", number), pairs));
+    }
+
+    /** Tells the phone, which answers nothing. */
+    public void tell(String operation, Object... pairs) {
+        if (!ended) {
+            wire.tell(Values.with(Values.object("op", operation, "process", number), pairs));
+        }
+    }
+
+    Object create(String className) throws ReflectiveOperationException {
+        return code.loadClass(className).getDeclaredConstructor().newInstance();
+    }
+
+    ClassLoader code() {
+        return code;
+    }
+
+    Service service(String className) throws ReflectiveOperationException {
+        Service service = services.get(className);
+        if (service == null) {
+            service = (Service) create(className);
+            ReflectionHelpers.callInstanceMethod(
+                    Service.class,
+                    service,
+                    "attach",
+                    ClassParameter.from(Context.class, context),
+                    ClassParameter.from(android.app.ActivityThread.class, null),
+                    ClassParameter.from(String.class, className),
+                    ClassParameter.from(IBinder.class, new android.os.Binder()),
+                    ClassParameter.from(Application.class, application),
+                    ClassParameter.from(Object.class, null));
+            services.put(className, service);
+            service.onCreate();
+        }
+        return service;
+    }
+
+    synchronized ContentProvider provider(String className, String authority)
+            throws ReflectiveOperationException {
+        ContentProvider provider = providers.get(className);
+        if (provider == null) {
+            provider = (ContentProvider) create(className);
+            ProviderInfo info = new ProviderInfo();
+            info.authority = authority;
+            info.exported = true;
+            provider.attachInfo(context, info);
+            providers.put(className, provider);
+        }
+        return provider;
+    }
+
+    /** Returns the number by which the phone knows a thing of this process. */
+    public synchronized int numberOf(Object thing) {
+        Integer known = numbers.get(thing);
+        if (known == null) {
+            known = ++lastNumber;
+            numbers.put(thing, known);
+            held.put(known, thing);
+        }
+        return known;
+    }
+
+    synchronized Object thing(int known) {
+        return held.get(known);
+    }
+
+    synchronized void forget(int known) {
+        numbers.remove(held.remove(known));
+    }
+
+    /** Returns the phone's token of a Messenger, of this process or another. */
+    String tokenOf(Messenger messenger) {
+        IBinder binder = messenger.getBinder();
+        if (binder instanceof RemoteMessenger) {
+            return ((RemoteMessenger) binder).token;
+        }
+        return (String) ask("create_messenger", "binder", numberOf(binder));
+    }
+
+    Messenger messenger(String token) {
+        return new Messenger(new RemoteMessenger(this, "send_message", "token", token));
+    }
+
+    String tokenOf(PendingIntent pending) {
+        return PendingIntentOnPhone.tokenOf(pending);
+    }
+
+    PendingIntent pendingIntent(String token) {
+        return PendingIntentOnPhone.of(this, token);
+    }
+
+    /** Makes a PendingIntent of this process. */
+    public PendingIntent createPendingIntent(String kind, Intent intent, boolean mutable) {
+        Object token =
+                ask("create_pending", "kind", kind, "intent", Values.told(this, intent), "mutable", mutable);
+        return pendingIntent((String) token);
+    }
+
+    /** Sends one. */
+    public void sendPendingIntent(String token, Intent added) {
+        Intent fillIn = added == null ? new Intent() : added;
+        ask("send_pending", "token", token, "intent", Values.told(this, fillIn));
+    }
+
+    void register(BroadcastReceiver receiver, IntentFilter filter) {
+        synchronized (registered) {
+            registered.add(new Registered(receiver, filter));
+        }
+    }
+
+    void unregister(BroadcastReceiver receiver) {
+        synchronized (registered) {
+            registered.removeIf(one -> one.receiver() == receiver);
+        }
+    }
+
+    /** Hands an intent to the receivers that the process registered. */
+    void receive(Intent intent) {
+        List<Registered> found;
+        synchronized (registered) {
+            found = new ArrayList<>(registered);
+        }
+        for (Registered one : found) {
+            if (one.filter().hasAction(intent.getAction())) {
+                one.receiver().onReceive(application, intent);
+            }
+        }
+    }
+
+    boolean bind(Intent intent, int flags, ServiceConnection connection) {
+        Object bound =
+                ask("bind", "intent", Values.told(this, intent), "flags", flags, "connection", numberOf(connection));
+        return Boolean.TRUE.equals(bound);
+    }
+
+    /** Tells the phone what has changed of the process's private files. */
+    synchronized void tellFiles() {
+        File[] all = new File(folder, "files").listFiles((in, name) -> name.endsWith(".json"));
+        if (ended || all == null) {
+            return;
+        }
+        for (File one : all) {
+            try {
+                byte[] content = Files.readAllBytes(one.toPath());
+                if (!Arrays.equals(content, files.get(one.getName()))) {
+                    files.put(one.getName(), content);
+                    tell("file", "name", one.getName(), "content", Values.text(content));
+                }
+            } catch (IOException replaced) {
+                continue;
+            }
+        }
+    }
+
+    boolean hasThrown(Throwable thrown) {
+        for (Throwable one = thrown; one != null; one = one.getCause()) {
+            for (StackTraceElement frame : one.getStackTrace()) {
+                if (code.getName().equals(frame.getClassLoaderName())) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Ends it: threads and whatever waits on the main thread. */
+    void end() {
+        ended = true;
+        try {
+            Map<?, ?> shims =
+                    ReflectionHelpers.getStaticField(code.loadClass("dev.droidgate.shim.Shim"), "ALL");
+            for (Object shim : shims.values()) {
+                ReflectionHelpers.<Handler>getField(shim, "main").removeCallbacksAndMessages(null);
+                for (String name : List.of("workers", "answering")) {
+                    ReflectionHelpers.<ThreadPoolExecutor>getField(shim, name).shutdownNow();
+                }
+            }
+        } catch (ReflectiveOperationException notLoaded) {
+            throw new IllegalStateException(notLoaded);
+        } finally {
+            delete(folder.toPath());
+        }
+    }
+
+    private static void delete(Path path) {
+        File[] inside = path.toFile().listFiles();
+        if (inside != null) {
+            for (File one : inside) {
+                delete(one.toPath());
+            }
+        }
+        path.toFile().delete();
+    }
+
+    /** Returns what the phone answers as an object, null for none. */
+    public JSONObject facts(String operation, Object... pairs) {
+        return (JSONObject) ask(operation, pairs);
+    }
+
+    /** Returns a list of the phone's. */
+    public List<String> names(String operation, Object... pairs) {
+        return Values.texts((JSONArray) ask(operation, pairs));
+    }
+}

@@ -1,0 +1,28 @@
+package dev.droidgate.runtime.shadows;
+
+import android.app.KeyguardManager;
+import dev.droidgate.runtime.ShimContext;
+import dev.droidgate.runtime.ShimProcess;
+import org.robolectric.annotation.Implementation;
+import org.robolectric.annotation.Implements;
+import org.robolectric.annotation.RealObject;
+import org.robolectric.shadows.ShadowKeyguardManager;
+
+/** Whether the phone's screen is locked. */
+@Implements(KeyguardManager.class)
+public final class KeyguardOnPhone extends ShadowKeyguardManager {
+    @RealObject private KeyguardManager manager;
+
+    @Override
+    @Implementation
+    protected boolean isKeyguardLocked() {
+        return isDeviceLocked();
+    }
+
+    @Override
+    @Implementation
+    protected boolean isDeviceLocked() {
+        ShimProcess process = ShimContext.ownerOf(manager);
+        return process != null && Boolean.TRUE.equals(process.ask("is_locked"));
+    }
+}

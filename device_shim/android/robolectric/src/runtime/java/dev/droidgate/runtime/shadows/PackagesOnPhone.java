@@ -1,0 +1,228 @@
+package dev.droidgate.runtime.shadows;
+
+import android.content.ComponentName;
+import android.content.pm.ActivityInfo;
+import android.content.pm.ApplicationInfo;
+import android.content.pm.ComponentInfo;
+import android.content.pm.PackageInfo;
+import android.content.pm.PackageManager;
+import android.content.pm.PackageParser;
+import android.content.pm.ServiceInfo;
+import android.content.pm.Signature;
+import android.content.pm.SigningInfo;
+import android.content.res.AssetManager;
+import android.content.res.Resources;
+import dev.droidgate.runtime.ShimContext;
+import dev.droidgate.runtime.ShimProcess;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.json.JSONArray;
+import org.json.JSONObject;
+import org.robolectric.annotation.Implementation;
+import org.robolectric.annotation.Implements;
+import org.robolectric.annotation.RealObject;
+import org.robolectric.shadow.api.Shadow;
+import org.robolectric.shadows.ShadowApplicationPackageManager;
+import org.robolectric.shadows.ShadowPackageParser;
+import org.robolectric.shadows.ShadowSigningInfo;
+import org.robolectric.util.ReflectionHelpers;
+
+/** The phone's packages as one of its apps may see them; what an APK holds Android's own parser reads. */
+@Implements(className = "android.app.ApplicationPackageManager", isInAndroidSdk = false)
+public final class PackagesOnPhone extends ShadowApplicationPackageManager {
+    /** An APK's path holds the digest of its content. */
+    private static final Map<String, PackageParser.Package> PARSED = new ConcurrentHashMap<>();
+
+    private static final Map<String, Resources> RESOURCES = new ConcurrentHashMap<>();
+
+    @RealObject private PackageManager manager;
+
+    private ShimProcess process() {
+        return ShimContext.ownerOf(manager);
+    }
+
+    private JSONObject facts(String name) throws PackageManager.NameNotFoundException {
+        JSONObject facts = process().facts("package", "name", name);
+        if (facts == null) {
+            throw new PackageManager.NameNotFoundException(name);
+        }
+        return facts;
+    }
+
+    @Override
+    @Implementation
+    protected PackageInfo getPackageInfo(String name, int flags) throws PackageManager.NameNotFoundException {
+        if (process() == null) {
+            return super.getPackageInfo(name, flags);
+        }
+        JSONObject facts = facts(name);
+        PackageInfo info = new PackageInfo();
+        info.packageName = name;
+        info.setLongVersionCode(facts.optLong("version_code"));
+        info.lastUpdateTime = facts.optLong("updated");
+        info.applicationInfo = application(facts);
+        info.signatures = signatures(facts);
+        info.signingInfo = signing(certificates(facts));
+        return info;
+    }
+
+    private static ApplicationInfo application(JSONObject facts) {
+        ApplicationInfo info = new ApplicationInfo();
+        info.packageName = facts.optString("name");
+        info.uid = facts.optInt("uid");
+        info.sourceDir = facts.optString("apk");
+        info.publicSourceDir = info.sourceDir;
+        info.nonLocalizedLabel = facts.optString("label");
+        return info;
+    }
+
+    private static List<String> certificates(JSONObject facts) {
+        JSONArray told = facts.optJSONArray("certificates");
+        List<String> all = new ArrayList<>();
+        for (int index = 0; told != null && index < told.length(); index++) {
+            all.add(told.optString(index));
+        }
+        return all;
+    }
+
+    private static Signature[] signatures(JSONObject facts) {
+        return certificates(facts).stream().map(Signature::new).toArray(Signature[]::new);
+    }
+
+    /** Returns what Android tells of signers with these certificates, in hexadecimal. */
+    public static SigningInfo signing(List<String> certificates) {
+        SigningInfo info = Shadow.newInstanceOf(SigningInfo.class);
+        ShadowSigningInfo told = Shadow.extract(info);
+        told.setSignatures(certificates.stream().map(Signature::new).toArray(Signature[]::new));
+        return info;
+    }
+
+    @Override
+    @Implementation
+    protected int getPackageUid(String name, int flags) throws PackageManager.NameNotFoundException {
+        return process() == null ? super.getPackageUid(name, flags) : facts(name).optInt("uid");
+    }
+
+    @Override
+    @Implementation
+    protected String[] getPackagesForUid(int uid) {
+        if (process() == null) {
+            return super.getPackagesForUid(uid);
+        }
+        List<String> names = process().names("packages_of_uid", "uid", uid);
+        return names.isEmpty() ? null : names.toArray(new String[0]);
+    }
+
+    @Override
+    @Implementation
+    protected ApplicationInfo getApplicationInfo(String name, int flags) throws PackageManager.NameNotFoundException {
+        return process() == null ? super.getApplicationInfo(name, flags) : application(facts(name));
+    }
+
+    private static PackageParser.Package parsed(JSONObject facts) {
+        return PARSED.computeIfAbsent(
+                facts.optString("apk"), path -> ShadowPackageParser.callParsePackage(Path.of(path)));
+    }
+
+    private static <I extends ComponentInfo> I described(I info, PackageParser.Component<?> part, JSONObject facts) {
+        info.metaData = part.metaData;
+        info.applicationInfo = application(facts);
+        return info;
+    }
+
+    private ActivityInfo activity(List<PackageParser.Activity> all, ComponentName name, JSONObject facts)
+            throws PackageManager.NameNotFoundException {
+        for (PackageParser.Activity one : all) {
+            if (one.info.name.equals(name.getClassName())) {
+                return described(new ActivityInfo(one.info), one, facts);
+            }
+        }
+        throw new PackageManager.NameNotFoundException(name.flattenToString());
+    }
+
+    @Override
+    @Implementation
+    protected ActivityInfo getActivityInfo(ComponentName name, int flags) throws PackageManager.NameNotFoundException {
+        if (process() == null) {
+            return super.getActivityInfo(name, flags);
+        }
+        JSONObject facts = facts(name.getPackageName());
+        return activity(parsed(facts).activities, name, facts);
+    }
+
+    @Override
+    @Implementation
+    protected ActivityInfo getReceiverInfo(ComponentName name, int flags) throws PackageManager.NameNotFoundException {
+        if (process() == null) {
+            return super.getReceiverInfo(name, flags);
+        }
+        JSONObject facts = facts(name.getPackageName());
+        return activity(parsed(facts).receivers, name, facts);
+    }
+
+    @Override
+    @Implementation
+    protected ServiceInfo getServiceInfo(ComponentName name, int flags) throws PackageManager.NameNotFoundException {
+        if (process() == null) {
+            return super.getServiceInfo(name, flags);
+        }
+        JSONObject facts = facts(name.getPackageName());
+        for (PackageParser.Service one : parsed(facts).services) {
+            if (one.info.name.equals(name.getClassName())) {
+                return described(new ServiceInfo(one.info), one, facts);
+            }
+        }
+        throw new PackageManager.NameNotFoundException(name.flattenToString());
+    }
+
+    /** Returns the resources of an APK. */
+    public static Resources resourcesOf(String apk) {
+        return RESOURCES.computeIfAbsent(
+                apk,
+                path -> {
+                    AssetManager assets = ReflectionHelpers.callConstructor(AssetManager.class);
+                    assets.addAssetPath(path);
+                    Resources known = Resources.getSystem();
+                    return new Resources(assets, known.getDisplayMetrics(), known.getConfiguration());
+                });
+    }
+
+    @Override
+    @Implementation
+    protected Resources getResourcesForApplication(ApplicationInfo info) throws PackageManager.NameNotFoundException {
+        return process() == null ? super.getResourcesForApplication(info) : resourcesOf(info.sourceDir);
+    }
+
+    @Override
+    @Implementation
+    protected Resources getResourcesForApplication(String name) throws PackageManager.NameNotFoundException {
+        return process() == null
+                ? super.getResourcesForApplication(name)
+                : resourcesOf(facts(name).optString("apk"));
+    }
+
+    @Implementation
+    protected boolean hasSigningCertificate(String name, byte[] certificate, int type)
+            throws NoSuchAlgorithmException {
+        JSONObject facts = process().facts("package", "name", name);
+        if (facts == null) {
+            return false;
+        }
+        for (Signature one : signatures(facts)) {
+            byte[] held = one.toByteArray();
+            if (type == PackageManager.CERT_INPUT_SHA256) {
+                held = MessageDigest.getInstance("SHA-256").digest(held);
+            }
+            if (Arrays.equals(held, certificate)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

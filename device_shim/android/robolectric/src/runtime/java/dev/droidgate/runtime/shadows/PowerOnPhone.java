@@ -1,0 +1,22 @@
+package dev.droidgate.runtime.shadows;
+
+import android.os.PowerManager;
+import dev.droidgate.runtime.ShimContext;
+import dev.droidgate.runtime.ShimProcess;
+import org.robolectric.annotation.Implementation;
+import org.robolectric.annotation.Implements;
+import org.robolectric.annotation.RealObject;
+import org.robolectric.shadows.ShadowPowerManager;
+
+/** Which apps the phone leaves out of its battery optimisation. */
+@Implements(PowerManager.class)
+public final class PowerOnPhone extends ShadowPowerManager {
+    @RealObject private PowerManager manager;
+
+    @Override
+    @Implementation
+    protected boolean isIgnoringBatteryOptimizations(String packageName) {
+        ShimProcess process = ShimContext.ownerOf(manager);
+        return process != null && Boolean.TRUE.equals(process.ask("is_battery_exempt"));
+    }
+}

@@ -1,0 +1,31 @@
+package dev.droidgate.runtime.shadows;
+
+import android.app.Notification;
+import android.app.Service;
+import dev.droidgate.runtime.ShimContext;
+import dev.droidgate.runtime.ShimProcess;
+import org.robolectric.annotation.Implementation;
+import org.robolectric.annotation.Implements;
+import org.robolectric.annotation.RealObject;
+import org.robolectric.shadows.ShadowService;
+
+/** Tells the phone which starts a service is done with; that it is in the foreground the phone takes for granted. */
+@Implements(Service.class)
+public final class ServicesOnPhone extends ShadowService {
+    @RealObject private Service service;
+
+    @Override
+    @Implementation
+    protected void stopSelf(int start) {
+        ShimProcess process = ShimContext.ownerOf(service);
+        process.tell("start_done", "class_name", service.getClass().getName(), "start", start);
+    }
+
+    @Override
+    @Implementation
+    protected void startForeground(int number, Notification notification) {}
+
+    @Override
+    @Implementation
+    protected void stopForeground(int behaviour) {}
+}

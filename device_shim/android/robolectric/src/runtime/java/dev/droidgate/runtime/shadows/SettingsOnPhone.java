@@ -1,0 +1,19 @@
+package dev.droidgate.runtime.shadows;
+
+import android.content.Context;
+import android.provider.Settings;
+import dev.droidgate.runtime.ShimContext;
+import dev.droidgate.runtime.ShimProcess;
+import org.robolectric.annotation.Implementation;
+import org.robolectric.annotation.Implements;
+import org.robolectric.shadows.ShadowSettings;
+
+/** Whether the user let an app draw over others. */
+@Implements(Settings.class)
+public final class SettingsOnPhone extends ShadowSettings {
+    @Implementation
+    protected static boolean canDrawOverlays(Context context) {
+        ShimProcess process = ShimContext.ownerOf(context);
+        return process != null && Boolean.TRUE.equals(process.ask("may_draw_overlays"));
+    }
+}

@@ -1,0 +1,23 @@
+"""What the shims of these tests run on."""
+
+import os
+
+import pytest
+
+from droidgate.user_folders import HOME_VARIABLE
+from droidgate_shim.phone.apps.shim_runtimes import ShimRuntime
+
+_ON_THE_JVM = (pytest.mark.requires("newer-jdk", "robolectric", "dex2jar"), pytest.mark.timeout(600))
+
+
+@pytest.fixture(params=["python", pytest.param("jvm", marks=_ON_THE_JVM)])
+def shim_runtime(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> ShimRuntime:
+    """The engine in Python, and the shim's own Java classes on a JVM that all tests of a process share."""
+    runtime: ShimRuntime = request.param
+    # What is made once for all tests, and not in the user's cache.
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    monkeypatch.setenv(HOME_VARIABLE, str(shared / "shim-runtime"))
+    return runtime
