@@ -11,6 +11,7 @@ import struct
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from droidgate.model.errors import WriteError
@@ -33,6 +34,8 @@ _TIME, _DATE = 0x0821, 0x0221
 _ALIGNMENT_FIELD: Final = 0xD935
 """Id of the extra field that pads an entry (AOSP's apksig, ApkSigner)."""
 _ALIGNMENT_FIELD_BYTES: Final = 6
+_MOST_KEPT: Final = 1 << 20
+"""Bytes of the longest code that is kept deflated."""
 _MAX_ENTRIES: Final = 0xFFFF
 _MAX_BYTES: Final = 0xFFFFFFFF
 
@@ -86,11 +89,20 @@ def _add(entries: bytearray, directory: bytearray, name: str, data: bytes) -> No
 
 def _compress(name: str, data: bytes) -> tuple[int, bytes]:
     if not name.endswith(_STORED_ENDINGS):
-        compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
-        content = compressor.compress(data) + compressor.flush()
+        is_code = name.endswith(".dex") and len(data) <= _MOST_KEPT
+        content = _deflate_code(data) if is_code else _deflate(data)
         if len(content) < len(data):
             return _DEFLATED, content
     return 0, data
+
+
+def _deflate(data: bytes) -> bytes:
+    compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return compressor.compress(data) + compressor.flush()
+
+
+# Every shim holds the same code, and deflating it is a quarter of building one.
+_deflate_code = lru_cache(maxsize=2)(_deflate)
 
 
 def _padding(name: str, start: int) -> bytes:
