@@ -86,6 +86,17 @@ _MAX_JUDGED: Final = 65_536
 """Longer texts are judged by their beginning; they are too long anyway."""
 
 
+def code_escape(match: re.Match[str]) -> str:
+    r"""Return a matched character by its code, such as `\u202e`."""
+    return match[0].encode("unicode-escape").decode()
+
+
+def json_escape(character: str) -> str:
+    r"""Return a character as JSON escapes, two where it takes two UTF-16 units."""
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
 def hidden_characters(text: str) -> tuple[str, ...]:
     """Return the hidden characters of a text as `U+200B`, each once, in order; empty where there is none."""
     if text.isascii() and text.isprintable():

@@ -6,10 +6,10 @@ import re
 from functools import cache
 from typing import Final, Literal, Self
 
-from pydantic import ValidationError, model_validator
+from pydantic import model_validator
 
 from droidgate.model.types import Frozen
-from droidgate_mappings.tables import read_toml
+from droidgate_mappings.tables import load_table
 
 Retry = Literal["no", "after_change", "later", "risky"]
 
@@ -78,12 +78,7 @@ def load_failure_tokens() -> dict[str, FailureToken]:
     Raises:
         ValueError: the TOML does not fit the schema.
     """
-    try:
-        table = FailureTokens.model_validate(read_toml("failure_tokens.toml"))
-    except ValidationError as error:
-        message = f"mappings/failure_tokens.toml: {error}"
-        raise ValueError(message) from error
-    return {one.token: one for one in table.tokens}
+    return {one.token: one for one in load_table("failure_tokens.toml", FailureTokens).tokens}
 
 
 def token_of_code(code: int) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import Field, ValidationError
 
 from droidgate.model.types import Frozen
 from droidgate_mappings.capacity import Capacity
+
+Table = TypeVar("Table", bound=Frozen)
 
 
 class DialectTable(Frozen):
@@ -109,6 +112,27 @@ def read_toml(name: str) -> dict[str, Any]:
         name: Path below the package, such as `formats/mmcp.toml`.
     """
     return tomllib.loads(files("droidgate_mappings").joinpath(name).read_text(encoding="utf-8"))
+
+
+def load_table(name: str, model: type[Table], check: Callable[[Table], None] | None = None) -> Table:
+    """Return one of the package's TOML files as a model.
+
+    Args:
+        name: Path below the package.
+        model: What it has to fit.
+        check: Raises ValueError where the model alone does not show that something is wrong.
+
+    Raises:
+        ValueError: the TOML does not fit; the message names file and key.
+    """
+    try:
+        table = model.model_validate(read_toml(name))
+        if check is not None:
+            check(table)
+    except ValueError as error:
+        message = f"mappings/{name}: {error}"
+        raise ValueError(message) from error
+    return table
 
 
 @cache

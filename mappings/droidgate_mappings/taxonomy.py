@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Self
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from droidgate.model.types import Frozen
-from droidgate_mappings.tables import read_toml
+from droidgate_mappings.tables import load_table
 
 
 class Meaning(Frozen):
@@ -129,11 +129,7 @@ def load_words() -> WordsOfCapabilities:
     Raises:
         ValueError: the TOML does not fit the schema.
     """
-    try:
-        return WordsOfCapabilities.model_validate(read_toml("taxonomy_words.toml"))
-    except ValidationError as error:
-        message = f"mappings/taxonomy_words.toml: {error}"
-        raise ValueError(message) from error
+    return load_table("taxonomy_words.toml", WordsOfCapabilities)
 
 
 @cache
@@ -143,13 +139,7 @@ def load_taxonomy() -> Taxonomy:
     Raises:
         ValueError: the TOML does not fit the schema, an id stands twice, or a cue names an unknown meaning.
     """
-    try:
-        taxonomy = Taxonomy.model_validate(read_toml("taxonomy.toml"))
-        _check(taxonomy)
-    except ValueError as error:
-        message = f"mappings/taxonomy.toml: {error}"
-        raise ValueError(message) from error
-    return taxonomy
+    return load_table("taxonomy.toml", Taxonomy, _check)
 
 
 def _check(taxonomy: Taxonomy) -> None:

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +23,7 @@ from droidgate_shim.builder.source_apps import read_source_apps
 from droidgate_shim.host.client import HostClient
 from droidgate_shim.host.discovering import ask_broadcast_apps
 from droidgate_shim.host.installing import install_shim
-from droidgate_shim.host.place import place_of
+from droidgate_shim.host.place import ShimPlace, place_of
 from droidgate_shim.host.shim_facts import facts_of
 from droidgate_shim.phone.apps.agent import Agent, Dialect, NoAnswerError, request_text
 from droidgate_shim.phone.apps.behaviour import AndroidError
@@ -73,7 +74,7 @@ class Call:
     problem: str = ""
 
 
-@dataclass(slots=True)
+@dataclass
 class DemonstrationCalls:
     """Shims before the sample apps, and calls through them.
 
@@ -88,11 +89,15 @@ class DemonstrationCalls:
     key: SigningKey
     calls: list[Call] = field(default_factory=list)
 
+    @cached_property
+    def place(self) -> ShimPlace:
+        """The phone as the host sees it."""
+        return place_of(self.phone.device)
+
     def build_and_install(self) -> list[str]:
         """Build a shim for each app and install it; return what went wrong."""
-        place = place_of(self.phone.device)
         apps = read_source_apps([str(one) for one in self.apks])
-        asked = ask_broadcast_apps(place, apps, self.key)
+        asked = ask_broadcast_apps(self.place, apps, self.key)
         begin = time.perf_counter()
         shims = build_shims(asked.apps, ShimOptions(advertise=_ADVERTISED), self.key)
         spent = (time.perf_counter() - begin) * 1000
@@ -101,7 +106,9 @@ class DemonstrationCalls:
         for one in shims:
             show([*_told(one)])
             name = one.file_name
-            done = install_shim(place, facts_of(one, self.key.digest), one.apk, file_name=name, any_app=False)
+            done = install_shim(
+                self.place, facts_of(one, self.key.digest), one.apk, file_name=name, any_app=False
+            )
             refused = [step for step in done.steps if step.outcome == "refused"]
             problems += [f"{one.application_id}: {step.what}: {step.why}" for step in refused]
             if not done.works:
@@ -144,7 +151,7 @@ class DemonstrationCalls:
             client.grant("any-app")
 
     def _client(self, package: str) -> HostClient:
-        return place_of(self.phone.device).client(_shim(package))
+        return self.place.client(_shim(package))
 
     def _agent(self) -> Agent:
         return Agent(self.phone.phone.system.app_context(AGENT))

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from droidgate.text_safety import code_escape, json_escape
+
 _UNSAFE: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
@@ -19,7 +21,7 @@ _BLANKS: Final = re.compile(r"[ \t\r\n]+")
 
 def visible(text: str) -> str:
     r"""Return a text whose unsafe characters are written by their code, such as `\x1b`."""
-    return _UNSAFE.sub(_escape, text)
+    return _UNSAFE.sub(code_escape, text)
 
 
 def one_line(text: str) -> str:
@@ -34,18 +36,9 @@ def cut(text: str, most: int | None) -> str:
 
 def visible_json(text: str) -> str:
     """Return a JSON text whose unsafe characters are written as JSON escapes; line breaks stay."""
-    return _UNSAFE.sub(lambda match: match[0] if match[0] == "\n" else _json_escape(match[0]), text)
+    return _UNSAFE.sub(lambda match: match[0] if match[0] == "\n" else json_escape(match[0]), text)
 
 
 def ascii_json(text: str) -> str:
     """Return a JSON text with every character outside ASCII written as a JSON escape."""
-    return _NOT_ASCII.sub(lambda match: _json_escape(match[0]), text)
-
-
-def _escape(match: re.Match[str]) -> str:
-    return match[0].encode("unicode-escape").decode()
-
-
-def _json_escape(character: str) -> str:
-    units = character.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+    return _NOT_ASCII.sub(lambda match: json_escape(match[0]), text)

@@ -13,6 +13,7 @@ from droidgate.cli.pages import Line, show
 from droidgate.cli.safe_text import one_line
 from droidgate.cli.shim_documents import ShimCallDocument
 from droidgate.devices.device import open_device
+from droidgate.devices.packages import InstalledPackage
 from droidgate.model.errors import InputError, UsageError
 from droidgate.model.json_values import Json
 from droidgate.parsing.json_text import parse_json
@@ -46,8 +47,9 @@ def call_and_report(
     """
     given = _read_arguments(arguments)
     place = place_of(open_device(serial))
-    chosen = shim_with(installed_shims(place), capability, shim)
-    _be_sure_of_signer(place, chosen.application_id, signed_by)
+    packages = place.packages()
+    chosen = shim_with(installed_shims(place, packages), capability, shim)
+    _be_sure_of_signer(place, packages[chosen.application_id], signed_by)
     client = place.client(chosen.application_id)
     outputs = call_capability(client, capability, given, deadline_ms=deadline_ms)
     if as_json:
@@ -66,10 +68,10 @@ def call_and_report(
     return ExitCode.OK
 
 
-def _be_sure_of_signer(place: ShimPlace, application_id: str, signed_by: str | None) -> None:
+def _be_sure_of_signer(place: ShimPlace, shim: InstalledPackage, signed_by: str | None) -> None:
     """Refuse to call what only says that it is a shim."""
     trusted = signed_by or _own_signer(place)
-    facts = installed_facts(place, place.packages()[application_id])
+    facts = installed_facts(place, shim)
     found = None if facts is None else facts.signer
     if found is None or found != trusted:
         message = (
@@ -78,7 +80,7 @@ def _be_sure_of_signer(place: ShimPlace, application_id: str, signed_by: str | N
         hint = "Install your own with `droidgate shim install`" + (
             f", or trust this one with --signed-by {found}" if found else ""
         )
-        raise InputError(message, place=application_id, hint=hint)
+        raise InputError(message, place=shim.name, hint=hint)
 
 
 def _own_signer(place: ShimPlace) -> str | None:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, Literal, Self, TypeVar
+from typing import Any, Final, Literal, Self
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from droidgate.model.types import Frozen
-from droidgate_mappings.tables import read_toml
+from droidgate_mappings.tables import load_table, read_toml
 
 PropertyKind = Literal["string", "long", "boolean", "document"]
 Cardinality = Literal["repeated", "optional", "required"]
@@ -186,17 +186,6 @@ class ShellTexts(Frozen):
     failures: tuple[ShellFailure, ...]
 
 
-Model = TypeVar("Model", bound=Frozen)
-
-
-def _load(name: str, model: type[Model]) -> Model:
-    try:
-        return model.model_validate(read_toml(f"app_functions/{name}.toml"))
-    except ValidationError as error:
-        message = f"mappings/app_functions/{name}.toml: {error}"
-        raise ValueError(message) from error
-
-
 @cache
 def load_indexing() -> IndexingTables:
     """Return what each release's indexer does.
@@ -204,7 +193,7 @@ def load_indexing() -> IndexingTables:
     Raises:
         ValueError: the TOML does not fit the schema.
     """
-    return _load("releases", IndexingTables)
+    return load_table("app_functions/releases.toml", IndexingTables)
 
 
 @cache
@@ -214,7 +203,7 @@ def load_error_codes() -> dict[int, ErrorCode]:
     Raises:
         ValueError: the TOML does not fit the schema, or a code is outside its category.
     """
-    table = _load("error_codes", ErrorCodes)
+    table = load_table("app_functions/error_codes.toml", ErrorCodes)
     for one in table.codes:
         first, last = table.categories[one.category]
         if not first <= one.code <= last:
@@ -230,7 +219,7 @@ def load_shell_texts() -> ShellTexts:
     Raises:
         ValueError: the TOML does not fit the schema.
     """
-    return _load("shell_texts", ShellTexts)
+    return load_table("app_functions/shell_texts.toml", ShellTexts)
 
 
 @cache

@@ -10,10 +10,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal, Self
 
-from pydantic import ValidationError, model_validator
+from pydantic import model_validator
 
 from droidgate.model.types import Frozen
-from droidgate_mappings.tables import load_format_tables, read_toml
+from droidgate_mappings.tables import load_format_tables, load_table
 
 
 class End(Frozen):
@@ -163,11 +163,7 @@ def load_shim_table() -> ShimTable:
     Raises:
         ValueError: the TOML does not fit the schema.
     """
-    try:
-        return ShimTable.model_validate(read_toml("reach/frontends_and_backends.toml"))
-    except ValidationError as error:
-        message = f"mappings/reach/frontends_and_backends.toml: {error}"
-        raise ValueError(message) from error
+    return load_table("reach/frontends_and_backends.toml", ShimTable)
 
 
 @cache
@@ -177,16 +173,11 @@ def load_reach() -> ReachTable:
     Raises:
         ValueError: the TOML does not fit the schema, or names what the shim's table does not have.
     """
-    try:
-        table = ReachTable.model_validate(read_toml("reach/agents.toml"))
-        _check(table, load_shim_table())
-    except ValueError as error:
-        message = f"mappings/reach/agents.toml: {error}"
-        raise ValueError(message) from error
-    return table
+    return load_table("reach/agents.toml", ReachTable, _check)
 
 
-def _check(table: ReachTable, shim: ShimTable) -> None:
+def _check(table: ReachTable) -> None:
+    shim = load_shim_table()
     interfaces = {one.id for one in table.interfaces}
     backends = {one.id for one in shim.backends}
     frontends = {one.id for one in shim.frontends}

@@ -6,7 +6,7 @@ import shlex
 from typing import Any, Final
 
 from droidgate.model.json_values import Json, one_line_json
-from droidgate.text_safety import HIDDEN
+from droidgate.text_safety import HIDDEN, code_escape, json_escape
 
 _IN_SCRIPT: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
@@ -15,7 +15,7 @@ def shown(text: str) -> str:
     r"""Return a text whose hidden characters are written by their code, such as `\u202e`."""
     if text.isascii() and text.isprintable():
         return text
-    return HIDDEN.sub(lambda match: match[0].encode("unicode-escape").decode(), text)
+    return HIDDEN.sub(code_escape, text)
 
 
 def shown_json(text: str) -> str:
@@ -52,7 +52,4 @@ def finalized(value: Any) -> Any:
 
 def _json_escape(match: Any) -> str:
     character: str = match[0]
-    if character in "\n\t\r":
-        return character
-    units = character.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+    return character if character in "\n\t\r" else json_escape(character)
