@@ -7,11 +7,11 @@ from typing import Final
 
 from lxml import etree
 
-from droidgate.app_search.events import to_lower_camel_case
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
+from droidgate.parsing.java_text import to_lower_camel_case
 from droidgate.parsing.xml_text import Element, child_elements, xpath_of
 from droidgate_appfunctions.constants import UNUSED
 

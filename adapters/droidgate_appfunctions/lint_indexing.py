@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from droidgate.app_search import IndexedDocument, IndexingReport, jetpack_schema
-from droidgate.app_search.events import to_lower_camel_case
 from droidgate.model.capability import Place
+from droidgate.parsing.java_text import to_lower_camel_case
 from droidgate.model.findings import Finding, Level
 from droidgate.model.json_values import pointer_token
 from droidgate.model.lint_rules import LintRule

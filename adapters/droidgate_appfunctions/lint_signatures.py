@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from droidgate.app_search import IndexedDocument, IndexingReport, Properties
-from droidgate.app_search.events import parse_integer
+from droidgate.parsing.java_text import parse_integer
 from droidgate.model.capability import Place
 from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json, pointer_token

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.app_search.events import to_lower_camel_case
 from droidgate.application import Application, Component, MetaData, TextFile
 from droidgate.formats import Reading, SourceFile
 from droidgate.leniency import ReadingContext
@@ -15,6 +14,7 @@ from droidgate.model.capability import Place, Provider, reachable_definitions
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import Type
+from droidgate.parsing.java_text import to_lower_camel_case
 from droidgate.parsing.xml_text import decode_xml
 from droidgate_appfunctions.constants import (
     APP_LEVEL,

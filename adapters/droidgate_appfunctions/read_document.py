@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from droidgate.app_search.events import to_lower_camel_case
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Capability, Place
 from droidgate.model.json_values import Json
 from droidgate.model.types import ObjectType, Property, ScalarType, Type
+from droidgate.parsing.java_text import to_lower_camel_case
 from droidgate.parsing.xml_roots import parse_roots
 from droidgate.parsing.xml_text import Element, child_elements, decode_xml
 from droidgate_appfunctions.constants import (

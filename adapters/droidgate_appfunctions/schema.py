@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
-from droidgate.app_search.events import IndexerError, parse_boolean, parse_integer
-from droidgate.app_search.schemas import read_schema
 from droidgate.model.capability import Provider, child_types
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import Type
+from droidgate.parsing.java_text import parse_boolean, parse_integer
 from droidgate_appfunctions.constants import NAMES, PLATFORM, V1, facts_of
 from droidgate_appfunctions.xml_writing import quoted_attribute
 from droidgate_mappings.tables import read_toml
@@ -50,6 +49,9 @@ def parse_schema(text: str, path: str) -> Schema:
     Raises:
         InputError: Android's parser rejects the whole schema.
     """
+    from droidgate.app_search.events import IndexerError  # noqa: PLC0415
+    from droidgate.app_search.schemas import read_schema  # noqa: PLC0415
+
     try:
         declared = read_schema(text).attributes
     except IndexerError as error:

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from appfunctions.function_files import ANDROID, artifact, only, property_of, service_of, write_in
-from droidgate.app_search.events import to_lower_camel_case
 from droidgate.formats import SourceFile
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError
+from droidgate.parsing.java_text import to_lower_camel_case
 from droidgate.parsing.xml_text import Element, parse_xml
 from droidgate.sources.android_project import application_from_tree
 from droidgate_appfunctions.fields import local_name

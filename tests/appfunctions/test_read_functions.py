@@ -14,11 +14,11 @@ from appfunctions.function_files import (
     typed,
     write_in,
 )
-from droidgate.app_search.events import to_lower_camel_case
 from droidgate.formats import SourceFile
 from droidgate.model.capability import Capability
 from droidgate.model.errors import InputError
 from droidgate.model.types import ObjectType, Property, ScalarType
+from droidgate.parsing.java_text import to_lower_camel_case
 from droidgate_appfunctions.format import FORMAT
 
 V1 = """<appfunctions>

@@ -32,14 +32,9 @@ from droidgate.app_search import (
     simulate_indexing,
 )
 from droidgate.app_search.documents import java_hash
-from droidgate.app_search.events import (
-    PullParser,
-    java_trim,
-    parse_boolean,
-    parse_integer,
-    to_lower_camel_case,
-)
+from droidgate.app_search.events import PullParser
 from droidgate.application import Application
+from droidgate.parsing.java_text import java_trim, parse_boolean, parse_integer, to_lower_camel_case
 from droidgate_mappings.app_functions import load_indexing
 
 RELEASES = ("16", "16-qpr1", "16-qpr2", "17")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 
-from droidgate.apk.binary_xml import is_binary_xml
+from droidgate.apk.file_kinds import is_binary_xml
 from droidgate.installed import SHIM_PACKAGE
 from droidgate.model.findings import Level
 from droidgate.model.lint_rules import LintRule, LintRules

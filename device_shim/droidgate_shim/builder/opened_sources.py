@@ -25,7 +25,8 @@ from droidgate.model.capability import Provider
 from droidgate.model.errors import DroidgateError, InputError, UsageError
 from droidgate.model.findings import Finding
 from droidgate.sources import DEVICE_SCHEME
-from droidgate.sources.apk import is_archive, open_archive, open_loose_archives
+from droidgate.sources.apk import open_archive, open_loose_archives
+from droidgate.sources.archives import is_archive
 from droidgate.sources.folders import scan_folder
 from droidgate.sources.spelling import printable
 from droidgate_mmcp.installed import broadcast_providers

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from droidgate.apk.archive import Archive
-from droidgate.apk.binary_xml import is_binary_xml, parse_binary_xml
+from droidgate.apk.binary_xml import parse_binary_xml
 from droidgate.apk.budgets import MAX_XML_BYTES
+from droidgate.apk.file_kinds import is_binary_xml
 from droidgate.apk.reader import Apk
 from droidgate.apk.values import NameOf, signed, value_text
 from droidgate.apk.xml_tree import TypedValue, ValueType, XmlAttribute, XmlElement

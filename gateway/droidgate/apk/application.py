@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from droidgate.apk.archive import Archive
-from droidgate.apk.binary_xml import is_binary_xml, parse_binary_xml
+from droidgate.apk.binary_xml import parse_binary_xml
 from droidgate.apk.budgets import MAX_XML_BYTES
+from droidgate.apk.file_kinds import is_binary_xml
 from droidgate.apk.reader import MANIFEST, Apk, ApkPart
 from droidgate.apk.values import meta_value, value_text
 from droidgate.apk.xml_rendering import render_xml

@@ -34,11 +34,6 @@ _FILE_TYPES: Final = frozenset({ChunkType.NULL, ChunkType.STRING_POOL, ChunkType
 _attribute_name = lru_cache(maxsize=4096)(attribute_name)
 
 
-def is_binary_xml(data: bytes) -> bool:
-    """Tell whether a file's content is compiled XML."""
-    return data[:4] == b"\x03\x00\x08\x00"
-
-
 def parse_binary_xml(data: bytes, *, path: str = "<binary XML>", budget: Budget | None = None) -> XmlElement:
     """Return the root element of compiled XML.
 

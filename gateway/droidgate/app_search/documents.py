@@ -10,19 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from droidgate.app_search.events import (
-    Event,
-    IndexerError,
-    PullParser,
-    java_trim,
-    parse_boolean,
-    parse_integer,
-    to_lower_camel_case,
-)
+from droidgate.app_search.events import Event, IndexerError, PullParser
 from droidgate.app_search.reports import Ignored, IgnoredKind, IndexedDocument, Properties
 from droidgate.app_search.schemas import AppSearchSchema
 from droidgate.model.capability import Place
 from droidgate.model.json_values import Json
+from droidgate.parsing.java_text import java_trim, parse_boolean, parse_integer, to_lower_camel_case
 from droidgate_mappings.app_functions import (
     Limits,
     Release,

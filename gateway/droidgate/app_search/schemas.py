@@ -7,12 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from droidgate.app_search.events import (
-    Event,
-    IndexerError,
-    PullParser,
-    parse_integer,
-)
+from droidgate.app_search.events import Event, IndexerError, PullParser
+from droidgate.parsing.java_text import parse_integer
 from droidgate_mappings.app_functions import (
     CARDINALITIES,
     SCHEMA_KINDS,

@@ -13,6 +13,7 @@ from typing import Final
 
 from droidgate.apk.bundle_files import TemporarySource, open_app
 from droidgate.apk.byte_source import ByteSource
+from droidgate.apk.file_kinds import is_binary_xml, is_zip
 from droidgate.apk.files import FileSource
 from droidgate.apk.reader import Apk
 from droidgate.coverage.digests import digest_of_apk, digest_of_content
@@ -24,14 +25,14 @@ from droidgate.formats import SourceFile, detect_format, load_formats
 from droidgate.model.errors import DroidgateError, InputError
 from droidgate.sources import SourceReading, read_content, read_one_module, read_opened
 from droidgate.sources.android_project import MAIN, Module
-from droidgate.sources.apk import is_archive, is_binary_xml, source_text_of
+from droidgate.sources.apk import source_text_of
+from droidgate.sources.archives import is_archive
 from droidgate.sources.checking import check_reading
 from droidgate.sources.folders import FolderFiles, read_bytes, read_gradle_of
 from droidgate.sources.manifest import is_manifest
 from droidgate.sources.resources import SourceSet
 
 _DESCRIPTOR: Final = "descriptor"
-_ZIP_SIGNATURE: Final = b"PK\x03\x04"
 
 
 def scan_one(item: Item, known: Container[str] = ()) -> Scanned:
@@ -158,7 +159,7 @@ def _scan_descriptor(item: Item, known: Container[str]) -> Scanned:
 
 
 def _read_descriptor(data: bytes, *, must_be_one: bool) -> SourceReading | None:
-    if data.startswith(_ZIP_SIGNATURE):
+    if is_zip(data):
         return None
     if is_binary_xml(data):
         data = source_text_of(data, _DESCRIPTOR).encode()

@@ -6,10 +6,9 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
-from droidgate.apk.application import read_application
-from droidgate.apk.reader import Apk
+from droidgate.apk.file_kinds import is_binary_xml, is_zip
 from droidgate.application import Application
 from droidgate.formats import Format, Reading, SourceFile, detect_format, load_formats
 from droidgate.leniency import ReadingContext
@@ -27,11 +26,14 @@ from droidgate.sources.android_project import (
     read_module,
     read_source_set,
 )
-from droidgate.sources.apk import is_archive, is_binary_xml, open_archive, open_loose_archives, source_text_of
+from droidgate.sources.archives import is_archive
 from droidgate.sources.folders import MAX_FILE_BYTES, module_of_manifest, read_bytes, scan_folder
 from droidgate.sources.manifest import is_manifest
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.spelling import printable, spelled_parent
+
+if TYPE_CHECKING:
+    from droidgate.apk.reader import Apk
 
 __all__ = [
     "STANDARD_INPUT",
@@ -59,7 +61,6 @@ REPEATED_DECLARATION: Final = finding_code(
     __name__,
 )
 
-_ZIP_SIGNATURE: Final = b"PK\x03\x04"
 _UTF_8_MARK: Final = b"\xef\xbb\xbf"
 _UTF_16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 _UTF_16_XML: Final = (b"\xff\xfe<\0", b"\xfe\xff\0<")
@@ -120,7 +121,7 @@ def read_source(
     elif _is_folder(spelled):
         reader.read_folder(spelled)
     elif is_archive(spelled):
-        reader.read_apk(open_archive(spelled))
+        reader.read_archive(spelled)
     else:
         reader.read_named(spelled, read_bytes(spelled))
     return reader.result()
@@ -215,10 +216,12 @@ class _Reader:
 
     def read_named(self, path: str, data: bytes) -> None:
         place = printable(path)
-        if data.startswith(_ZIP_SIGNATURE):
-            self.read_apk(open_archive(path, data))
+        if is_zip(data):
+            self.read_archive(path, data)
             return
         if is_binary_xml(data):
+            from droidgate.sources.apk import source_text_of  # noqa: PLC0415
+
             data = source_text_of(data, place).encode()
         if is_manifest(data):
             self._files_read[place] = None
@@ -250,16 +253,30 @@ class _Reader:
             self.read_module(module)
         for path, place in scan.loose_files:
             self._read_loose(path, place)
-        problems: list[InputError] = []
-        for apk in open_loose_archives(scan.archives, problems):
-            self.read_apk(apk)
-        self._note(*problems)
+        if scan.archives:
+            self._read_loose_archives(scan.archives)
         if not (self._applications or self._providers or self._problems):
             message = "the folder holds no Android project and no descriptor"
             raise InputError(message, place=printable(spelled), hint=self._known_formats())
 
+    def _read_loose_archives(self, archives: Iterable[tuple[str, str]]) -> None:
+        from droidgate.sources.apk import open_loose_archives  # noqa: PLC0415
+
+        problems: list[InputError] = []
+        for apk in open_loose_archives(archives, problems):
+            self.read_apk(apk)
+        self._note(*problems)
+
+    def read_archive(self, path: str, data: bytes | None = None) -> None:
+        """Read an APK or a container; `data` is its content where it is no file."""
+        from droidgate.sources.apk import open_archive  # noqa: PLC0415
+
+        self.read_apk(open_archive(path, data))
+
     def read_apk(self, apk: Apk) -> None:
         """Read an app that is built; what one format cannot read is a problem of the reading."""
+        from droidgate.apk.application import read_application  # noqa: PLC0415
+
         try:
             application = read_application(apk)
             self._applications.append(application)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import Final
 
-from droidgate.apk.binary_xml import is_binary_xml, parse_binary_xml
+from droidgate.apk.binary_xml import parse_binary_xml
 from droidgate.apk.budgets import Budget
 from droidgate.apk.bundle_files import (
     APK_ENDING,
@@ -20,41 +18,9 @@ from droidgate.apk.reader import Apk, open_apk, open_part
 from droidgate.apk.xml_rendering import render_xml
 from droidgate.model.errors import InputError
 from droidgate.parsing.aapt_text import escape_xml_attribute
-from droidgate.sources.folders import ARCHIVE_ENDINGS
 from droidgate.sources.spelling import printable, spelled_parent
 
-_OTHER_ENDINGS: Final = (".aab", ".aar")
-_ZIP_SIGNATURES: Final = (b"PK\x03\x04", b"PK\x05\x06")
-
-__all__ = [
-    "is_archive",
-    "is_binary_xml",
-    "open_archive",
-    "open_loose_archives",
-    "source_text_of",
-]
-
-
-def is_archive(path: str) -> bool:
-    """Tell whether a file is read as an APK or a container: by its name, or by its first bytes.
-
-    Raises:
-        InputError: it is a bundle or a library, which no device installs.
-    """
-    lower = path.lower()
-    if lower.endswith(_OTHER_ENDINGS):
-        what = "an app bundle" if lower.endswith(".aab") else "a library"
-        hint = "Name an APK that was built from it, or its source project"
-        raise InputError(f"{what} is not read", place=printable(path), hint=hint)
-    if lower.endswith(ARCHIVE_ENDINGS):
-        return True
-    try:
-        if not Path(path).is_file():  # a pipe would be waited for
-            return False
-        with Path(path).open("rb") as file:
-            return file.read(4) in _ZIP_SIGNATURES
-    except (OSError, ValueError):
-        return False
+__all__ = ["open_archive", "open_loose_archives", "source_text_of"]
 
 
 def open_archive(path: str, data: bytes | None = None) -> Apk:

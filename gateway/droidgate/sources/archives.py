@@ -1,0 +1,37 @@
+"""Which files are read as APKs; light, so that reading something else does not load what reads those."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from droidgate.apk.file_kinds import is_zip
+from droidgate.model.errors import InputError
+from droidgate.sources.folders import ARCHIVE_ENDINGS
+from droidgate.sources.spelling import printable
+
+_OTHER_ENDINGS: Final = (".aab", ".aar")
+
+__all__ = ["is_archive"]
+
+
+def is_archive(path: str) -> bool:
+    """Tell whether a file is read as an APK or a container: by its name, or by its first bytes.
+
+    Raises:
+        InputError: it is a bundle or a library, which no device installs.
+    """
+    lower = path.lower()
+    if lower.endswith(_OTHER_ENDINGS):
+        what = "an app bundle" if lower.endswith(".aab") else "a library"
+        hint = "Name an APK that was built from it, or its source project"
+        raise InputError(f"{what} is not read", place=printable(path), hint=hint)
+    if lower.endswith(ARCHIVE_ENDINGS):
+        return True
+    try:
+        if not Path(path).is_file():  # a pipe would be waited for
+            return False
+        with Path(path).open("rb") as file:
+            return is_zip(file.read(4))
+    except (OSError, ValueError):
+        return False
