@@ -349,9 +349,9 @@ def test_the_demo_works_and_keeps_what_it_made(droidgate: Runner) -> None:
     run = droidgate("demo", "--keep", "kept")
     assert (run.code, run.err) == (0, "")
     assert "NOT THE SAME" not in run.out
-    for app in ("clock-in", "notes", "notes-legacy", "pdf-tool", "weather", "agent"):
+    for app in ("clock-in", "notes", "notes-legacy", "pdf-tool", "tally", "weather", "agent"):
         assert re.search(rf"install(?: -r)? {app}\.apk: Success", run.out)
-    assert "5 apps, 5 providers, 17 capabilities" in run.out
+    assert "6 apps, 6 providers, 20 capabilities" in run.out
     assert run.out.count("read back: the same") >= 12
     assert "5. Migrate pdf-tool to mobile-mcp" in run.out
     assert "dev.droidgate.sample.weather/.MobileMcpToolService  mobile-mcp+1.0" in run.out

@@ -23,6 +23,7 @@ from phone_apps.pdf_files import pdf_with
 
 CLOCK_IN = "dev.droidgate.sample.clockin"
 PDF_TOOL = "dev.droidgate.sample.pdftool"
+TALLY = "dev.droidgate.sample.tally"
 WEATHER = "dev.droidgate.sample.weather"
 NOTES = "dev.droidgate.sample.notes"
 SHIM_OF = "dev.droidgate.shim.of."
@@ -85,7 +86,7 @@ def folder_with(tmp_path: Path, *names: str) -> Path:
 def test_build_install_status_call_sync_doctor_uninstall(droidgate: Runner, phone: VirtualPhone) -> None:
     installed = document(droidgate("shim", "install", "--from", "adb:", "--json"), "shim-install")
     assert all(one["works"] for one in installed["shims"])
-    assert shims_on(phone) == {CLOCK_IN, PDF_TOOL, WEATHER, NOTES, f"{NOTES}.legacy"}
+    assert shims_on(phone) == {CLOCK_IN, PDF_TOOL, TALLY, WEATHER, NOTES, f"{NOTES}.legacy"}
     assert [one["package"] for one in installed["unused"]] == []
 
     status = document(droidgate("shim", "status", "--json"), "shim-status")
@@ -112,6 +113,7 @@ def test_build_install_status_call_sync_doctor_uninstall(droidgate: Runner, phon
         CLOCK_IN: "changed",
         WEATHER: "went",
         PDF_TOOL: "same",
+        TALLY: "same",
         NOTES: "same",
         f"{NOTES}.legacy": "same",
     }
@@ -119,7 +121,7 @@ def test_build_install_status_call_sync_doctor_uninstall(droidgate: Runner, phon
         (one["kind"], one["application_id"]) for one in synced["changes"]
     ]
     assert (planned["done"], synced["done"]) == (False, True)
-    assert shims_on(phone) == {CLOCK_IN, PDF_TOOL, NOTES, f"{NOTES}.legacy"}
+    assert shims_on(phone) == {CLOCK_IN, PDF_TOOL, TALLY, NOTES, f"{NOTES}.legacy"}
     again = droidgate("shim", "call", "query_clock_in", "--args", '{"date": "2026-03-02"}')
     assert (again.code, "has_clocked_in: true" in again.out) == (0, True)
 
@@ -136,8 +138,21 @@ def test_build_install_status_call_sync_doctor_uninstall(droidgate: Runner, phon
     assert any(b"two bags" in held for held in files_of(phone, f"{NOTES}.legacy").values())
 
     removed = document(droidgate("shim", "uninstall", "--all", "--json"), "shim-uninstall")
-    assert len(removed["shims"]) == 5
+    assert len(removed["shims"]) == 6
     assert shims_on(phone) == set()
+
+
+def test_one_call_finds_what_the_call_before_it_left_with_the_tool(
+    droidgate: Runner, phone: VirtualPhone
+) -> None:
+    assert droidgate("shim", "install", "--from", f"adb:/{TALLY}").code == 0
+    for points, total in ((5, 5), (-2, 3)):
+        arguments = json.dumps({"player": "Ada", "points": points})
+        told = document(droidgate("shim", "call", "add_points", "--args", arguments, "--json"), "shim-call")
+        assert told["outputs"] == {"player": "Ada", "total": total}
+    phone.system.end_processes(TALLY, "test")
+    shown = droidgate("shim", "call", "read_total", "--args", '{"player": "Ada"}')
+    assert (shown.code, "total: 0" in shown.out) == (0, True)
 
 
 def files_of(phone: VirtualPhone, package: str) -> dict[str, bytes]:
@@ -358,7 +373,7 @@ def test_sync_after_an_uninstallation_of_one_of_all_apps_looks_after_the_others_
     assert run.code == 0
     assert "looks after the apps whose shims are left only" in run.err
     assert not shims_on(phone) & {CLOCK_IN, PDF_TOOL}
-    assert "nothing is to be done: 3 shims" in droidgate("shim", "sync").out
+    assert "nothing is to be done: 4 shims" in droidgate("shim", "sync").out
 
 
 def test_all_apps_of_another_phone_are_not_all_apps_of_this_one(

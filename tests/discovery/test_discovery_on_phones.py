@@ -28,6 +28,7 @@ MODULES = {
     "pdftool": "pdf-tool/app",
     "notes": "notes/app",
     "notes.legacy": "notes/legacy",
+    "tally": "tally/app",
 }
 CREATE_NOTE = "dev.droidgate.sample.notes.NotesService#createNote"
 

@@ -13,6 +13,7 @@ RUNNERS = Path(__file__).parent / "java"
 # Classes of each sample app that need nothing of a running Android, and the runner that calls them.
 _PARTS = {
     "clock-in/app": ("ClockInRunner", "RequestEngine", "Descriptor", "ClockInBook", "StrictJson"),
+    "tally/app": ("TallyRunner", "RequestEngine", "Descriptor", "Totals", "StrictJson"),
     "weather/app": ("WeatherRunner", "Weather", "WeatherTools", "StrictJson"),
     "pdf-tool/app": (
         "PdfRunner", "SchemaCheck", "StrictJson", "PdfFile", "PdfText", "PdfFont", "PdfLexer", "PdfFilters",

@@ -33,6 +33,7 @@ MODULES = {
     "dev.droidgate.sample.notes": "notes/app",
     "dev.droidgate.sample.notes.legacy": "notes/legacy",
     "dev.droidgate.sample.pdftool": "pdf-tool/app",
+    "dev.droidgate.sample.tally": "tally/app",
     "dev.droidgate.sample.weather": "weather/app",
     "dev.droidgate.sample.agent": "agent/app",
 }

@@ -4,15 +4,18 @@ import base64
 import json
 import random
 import string
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from droidgate_shim.phone.apps.clock_in_engine import ClockInEngine, read_descriptor
+from droidgate_shim.phone.apps.clock_in_engine import ClockInEngine
 from droidgate_shim.phone.apps.pdf_tools import PdfTools
 from droidgate_shim.phone.apps.schema_check import problem_with
 from droidgate_shim.phone.apps.strict_json import JsonTextError, read_object
+from droidgate_shim.phone.apps.tally import Totals, run_capability
+from droidgate_shim.phone.apps.tool_requests import answer_request, read_descriptor
 from droidgate_shim.phone.apps.weather import WeatherApp
 from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
 from handlers.jvm import as_line, run_class
@@ -137,6 +140,42 @@ def test_clock_in_answers_2000_requests_as_its_java_does(classes: Path) -> None:
     engine = ClockInEngine(read_descriptor(descriptor), _Book(), lambda: TODAY)
     ours = [engine.answer(text) for text in texts]
     assert sum('"success"' in one for one in ours) > 200
+    for text, mine, theirs in zip(texts, ours, answers, strict=True):
+        assert mine == theirs, text
+
+
+def _tally_request(generator: _Generator) -> str:
+    player: Any = generator.choice(["Ada", "Ada", "Bob", generator.text(), "x" * 101, "", 7])
+    points: Any = generator.choice([1, -5, 2**62, -(2**63), 2**63, 1.0, True, "1", None])
+    arguments: Any = {"player": player}
+    name = generator.choice(["add_points", "add_points", "read_total", "start_over", "x"])
+    if name == "add_points" or generator.random() < 0.1:
+        arguments["points"] = points if generator.random() < 0.3 else generator.randrange(-9, 99)
+    if name == "start_over" and generator.random() < 0.8:
+        # Rarely said, so that totals add up.
+        name = "read_total"
+    call: Any = {"id": name, "args": {} if name == "start_over" else arguments}
+    body = {"version": "1.0", "request": {"id": generator.text() or "r", "capability": call}}
+    text = generator.spelled({"mobile-mcp-request": body})
+    return generator.mutated(text) if generator.random() < 0.2 else text
+
+
+def _point_for(number: int) -> str:
+    call = {"id": "add_points", "args": {"player": f"p{number}", "points": 1}}
+    return json.dumps({"mobile-mcp-request": {"version": "1.0", "request": {"id": "r", "capability": call}}})
+
+
+def test_tally_answers_2000_requests_as_its_java_does(classes: Path) -> None:
+    descriptor = SmallPhone().context("dev.droidgate.sample.tally").read_xml_resource("@xml/mcp_capabilities")
+    generator = _Generator(SEED)
+    texts = [None, *(_tally_request(generator) for _ in range(2000)), *map(_point_for, range(101))]
+    lines = [as_line(descriptor), *map(as_line, texts)]
+    answers = map(from_utf16, run_class("dev.droidgate.sample.tally.TallyRunner", classes, lines))
+    capabilities, run = read_descriptor(descriptor), partial(run_capability, Totals())
+    ours = [answer_request(capabilities, text, run) for text in texts]
+    assert sum('"success"' in one for one in ours) > 800
+    for token in ("64-bit", "100 players", "an integer", "unknown_capability"):
+        assert any(token in one for one in ours), token
     for text, mine, theirs in zip(texts, ours, answers, strict=True):
         assert mine == theirs, text
 

@@ -19,6 +19,7 @@ from phone_apps.pdf_files import pdf_with
 
 AGENT = "dev.droidgate.sample.agent"
 CLOCK_IN = ComponentName("dev.droidgate.sample.clockin", "dev.droidgate.sample.clockin.ClockInService")
+TALLY = ComponentName("dev.droidgate.sample.tally", "dev.droidgate.sample.tally.TallyService")
 PDF_TOOL = ComponentName("dev.droidgate.sample.pdftool", "dev.droidgate.sample.pdftool.ToolActivity")
 WEATHER = ComponentName("dev.droidgate.sample.weather", "dev.droidgate.sample.weather.WeatherReceiver")
 
@@ -98,7 +99,7 @@ def agent(phone: Phone) -> Agent:
 
 
 def test_the_agent_sees_and_calls_all_three_protocols(phone: Phone, agent: Agent) -> None:
-    assert agent.discover_mobile_mcp() == [CLOCK_IN]
+    assert agent.discover_mobile_mcp() == [CLOCK_IN, TALLY]
     assert agent.discover_mmcp() == [PDF_TOOL]
     phone.launch(WEATHER.package)
     phone.launch(AGENT)

@@ -11,6 +11,7 @@ from shim_android.tool_apps import (
     DESK_MANIFEST,
     LAMP_CAPABILITIES,
     NOTES_FUNCTIONS,
+    RADIO_MANIFEST,
     RADIO_TOOLS,
     digest_of_assets,
     digest_of_capabilities,
@@ -60,6 +61,11 @@ def _routes() -> list[dict[str, object]]:
     text = {"kind": "text", "name": "result"}
     desk = _target("desk", digest_of_text(json.dumps(DESK_MANIFEST)))
     radio = _target("radio", digest_of_tools(RADIO_TOOLS))
+    forecast = {
+        "kind": "mmcp-broadcast",
+        "component": f"dev.droidgate.proof.radio/{CLASSES}.RadioReceiver",
+        "tool": "forecast",
+    }
     clock = _target("clock", digest_of_capabilities(CLOCK_CAPABILITIES, {"@string/zone": "@string/zone"}))
     lamp = _target("clock", digest_of_capabilities(LAMP_CAPABILITIES, {}))
     notes = _target("notes", digest_of_assets("app_functions.xml", NOTES_FUNCTIONS))
@@ -86,12 +92,16 @@ def _routes() -> list[dict[str, object]]:
             "id": "radio.forecast",
             "input": _object(place=TEXT),
             "outputs": text,
-            "backend": {
-                "kind": "mmcp-broadcast",
-                "component": f"dev.droidgate.proof.radio/{CLASSES}.RadioReceiver",
-                "tool": "forecast",
-            },
+            "backend": forecast,
             "target": radio,
+            "effects": {"read_only": True},
+        },
+        {
+            "id": "radio.declared",
+            "input": _object(place=TEXT),
+            "outputs": text,
+            "backend": forecast,
+            "target": _target("radio", digest_of_text(RADIO_MANIFEST)),
             "effects": {"read_only": True},
         },
         {

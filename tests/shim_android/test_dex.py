@@ -48,6 +48,7 @@ LATER_MEMBERS = {
     "android/app/UiAutomation.adoptShellPermissionIdentity": 29,
     "android/content/Context.registerReceiver": 26,
     "android/content/Context.startForegroundService": 26,
+    "android/content/Intent.setIdentifier": 29,
     "android/content/pm/PackageInfo.getLongVersionCode": 28,
     "android/content/pm/PackageInfo.signingInfo": 28,
     "android/content/pm/PackageManager.hasSigningCertificate": 28,

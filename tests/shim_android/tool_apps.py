@@ -63,6 +63,8 @@ LAMP_CAPABILITIES = """<mobile-mcp-capabilities version="1.0">
 </mobile-mcp-capabilities>
 """
 
+RADIO_MANIFEST = "What a receiver declares in its manifest."
+
 RADIO_TOOLS = [["forecast", "Say the weather.", '{"place":"string"}']]
 
 NOTES_FUNCTIONS = b"<functions><function id='createNote'/></functions>"
@@ -131,7 +133,7 @@ def _radio() -> dict[str, bytes]:
     receiver = f"""<receiver android:name="{CLASSES}.RadioReceiver" android:exported="true"><intent-filter>
         <action android:name="com.example.ACTION_MMCP_DISCOVERY"/>
         <action android:name="com.example.ACTION_MMCP_INVOKE"/>
-    </intent-filter></receiver>"""
+    </intent-filter><meta-data android:name="mMCP_manifest" android:value="{RADIO_MANIFEST}"/></receiver>"""
     return {"AndroidManifest.xml": _manifest("dev.droidgate.proof.radio", receiver)}
 
 

@@ -16,7 +16,7 @@ from shim_builder.built_samples import KEY, packed, sample_app, sample_shim, shi
 
 MANIFEST = "AndroidManifest.xml"
 EVERYTHING = ("mmcp", "mmcp-broadcast", "appfunctions")
-MODULES = ("clock-in/app", "pdf-tool/app", "weather/app", "notes/app", "notes/legacy")
+MODULES = ("clock-in/app", "pdf-tool/app", "weather/app", "notes/app", "notes/legacy", "tally/app")
 TRAMPOLINE = 'android:name="dev.droidgate.shim.TrampolineActivity"'
 SERVICE = 'android:name="dev.droidgate.shim.ToolService"'
 HOST = 'android:name="dev.droidgate.shim.HostProvider"'

@@ -46,7 +46,7 @@ from shim_builder.built_samples import (
     string,
 )
 
-MODULES = ("clock-in/app", "pdf-tool/app", "weather/app", "notes/app", "notes/legacy")
+MODULES = ("clock-in/app", "pdf-tool/app", "weather/app", "notes/app", "notes/legacy", "tally/app")
 EVERYTHING = ("mmcp", "mmcp-broadcast", "appfunctions")
 ANDROID = "{http://schemas.android.com/apk/res/android}"
 NOTES = "dev.droidgate.sample.notes"

@@ -304,7 +304,7 @@ def test_a_project_needs_the_certificate_that_will_sign_it() -> None:
 def test_all_projects_below_a_folder_are_read() -> None:
     apps = read_source_apps([str(sample_apps_directory())], signer=SIGNER)
     names = [one.package.rpartition("sample.")[2] for one in apps]
-    assert names == ["clockin", "notes", "notes.legacy", "pdftool", "weather"]
+    assert names == ["clockin", "notes", "notes.legacy", "pdftool", "tally", "weather"]
 
 
 @pytest.mark.parametrize("signer", ["", "12", "g" * 64, "5" * 63])

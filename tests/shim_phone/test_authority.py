@@ -17,7 +17,7 @@ from droidgate_shim.phone.system.clocks import StillClock
 from phone_system.phone_system_apps import run
 from shim_phone.hand_made_shim import MMCP_ACTIVITY, MMCP_RECEIVER, make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
-from shim_phone.world import AGENT, ON_PYTHON, SHIM, World, key, outputs_of, token_of
+from shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
 
 GRANTED = "com.example.granted"
 OTHER = "com.example.other"
@@ -49,7 +49,7 @@ def _bring_to_life(world: World, package: str) -> None:
 
 CALLERS = ("granted", "not granted", "other certificate", "shared uid", "both of a shared uid")
 GRANTS = ("one capability", "another capability", "everything", "nothing")
-CAPABILITIES = ("tally", "starter")
+CAPABILITIES = ("desk", "starter")
 PAIRS = list(itertools.product(CALLERS, GRANTS))
 
 
@@ -80,8 +80,8 @@ def test_a_start_proves_nothing_so_no_package_grant_counts_for_it(
 
 def _set_up(world: World, caller: str, grant: str) -> tuple[str, tuple[str, ...]]:
     """Install a caller, grant, and return the caller's package with what it may use."""
-    granted = {"one capability": ("tally",), "everything": CAPABILITIES}.get(grant, ())
-    wanted = {"one capability": ["tally"], "another capability": ["screen"], "everything": ["*"]}
+    granted = {"one capability": ("desk",), "everything": CAPABILITIES}.get(grant, ())
+    wanted = {"one capability": ["desk"], "another capability": ["screen"], "everything": ["*"]}
     packages = [ONE, TWO] if "shared" in caller else [GRANTED]
     for package in packages:
         world.install(agent_apk(package, shared="com.example.shared" if "shared" in caller else None))
@@ -98,7 +98,7 @@ def _set_up(world: World, caller: str, grant: str) -> tuple[str, tuple[str, ...]
     return packages[0], granted if caller in ("granted", "both of a shared uid") else ()
 
 
-@pytest.mark.parametrize("capability", ["tally", "*"])
+@pytest.mark.parametrize("capability", ["desk", "*"])
 def test_any_app_is_the_only_grant_for_starts_and_for_mmcp(world: World, capability: str) -> None:
     world.install(agent_apk(OTHER))
     _bring_to_life(world, OTHER)
@@ -108,13 +108,13 @@ def test_any_app_is_the_only_grant_for_starts_and_for_mmcp(world: World, capabil
     for is_granted in (False, True):
         if is_granted:
             world.grant("any-app", capability)
-        started = world.ask("tally", {"how": "well"}, carrier="start", caller=OTHER)
-        by_activity = world.agent().call_mmcp_activity(activity, "tally", {"how": "well"})
-        by_broadcast = world.agent().call_broadcast(receiver, "tally", {"how": "well"})
+        started = world.ask("desk", {"how": "well"}, carrier="start", caller=OTHER)
+        by_activity = world.agent().call_mmcp_activity(activity, "desk", {"how": "well"})
+        by_broadcast = world.agent().call_broadcast(receiver, "desk", {"how": "well"})
         assert by_activity.data is not None
         text = by_activity.data.extras.get_string("error")
         if is_granted:
-            assert outputs_of(started) == {"result": "1"}
+            assert outputs_of(started) == {"result": "did well"}
             assert (by_activity.code, text) == (-1, None)
             assert by_broadcast.code == -1
         else:
@@ -124,7 +124,7 @@ def test_any_app_is_the_only_grant_for_starts_and_for_mmcp(world: World, capabil
 
 
 def test_the_host_needs_no_grant_and_nobody_else_gets_in(world: World) -> None:
-    assert outputs_of(world.ask_host("tally", {"how": "well"})) == {"result": "1"}
+    assert outputs_of(world.ask_host("desk", {"how": "well"})) == {"result": "did well"}
     ran = world.run("content", "call", "--uri", f"content://{SHIM}.host", "--method", "hello", "--arg", "e30")
     assert "Bundle" in ran.stdout
     world.install(agent_apk(OTHER))
@@ -139,25 +139,25 @@ def test_the_host_needs_no_grant_and_nobody_else_gets_in(world: World) -> None:
 
 
 def test_a_denied_capability_and_one_that_does_not_exist_are_told_alike(world: World) -> None:
-    denied = world.ask("tally", {"how": "well"})["message"]
+    denied = world.ask("desk", {"how": "well"})["message"]
     assert world.ask("nothing", {"how": "well"})["message"] == denied
 
 
 def test_a_capability_that_is_switched_off_is_disabled_for_everybody(world: World) -> None:
     world.grant(AGENT)
-    world.host("switch", capability="tally", on=False)
-    assert token_of(world.ask("tally", {"how": "well"})) == "disabled"
-    assert token_of(world.ask_host("tally", {"how": "well"})) == "disabled"
-    world.host("switch", capability="tally", on=True)
-    assert outputs_of(world.ask("tally", {"how": "well"}))
+    world.host("switch", capability="desk", on=False)
+    assert token_of(world.ask("desk", {"how": "well"})) == "disabled"
+    assert token_of(world.ask_host("desk", {"how": "well"})) == "disabled"
+    world.host("switch", capability="desk", on=True)
+    assert outputs_of(world.ask("desk", {"how": "well"}))
 
 
 def test_grants_survive_the_process_and_go_when_they_are_revoked(world: World) -> None:
-    world.grant(AGENT, "tally")
+    world.grant(AGENT, "desk")
     world.system.force_stop(SHIM)
-    assert outputs_of(world.ask("tally", {"how": "well"})) == {"result": "1"}
-    assert world.host("revoke", caller=AGENT, capability="tally") == {"revoked": 1}
-    assert token_of(world.ask("tally", {"how": "well"})) == "denied"
+    assert outputs_of(world.ask("desk", {"how": "well"})) == {"result": "did well"}
+    assert world.host("revoke", caller=AGENT, capability="desk") == {"revoked": 1}
+    assert token_of(world.ask("desk", {"how": "well"})) == "denied"
 
 
 def test_the_certificate_of_an_app_that_the_shim_cannot_see_is_told_by_the_host(world: World) -> None:
@@ -165,15 +165,14 @@ def test_the_certificate_of_an_app_that_the_shim_cannot_see_is_told_by_the_host(
     assert refused["error"]["token"] == "unavailable"
     wrong = world.host("grant", caller=AGENT, capability="*", signer="0" * 64)
     assert "grant" in wrong
-    assert token_of(world.ask("tally", {"how": "well"})) == "denied"
+    assert token_of(world.ask("desk", {"how": "well"})) == "denied"
     assert world.host("grant", caller=AGENT, capability="*", signer="0" * 64)["error"]["token"] == (
         "unavailable"
     )
     assert "grant" in world.host("grant", caller=AGENT, capability="*")
-    assert outputs_of(world.ask("tally", {"how": "well"}))
+    assert outputs_of(world.ask("desk", {"how": "well"}))
 
 
-@ON_PYTHON
 @pytest.mark.parametrize(
     ("change", "token", "state"),
     [
@@ -187,7 +186,7 @@ def test_what_became_of_the_app_behind_decides_before_each_call(
     world: World, change: str, token: str, state: str
 ) -> None:
     world.grant(AGENT)
-    assert outputs_of(world.ask("tally", {"how": "well"}))
+    assert outputs_of(world.ask("desk", {"how": "well"}))
     if change in ("removed", "other signer"):
         world.system.packages.uninstall(TOOL)
     if change == "other signer":
@@ -196,7 +195,7 @@ def test_what_became_of_the_app_behind_decides_before_each_call(
         world.install(tool_apk(descriptor='{"tools":[1]}', version=2))
     elif change == "new version":
         world.install(tool_apk(version=2))
-    response = world.ask("tally", {"how": "well"})
+    response = world.ask("desk", {"how": "well"})
     assert ("" if response["status"] == "success" else token_of(response)) == token
     (told,) = world.host("status")["targets"]
     assert (told["package"], told["state"]) == (TOOL, state)
@@ -235,10 +234,10 @@ def _decide(world: World, answer: str) -> None:
 def test_the_user_is_asked_and_the_answer_counts(
     asking: World, answer: str, first: str, second: str | None
 ) -> None:
-    thread, answers = _ask_later(asking, "tally")
+    thread, answers = _ask_later(asking, "desk")
     asking.wait_until(lambda: "deny" in asking.shown())
     shown = asking.shown()
-    assert shown["capability"] == "tally"
+    assert shown["capability"] == "desk"
     assert shown["arguments"] == '{"how":"well"}'
     signer = asking.system.packages.find(AGENT)
     assert signer is not None
@@ -246,25 +245,25 @@ def test_the_user_is_asked_and_the_answer_counts(
     assert signer.signers[0][:8] in shown["caller"]
     _decide(asking, answer)
     thread.join(10)
-    assert (token_of(answers[0]) if first else outputs_of(answers[0])) == (first or {"result": "1"})
+    assert (token_of(answers[0]) if first else outputs_of(answers[0])) == (first or {"result": "did well"})
     asking.host("ask", on=False)
-    response = asking.ask("tally", {"how": "well"})
+    response = asking.ask("desk", {"how": "well"})
     assert response["status"] == ("success" if second == "" else "failure")
 
 
 def test_a_start_can_be_allowed_once_only_and_its_caller_has_no_name(asking: World) -> None:
-    thread, answers = _ask_later(asking, "tally", carrier="start")
+    thread, answers = _ask_later(asking, "desk", carrier="start")
     asking.wait_until(lambda: "deny" in asking.shown())
     assert asking.shown()["caller"] == "an app that Android does not name"
     assert "always" not in asking.shown()
     _decide(asking, "once")
     thread.join(10)
-    assert outputs_of(answers[0]) == {"result": "1"}
+    assert outputs_of(answers[0]) == {"result": "did well"}
     assert asking.host("status")["grants"] == []
 
 
 def test_going_back_is_a_no(asking: World) -> None:
-    thread, answers = _ask_later(asking, "tally")
+    thread, answers = _ask_later(asking, "desk")
     asking.wait_until(lambda: "deny" in asking.shown())
     asking.run("input", "keyevent", "BACK")
     thread.join(10)
@@ -272,16 +271,16 @@ def test_going_back_is_a_no(asking: World) -> None:
 
 
 def test_whoever_was_turned_away_may_not_ask_again_at_once(asking: World) -> None:
-    thread, answers = _ask_later(asking, "tally")
+    thread, answers = _ask_later(asking, "desk")
     _decide(asking, "deny")
     thread.join(10)
     begun = len(asking.system.log.of_kind("activity-started"))
-    assert token_of(asking.ask("tally", {"how": "well"})) == token_of(answers[0]) == "denied"
+    assert token_of(asking.ask("desk", {"how": "well"})) == token_of(answers[0]) == "denied"
     assert len(asking.system.log.of_kind("activity-started")) == begun
 
 
 def test_a_second_question_of_the_same_caller_is_not_put(asking: World) -> None:
-    thread, answers = _ask_later(asking, "tally")
+    thread, answers = _ask_later(asking, "desk")
     asking.wait_until(lambda: "deny" in asking.shown())
     assert token_of(asking.ask("radio", {"how": "well"})) == "denied"
     _decide(asking, "once")
@@ -292,14 +291,14 @@ def test_a_second_question_of_the_same_caller_is_not_put(asking: World) -> None:
 def test_a_question_that_no_screen_may_show_waits_in_a_notification() -> None:
     world = _world()
     world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
-    thread, answers = _ask_later(world, "tally")
+    thread, answers = _ask_later(world, "desk")
     world.wait_until(world.system.notifications.all)
     (posted,) = world.system.notifications.all()
     assert posted.package == SHIM
     world.system.notifications.tap(posted)
     _decide(world, "once")
     thread.join(10)
-    assert outputs_of(answers[0]) == {"result": "1"}
+    assert outputs_of(answers[0]) == {"result": "did well"}
     assert world.system.notifications.all() == []
     world.close()
 
@@ -313,7 +312,7 @@ def test_a_start_is_answered_interrupted_after_the_shim_died_where_android_bring
     world.show_agent()
     answers: list[str] = []
     agent = Agent(world.system.app_context(AGENT), patience=4)
-    text = request_text("tally", {"how": "silent"}, dialect="S0")
+    text = request_text("desk", {"how": "silent"}, dialect="S0")
 
     def ask() -> None:
         try:
@@ -340,7 +339,7 @@ def test_a_callback_that_opens_an_activity_is_not_sent(world: World) -> None:
     token = context.platform.create_activity_intent(
         Intent(component=ComponentName(AGENT, f"{AGENT}.MainActivity"))
     )
-    extras = Bundle.of_strings({"mobile-mcp-request": request_text("tally", {"how": "well"}, dialect="S0")})
+    extras = Bundle.of_strings({"mobile-mcp-request": request_text("desk", {"how": "well"}, dialect="S0")})
     extras = extras.with_extra("mcp_callback", Extra("pending-intent", token))
     context.start_service(Intent(component=SERVICE, extras=extras), foreground=True)
     world.wait_until(lambda: not [o for o in world.system.services.running() if o.name == SERVICE])
@@ -355,33 +354,31 @@ def test_a_message_without_an_answerable_form_is_dropped(world: World) -> None:
     assert binding is not None
     binding.send(Message(1, Bundle.of_strings({"something": "else"})))
     binding.send(Message(7, Bundle.of_strings({"mobile-mcp-request": "{}"})))
-    assert outputs_of(world.ask("tally", {"how": "well"}))
+    assert outputs_of(world.ask("desk", {"how": "well"}))
     assert answers == []
     binding.unbind()
 
 
-@ON_PYTHON
 def test_the_users_screen_revokes_switches_and_clears(world: World) -> None:
-    world.grant(AGENT, "tally")
-    assert outputs_of(world.ask("tally", {"how": "well"}))
+    world.grant(AGENT, "desk")
+    assert outputs_of(world.ask("desk", {"how": "well"}))
     world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.ManageActivity")
-    assert world.shown()["grant_0"] == f"{AGENT}: tally"
-    world.tap("revoke_0")
+    assert f"{AGENT}: desk" in world.texts()
+    world.tap_text("Revoke")
     assert world.host("status")["grants"] == []
-    world.tap("switch_0")
+    world.tap_text("screen")
     assert world.host("status")["switched_off"] == ["screen"]
     world.host("clear-history")
     assert world.host("history")["calls"] == []
 
 
-@ON_PYTHON
 def test_history_tells_who_called_what_and_never_with_what(world: World) -> None:
     world.grant(AGENT)
-    world.ask("tally", {"how": "well"})
+    world.ask("desk", {"how": "well"})
     world.ask("radio", {"how": "SECRET"})
     calls = world.host("history")["calls"]
     assert [(one["caller"], one["capability"], one["token"]) for one in calls] == [
-        (AGENT, "tally", None),
+        (AGENT, "desk", None),
         (AGENT, "radio", None),
     ]
     assert b"SECRET" not in world.files_of(SHIM)
@@ -409,10 +406,10 @@ def test_four_questions_wait_and_the_fifth_caller_is_denied(asking: World) -> No
         asking.install(agent_apk(one))
     waiting = []
     for one in callers[:4]:
-        waiting.append(_ask_later(asking, "tally", caller=one))
+        waiting.append(_ask_later(asking, "desk", caller=one))
         asking.wait_until(lambda: asking.system.log.of_kind("service-bound")[len(waiting) - 1 :])
     asking.wait_until(lambda: "deny" in asking.shown())
-    assert token_of(asking.ask("tally", {"how": "well"}, caller=callers[4])) == "denied"
+    assert token_of(asking.ask("desk", {"how": "well"}, caller=callers[4])) == "denied"
     for one in callers[:4]:
         asking.wait_until(functools.partial(_is_asked, asking, one))
         _decide(asking, "deny")
@@ -426,6 +423,6 @@ def test_a_question_without_an_answer_ends_in_a_no_after_a_minute() -> None:
     world.allow_screens()
     world.show_agent()
     begun = world.system.clock.now()
-    assert token_of(world.ask("tally", {"how": "well"})) == "denied"
+    assert token_of(world.ask("desk", {"how": "well"})) == "denied"
     assert world.system.clock.now() - begun >= 60.0
     world.close()

@@ -14,7 +14,7 @@ from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
 from droidgate_shim.phone.system.clocks import StillClock
 from shim_phone.hand_made_shim import make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
-from shim_phone.world import AGENT, ON_PYTHON, SHIM, World, key, outputs_of, token_of
+from shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
 
 
 @pytest.fixture
@@ -52,9 +52,9 @@ def _world(**more: Any) -> World:
         ("loner", "well", "canceled"),
         ("radio", "crash", "timeout"),
         ("radio", "silent", "timeout"),
-        ("tally", "crash", "interrupted"),
-        ("tally", "silent", "timeout"),
-        ("tally", "late", "timeout"),
+        ("desk", "crash", "interrupted"),
+        ("desk", "silent", "timeout"),
+        ("desk", "late", "timeout"),
     ],
 )
 def test_a_backend_that_does_not_answer_is_told_by_its_token(
@@ -63,10 +63,9 @@ def test_a_backend_that_does_not_answer_is_told_by_its_token(
     assert token_of(still.ask(capability, {"how": how})) == token
 
 
-@ON_PYTHON
 @pytest.mark.parametrize(
     ("capability", "answer"),
-    [("screen", "did well"), ("radio", "did well"), ("tally", "1"), ("starter", "started")],
+    [("screen", "did well"), ("radio", "did well"), ("desk", "did well"), ("starter", "started")],
 )
 def test_a_backend_that_behaves_is_answered_for(world: World, capability: str, answer: str) -> None:
     assert outputs_of(world.ask(capability, {"how": "well"})) == {"result": answer}
@@ -84,7 +83,7 @@ def test_the_screen_is_free_again_after_a_tool_that_never_ends(still: World) -> 
 
 def test_an_app_that_is_silent_as_a_whole_ends_in_a_timeout(still: World) -> None:
     still.system.faults = Faults(silent=frozenset({TOOL}))
-    for capability in ("screen", "radio", "tally", "starter"):
+    for capability in ("screen", "radio", "desk", "starter"):
         assert token_of(still.ask(capability, {"how": "well"})) == "timeout"
 
 
@@ -96,45 +95,12 @@ def test_an_app_that_answers_thrice_is_told_that_the_call_is_over(world: World) 
         lambda message: answers.append(message.data.get_string("mobile-mcp-response") or ""),
     )
     assert binding is not None
-    text = request_text("tally", {"how": "thrice"}, dialect="S0")
+    text = request_text("desk", {"how": "thrice"}, dialect="S0")
     binding.send(Message(1, Bundle.of_strings({"mobile-mcp-request": text})))
     world.wait_until(lambda: answers)
-    assert outputs_of(world.ask("tally", {"how": "well"})) == {"result": "2"}
+    assert outputs_of(world.ask("desk", {"how": "well"})) == {"result": "did well"}
     assert len(answers) == 1
     binding.unbind()
-
-
-def test_a_binding_stays_open_for_each_caller_and_so_the_app_keeps_its_count(world: World) -> None:
-    counts = [outputs_of(world.ask("tally", {"how": "well"}))["result"] for _ in range(3)]
-    assert counts == ["1", "2", "3"]
-    bound = [one for one in world.system.services.running() if one.name.package == TOOL]
-    assert [len(one.bindings) for one in bound] == [1]
-    assert outputs_of(world.ask_host("tally", {"how": "well"})) == {"result": "4"}
-    assert [len(one.bindings) for one in bound] == [2]
-
-
-def test_a_binding_ends_after_a_minute_without_calls(still: World) -> None:
-    assert outputs_of(still.ask("tally", {"how": "well"})) == {"result": "1"}
-    still.wait_until(lambda: not [one for one in still.system.services.running() if one.name.package == TOOL])
-    assert outputs_of(still.ask("tally", {"how": "well"})) == {"result": "1"}
-
-
-def test_a_death_fails_each_open_call_once(world: World) -> None:
-    tokens: list[str] = []
-
-    def ask(how: str) -> None:
-        tokens.append(token_of(world.ask("tally", {"how": how})))
-
-    waiting = [threading.Thread(target=ask, args=("silent",)) for _ in range(3)]
-    for one in waiting:
-        one.start()
-    world.wait_until(lambda: world.host("status")["open"] == len(waiting))
-    world.system.end_processes(TOOL, "test")
-    for one in waiting:
-        one.join(10)
-    assert tokens == ["interrupted"] * 3
-    assert world.host("status")["open"] == 0
-    assert outputs_of(world.ask("tally", {"how": "well"})) == {"result": "1"}
 
 
 def test_what_goes_out_holds_the_tools_extras_and_the_origin_and_no_more(world: World) -> None:
@@ -168,7 +134,7 @@ def test_a_ninth_waiting_screen_call_is_told_to_come_later(world: World) -> None
 def test_a_flood_is_refused_and_the_app_behind_sees_only_what_passes(world: World) -> None:
     tokens = []
     for _ in range(25):
-        response = world.ask("tally", {"how": "well"})
+        response = world.ask("desk", {"how": "well"})
         tokens.append("" if response["status"] == "success" else token_of(response))
     assert tokens[:10] == [""] * 10
     assert set(tokens[11:]) == {"busy"}
@@ -176,7 +142,6 @@ def test_a_flood_is_refused_and_the_app_behind_sees_only_what_passes(world: Worl
     assert len(held) == tokens.count("")
 
 
-@ON_PYTHON
 def test_a_locked_screen_needs_the_user(world: World) -> None:
     world.system.is_locked = True
     assert token_of(world.ask("screen", {"how": "well"})) == "needs_user"

@@ -52,14 +52,14 @@ def _frame(text: str) -> bytes:
 
 def test_a_long_request_goes_as_a_frame_and_its_answer_comes_as_one_once(world: World) -> None:
     uri = f"content://{SHIM}.host/calls/{'0a' * 16}"
-    request = request_text("tally", {"how": "well" + "x" * 60_000}, dialect="S1")
+    request = request_text("desk", {"how": "well" + "x" * 60_000}, dialect="S1")
     assert world.run("content", "write", "--uri", uri, stdin=_frame(request)).stderr == ""
     answer = world.read_content(uri)
     assert answer[:4] == b"DGF1"
     payload = answer[40:]
     assert answer == _frame(payload.decode())
     response = json.loads(payload)["mobile-mcp-response"]["response"]
-    assert outputs_of(response) == {"result": "1"}
+    assert outputs_of(response) == {"result": "did well" + "x" * 60_000}
     assert "FileNotFoundException" in world.run("content", "read", "--uri", uri).stderr
 
 
@@ -87,7 +87,7 @@ def test_what_is_no_frame_is_refused(world: World, content: bytes) -> None:
         ("hello", {"version": 2}, "unsupported_version"),
         ("hello", {}, "unsupported_version"),
         ("dance", {"version": 1}, "invalid_argument"),
-        ("switch", {"version": 1, "capability": "tally"}, "invalid_argument"),
+        ("switch", {"version": 1, "capability": "desk"}, "invalid_argument"),
         ("switch", {"version": 1, "capability": "nothing", "on": True}, "unknown_capability"),
         ("call", {"version": 1, "request": "no request"}, "invalid_argument"),
         ("discover-broadcast", {"version": 1, "component": "x"}, "invalid_argument"),
@@ -109,14 +109,14 @@ def test_what_the_host_asks_wrongly_is_told_by_a_token(
 
 
 def test_the_hosts_deadline_ends_a_call(world: World) -> None:
-    assert token_of(world.ask_host("tally", {"how": "silent"}, deadline_ms=100)) == "timeout"
+    assert token_of(world.ask_host("desk", {"how": "silent"}, deadline_ms=100)) == "timeout"
 
 
 def test_the_host_is_answered_while_other_calls_wait(world: World) -> None:
-    thread = threading.Thread(target=lambda: world.ask_host("tally", {"how": "silent"}))
+    thread = threading.Thread(target=lambda: world.ask_host("desk", {"how": "silent"}))
     thread.start()
     world.wait_until(lambda: world.host("status")["open"] == 1)
-    assert outputs_of(world.ask_host("tally", {"how": "well"})) == {"result": "1"}
+    assert outputs_of(world.ask_host("desk", {"how": "well"})) == {"result": "did well"}
     world.system.end_processes(TOOL, "test")
     thread.join(10)
 

@@ -39,12 +39,12 @@ def world(shim_runtime: str) -> Iterator[World]:
 
 @ON_THE_JVM
 def test_what_a_shim_stores_outlives_its_process_and_what_it_holds_does_not(world: World) -> None:
-    world.grant("any-app", "tally")
-    first = outputs_of(world.ask("tally", {"how": "well"}))
-    assert b'"tally"' in world.files_of(SHIM)
+    world.grant("any-app", "desk")
+    first = outputs_of(world.ask("desk", {"how": "well"}))
+    assert b'"desk"' in world.files_of(SHIM)
     world.system.end_processes(SHIM, "test")
     assert world.host("status")["open"] == 0
-    assert outputs_of(world.ask("tally", {"how": "well"})) != {}
+    assert outputs_of(world.ask("desk", {"how": "well"})) != {}
     assert first != {}
 
 
@@ -53,11 +53,11 @@ def test_two_phones_share_the_jvm_and_nothing_else(world: World) -> None:
     other = World(behaviours={TOOL: ToolApp}, shim_runtime="jvm")
     other.install(tool_apk())
     other.install(make_shim(tool_routes(), key=key()))
-    world.grant("any-app", "tally")
+    world.grant("any-app", "desk")
     assert other.host("status")["grants"] == []
-    assert outputs_of(world.ask("tally", {"how": "well"}))
+    assert outputs_of(world.ask("desk", {"how": "well"}))
     other.close()
-    assert outputs_of(world.ask("tally", {"how": "well"}))
+    assert outputs_of(world.ask("desk", {"how": "well"}))
 
 
 @ON_THE_JVM

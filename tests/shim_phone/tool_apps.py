@@ -13,7 +13,6 @@ from droidgate_shim.phone.apps.behaviour import (
     App,
     AppCrashError,
     BroadcastResult,
-    Context,
     Message,
     Receiver,
     Service,
@@ -43,7 +42,7 @@ _APPLICATION = """
   <meta-data android:name="mMCP_manifest" android:value='{descriptor}'/>
   <intent-filter><action android:name="com.example.ACTION_MMCP_INVOKE"/></intent-filter>
 </receiver>
-<service android:name=".Tally" android:exported="true">
+<service android:name=".Desk" android:exported="true">
   <meta-data android:name="mMCP_manifest" android:value='{descriptor}'/>
   <intent-filter><action android:name="mobile.mcp.SERVICE"/></intent-filter>
 </service>
@@ -85,7 +84,7 @@ def tool_routes(**of_target: Any) -> list[dict[str, Any]]:
         "screen": ("mmcp-activity", "Tool", {"tool": "act"}),
         "loner": ("mmcp-activity", "Loner", {"tool": "act"}),
         "radio": ("mmcp-broadcast", "Radio", {"tool": "act"}),
-        "tally": ("mobile-mcp", "Tally", {"capability": "act", "dialect": "S0"}),
+        "desk": ("mobile-mcp", "Desk", {"capability": "act", "dialect": "S0"}),
         "starter": ("mobile-mcp", "Starter", {"capability": "act", "dialect": "S0"}),
     }
     return [
@@ -130,12 +129,8 @@ class Radio(Receiver):
         return None if how == "silent" else BroadcastResult(-1, f"did {how}", current.extras)
 
 
-class Tally(Service):
-    """Counts how often each binding has called it: the count is lost when the service ends."""
-
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
-        self.count = 0
+class Desk(Service):
+    """Answers whoever is bound as its parameter `how` says."""
 
     def on_bind(self, intent: Intent) -> Callable[[Message], None]:
         del intent
@@ -148,8 +143,7 @@ class Tally(Service):
             raise AppCrashError
         if how == "silent":
             return
-        self.count += 1
-        answer = response_of(request["request"]["id"], {"result": str(self.count)})
+        answer = response_of(request["request"]["id"], {"result": f"did {how}"})
         reply = message.reply_to or ""
         for _ in range(3 if how == "thrice" else 1):
             if how == "late":
@@ -188,7 +182,7 @@ class ToolApp(App):
     PACKAGE = TOOL
     ACTIVITIES = {f"{TOOL}.Tool": Tool, f"{TOOL}.Loner": Tool}
     RECEIVERS = {f"{TOOL}.Radio": Radio}
-    SERVICES = {f"{TOOL}.Tally": Tally, f"{TOOL}.Starter": Starter}
+    SERVICES = {f"{TOOL}.Desk": Desk, f"{TOOL}.Starter": Starter}
 
 
 def agent_apk(package: str, *, signer: str = "first", shared: str | None = None, version: int = 1) -> bytes:

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any, Literal
 from xml.etree import ElementTree as ET
 
-import pytest
-
 from droidgate.apk.signing_keys import SigningKey
 from droidgate_shim.phone.apps.agent import Agent, Dialect, request_text
 from droidgate_shim.phone.apps.behaviour import App, AppFunctionError
@@ -40,9 +38,6 @@ OVERLAY = "SYSTEM_ALERT_WINDOW"
 LENDING_FLAG = 512
 
 Carrier = Literal["bind", "start"]
-
-ON_PYTHON = pytest.mark.parametrize("shim_runtime", ["python"], indirect=True)
-"""For screens by the ids of the Python shim, and for receivers whose manifest the Java shim does not read."""
 
 
 class World:
@@ -214,12 +209,22 @@ class World:
             if node.get("resource-id")
         }
 
-    def tap(self, view_id: str) -> None:
-        """Tap a view with `input tap`, where `uiautomator dump` says that it is."""
+    def texts(self) -> list[str]:
+        """Return the texts that `uiautomator dump` shows, from top to bottom."""
         root = ET.fromstring(self.system.window.hierarchy())
-        (node,) = (
-            one for one in root.iter("node") if (one.get("resource-id") or "").rpartition("/")[2] == view_id
-        )
+        return [node.get("text") or "" for node in root.iter("node")]
+
+    def tap(self, view_id: str) -> None:
+        """Tap the one view of this id."""
+        self._tap(lambda node: (node.get("resource-id") or "").rpartition("/")[2] == view_id)
+
+    def tap_text(self, text: str) -> None:
+        """Tap the one view that shows this text."""
+        self._tap(lambda node: node.get("text") == text)
+
+    def _tap(self, is_meant: Callable[[ET.Element], bool]) -> None:
+        """Tap with `input tap`, where `uiautomator dump` says that a view is."""
+        (node,) = filter(is_meant, ET.fromstring(self.system.window.hierarchy()).iter("node"))
         left, top, right, bottom = (
             int(one) for one in (node.get("bounds") or "").replace("][", ",").strip("[]").split(",")
         )

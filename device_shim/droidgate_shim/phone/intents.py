@@ -119,3 +119,16 @@ class Intent:
     mime_type: str | None = None
     flags: int = 0
     extras: Bundle = field(default_factory=Bundle)
+    identifier: str | None = None
+
+    def filter_comparison(self) -> tuple[object, ...]:
+        """Return what two intents have in common that are one to `Intent.filterEquals`."""
+        return (
+            self.action,
+            self.data,
+            self.mime_type,
+            self.identifier,
+            self.package,
+            self.component,
+            frozenset(self.categories),
+        )

@@ -28,6 +28,7 @@ _SAMPLES: Final = {
     "notes": ("dev.droidgate.sample.notes", "notes/app"),
     "notes-legacy": ("dev.droidgate.sample.notes.legacy", "notes/legacy"),
     "pdf-tool": ("dev.droidgate.sample.pdftool", "pdf-tool/app"),
+    "tally": ("dev.droidgate.sample.tally", "tally/app"),
     "weather": ("dev.droidgate.sample.weather", "weather/app"),
     "agent": ("dev.droidgate.sample.agent", "agent/app"),
 }

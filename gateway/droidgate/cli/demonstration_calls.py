@@ -7,7 +7,8 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from operator import eq
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -37,6 +38,7 @@ CLOCK_IN: Final = "dev.droidgate.sample.clockin"
 NOTES: Final = "dev.droidgate.sample.notes"
 PLAIN_NOTES: Final = "dev.droidgate.sample.notes.legacy"
 PDF_TOOL: Final = "dev.droidgate.sample.pdftool"
+TALLY: Final = "dev.droidgate.sample.tally"
 WEATHER: Final = "dev.droidgate.sample.weather"
 
 _ADVERTISED: Final = frozenset({"mmcp", "mmcp-broadcast", "appfunctions"})
@@ -127,6 +129,7 @@ class DemonstrationCalls:
             self._bound_to_app_function,
             self._bound_to_platform_function,
             self._started_to_mobile_mcp,
+            self._bound_to_mobile_mcp_that_remembers,
             self._mmcp_activity_to_mobile_mcp,
             self._broadcast_to_mmcp_activity,
             self._app_function_to_mobile_mcp,
@@ -143,7 +146,7 @@ class DemonstrationCalls:
         device.run(["am", "start", "-W", "-n", f"{AGENT}/.MainActivity"])
 
     def _grant(self) -> None:
-        for package in (CLOCK_IN, NOTES, PLAIN_NOTES, PDF_TOOL, WEATHER):
+        for package in (CLOCK_IN, NOTES, PLAIN_NOTES, PDF_TOOL, TALLY, WEATHER):
             client = self._client(package)
             client.ask(on=True)
             client.grant(AGENT, signer=self.key.digest)
@@ -264,6 +267,19 @@ class DemonstrationCalls:
             lambda: self._through(CLOCK_IN, "make_up_clock_in", arguments, "S0", bound=False),
             lambda _answer: self._is_clocked_in(_DAY),
         )
+
+    def _bound_to_mobile_mcp_that_remembers(self) -> None:
+        """The shim keeps its binding for the agent, and the app keeps the agent's points with it."""
+        for points, total in ((2, 2), (3, 5)):
+            arguments: dict[str, Json] = {"player": "Ada", "points": points}
+            right: Json = {"player": "Ada", "total": total}
+            self._make(
+                "Mobile-MCP bound (S0) -> Mobile-MCP",
+                "add_points",
+                arguments,
+                partial(self._through, TALLY, "add_points", arguments, "S0", bound=True),
+                partial(eq, right),
+            )
 
     def _mmcp_activity_to_mobile_mcp(self) -> None:
         arguments: dict[str, Json] = {"date": _DAY}

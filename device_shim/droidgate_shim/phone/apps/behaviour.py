@@ -242,9 +242,26 @@ class Service:
         return self.on_start_command(intent)
 
     def on_bind(self, intent: Intent) -> Callable[[Message], None] | None:
-        """Return what handles the messages of a Messenger; None where the service cannot be bound."""
+        """Return what handles the messages of a Messenger; None where the service cannot be bound.
+
+        As on Android a service is asked once for each intent that differs from the others
+        (`Intent.filterEquals`); whoever else binds with an equal one is given the same.
+        """
         del intent
         return None
+
+    def on_unbind(self, intent: Intent) -> bool:
+        """Handle that the last who was bound with this intent has let go.
+
+        Returns:
+            Whether to tell `on_rebind` when somebody comes back while the service lives. Only then
+            `on_unbind` is called again.
+        """
+        del intent
+        return False
+
+    def on_rebind(self, intent: Intent) -> None:
+        """Handle that somebody is bound again with this intent."""
 
     def on_destroy(self) -> None:
         """Handle the end of the service."""

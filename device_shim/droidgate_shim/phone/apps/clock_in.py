@@ -8,25 +8,18 @@ from typing import Final
 
 from droidgate_shim.phone.apps.behaviour import (
     Activity,
-    AndroidError,
     App,
     AppFiles,
     Context,
     Message,
     Service,
 )
-from droidgate_shim.phone.apps.clock_in_engine import Calendar, ClockInEngine, read_descriptor
+from droidgate_shim.phone.apps.clock_in_engine import Calendar, ClockInEngine
 from droidgate_shim.phone.apps.preferences import Preferences
-from droidgate_shim.phone.intents import Bundle, Extra, Intent
+from droidgate_shim.phone.apps.tool_messages import answer_message, answer_start
+from droidgate_shim.phone.apps.tool_requests import read_descriptor
+from droidgate_shim.phone.intents import Intent
 from droidgate_shim.phone.screen.views import View
-
-MSG_REQUEST: Final = 1
-MSG_RESPONSE: Final = 2
-KEY_REQUEST: Final = "request"
-KEY_RESPONSE: Final = "response"
-EXTRA_REQUEST: Final = "mobile-mcp-request"
-EXTRA_RESPONSE: Final = "mobile-mcp-response"
-EXTRA_CALLBACK: Final = "mcp_callback"
 
 _PACKAGE: Final = "dev.droidgate.sample.clockin"
 
@@ -72,31 +65,10 @@ class ClockInService(Service):
 
     def on_start_command(self, intent: Intent) -> None:
         """Answer through the PendingIntent that came with the request; do nothing without one."""
-        callback = intent.extras.values.get(EXTRA_CALLBACK)
-        if callback is None or callback.kind != "pending-intent":
-            return
-        answer = self._engine.answer(intent.extras.get_string(EXTRA_REQUEST))
-        fill_in = Intent(extras=Bundle.of_strings({EXTRA_RESPONSE: answer}))
-        try:
-            self.context.send_pending_intent(str(callback.value), fill_in)
-        except AndroidError:
-            # The assistant withdrew its callback.
-            return
+        answer_start(self.context, intent, self._engine.answer)
 
     def _answer_message(self, message: Message) -> None:
-        if message.what != MSG_REQUEST or message.reply_to is None:
-            return
-        is_long = EXTRA_REQUEST in message.data.values
-        request_key, response_key = (
-            (EXTRA_REQUEST, EXTRA_RESPONSE) if is_long else (KEY_REQUEST, KEY_RESPONSE)
-        )
-        answer = self._engine.answer(message.data.get_string(request_key))
-        reply = Message(MSG_RESPONSE, Bundle({response_key: Extra("string", answer)}))
-        try:
-            self.context.send_message(message.reply_to, reply)
-        except AndroidError:
-            # The assistant left before its answer.
-            return
+        answer_message(self.context, message, self._engine.answer)
 
 
 class MainActivity(Activity):

@@ -13,11 +13,13 @@ from droidgate_shim.phone.apps.pdf_tool import PdfToolApp
 from droidgate_shim.phone.apps.plain_notes import PlainNotesApp
 from droidgate_shim.phone.apps.shim.recognition import is_shim
 from droidgate_shim.phone.apps.shim_runtimes import ShimRuntime
+from droidgate_shim.phone.apps.tally import TallyApp
 from droidgate_shim.phone.apps.weather import WeatherApp
 from droidgate_shim.phone.system.package_records import InstalledPackage
 
 BEHAVIOURS: Final[Mapping[str, type[App]]] = {
-    app.PACKAGE: app for app in (AgentApp, ClockInApp, NotesApp, PdfToolApp, PlainNotesApp, WeatherApp)
+    app.PACKAGE: app
+    for app in (AgentApp, ClockInApp, NotesApp, PdfToolApp, PlainNotesApp, TallyApp, WeatherApp)
 }
 """The behaviours of the sample apps, by package."""
 

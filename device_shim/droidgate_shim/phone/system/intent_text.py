@@ -23,6 +23,8 @@ def show_intent(intent: Intent) -> str:
         parts.append(f"dat={_safe_uri(intent.data)}")
     if intent.mime_type is not None:
         parts.append(f"typ={intent.mime_type}")
+    if intent.identifier is not None:
+        parts.append(f"id={intent.identifier}")
     if intent.flags:
         parts.append(f"flg=0x{intent.flags & 0xFFFFFFFF:x}")
     if intent.package is not None:

@@ -70,6 +70,7 @@ def fill_in(base: Intent, added: Intent) -> Intent:
         mime_type=base.mime_type if has_data else added.mime_type,
         flags=base.flags | added.flags,
         extras=Bundle({**added.extras.values, **base.extras.values}),
+        identifier=base.identifier if base.identifier is not None else added.identifier,
     )
 
 

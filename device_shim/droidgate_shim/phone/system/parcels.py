@@ -84,6 +84,7 @@ class _Writer:
         self.text(intent.action)
         self.text(intent.data)
         self.text(intent.mime_type)
+        self.text(intent.identifier)
         self.number(intent.flags & 0xFFFFFFFF, "<I")
         self.text(intent.package)
         self.text(None if intent.component is None else intent.component.package)
@@ -144,7 +145,7 @@ class _Reader:
         return self.bundle() if kind == "bundle" else None
 
     def intent(self) -> Intent:
-        action, data, mime_type = self.text(), self.text(), self.text()
+        action, data, mime_type, identifier = self.text(), self.text(), self.text(), self.text()
         flags = self.number("<I")
         package, component_package, class_name = self.text(), self.text(), self.text()
         component = None
@@ -159,6 +160,7 @@ class _Reader:
             mime_type=mime_type,
             flags=flags,
             extras=self.bundle(),
+            identifier=identifier,
         )
 
 

@@ -1,4 +1,4 @@
-"""Services: started and bound (AOSP's ActiveServices; reference android-runtime 0, 1.1, 1.3)."""
+"""Services: started and bound (AOSP's ActiveServices; reference android-runtime 0, 1.1, 1.3, 2.1)."""
 
 from __future__ import annotations
 
@@ -69,6 +69,21 @@ class ServiceRefusedError(Exception):
 
 
 @dataclass(slots=True)
+class _Binder:
+    """What a service hands out for one intent, and who is bound with it (AOSP's IntentBindRecord).
+
+    All but the bindings changes on the service's main thread only.
+    """
+
+    intent: Intent
+    bindings: list[BoundService] = field(default_factory=list)
+    is_asked: bool = False
+    handle: Callable[[Message], None] | None = None
+    is_told_bound: bool = False
+    wants_rebind: bool = False
+
+
+@dataclass(slots=True)
 class ServiceRecord:
     """A service that runs."""
 
@@ -78,12 +93,17 @@ class ServiceRecord:
     started: bool = False
     foreground: bool = False
     redelivered: list[Intent] = field(default_factory=list)
-    bindings: list[BoundService] = field(default_factory=list)
+    binders: dict[tuple[object, ...], _Binder] = field(default_factory=dict)
 
     @property
     def name(self) -> ComponentName:
         """Its component."""
         return self.match.name
+
+    @property
+    def bindings(self) -> list[BoundService]:
+        """Who is bound to it."""
+        return [binding for binder in list(self.binders.values()) for binding in binder.bindings]
 
 
 class BoundService:
@@ -93,12 +113,14 @@ class BoundService:
         self,
         system: AndroidSystem,
         record: ServiceRecord,
+        binder: _Binder,
         caller: Caller,
         on_message: Callable[[Message], None],
         flags: int = 0,
     ) -> None:
         self.caller = caller
         self.flags = flags
+        self.binder = binder
         self.bound = True
         self.forget_death: Callable[[], None] | None = None
         self._system = system
@@ -214,10 +236,10 @@ class ServiceManager:
         begun = self._begin_binding(caller, intent, on_message, flags)
         if begun is None:
             return None
-        record, binding, crossed = begun
+        record, binding = begun
         try:
             handle = self._system.processes.call_code(
-                record.process, lambda: self._instance(record).on_bind(crossed), BIND_SECONDS
+                record.process, lambda: self._ask_for_binder(record, binding.binder), BIND_SECONDS
             )
         except (DeadProcessError, NoAnswerError):
             binding.unbind()
@@ -243,13 +265,13 @@ class ServiceManager:
         begun = self._begin_binding(caller, intent, connection.on_message, connection.flags)
         if begun is None:
             return None
-        record, binding, crossed = begun
+        record, binding = begun
         binding.forget_death = record.process.on_death(
             lambda: self._tell(binding, connection.on_disconnected)
         )
 
         def connect() -> None:
-            handle = self._instance(record).on_bind(crossed)
+            handle = self._ask_for_binder(record, binding.binder)
             self._log_bound(binding, handle)
             if handle is None:
                 self._tell(binding, connection.on_null_binding)
@@ -270,7 +292,7 @@ class ServiceManager:
 
     def _begin_binding(
         self, caller: Caller, intent: Intent, on_message: Callable[[Message], None], flags: int
-    ) -> tuple[ServiceRecord, BoundService, Intent] | None:
+    ) -> tuple[ServiceRecord, BoundService] | None:
         crossed = cross_intent(intent, TRANSACTION_LIMIT)
         match = self._find(caller, crossed)
         if match is None:
@@ -284,9 +306,28 @@ class ServiceManager:
         with self._lock:
             self._system.resolver.interacted(caller.uid, match.package.uid)
             record = self._bring_up(match, service)
-            binding = BoundService(self._system, record, caller, on_message, flags)
-            record.bindings.append(binding)
-        return record, binding, crossed
+            binder = record.binders.setdefault(crossed.filter_comparison(), _Binder(crossed))
+            binding = BoundService(self._system, record, binder, caller, on_message, flags)
+            binder.bindings.append(binding)
+        return record, binding
+
+    def _ask_for_binder(self, record: ServiceRecord, binder: _Binder) -> Callable[[Message], None] | None:
+        """Return what a service hands out for an intent: it is asked for it once (bindServiceLocked)."""
+        instance = self._instance(record)
+        if not binder.is_asked:
+            binder.handle = instance.on_bind(binder.intent)
+            binder.is_asked = binder.is_told_bound = True
+        elif binder.wants_rebind:
+            binder.wants_rebind = False
+            binder.is_told_bound = True
+            instance.on_rebind(binder.intent)
+        return binder.handle
+
+    def _tell_unbound(self, record: ServiceRecord, binder: _Binder) -> None:
+        """Tell a service that nobody is bound with an intent any more (removeConnectionLocked)."""
+        if record.instance is not None and binder.is_told_bound:
+            binder.is_told_bound = False
+            binder.wants_rebind = record.instance.on_unbind(binder.intent)
 
     def _tell(self, binding: BoundService, listener: Callable[[], None]) -> None:
         """Tell a client what became of its binding, unless it has let go of it."""
@@ -302,9 +343,14 @@ class ServiceManager:
 
     def release(self, record: ServiceRecord, binding: BoundService) -> None:
         """Forget a binding."""
+        binder = binding.binder
         with self._lock:
-            if binding in record.bindings:
-                record.bindings.remove(binding)
+            if binding not in binder.bindings:
+                return
+            binder.bindings.remove(binding)
+            is_last = not binder.bindings
+        if is_last:
+            self._system.processes.run_code(record.process, lambda: self._tell_unbound(record, binder))
         self._end_if_unused(record)
 
     def forget_process(self, process: AppProcess) -> None:

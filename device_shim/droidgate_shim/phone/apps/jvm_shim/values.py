@@ -52,6 +52,7 @@ def tell_intent(intent: Intent) -> Told:
         "categories": list(intent.categories),
         "data": intent.data,
         "type": intent.mime_type,
+        "identifier": intent.identifier,
         "flags": _signed(intent.flags),
         "extras": tell_bundle(intent.extras),
     }
@@ -69,6 +70,7 @@ def read_intent(told: Mapping[str, Any]) -> Intent:
         mime_type=told.get("type"),
         flags=int(told.get("flags") or 0) & 0xFFFFFFFF,
         extras=read_bundle(told.get("extras")),
+        identifier=told.get("identifier"),
     )
 
 

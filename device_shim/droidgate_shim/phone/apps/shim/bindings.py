@@ -1,7 +1,8 @@
 """Calls of Mobile-MCP tool apps: bound where they can be, else started (docs/shim.md 4).
 
-A binding is kept for one caller and one component, so that an app that remembers who is bound sees the
-shim's callers apart.
+A binding is kept for one caller and one component. To the app behind, all messages come from the shim's uid;
+what tells the shim's callers apart there is the binder: Android asks a service for one for each intent that
+differs from the others, and the intents differ by their identifiers.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 ACTION_SERVICE: Final = "mobile.mcp.SERVICE"
 EXTRA_CALLBACK: Final = "mcp_callback"
 IDLE_SECONDS: Final = 60.0
+_FIRST_IDENTIFIERS: Final = 29
 _REQUEST: Final = 1
 _RESPONSE: Final = 2
 
@@ -80,8 +82,10 @@ class Bindings:
             on_null_binding=lambda: self._start_instead(key, held),
             on_disconnected=lambda: self._died(key, held),
         )
+        has_identifiers = self._core.platform.sdk >= _FIRST_IDENTIFIERS
+        intent = Intent(ACTION_SERVICE, key[1], identifier=str(key[0]) if has_identifiers else None)
         try:
-            held.binding = self._core.platform.bind(Intent(ACTION_SERVICE, key[1]), connection)
+            held.binding = self._core.platform.bind(intent, connection)
         except AndroidError:
             return None
         if held.binding is None:

@@ -1,6 +1,7 @@
 package dev.droidgate.shim;
 
 import android.content.Intent;
+import android.os.Build;
 import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
@@ -11,7 +12,9 @@ import java.util.Map;
 /**
  * Calls of other Mobile-MCP tools: bound where they let themselves be bound, else started (docs/shim.md 4).
  *
- * <p>A tool may keep what belongs to one agent with its binding, so each agent has a binding of its own.
+ * <p>A tool may keep what belongs to one agent with its binding, so each agent has a binding of its own. All messages
+ * come from the shim's uid; a tool tells its agents apart by the binder, for which Android asks it once for each intent
+ * that differs from the others: by its identifier, from Android 10 on.
  */
 final class MobileMcpCaller {
     private final Shim shim;
@@ -51,7 +54,11 @@ final class MobileMcpCaller {
             }
         }
         if (isNew) {
-            binding.bind(new Intent(Names.SERVICE).setComponent(intent.getComponent()));
+            Intent tool = new Intent(Names.SERVICE).setComponent(intent.getComponent());
+            if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q) {
+                tool.setIdentifier(Long.toString(reply.caller.uid));
+            }
+            binding.bind(tool);
         }
         ToolBinding taker = binding;
         reply.whenAnswered(() -> taker.ended(call));

@@ -54,16 +54,15 @@ final class TargetDigests {
         if (Discoveries.RECIPE.equals(recipe)) {
             return digestOf(Discoveries.text(shim.discoveries.discover(route.component)));
         }
-        ComponentName component = ComponentName.unflattenFromString(route.component);
         if ("mmcp".equals(recipe)) {
-            return digestOf(textOf(component, Names.MMCP_MANIFEST));
+            return digestOf(textOf(infoOf(route), Names.MMCP_MANIFEST));
         }
-        String text = null;
-        if ("mobile-mcp".equals(recipe)) {
-            text = textOf(component, Names.CAPABILITIES);
-            text = text == null ? textOf(component, Names.OLD_CAPABILITIES) : text;
+        if (!"mobile-mcp".equals(recipe)) {
+            return null;
         }
-        return digestOf(text);
+        ComponentInfo info = infoOf(route);
+        String text = textOf(info, Names.CAPABILITIES);
+        return digestOf(text == null ? textOf(info, Names.OLD_CAPABILITIES) : text);
     }
 
     private static String digestOf(String text) {
@@ -80,12 +79,6 @@ final class TargetDigests {
             }
         }
         return Hex.of(digest.digest());
-    }
-
-    private String textOf(ComponentName component, String key)
-            throws PackageManager.NameNotFoundException, IOException, XmlPullParserException {
-        ComponentInfo info = infoOf(component);
-        return info == null ? null : textOf(info, key);
     }
 
     /** Returns what meta-data holds: a text, the content of a raw resource, or the events of an XML. */
@@ -110,16 +103,16 @@ final class TargetDigests {
         }
     }
 
-    /** Returns an activity, service or receiver with its meta-data, null where there is none. */
-    private ComponentInfo infoOf(ComponentName component) {
-        try {
-            return packages.getActivityInfo(component, PackageManager.GET_META_DATA);
-        } catch (PackageManager.NameNotFoundException none) {
-            try {
+    /** Returns what a route calls, with its meta-data. */
+    private ComponentInfo infoOf(Route route) throws PackageManager.NameNotFoundException {
+        ComponentName component = ComponentName.unflattenFromString(route.component);
+        switch (route.backend) {
+            case Route.ACTIVITY:
+                return packages.getActivityInfo(component, PackageManager.GET_META_DATA);
+            case Route.BROADCAST:
+                return packages.getReceiverInfo(component, PackageManager.GET_META_DATA);
+            default:
                 return packages.getServiceInfo(component, PackageManager.GET_META_DATA);
-            } catch (PackageManager.NameNotFoundException gone) {
-                return null;
-            }
         }
     }
 }

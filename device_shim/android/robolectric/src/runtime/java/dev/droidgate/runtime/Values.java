@@ -185,6 +185,7 @@ final class Values {
                 "categories", categories,
                 "data", intent.getDataString(),
                 "type", intent.getType(),
+                "identifier", intent.getIdentifier(),
                 "flags", intent.getFlags(),
                 "extras", told(process, intent.getExtras()));
     }
@@ -204,6 +205,7 @@ final class Values {
         if (data != null || !told.isNull("type")) {
             intent.setDataAndType(data == null ? null : Uri.parse(data), text(told, "type"));
         }
+        intent.setIdentifier(text(told, "identifier"));
         intent.setFlags(told.optInt("flags"));
         JSONArray extras = told.optJSONArray("extras");
         if (extras != null && extras.length() > 0) {

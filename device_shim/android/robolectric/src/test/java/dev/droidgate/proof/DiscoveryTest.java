@@ -25,7 +25,7 @@ public final class DiscoveryTest extends ShimTest {
                 List.of(new Tool.Parameter("a", "integer", true, "a"), new Tool.Parameter("b", "integer", true, "b")),
                 add.input());
         assertEquals("result", add.output().get(0).name());
-        assertEquals(7, shim.capabilities().size());
+        assertEquals(8, shim.capabilities().size());
     }
 
     @Test

@@ -52,7 +52,7 @@ public final class HostTest extends ShimTest {
         assertEquals("5e".repeat(32), host.text("hello", "build"));
         assertEquals(String.valueOf(36), host.text("hello", "sdk"));
         assertEquals(
-                "[\"desk.echo\",\"desk.add\",\"radio.forecast\",\"clock.now\",\"lamp.switch\",\"notes.create\",\"notes.count\"]",
+                "[\"desk.echo\",\"desk.add\",\"radio.forecast\",\"radio.declared\",\"clock.now\",\"lamp.switch\",\"notes.create\",\"notes.count\"]",
                 host.text("hello", "routes"));
     }
 

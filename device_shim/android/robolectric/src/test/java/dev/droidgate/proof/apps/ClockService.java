@@ -15,42 +15,43 @@ import java.util.List;
 import org.json.JSONException;
 import org.json.JSONObject;
 
-/** A Mobile-MCP tool that is bound: says the time, and counts the calls of its life. */
+/** A Mobile-MCP tool that is bound: says the time, and counts the calls that come to each of its binders. */
 public final class ClockService extends Service {
     public static volatile Behaviour behaviour = Behaviour.ANSWER;
 
     /** The messages' data that came. */
     public static final List<Bundle> CALLS = new ArrayList<>();
 
-    private int visits;
     private Runnable held;
 
     @Override
     public IBinder onBind(Intent intent) {
         return new Messenger(
                         new Handler(Looper.getMainLooper()) {
+                            private int visits;
+
                             @Override
                             public void handleMessage(Message message) {
-                                called(Message.obtain(message));
+                                visits++;
+                                called(Message.obtain(message), visits);
                             }
                         })
                 .getBinder();
     }
 
-    private void called(Message message) {
+    private void called(Message message, int visits) {
         CALLS.add(message.getData());
         if (message.what != 1) {
             return;
         }
-        visits++;
         switch (behaviour) {
             case ANSWER:
             case FORGED:
-                answer(message, "12:00");
+                answer(message, visits, "12:00");
                 break;
             case TWICE:
-                answer(message, "12:00");
-                answer(message, "13:00");
+                answer(message, visits, "12:00");
+                answer(message, visits, "13:00");
                 break;
             case REFUSE:
                 refuse(message);
@@ -61,14 +62,14 @@ public final class ClockService extends Service {
                 send(message, told);
                 break;
             case LATE:
-                held = () -> answer(message, "14:00");
+                held = () -> answer(message, visits, "14:00");
                 break;
             default:
                 break;
         }
     }
 
-    private void answer(Message message, String time) {
+    private static void answer(Message message, int visits, String time) {
         try {
             JSONObject outputs = new JSONObject().put("time", time).put("visits", visits);
             send(message, ToolServices.read(message.getData()).success(outputs));
@@ -77,7 +78,7 @@ public final class ClockService extends Service {
         }
     }
 
-    private void refuse(Message message) {
+    private static void refuse(Message message) {
         try {
             send(message, ToolServices.read(message.getData()).failure("disabled: not today"));
         } catch (JSONException impossible) {

@@ -62,7 +62,11 @@ public final class Phone {
     /** What apps asked of the system, in their order. */
     public record Asked(String what, Intent intent, int flags, Bundle options) {}
 
-    private record Binding(ServiceConnection connection, ComponentName component) {}
+    private record Binding(ServiceConnection connection, Intent.FilterComparison intent) {
+        ComponentName component() {
+            return intent.getIntent().getComponent();
+        }
+    }
 
     private record Waiting(Activity asking, Intent intent) {}
 
@@ -78,7 +82,7 @@ public final class Phone {
     private final Map<String, App> installed = new LinkedHashMap<>();
     private final Map<Integer, Set<String>> permissions = new HashMap<>();
     private final Map<String, ServiceController<? extends Service>> services = new LinkedHashMap<>();
-    private final Map<ComponentName, IBinder> binders = new HashMap<>();
+    private final Map<Intent.FilterComparison, IBinder> binders = new HashMap<>();
     private final List<Binding> bindings = Collections.synchronizedList(new ArrayList<>());
     private final List<ActivityController<? extends Activity>> screen = new ArrayList<>();
     private final Map<Activity, Waiting> waiting = new HashMap<>();
@@ -285,18 +289,19 @@ public final class Phone {
         if (typeOf(component) == null) {
             return false;
         }
-        bindings.add(new Binding(connection, component));
-        Intent received = new Intent(intent);
-        system.post(() -> connect(serviceOf(component), component, connection, received));
+        Binding binding = new Binding(connection, new Intent.FilterComparison(new Intent(intent)));
+        bindings.add(binding);
+        system.post(() -> connect(serviceOf(component), binding));
         return true;
     }
 
-    private void connect(Service service, ComponentName component, ServiceConnection connection, Intent intent) {
-        IBinder binder = binders.computeIfAbsent(component, one -> service.onBind(intent));
+    /** Hands out a service's binder: it is asked for one for each intent that differs from the others. */
+    private void connect(Service service, Binding binding) {
+        IBinder binder = binders.computeIfAbsent(binding.intent(), one -> service.onBind(one.getIntent()));
         if (binder == null) {
-            connection.onNullBinding(component);
+            binding.connection().onNullBinding(binding.component());
         } else {
-            connection.onServiceConnected(component, binder);
+            binding.connection().onServiceConnected(binding.component(), binder);
         }
     }
 
@@ -321,7 +326,7 @@ public final class Phone {
         List<Binding> torn = new ArrayList<>(bindings);
         torn.removeIf(one -> !one.component().getClassName().equals(type.getName()));
         for (Binding one : torn) {
-            IBinder binder = binders.remove(one.component());
+            IBinder binder = binders.remove(one.intent());
             if (binder instanceof Binder) {
                 ShadowBinder shadow = Shadow.extract(binder);
                 shadow.getDeathRecipients().forEach(IBinder.DeathRecipient::binderDied);

@@ -1,0 +1,21 @@
+plugins {
+    id("com.android.application")
+}
+
+android {
+    namespace = "dev.droidgate.sample.tally"
+    compileSdk = 36
+
+    defaultConfig {
+        applicationId = "dev.droidgate.sample.tally"
+        minSdk = 26
+        targetSdk = 36
+        versionCode = 1
+        versionName = "1.0"
+    }
+
+    compileOptions {
+        sourceCompatibility = JavaVersion.VERSION_1_8
+        targetCompatibility = JavaVersion.VERSION_1_8
+    }
+}
