@@ -17,133 +17,26 @@ import secrets
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from importlib.util import find_spec
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from lxml import etree
-
-from droidgate.apk.reader import open_apk
 from droidgate.coverage.catalog import Catalog
 from droidgate.coverage.history import Snapshot
-from droidgate.coverage.inputs import CATALOG_FILE, Item
+from droidgate.coverage.inputs import CATALOG_FILE
 from droidgate.coverage.process_pool import PoolSettings
 from droidgate.coverage.report import Coverage, Wanted
 from droidgate.coverage.rows import TABLES
 from droidgate.coverage.scan import Request, scan
-from droidgate.coverage.scan_one import scan_one
-from droidgate.sources import read_opened
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from matching import made_capabilities
+from matching import made_capabilities, memory_and_work
+from reading import MEBIBYTE, measure_reading, shipped_apks
 
 from synthetic_ecosystem.ecosystem import make_ecosystem, read_truth
-
-ANDROID: Final = "{http://schemas.android.com/apk/res/android}"
-FUNCTIONS: Final = "android.app.appfunctions"
-MEBIBYTE: Final = 1 << 20
-
-Read = Callable[[Path], str | None]
-
-
-@dataclass
-class Taken:
-    """Processor seconds that a reader took, and what it found."""
-
-    seconds: float = 0.0
-    files: int = 0
-    packages: int = 0
-
-
-def read_ours(path: Path) -> str | None:
-    """Find and read the descriptors of an APK."""
-    with open_apk(path) as apk:
-        reading = read_opened(apk)
-    return reading.applications[0].package if reading.applications else None
-
-
-def scan_ours(path: Path) -> str | None:
-    """Do what a scan does with an APK: read, check, cross into every dialect."""
-    scanned = scan_one(Item(path.name, "apk", str(path)))
-    return scanned.identity.package if scanned.identity is not None else None
-
-
-def read_androguard(path: Path) -> str | None:
-    """Find the descriptors of an APK with androguard, and parse them; what they say is not looked at."""
-    from androguard.core.apk import APK  # noqa: PLC0415
-    from androguard.core.axml import AXMLPrinter  # noqa: PLC0415
-
-    apk = APK(str(path))
-    for component in (*apk.get_services(), *apk.get_receivers()):
-        apk.get_intent_filters("service", component)
-    apk.get_app_name()
-    apk.get_certificates()
-    resources = apk.get_android_resources()
-    for held in apk.get_android_manifest_xml().iter("meta-data", "property"):
-        reference = held.get(f"{ANDROID}resource")
-        if reference is not None and resources is not None and reference[1:].startswith("7F"):
-            for _, file in resources.get_resolved_res_configs(int(reference[1:], 16)):
-                if isinstance(file, str) and file.startswith("res/") and file.endswith(".xml"):
-                    AXMLPrinter(apk.get_file(file)).get_xml_obj()
-        if (held.get(f"{ANDROID}name") or "").startswith(FUNCTIONS):
-            etree.fromstring(apk.get_file(f"assets/{held.get(f'{ANDROID}value')}"))
-    package: str = apk.get_package()
-    return package
-
-
-def shipped_apks(folder: Path) -> Iterator[Path]:
-    """Yield the APKs that installed packages hold: uiautomator2's, and Appium's settings where npm has it."""
-    from requirements_of_tests import PARTS  # noqa: PLC0415
-
-    shipped = find_spec("uiautomator2")
-    if shipped is not None and shipped.origin is not None:
-        yield from sorted((Path(shipped.origin).parent / "assets").glob("*.apk"))
-    archive = PARTS["appium-settings"].find()
-    if archive is not None:
-        with tarfile.open(archive) as opened:
-            opened.extractall(folder, filter="data")
-        yield from sorted(folder.rglob("*.apk"))
-
-
-def measure_reading(paths: Sequence[Path]) -> None:
-    """Print how many APKs a second of a processor reads, by us and by androguard, taking turns."""
-    readers: dict[str, Read] = {"droidgate reads": read_ours, "droidgate scans": scan_ours}
-    if find_spec("androguard"):
-        from loguru import logger  # noqa: PLC0415
-
-        logger.disable("androguard")
-        readers["androguard reads"] = read_androguard
-    taken = {name: Taken() for name in readers}
-    for name, read in readers.items():
-        read(paths[0])  # what is imported is no part of it
-        taken[name] = Taken()
-    for path in paths:
-        for name, read in readers.items():
-            _read_once(read, path, taken[name])
-    print(f"{len(paths)} APKs, {sum(path.stat().st_size for path in paths) / MEBIBYTE:.0f} MiB")
-    ours = taken["droidgate reads"].seconds
-    for name, one in taken.items():
-        print(
-            f"  {name:<17} {one.files / one.seconds:7.1f} APKs/s of a core  {one.seconds / ours:5.1f} times  "
-            f"{one.packages} packages"
-        )
-
-
-def _read_once(read: Read, path: Path, taken: Taken) -> None:
-    began = time.process_time()
-    try:
-        package = read(path)
-    except Exception:  # noqa: BLE001 - a file that a reader cannot read is a result too
-        package = None
-    taken.seconds += time.process_time() - began
-    taken.files += 1
-    taken.packages += package is not None
 
 
 def measure_scan(folder: Path, workers: int) -> None:
@@ -211,18 +104,18 @@ def _copy_of(connection: Any, table: str, times: int, made: Path) -> str:
 
 
 def measure_report(folder: Path, *, matching: bool) -> None:
-    """Print what the report of a catalog takes, in this process."""
+    """Print what the report of a catalog takes, in this process and the one that it starts."""
     catalog = Catalog.open(folder)
-    began, worked = time.perf_counter(), time.process_time()
+    began, (_, worked) = time.perf_counter(), memory_and_work()
     with Coverage(Snapshot(folder.name, catalog), wanted=Wanted(matching=matching)) as made:
         groups = made.report.matching.groups if made.report.matching is not None else 0
-    seconds, worked = time.perf_counter() - began, time.process_time() - worked
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    seconds = time.perf_counter() - began
+    peak, worked = memory_and_work(worked)
     count = catalog.rows["capabilities"]
     what = f"with matching, {groups:,} groups" if matching else "without matching"
     print(
         f"  {count:>9,} capabilities, {catalog.rows['apps']:>8,} apps  {seconds:7.1f} s  "
-        f"{worked:7.1f} s of processor, {worked / count * 1e6:5.0f} us each  peak {peak / 1024:6,.0f} MiB  "
+        f"{worked:7.1f} s of processor, {worked / count * 1e6:5.0f} us each  peak {peak:6,.0f} MiB  "
         f"{what}",
         flush=True,
     )
@@ -271,7 +164,7 @@ def main() -> int:
         for what, paths in (
             ("of all that can be read", made[: chosen.read]),
             ("that declare something", speaking[: chosen.read]),
-            ("inside installed packages", shipped),
+            ("inside installed packages, ten times each", shipped * 10),
         ):
             if paths:
                 print(f"\n{what}: ", end="")

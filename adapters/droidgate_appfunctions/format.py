@@ -15,6 +15,7 @@ FORMAT: Final = Format(
     read_file=read_file,
     read_application=read_application,
     write=lazily("droidgate_appfunctions.write:write"),
+    weigh=lazily("droidgate_appfunctions.write:weigh"),
     lint_file=lazily("droidgate_appfunctions.lint:lint_file"),
     lint_application=lazily("droidgate_appfunctions.lint:lint_application"),
     write_handlers=lazily("droidgate_appfunctions.handlers:write_handlers"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from droidgate.app_search import (
+    AppFiles,
     AppSearchSchema,
     IndexerError,
     IndexingReport,
@@ -53,7 +54,7 @@ def lint_file(source: SourceFile) -> tuple[Finding, ...]:
     except IndexerError as error:
         place = Place(path=source.path, line=error.line)
         message = f"{error.message}; nothing of {source.path} is indexed on any release"
-        return (indexing_finding(error.reason, Level.ERROR, message, place),)
+        return (indexing_finding(error.reason, Level.ERROR, message, place, load_indexing().linted()),)
     if tags[0] == "manifest":
         message = "a manifest is linted with the app it belongs to"
         raise InputError(message, place=source.path, hint="Give the project's folder or the APK")
@@ -70,7 +71,8 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
     if not _declares_functions(application):
         return tuple(findings)
     tables = load_indexing()
-    reports = [simulate_indexing(application, one) for one in tables.linted()]
+    files = AppFiles(application)
+    reports = [simulate_indexing(application, one, files=files) for one in tables.linted()]
     has_schema = _has_schema(application, reports)
     # Older releases look for a file of version 1 where the schema is missing, which is told already.
     findings += [
@@ -114,9 +116,9 @@ def _lint_schema(text: str, path: str) -> Iterator[Finding]:
         schema = read_schema(text)
     except IndexerError as error:
         place = Place(path=path, line=error.line)
-        every = rules.name_releases(load_indexing().linted())
-        message = f"{error.message}; the schema {path} is rejected on {every}"
-        yield indexing_finding(error.reason, Level.ERROR, message, place)
+        every = load_indexing().linted()
+        message = f"{error.message}; the schema {path} is rejected on {rules.name_releases(every)}"
+        yield indexing_finding(error.reason, Level.ERROR, message, place, every)
         return
     for type_name, name in schema.duplicates:
         place = Place(path=path, line=schema.lines.get(type_name))

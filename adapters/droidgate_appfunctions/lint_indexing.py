@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 
 from droidgate.app_search import IndexedDocument, IndexingReport, jetpack_schema
 from droidgate.model.capability import Place
-from droidgate.parsing.java_text import to_lower_camel_case
 from droidgate.model.findings import Finding, Level
 from droidgate.model.json_values import pointer_token
 from droidgate.model.lint_rules import LintRule
+from droidgate.parsing.java_text import to_lower_camel_case
 from droidgate_appfunctions import lint_rules as rules
 from droidgate_appfunctions.lint_rules import (
+    ids_of,
     indexing_finding,
     level_of,
     name_releases,
@@ -106,7 +107,7 @@ def _finding_of_cause(cause: _Cause, among: list[Release]) -> Finding:
         releases = cause.ignoring
         effect = f"that is so on {name_releases(releases)}"
     return indexing_finding(
-        cause.reason, level_of(releases, among), f"{cause.message}; {effect}", cause.place
+        cause.reason, level_of(releases, among), f"{cause.message}; {effect}", cause.place, releases
     )
 
 
@@ -118,9 +119,9 @@ def _finding_of_tag(cause: _Cause, among: list[Release]) -> Finding:
         effects.append(f"what it says is lost on {name_releases(cause.ignoring)}")
     times = f", {cause.count} times" if cause.count > 1 else ""
     level = level_of(cause.dropping, among) if cause.dropping else Level.WARNING
-    finding = indexing_finding(
-        cause.reason, level, f"{cause.message}{times}; {', and '.join(effects)}", cause.place
-    )
+    message = f"{cause.message}{times}; {', and '.join(effects)}"
+    releases = [one for one in among if one in cause.dropping or one in cause.ignoring]
+    finding = indexing_finding(cause.reason, level, message, cause.place, releases)
     tag = to_lower_camel_case(cause.name)
     if any(tag in properties for properties in jetpack_schema().types.values()):
         hint = "The app's schema file is older than the tag: ship the one of the library that wrote it"
@@ -155,7 +156,8 @@ def _told(
 ) -> Iterable[Finding]:
     for name, (document, releases) in found.items():
         message = f"the function {name} {what} on {name_releases(releases)}"
-        yield rule.broken(message, pointer=f"/{pointer_token(name)}", source=document.place)
+        pointer = f"/{pointer_token(name)}"
+        yield rule.broken(message, pointer=pointer, source=document.place, releases=ids_of(releases))
 
 
 def current_report(reports: Sequence[IndexingReport]) -> IndexingReport | None:

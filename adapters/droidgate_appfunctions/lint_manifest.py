@@ -102,14 +102,16 @@ def _check_application(application: Application) -> Iterator[Finding]:
                 f"the service {service.name} has {names.v2} and no {names.schema_}: Android 16 does not "
                 "read the file, and Android 17 reads it without description, parameters and response"
             )
-            yield rules.NO_SCHEMA.broken(message, source=v2.place)
+            releases = rules.ids_of(load_indexing().linted())
+            yield rules.NO_SCHEMA.broken(message, source=v2.place, releases=releases)
     if element is None:
         return
     for name in _file_properties():
         held = element.find_property(name)
         if held is not None:
             message = f"{name} of the application is not read before Android 17"
-            yield rules.APPLICATION_LEVEL.broken(message, source=held.place)
+            older = [one for one in load_indexing().linted() if not one.application_level]
+            yield rules.APPLICATION_LEVEL.broken(message, source=held.place, releases=rules.ids_of(older))
     v2 = element.find_property(names.v2)
     services = function_services(application)
     if v2 is not None and not any(one.find_property(names.schema_) for one in (element, *services)):
@@ -117,4 +119,5 @@ def _check_application(application: Application) -> Iterator[Finding]:
             f"the application has {names.v2} and no {names.schema_}: Android 17 reads the file without "
             "description, parameters and response"
         )
-        yield rules.NO_SCHEMA.broken(message, source=v2.place)
+        reading = [one for one in load_indexing().linted() if one.application_level]
+        yield rules.NO_SCHEMA.broken(message, source=v2.place, releases=rules.ids_of(reading))

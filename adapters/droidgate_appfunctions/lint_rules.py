@@ -272,8 +272,15 @@ def name_releases(releases: Iterable[Release]) -> str:
     return " and ".join(filter(None, (", ".join(titles[:-1]), titles[-1]))) if titles else "no release"
 
 
-def indexing_finding(reason: str, level: Level, message: str, source: Place | None) -> Finding:
-    """Return a finding of one of the indexer's rules."""
+def ids_of(releases: Iterable[Release]) -> tuple[str, ...]:
+    """Return the releases as findings name them."""
+    return tuple(one.id for one in releases)
+
+
+def indexing_finding(
+    reason: str, level: Level, message: str, source: Place | None, releases: Iterable[Release]
+) -> Finding:
+    """Return a finding of one of the indexer's rules, on the releases that it is true of."""
     section = "2.f" if reason in _SCHEMA_REASONS else "1.1" if reason in _MANIFEST_REASONS else "3.2"
     return Finding(
         code=INDEXING_CODES[reason],
@@ -283,6 +290,7 @@ def indexing_finding(reason: str, level: Level, message: str, source: Place | No
         hint=_WAYS_OUT[reason],
         source=source,
         rule=f"{_BOOK.specification} {section}",
+        releases=ids_of(releases),
     )
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from droidgate.app_search import IndexedDocument, IndexingReport, Properties
-from droidgate.parsing.java_text import parse_integer
 from droidgate.model.capability import Place
 from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json, pointer_token
 from droidgate.model.lint_rules import LintRule
+from droidgate.parsing.java_text import parse_integer
 from droidgate_appfunctions import lint_rules as rules
 from droidgate_appfunctions.constants import KIND_OF_NUMBER
 from droidgate_mappings.app_functions import load_indexing

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from droidgate.fit import fit_provider
+from droidgate.fit import Fitted, fit_provider
 from droidgate.formats import Artifact, Writing
 from droidgate.model.capability import Provider
 from droidgate.model.errors import UsageError, WriteError
+from droidgate.model.findings import Finding
 from droidgate_appfunctions.constants import APP_LEVEL, FORMAT_ID, NAMES, PLATFORM, facts_of
 from droidgate_appfunctions.metadata import has_metadata, write_metadata
 from droidgate_appfunctions.schema import Schema, schema_fact, usual_schema, write_schema_file
@@ -28,12 +29,8 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
         UsageError: the dialect is only read.
         WriteError: a text cannot be carried, or the provider's facts of this format are no reader's.
     """
-    if dialect.capacity is None:
-        message = f"{FORMAT_ID}+{dialect.id} is only read"
-        raise UsageError(message, hint=dialect.not_written_because)
     alone = _is_one_file(provider, dialect.id)
-    capacity = dialect.capacity.model_copy(update={"component": None}) if alone else dialect.capacity
-    fitted = fit_provider(provider, capacity, FORMAT_ID, dialect.id)
+    fitted = _fit(provider, dialect, alone=alone)
     try:
         make = _one_file if alone else _artifacts
         artifacts = make(fitted.provider, dialect.id)
@@ -41,6 +38,23 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
         message = "the provider's facts of AppFunctions are not as a reader gives them"
         raise WriteError(message, hint="Read the source again, or remove its extensions") from error
     return Writing(artifacts, fitted.provider, fitted.findings, fitted.names)
+
+
+def weigh(provider: Provider, dialect: DialectTable) -> tuple[Finding, ...]:
+    """Return the findings of writing a provider of another format that holds no facts of this one.
+
+    Raises:
+        UsageError: the dialect is only read.
+    """
+    return _fit(provider, dialect).findings
+
+
+def _fit(provider: Provider, dialect: DialectTable, *, alone: bool = False) -> Fitted:
+    if dialect.capacity is None:
+        message = f"{FORMAT_ID}+{dialect.id} is only read"
+        raise UsageError(message, hint=dialect.not_written_because)
+    capacity = dialect.capacity.model_copy(update={"component": None}) if alone else dialect.capacity
+    return fit_provider(provider, capacity, FORMAT_ID, dialect.id)
 
 
 def _is_one_file(provider: Provider, dialect: str) -> bool:

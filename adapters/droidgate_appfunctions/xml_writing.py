@@ -53,12 +53,12 @@ def _render(node: Node, indent: str, lines: list[str]) -> None:
 
 def escape_text(text: str) -> str:
     """Return element text: `&`, `<` and `>` as entities, a carriage return as a reference."""
+    if text.isalnum():  # most are one word
+        return text
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\r", "&#13;")
 
 
 def quoted_attribute(text: str) -> str:
     """Return an attribute value in double quotes."""
-    if text.isalnum():  # most are one word
-        return f'"{text}"'
     escaped = escape_text(text).replace('"', "&quot;").replace("\n", "&#10;").replace("\t", "&#9;")
     return f'"{escaped}"'

@@ -14,5 +14,6 @@ FORMAT: Final = Format(
     read_file=read_file,
     read_application=read_application,
     write=lazily("droidgate_mcp.write:write"),
+    weigh=lazily("droidgate_mcp.write:weigh"),
     lint_file=lazily("droidgate_mcp.lint:lint_file"),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate.fit import fit_provider
+from droidgate.fit import Fitted, fit_provider
 from droidgate.fit.codes import EXTENSION_DROPPED
 from droidgate.formats import Artifact, Writing
 from droidgate.json_schema import NAMESPACE, write_schema
@@ -32,9 +32,7 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
     Raises:
         WriteError: the dialect is not written.
     """
-    if dialect.capacity is None:
-        raise WriteError(f"MCP {dialect.id} is not written")
-    fitted = fit_provider(provider, dialect.capacity, FORMAT_ID, dialect.id)
+    fitted = _fit(provider, dialect)
     written, findings = fitted.provider, fitted.findings
     fact = document_fact(dialect.id)
     shape = written.extensions.get(FORMAT_ID, {}).get(fact)
@@ -47,6 +45,21 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
     document = put_together(shape, dialect.id, tools, fields, meta)
     artifact = Artifact(FILE_NAME, readable_json(document) + "\n", "document")
     return Writing((artifact,), written, findings, fitted.names)
+
+
+def weigh(provider: Provider, dialect: DialectTable) -> tuple[Finding, ...]:
+    """Return the findings of writing a provider of another format that holds no facts of this one.
+
+    Raises:
+        WriteError: the dialect is not written.
+    """
+    return _fit(provider, dialect).findings
+
+
+def _fit(provider: Provider, dialect: DialectTable) -> Fitted:
+    if dialect.capacity is None:
+        raise WriteError(f"MCP {dialect.id} is not written")
+    return fit_provider(provider, dialect.capacity, FORMAT_ID, dialect.id)
 
 
 def _without_fact(provider: Provider, fact: str) -> Provider:

@@ -21,6 +21,7 @@ FORMAT: Final = Format(
     read_file=read_file,
     read_application=read_application,
     write=lazily("droidgate_mmcp.write:write"),
+    weigh=lazily("droidgate_mmcp.write:weigh"),
     lint_file=lazily("droidgate_mmcp.lint:lint_file"),
     lint_application=lazily("droidgate_mmcp.lint:lint_application"),
     write_handlers=lazily("droidgate_mmcp.handlers:write_handlers"),

@@ -19,6 +19,7 @@ from droidgate.parsing.json_text import decode_utf8
 from droidgate_mmcp import lint_rules as rules
 from droidgate_mmcp.json_output import write_json
 from droidgate_mmcp.manifest import MANIFEST_KEYS, TOOL_KEYS, form_of, parse_manifest
+from droidgate_mmcp.plain_schemas import is_plain_schema
 from droidgate_mmcp.read import find_manifest_text, hint_about_json
 from droidgate_mmcp.tables import NAMES
 
@@ -223,6 +224,8 @@ class _Linter:
 
 def _schema_errors(schema: Json) -> Iterator[tuple[str, str]]:
     """Yield message and pointer of the worst thing that a schema does against its meta-schema."""
+    if is_plain_schema(schema):
+        return
     # jsonschema takes 0.1 s to import, and only linting needs it.
     from jsonschema import Draft202012Validator  # noqa: PLC0415
     from jsonschema.exceptions import best_match  # noqa: PLC0415

@@ -44,25 +44,40 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
     Raises:
         WriteError: the dialect cannot be written, or a text holds what no Android resource can hold.
     """
-    if dialect.capacity is None:
-        message = f"{FORMAT_ID}+{dialect.id} is only read"
-        raise WriteError(message, hint=dialect.not_written_because)
-    if dialect.id == BROADCAST:
-        return _write_broadcast(fit_provider(provider, dialect.capacity, FORMAT_ID, dialect.id))
-    again = provider.protocol == FORMAT_ID and provider.dialect == dialect.id
-    told: list[Finding] = []
-    kept = provider if again else _without_facts_of_one_dialect(provider, told)
     alone = provider.component is None and provider.protocol == FORMAT_ID and provider.dialect != BROADCAST
-    capacity = _capacity_for(dialect.capacity, again=again, alone=alone)
-    fitted = fit_provider(kept, capacity, FORMAT_ID, dialect.id)
+    fitted = _fit(provider, dialect, alone=alone)
+    if dialect.id == BROADCAST:
+        return _write_broadcast(fitted)
     manifest = write_manifest(fitted.provider)
-    findings = (*told, *fitted.findings)
     document = Artifact(JSON_PATH, write_json(manifest, lines=True) + "\n", "document")
     artifacts: tuple[Artifact, ...] = (document,)
     if not alone:
         text = write_android_manifest(fitted.provider, _activity(fitted.provider, write_json(manifest)))
         artifacts = (Artifact(MANIFEST_PATH, text, "manifest"), document)
-    return Writing(artifacts, fitted.provider, findings, fitted.names)
+    return Writing(artifacts, fitted.provider, fitted.findings, fitted.names)
+
+
+def weigh(provider: Provider, dialect: DialectTable) -> tuple[Finding, ...]:
+    """Return the findings of writing a provider of another format that holds no facts of this one.
+
+    Raises:
+        WriteError: the dialect cannot be written.
+    """
+    return _fit(provider, dialect).findings
+
+
+def _fit(provider: Provider, dialect: DialectTable, *, alone: bool = False) -> Fitted:
+    if dialect.capacity is None:
+        message = f"{FORMAT_ID}+{dialect.id} is only read"
+        raise WriteError(message, hint=dialect.not_written_because)
+    if dialect.id == BROADCAST:
+        return fit_provider(provider, dialect.capacity, FORMAT_ID, dialect.id)
+    again = provider.protocol == FORMAT_ID and provider.dialect == dialect.id
+    told: list[Finding] = []
+    kept = provider if again else _without_facts_of_one_dialect(provider, told)
+    capacity = _capacity_for(dialect.capacity, again=again, alone=alone)
+    fitted = fit_provider(kept, capacity, FORMAT_ID, dialect.id)
+    return Fitted(fitted.provider, (*told, *fitted.findings), fitted.names)
 
 
 def write_manifest(provider: Provider) -> dict[str, Json]:

@@ -43,6 +43,7 @@ FORMAT: Final = Format(
     read_file=read_file,
     read_application=read_application,
     write=lazily("droidgate_mobile_mcp.write:write"),
+    weigh=lazily("droidgate_mobile_mcp.write:weigh"),
     lint_file=lazily("droidgate_mobile_mcp.lint:lint_file"),
     lint_application=lazily("droidgate_mobile_mcp.lint_application:lint_application"),
     write_handlers=lazily("droidgate_mobile_mcp.handlers:write_handlers"),

@@ -11,10 +11,11 @@ from functools import lru_cache
 from typing import Final
 from xml.sax.saxutils import escape
 
-from droidgate.fit.providers import fit_provider
+from droidgate.fit import Fitted, fit_provider
 from droidgate.formats import Artifact, Writing
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.errors import WriteError
+from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json
 from droidgate.model.types import ObjectType, Property
 from droidgate.parsing.aapt_text import (
@@ -42,14 +43,27 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
     Raises:
         WriteError: the dialect is not written.
     """
+    fitted = _fit(provider, dialect)
+    artifacts = tuple(_artifacts(fitted.provider, FORMS[dialect.id]))
+    return Writing(artifacts, fitted.provider, fitted.findings, fitted.names)
+
+
+def weigh(provider: Provider, dialect: DialectTable) -> tuple[Finding, ...]:
+    """Return the findings of writing a provider of another format that holds no facts of this one.
+
+    Raises:
+        WriteError: the dialect is not written.
+    """
+    return _fit(provider, dialect).findings
+
+
+def _fit(provider: Provider, dialect: DialectTable) -> Fitted:
     if dialect.capacity is None:
         raise WriteError(f"{FORMAT_ID}+{dialect.id} is only read", hint=dialect.not_written_because)
-    form = FORMS[dialect.id]
     fitted = fit_provider(provider, dialect.capacity, FORMAT_ID, dialect.id)
-    written, unwritable = keep_writable_facts(fitted.provider, form)
+    written, unwritable = keep_writable_facts(fitted.provider, FORMS[dialect.id])
     written, findings = cut_long_texts(written, (*fitted.findings, *unwritable))
-    artifacts = tuple(_artifacts(written, form))
-    return Writing(artifacts, written, findings, fitted.names)
+    return Fitted(written, findings, fitted.names)
 
 
 def _artifacts(provider: Provider, form: DescriptorForm) -> Iterator[Artifact]:

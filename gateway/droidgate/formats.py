@@ -140,6 +140,8 @@ class Format:
         read_application: Finds the format's providers in an application. Raises `InputError`
             where none can be read.
         write: Writes one provider in one dialect. Raises `WriteError`.
+        weigh: The findings that `write` has for a provider of another format that holds no facts of this one,
+            without its artifacts; the same in dialects of equal capacity. Without it, `write` tells them.
         lint_file: Findings against the rules of the specification, for one descriptor file. Raises
             `InputError`.
         lint_application: The same for an application's components and descriptors.
@@ -163,6 +165,7 @@ class Format:
     read_file: Callable[[SourceFile, ReadingContext], Reading]
     read_application: Callable[[Application, ReadingContext], Reading]
     write: Callable[[Provider, DialectTable], Writing] | None = None
+    weigh: Callable[[Provider, DialectTable], tuple[Finding, ...]] | None = None
     lint_file: Callable[[SourceFile], tuple[Finding, ...]] | None = None
     lint_application: Callable[[Application], tuple[Finding, ...]] | None = None
     write_handlers: Callable[[Provider, DialectTable, str, str], HandlerCode] | None = None
@@ -204,18 +207,34 @@ class Format:
         raise UsageError(message, hint=f"It has {known}")
 
 
+@dataclass(frozen=True, slots=True)
+class _Lazy:
+    target: str
+
+    def load(self) -> Callable[..., Any]:
+        module, _, name = self.target.partition(":")
+        function: Callable[..., Any] = getattr(import_module(module), name)
+        return function
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self.load()(*arguments, **named)
+
+
 def lazily(target: str) -> Callable[..., Any]:
     """Return a function that imports and calls `module:function` when it is called.
 
     Reading one file needs no writer, linter or handler of any format; importing them all would take longer
     than the reading.
     """
-    module, _, name = target.partition(":")
+    return _Lazy(target)
 
-    def call(*arguments: Any, **named: Any) -> Any:
-        return getattr(import_module(module), name)(*arguments, **named)
 
-    return call
+def load_linters() -> None:
+    """Import the linters of every format, so that the codes of their findings are declared."""
+    for one in load_formats().values():
+        for lint in (one.lint_file, one.lint_application):
+            if isinstance(lint, _Lazy):
+                lint.load()
 
 
 @cache

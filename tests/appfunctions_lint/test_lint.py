@@ -229,6 +229,16 @@ def test_a_document_that_appsearch_refuses_is_named() -> None:
     assert finding.message.endswith(refused)
 
 
+def test_a_finding_of_the_indexer_holds_the_releases_that_it_is_true_of() -> None:
+    every = ("16", "16-qpr1", "16-qpr2", "17")
+    (refused,) = [one for one in lint_text(FILES["bad-count"][0]) if one.code == "appfunctions-bad-count"]
+    assert refused.releases == every
+    found = {one.code: one for one in lint_application(app(named(".v2", "functions.xml")))}
+    assert found["appfunctions-application-level"].releases == every[:3]
+    assert found["appfunctions-no-schema"].releases == every[3:]
+    assert found["appfunctions-bad-scope"].releases == every[3:]
+
+
 @pytest.mark.parametrize("rule", FILES)
 def test_a_file_that_breaks_a_rule_gets_its_finding_and_a_mended_one_does_not(rule: str) -> None:
     broken, level, mended = FILES[rule]

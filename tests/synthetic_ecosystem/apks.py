@@ -11,6 +11,8 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Self
 
 from droidgate.apk.pack import pack_project, pack_split
 from droidgate.apk.signing import sign_apk
@@ -51,6 +53,11 @@ _LARGE_BYTES = 50 * 1024 * 1024
 _MANY_ENTRIES = 20_000
 _USUAL_SIZE_SPREAD = (10.2, 1.3)
 _LARGEST_USUAL = 6 * 1024 * 1024
+# What an app has besides: mean of the logarithm, its spread, and the most. Two real ones have 121 and 469
+# entries, manifests of 13 and 8 kB, resource tables of 161 and 277 kB.
+_ENTRIES_SPREAD = (3.4, 1.4, 3_000)
+_STRINGS_SPREAD = (4.0, 1.5, 3_000)
+_SCREENS_SPREAD = (1.6, 1.0, 150)
 
 
 @dataclass(frozen=True)
@@ -87,6 +94,20 @@ class _App:
     tree: dict[str, bytes]
 
 
+@dataclass(frozen=True)
+class _Usual:
+    """How many parts an app has that declare nothing."""
+
+    pictures: int
+    strings: int
+    screens: int
+
+    @classmethod
+    def drawn(cls, draw: random.Random) -> Self:
+        spreads = (_ENTRIES_SPREAD, _STRINGS_SPREAD, _SCREENS_SPREAD)
+        return cls(*(min(1 + int(draw.lognormvariate(mean, by)), most) for mean, by, most in spreads))
+
+
 def make_files(count: int, seed: int) -> Iterator[MadeFile]:
     """Yield the files of apps 0 to `count` - 1 one after the other; an app with a split has two."""
     names = Names(seed)
@@ -103,14 +124,21 @@ def _made_app(number: int, seed: int, names: Names) -> _App:
     made: Sequence[MadeCapability] = names.capabilities(draw.choice(_CAPABILITIES)) if declares else ()
     declared = tuple(declare(package, made) for declare in declares)
     has_launcher = draw.random() < 0.8
-    tree = _source_tree(number, package, declared, draw, has_launcher=has_launcher)
+    usual = _Usual.drawn(random.Random(f"{seed}/{number}/usual"))
+    tree = _source_tree(number, package, declared, draw, usual, has_launcher=has_launcher)
     return _App(number, package, kind, has_launcher, declared, tree)
 
 
 def _source_tree(
-    number: int, package: str, declared: Sequence[Declared], draw: random.Random, *, has_launcher: bool
+    number: int,
+    package: str,
+    declared: Sequence[Declared],
+    draw: random.Random,
+    usual: _Usual,
+    *,
+    has_launcher: bool,
 ) -> dict[str, bytes]:
-    components = "".join(one.components for one in declared)
+    components = "".join(one.components for one in declared) + "".join(map(_screen, range(usual.screens)))
     manifest = f"""<?xml version="1.0" encoding="utf-8"?>
 <manifest {_ANDROID} package="{package}"
     android:versionCode="{draw.randint(1, 90_000)}" android:versionName="{draw.randint(1, 9)}.{number % 10}">
@@ -122,8 +150,8 @@ def _source_tree(
 """
     tree = {
         "AndroidManifest.xml": manifest.encode(),
-        "res/values/strings.xml": _strings(f"Made {number}"),
-        "res/values-de/strings.xml": _strings(f"Gemacht {number}"),
+        "res/values/strings.xml": _strings(f"Made {number}", usual.strings),
+        "res/values-de/strings.xml": _strings(f"Gemacht {number}", usual.strings // 2),
     }
     for one in declared:
         tree |= one.files
@@ -134,12 +162,22 @@ def _source_tree(
         tree |= {f"assets/tiles/{place}.png": struct.pack("<I", place) for place in range(_MANY_ENTRIES)}
     else:
         size = min(int(draw.lognormvariate(*_USUAL_SIZE_SPREAD)), _LARGEST_USUAL)
-        tree["assets/pictures.png"] = draw.randbytes(size)
+        pictures = draw.randbytes(size)
+        ends = [place * size // usual.pictures for place in range(usual.pictures + 1)]
+        for place, (start, end) in enumerate(pairwise(ends)):
+            tree[f"assets/pictures/{place}.png"] = pictures[start:end]
     return tree
 
 
-def _strings(label: str) -> bytes:
-    return f'<resources><string name="app_name">{label}</string></resources>'.encode()
+def _screen(place: int) -> str:
+    return f"""
+        <activity
+            android:name=".Screen{place}" android:exported="false" android:label="@string/app_name" />"""
+
+
+def _strings(label: str, others: int) -> bytes:
+    texts = "".join(f'<string name="text_{place}">{label} says {place}</string>' for place in range(others))
+    return f'<resources><string name="app_name">{label}</string>{texts}</resources>'.encode()
 
 
 def _files_of_app(app: _App, draw: random.Random) -> Iterator[MadeFile]:
@@ -289,7 +327,9 @@ def _words_against_models(app: _App, file: str) -> MadeFile:
     )
     declared = (declarations.mobile_mcp(app.package, [made]),)
     draw = random.Random(app.number)
-    tree = _source_tree(app.number, app.package, declared, draw, has_launcher=True)
+    tree = _source_tree(
+        app.number, app.package, declared, draw, _Usual(pictures=1, strings=0, screens=0), has_launcher=True
+    )
     hostile = _App(app.number, app.package, "words against models", True, declared, tree)
     return MadeFile(pack_project(tree, key=signing_key()), _expected(hostile, file))
 

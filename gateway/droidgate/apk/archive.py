@@ -43,7 +43,7 @@ _DEFLATED: Final = 8
 _NOT_STORED_NOR_DEFLATED: Final = 0xFFFF & ~_DEFLATED
 _ENCRYPTED: Final = 1
 
-_UNSAFE_IN_LINES: Final = re.compile(rb"(?:^|/)\.\.(?:/|$)|^/|[\\\0]", re.MULTILINE)
+_IN_UNSAFE_NAMES: Final = (b"..", b"\\", b"\0", b"\n/")
 _UNSAFE_NAME: Final = re.compile(rb"(?:\A|/)\.\.(?:/|\Z)|\A/|[\\\0\n]")
 
 
@@ -203,8 +203,9 @@ class Archive:
             self._mark(f"entries have a compression method that Android does not know: {_shown(packed)}")
 
     def _find_unsafe_names(self) -> frozenset[bytes]:
-        lines = b"\n".join(self._positions)
-        if _UNSAFE_IN_LINES.search(lines) is None and lines.count(b"\n") < max(1, len(self._positions)):
+        lines = b"\n" + b"\n".join(self._positions)
+        is_suspect = any(part in lines for part in _IN_UNSAFE_NAMES)
+        if not is_suspect and lines.count(b"\n") <= max(1, len(self._positions)):
             return frozenset()
         unsafe = [name for name in self._positions if _UNSAFE_NAME.search(name)]
         if unsafe:

@@ -7,6 +7,7 @@ is dropped, and why.
 
 from __future__ import annotations
 
+from droidgate.app_search.app_files import AppFiles
 from droidgate.app_search.documents import FileSetting, index_text
 from droidgate.app_search.events import IndexerError
 from droidgate.app_search.packages import (
@@ -38,6 +39,7 @@ from droidgate_mappings.app_functions import Limits, Release, load_indexing
 __all__ = [
     "REASONS",
     "UNKNOWN_PACKAGE",
+    "AppFiles",
     "AppSearchSchema",
     "DroppedFile",
     "Ignored",
@@ -58,7 +60,11 @@ __all__ = [
 
 
 def simulate_indexing(
-    application: Application, release: str | Release, *, limits: Limits | None = None
+    application: Application,
+    release: str | Release,
+    *,
+    limits: Limits | None = None,
+    files: AppFiles | None = None,
 ) -> IndexingReport:
     """Return what a release indexes of an application.
 
@@ -66,13 +72,15 @@ def simulate_indexing(
         application: Its manifest, assets and resources.
         release: A release, or its id: `16`, `16-qpr1`, `16-qpr2`, `17`.
         limits: The indexer's limits where a device sets others.
+        files: The application's files, where several releases are asked.
 
     Raises:
         KeyError: there is no release of that id.
     """
     tables = load_indexing()
     chosen = tables.release(release) if isinstance(release, str) else release
-    return PackageIndexer(application, chosen, limits or tables.limits).run()
+    files = AppFiles(application) if files is None else files
+    return PackageIndexer(application, chosen, limits or tables.limits, files).run()
 
 
 def index_file(

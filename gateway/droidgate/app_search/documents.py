@@ -7,7 +7,7 @@ values) is left out too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from droidgate.app_search.events import Event, IndexerError, PullParser
@@ -79,11 +79,13 @@ def _kind_of(document: IndexedDocument) -> IgnoredKind:
     return "function" if document.is_function else "document"
 
 
-def index_text(text: str, schema: AppSearchSchema | None, setting: FileSetting) -> FileOutcome:
+def index_text(
+    text: str | Sequence[Event], schema: AppSearchSchema | None, setting: FileSetting
+) -> FileOutcome:
     """Read one file.
 
     Args:
-        text: The file.
+        text: The file's text, or its steps.
         schema: The schema in force; None for the parser of v1's fixed tags.
         setting: Release, app and file.
 

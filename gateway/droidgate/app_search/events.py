@@ -6,7 +6,7 @@ is not told about namespaces, prefixes that nobody declares.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -52,25 +52,25 @@ class PullParser:
     """Steps through a document.
 
     Args:
-        text: The document.
-        namespaces: Names are local names, as in a document file; else they keep their prefix, as in an XSD.
+        document: Its text, or its steps as `read_events` gives them.
+        namespaces: As for `read_events`.
+
+    Attributes:
+        event: The current event.
 
     Raises:
         IndexerError: `malformed-xml`, where not even Android's parser would come to the end.
     """
 
-    def __init__(self, text: str, *, namespaces: bool = True) -> None:
-        self._events = _read_events(text, namespaces=namespaces)
-        self._position = 0
-
-    @property
-    def event(self) -> Event:
-        """The current event."""
-        return self._events[self._position]
+    def __init__(self, document: str | Sequence[Event], *, namespaces: bool = True) -> None:
+        if isinstance(document, str):
+            document = read_events(document, namespaces=namespaces)
+        self._following = iter(document)
+        self.event = next(self._following)
 
     def next(self) -> Event:
         """Go to the next event and return it; the last one is `end-document`."""
-        self._position = min(self._position + 1, len(self._events) - 1)
+        self.event = next(self._following, self.event)
         return self.event
 
     def next_text(self) -> str:
@@ -97,7 +97,16 @@ class PullParser:
             depth += {"start": 1, "end": -1}.get(self.next().type, 0)
 
 
-def _read_events(text: str, *, namespaces: bool) -> list[Event]:
+def read_events(text: str, *, namespaces: bool = True) -> Sequence[Event]:
+    """Return the steps of a document, `end-document` last.
+
+    Args:
+        text: The document.
+        namespaces: Names are local names, as in a document file; else they keep their prefix, as in an XSD.
+
+    Raises:
+        IndexerError: `malformed-xml`, where not even Android's parser would come to the end.
+    """
     try:
         roots = parse_roots(text, prefixes=() if namespaces else _PREFIXES)
     except InputError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from droidgate.app_search.app_files import AppFiles
 from droidgate.app_search.documents import FileOutcome, FileSetting, index_text
 from droidgate.app_search.events import IndexerError
 from droidgate.app_search.reports import DroppedFile, Ignored, IgnoredKind, IndexingReport
@@ -49,6 +50,7 @@ class PackageIndexer:
     application: Application
     release: Release
     limits: Limits
+    files: AppFiles
     outcome: FileOutcome = field(default_factory=FileOutcome)
     dropped: list[DroppedFile] = field(default_factory=list)
     warnings: list[Ignored] = field(default_factory=list)
@@ -97,7 +99,7 @@ class PackageIndexer:
         if not named:
             return None
         name = str(named[0].value)
-        file = self.application.resources.read_asset(name)
+        file = self.files.asset(name)
         if file is None:
             missing = IndexerError("missing-file", f"the app has no asset {name}", name=name)
             self._drop(name, missing, named[0].place, is_schema=True)
@@ -178,8 +180,8 @@ class PackageIndexer:
             self._ignore("property", held.name, "not-a-file-property", message, held.place)
 
     def _index_file(self, file: _File, schema: AppSearchSchema | None) -> None:
-        text = self._read(file)
-        if text is None:
+        read = self._read(file)
+        if read is None:
             what = "xml resource" if file.of_resource else "asset"
             error = IndexerError(
                 "missing-file", f"the app has no {what} {file.reference}", name=file.reference
@@ -189,12 +191,13 @@ class PackageIndexer:
         setting = FileSetting(
             release=self.release,
             package=self.application.package or UNKNOWN_PACKAGE,
-            path=text.place.path,
+            path=read.place.path,
             service=file.service,
             limits=self.limits,
         )
         try:
-            outcome = index_text(text.text, schema_in_force(schema, self.release), setting)
+            events = self.files.events(read)
+            outcome = index_text(events, schema_in_force(schema, self.release), setting)
         except IndexerError as error:
             self._drop(file.reference, error, setting.place(error.line))
             return
@@ -203,10 +206,9 @@ class PackageIndexer:
             self.outcome.keep(document, self.release)
 
     def _read(self, file: _File) -> TextFile | None:
-        resources = self.application.resources
         if file.of_resource:
-            return resources.read_file(file.reference) if file.reference.startswith("@") else None
-        return resources.read_asset(file.reference)
+            return self.files.resource(file.reference) if file.reference.startswith("@") else None
+        return self.files.asset(file.reference)
 
 
 def schema_in_force(schema: AppSearchSchema | None, release: Release) -> AppSearchSchema | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final
 
 from droidgate.app_search.events import Event, IndexerError, PullParser
@@ -22,6 +23,9 @@ from droidgate_mappings.app_functions import (
 )
 
 _BASIC_MULTILINGUAL: Final = 0xFFFF
+
+_USUAL_SCHEMA: Final = 64 << 10
+"""Characters of a schema that is kept once it is read: most apps have the very one that Jetpack makes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +79,20 @@ def read_schema(text: str, limits: Limits | None = None) -> AppSearchSchema:
     Raises:
         IndexerError: Android rejects the schema, whole; the reason tells why.
     """
-    reader = _SchemaReader(limits or load_indexing().limits)
+    read = _read_usual if len(text) <= _USUAL_SCHEMA else _read
+    return read(text, limits or load_indexing().limits)
+
+
+def _read(text: str, limits: Limits) -> AppSearchSchema:
+    reader = _SchemaReader(limits)
     parser = PullParser(text, namespaces=False)
     while parser.event.type != "end-document":
         reader.take(parser.event)
         parser.next()
     return reader.finish()
+
+
+_read_usual = lru_cache(maxsize=8)(_read)
 
 
 class _SchemaReader:

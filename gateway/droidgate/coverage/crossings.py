@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
 from droidgate.formats import Format, Writing, find_format, load_formats
-from droidgate.model.capability import Provider, reachable_definitions
+from droidgate.model.capability import Provider, child_types, reachable_definitions
 from droidgate.model.errors import DroidgateError
 from droidgate.model.findings import CROSSING_LEVELS, Finding, Level
 from droidgate.model.json_values import Json, canonical_json, pointer_name
+from droidgate.model.types import ObjectType
 from droidgate_mappings.tables import DialectTable
 
 EXACT: Final = "exact"
@@ -51,13 +51,24 @@ class Crossing:
     counts: tuple[int, ...]
 
 
+_NUMBERS: Final = {level: number for number, level in enumerate(CROSSING_LEVELS)}
+
+
+def _no_findings() -> list[int]:
+    return [0] * len(CROSSING_LEVELS)
+
+
+_Losses = tuple[str, str, tuple[int, ...]]
+"""Level, level of the provider, and counts, as in `Crossing`."""
+
+
 @dataclass(slots=True)
 class _Tally:
-    """Findings of one writing, by what they are on."""
+    """How often each level is told in one dialect, by what the findings are on."""
 
-    capabilities: dict[int, Counter[Level]] = field(default_factory=dict)
-    definitions: dict[str, Counter[Level]] = field(default_factory=dict)
-    provider: Counter[Level] = field(default_factory=Counter)
+    capabilities: dict[int, list[int]] = field(default_factory=dict)
+    definitions: dict[str, list[int]] = field(default_factory=dict)
+    provider: list[int] = field(default_factory=_no_findings)
 
     @classmethod
     def of(cls, findings: Iterable[Finding]) -> _Tally:
@@ -68,13 +79,13 @@ class _Tally:
 
     def count(self, one: Finding) -> None:
         _, *tokens = one.pointer.split("/", 3)
-        counter = self.provider
+        counts = self.provider
         if len(tokens) >= _PLACED:
             if tokens[0] == "capabilities" and tokens[1].isdecimal():
-                counter = self.capabilities.setdefault(int(tokens[1]), Counter())
+                counts = self.capabilities.setdefault(int(tokens[1]), _no_findings())
             elif tokens[0] == "definitions":
-                counter = self.definitions.setdefault(pointer_name(tokens[1]), Counter())
-        counter[one.level] += 1
+                counts = self.definitions.setdefault(pointer_name(tokens[1]), _no_findings())
+        counts[_NUMBERS[one.level]] += 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,41 +103,95 @@ class Crossed:
 
 
 def cross(provider: Provider) -> Crossed:
-    """Write a provider in every dialect, and tell what each of its capabilities loses there."""
-    reached = [
-        reachable_definitions(one, provider.definitions) if provider.definitions else set()
-        for one in provider.capabilities
-    ]
-    if not reached:
-        return Crossed((), ())
-    found: list[Crossing] = []
-    tools: Writing | None = None
-    for number, (one, dialect) in enumerate(targets().values()):
+    """Tell what each capability of a provider loses in each dialect, and how large it is as a tool.
+
+    The dialects' own writers tell it. What writing would make is made only where that can fail or find more:
+    of a provider that comes from the target's format or holds facts of it (`Format.weigh`).
+    """
+    return _Crosser(provider).cross() if provider.capabilities else Crossed((), ())
+
+
+class _Crosser:
+    def __init__(self, provider: Provider) -> None:
+        self._provider = provider
+        self._reached = [
+            reachable_definitions(one, provider.definitions) if provider.definitions else set()
+            for one in provider.capabilities
+        ]
+        self._to_be_written = {provider.protocol, *_formats_of_facts(provider)}
+        self._weighed: dict[int, list[_Losses]] = {}
+        self._tools: Writing | None = None
+
+    def cross(self) -> Crossed:
+        found = [
+            Crossing(capability, number, *losses)
+            for number, target in enumerate(targets().values())
+            for capability, losses in enumerate(self._losses_in(number, *target))
+        ]
+        return Crossed(tuple(found), _tool_bytes(self._provider, self._tools))
+
+    def _losses_in(self, number: int, one: Format, dialect: DialectTable) -> list[_Losses]:
+        """Return what each capability loses in a dialect."""
         try:
-            writing = _write(one, dialect, provider)
+            if one.weigh is None or one.id in self._to_be_written:
+                return self._losses_of(self._write(one, dialect))
+            alike = _first_alike()[number]
+            if alike not in self._weighed:
+                is_tool_list = one.id == _TOOL_LIST and self._tools is None
+                told = self._write(one, dialect) if is_tool_list else one.weigh(self._provider, dialect)
+                self._weighed[alike] = self._losses_of(told)
+            return self._weighed[alike]
         except DroidgateError:
-            found += _impossible(number, len(reached))
-            continue
-        found += _crossings_of(number, writing, reached)
-        if tools is None and one.id == _TOOL_LIST:
-            tools = writing
-    return Crossed(tuple(found), _tool_bytes(provider, tools))
+            return [_IMPOSSIBLE] * len(self._reached)
+
+    def _write(self, one: Format, dialect: DialectTable) -> tuple[Finding, ...]:
+        writing = _write(one, dialect, self._provider)
+        if self._tools is None and one.id == _TOOL_LIST:
+            self._tools = writing
+        return writing.findings
+
+    def _losses_of(self, findings: Iterable[Finding]) -> list[_Losses]:
+        tally = _Tally.of(findings)
+        provider_level = _worst(tally.provider)
+        losses: list[_Losses] = []
+        for number, names in enumerate(self._reached):
+            counts = tally.capabilities.get(number) or _no_findings()
+            if names and tally.definitions:
+                of_definitions = (tally.definitions[name] for name in names & tally.definitions.keys())
+                counts = list(map(sum, zip(counts, *of_definitions, strict=True)))
+            losses.append((_worst(counts), provider_level, tuple(counts)))
+        return losses
 
 
-def _impossible(target: int, count: int) -> Iterator[Crossing]:
-    counts = _counts({Level.IMPOSSIBLE: 1})
-    for number in range(count):
-        yield Crossing(number, target, Level.IMPOSSIBLE, Level.IMPOSSIBLE, counts)
+@cache
+def _first_alike() -> tuple[int, ...]:
+    """Return for each target the first one of its format that carries the same."""
+    written = list(targets().values())
+    return tuple(
+        next(
+            number
+            for number, (other, known) in enumerate(written)
+            if other.id == one.id and known.capacity == dialect.capacity
+        )
+        for one, dialect in written
+    )
 
 
-def _crossings_of(target: int, writing: Writing, reached: Sequence[set[str]]) -> Iterator[Crossing]:
-    tally = _Tally.of(writing.findings)
-    provider_level = _worst(tally.provider)
-    for number, names in enumerate(reached):
-        counter = tally.capabilities.get(number, Counter())
-        if names and tally.definitions:
-            counter = sum((tally.definitions[name] for name in names & tally.definitions.keys()), counter)
-        yield Crossing(number, target, _worst(counter), provider_level, _counts(counter))
+def _formats_of_facts(provider: Provider) -> set[str]:
+    """Return the formats of which a provider holds facts anywhere."""
+    found = set(provider.extensions)
+    pending = list(provider.definitions.values())
+    for one in provider.capabilities:
+        found.update(one.extensions)
+        pending += [one.input] if one.output is None else [one.input, one.output]
+    while pending:
+        current = pending.pop()
+        found.update(current.extensions)
+        if isinstance(current, ObjectType):
+            for held in current.properties.values():
+                found.update(held.extensions)
+        pending.extend(child_types(current))
+    return found
 
 
 def _write(one: Format, dialect: DialectTable, provider: Provider) -> Writing:
@@ -135,12 +200,15 @@ def _write(one: Format, dialect: DialectTable, provider: Provider) -> Writing:
     return one.write(provider, dialect)
 
 
-def _worst(counter: Mapping[Level, int]) -> str:
-    return max((str(level) for level in counter), key=LEVELS.index, default=EXACT)
+def _worst(counts: Sequence[int]) -> str:
+    return LEVELS[max((number for number, count in enumerate(counts, 1) if count), default=0)]
 
 
-def _counts(counter: Mapping[Level, int]) -> tuple[int, ...]:
-    return tuple(counter.get(level, 0) for level in CROSSING_LEVELS)
+_IMPOSSIBLE: Final[_Losses] = (
+    Level.IMPOSSIBLE,
+    Level.IMPOSSIBLE,
+    tuple(int(level is Level.IMPOSSIBLE) for level in CROSSING_LEVELS),
+)
 
 
 def _tool_bytes(provider: Provider, writing: Writing | None) -> tuple[int | None, ...]:

@@ -155,6 +155,8 @@ class _ProviderFit(TypeFit):
         Args:
             fitted_capabilities: As they are written; where only reached definitions are written, they decide.
         """
+        if not self.provider.definitions:
+            return {}
         carried = self.capacity.definitions
         fitted: dict[str, Type] = {}
         told: dict[str, tuple[list[Finding], list[NameEntry]]] = {}

@@ -83,6 +83,19 @@ def _is_spelling(one: Type, keyword: str, value: Json) -> bool:
     return keyword == "enum" and isinstance(value, list) and not isinstance(one, AnyType)
 
 
+def _has_facts(one: Type) -> bool:
+    """Tell whether a type states anything besides its kind, its shape and its description."""
+    return (
+        one.enum is not None
+        or one.pattern is not None
+        or one.format is not None
+        or one.nullable
+        or one.implicit
+        or bool(one.keywords)
+        or bool(one.extensions)
+    )
+
+
 def _texts(values: list[Json]) -> set[Json]:
     """Return a list's members to compare with names; what is no text equals none."""
     return {one if isinstance(one, str) else None for one in values}
@@ -131,12 +144,15 @@ class TypeFit(Telling):
             top: The name of the parameter or output it belongs to, where it is the type of one.
             spill: Takes the notes of a type that has no description of its own.
         """
-        if self.should_unwrap(one):
-            return self.unwrap(one, pointer, top=top, spill=spill)  # type: ignore[arg-type]
-        if isinstance(one, RefType) and self.dangles(one):
+        if one.kind == "one-of" and self.should_unwrap(one):
+            return self.unwrap(one, pointer, top=top, spill=spill)
+        if one.kind == "ref" and self.dangles(one):
             return self.replace_dangling(one, pointer, top=top, spill=spill)
         notes: list[str] = []
         is_kept = self.capacity.types[one.kind].written_as == one.kind and self.carries_shape(one)
+        if is_kept and one.kind in SCALAR_KINDS and not _has_facts(one):
+            text = self.fit_description(one.description, pointer, notes, top=top, spill=spill)
+            return one.changed({"description": text})
         kind = one.kind if is_kept else self.replacing_kind(one)
         facts = self.fit_facts(one, pointer, notes, kind=kind)
         if is_kept:
@@ -149,7 +165,7 @@ class TypeFit(Telling):
 
     def carries_shape(self, one: Type) -> bool:
         """Tell whether the dialect carries what stands inside a type of a kind that it carries."""
-        if isinstance(one, AnyType):
+        if one.kind == "any":
             return one.boolean is None or self.capacity.keywords
         return self.capacity.nested or one.kind in SCALAR_KINDS or one.kind == "opaque"
 
@@ -268,6 +284,8 @@ class TypeFit(Telling):
 
     def fit_shape(self, one: Type, pointer: str) -> dict[str, Any]:
         """Return the changed shape fields of a type whose kind and inner types the dialect carries."""
+        if one.kind in SCALAR_KINDS:
+            return {}
         if isinstance(one, ObjectType):
             written = self.property_names(one, pointer)
             properties = {
@@ -442,9 +460,9 @@ class TypeFit(Telling):
         definitions = {name: without_extensions(held) for name, held in self.provider.definitions.items()}
         return f"[{label}: {canonical_json(write_schema(without_extensions(one), definitions))}]"
 
-    def should_unwrap(self, one: Type) -> bool:
-        """Tell whether a type is a choice of one that the dialect does not write as a choice."""
-        if not isinstance(one, OneOfType) or len(one.alternatives) != 1:
+    def should_unwrap(self, one: OneOfType) -> bool:
+        """Tell whether a choice is one of one that the dialect does not write as a choice."""
+        if len(one.alternatives) != 1:
             return False
         capacity = self.capacity
         carried = capacity.nested and capacity.types["one-of"].written_as == "one-of"

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from droidgate.model.json_values import Json, digest_of
 from droidgate.model.types import (
+    SCALAR_KINDS,
     AllOfType,
     ArrayType,
     Extensions,
@@ -198,6 +199,8 @@ def _declared_value(value: Json) -> Json:
 
 def child_types(one: Type) -> Iterator[Type]:
     """Yield the types directly inside a type."""
+    if one.kind in SCALAR_KINDS:
+        return
     if isinstance(one, ObjectType):
         for held in one.properties.values():
             yield held.type

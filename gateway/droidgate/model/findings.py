@@ -74,6 +74,8 @@ class Finding(Frozen):
         hint: The way out, or None.
         source: Where it stands in the sources, or None.
         rule: Id of the specification's rule or of the divergence record behind it, or None.
+        releases: Ids of the Android releases that it is true of, oldest first; empty where it depends on
+            none.
     """
 
     code: str
@@ -83,6 +85,7 @@ class Finding(Frozen):
     hint: str | None = None
     source: Place | None = None
     rule: str | None = None
+    releases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

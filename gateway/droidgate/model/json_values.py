@@ -18,6 +18,7 @@ Json: TypeAlias = Any
 """A JSON value; `Any`, since pydantic and mypy both pay heavily for the recursive union."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_quoted = json.encoder.encode_basestring
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
 _ordered_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -35,15 +36,17 @@ def canonical_json(value: Json) -> str:
 
 
 def _write_exactly(value: Json) -> str:
+    if isinstance(value, str):
+        return _quoted(value)
     if isinstance(value, Decimal):
         if not value.is_finite():
             message = "a JSON number is finite"
             raise ValueError(message)
         return str(value)
     if isinstance(value, Mapping):
-        members = (f"{_encoder.encode(str(key))}:{_write_exactly(value[key])}" for key in sorted(value))
+        members = (f"{_quoted(str(key))}:{_write_exactly(value[key])}" for key in sorted(value))
         return "{" + ",".join(members) + "}"
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, Sequence):
         return "[" + ",".join(_write_exactly(item) for item in value) + "]"
     return _encoder.encode(value)
 
@@ -81,13 +84,13 @@ def _write_ordered(value: Json, line_end: str) -> str:
             return _ordered_encoder.encode(value)
         except TypeError:
             pass
-    if not value or not isinstance(value, Mapping | list | tuple):
+    if not value or isinstance(value, str) or not isinstance(value, Mapping | list | tuple):
         return _write_exactly(value)
     inner = line_end and line_end + "  "
     if isinstance(value, Mapping):
         colon = ": " if line_end else ":"
         opening, closing = "{", "}"
-        members = [_encoder.encode(key) + colon + _write_ordered(held, inner) for key, held in value.items()]
+        members = [_quoted(key) + colon + _write_ordered(held, inner) for key, held in value.items()]
     else:
         opening, closing = "[", "]"
         members = [_write_ordered(held, inner) for held in value]

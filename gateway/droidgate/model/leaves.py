@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from droidgate.model.capability import Capability, Effects, Provider
 from droidgate.model.json_values import Json, json_equal, pointer_token
 from droidgate.model.types import (
+    SCALAR_KINDS,
     AllOfType,
     AnyType,
     ArrayType,
@@ -51,7 +52,8 @@ def leaves_of_type(one: Type, pointer: str) -> Iterator[tuple[str, Json]]:
     for keyword, value in one.keywords.items():
         yield f"{pointer}/keywords/{pointer_token(keyword)}", value
     yield from leaves_of_extensions(one.extensions, pointer)
-    yield from _leaves_of_shape(one, pointer)
+    if one.kind not in SCALAR_KINDS:
+        yield from _leaves_of_shape(one, pointer)
 
 
 def _leaves_of_shape(one: Type, pointer: str) -> Iterator[tuple[str, Json]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from droidgate.model.capability import Place
@@ -36,6 +37,7 @@ class LintRule:
         source: Place | None = None,
         hint: str | None = None,
         level: Level | None = None,
+        releases: Iterable[str] = (),
     ) -> Finding:
         """Return the finding that something breaks the rule; hint and level stand for the rule's own."""
         return Finding(
@@ -46,6 +48,7 @@ class LintRule:
             hint=hint or self.hint,
             source=source,
             rule=f"{self.specification} {self.section}",
+            releases=tuple(releases),
         )
 
 

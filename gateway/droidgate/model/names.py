@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from droidgate.model.types import Frozen
 
@@ -43,8 +44,8 @@ class NameRule:
 
     def permits(self, name: str) -> bool:
         """Tell whether a name may be written as it is."""
-        pattern = f"(?:{self.first or self.allowed})(?:{self.allowed})*"
-        return len(name) <= self.max_length and re.fullmatch(pattern, name) is not None
+        pattern = _whole_name(self.first or self.allowed, self.allowed)
+        return len(name) <= self.max_length and pattern.fullmatch(name) is not None
 
     def shape(self, name: str) -> str:
         """Return a name of this rule that resembles the given one; two names may become one."""
@@ -54,6 +55,11 @@ class NameRule:
         if not kept or re.match(self.first or self.allowed, kept) is None:
             kept = f"n{self.replacement}{kept}" if kept else "n"
         return kept[: self.max_length]
+
+
+@cache
+def _whole_name(first: str, allowed: str) -> re.Pattern[str]:
+    return re.compile(f"(?:{first})(?:{allowed})*")
 
 
 def name_suffix(key: str) -> str:

@@ -33,7 +33,10 @@ class Frozen(BaseModel):
         `model_copy(update=...)` does the same at ten times the cost, and translating is mostly this.
         """
         mine = self.__dict__
-        if all(mine[name] is value for name, value in changes.items()):
+        for name, value in changes.items():
+            if mine[name] is not value:
+                break
+        else:
             return self
         copy = object.__new__(type(self))
         object.__setattr__(copy, "__dict__", {**mine, **changes})

@@ -1,0 +1,75 @@
+"""Schemas that the linter of mMCP takes for right without asking their meta-schema."""
+
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+from jsonschema import Draft202012Validator
+from jsonschema.validators import validator_for
+
+from droidgate_mmcp.plain_schemas import is_plain_schema
+
+WORDS = [
+    "type",
+    "title",
+    "description",
+    "format",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "enum",
+    "default",
+    "$schema",
+    "minimum",
+    "anyOf",
+]
+VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-2, 2),
+    st.sampled_from(["object", "string", "integer", "nothing", "http://json-schema.org/draft-04/schema#"]),
+)
+SCHEMAS = st.recursive(
+    VALUES,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(WORDS), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(schema=SCHEMAS)
+@settings(max_examples=400)
+def test_what_is_taken_for_plain_is_right_by_its_meta_schema(schema: Any) -> None:
+    if is_plain_schema(schema):
+        chosen = validator_for(schema, default=Draft202012Validator)
+        assert list(chosen(chosen.META_SCHEMA).iter_errors(schema)) == []
+
+
+def test_a_usual_schema_is_plain() -> None:
+    number = {"type": "integer", "description": "how many", "default": 1}
+    texts = {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}
+    assert is_plain_schema(
+        {"type": "object", "properties": {"count": number, "names": texts}, "required": ["count"]}
+    )
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "text"},
+        {"type": ["string", "null"]},
+        {"description": 1},
+        {"properties": {"a": None}},
+        {"required": ["a", "a"]},
+        {"items": [{}]},
+        {"$schema": "http://json-schema.org/draft-04/schema#"},
+        {"properties": {"a": {"pattern": "["}}},
+        [],
+        None,
+    ],
+)
+def test_what_is_unusual_or_wrong_is_not_plain(schema: Any) -> None:
+    assert not is_plain_schema(schema)

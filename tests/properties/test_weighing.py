@@ -1,0 +1,128 @@
+"""What writers find without writing, as scans ask them, held to what they find when they write."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+
+from droidgate.coverage.crossings import EXACT, LEVELS, cross, targets
+from droidgate.formats import load_formats
+from droidgate.model.capability import Provider, reachable_definitions
+from droidgate.model.errors import DroidgateError
+from droidgate.model.findings import CROSSING_LEVELS, Finding
+from droidgate.model.json_values import pointer_token
+from strategies import providers, random_provider
+
+TARGETS = sorted(targets())
+WILD_TEXTS = ("\0", "\ud800", "\ufffe", "a\x1bb", "\U0001f600", "%s ${x} @string/y", "")
+
+
+def with_texts(provider: Provider, text: str) -> Provider:
+    """Return a provider with a text where people and programs write theirs."""
+    capabilities = tuple(
+        one.model_copy(update={"id": f"{one.id}{text}", "description": text, "version": text, "title": text})
+        for one in provider.capabilities
+    )
+    changes = dict.fromkeys(("package", "component", "name", "description", "instructions"), text)
+    return provider.model_copy(update={**changes, "capabilities": capabilities})
+
+
+def assert_weighed_as_written(provider: Provider, target: str) -> None:
+    one, dialect = targets()[target]
+    assert one.write is not None
+    assert one.weigh is not None
+    assert one.weigh(provider, dialect) == one.write(provider, dialect).findings
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@given(provider=providers(size=15))
+@settings(max_examples=25)
+def test_weighing_finds_what_writing_finds(target: str, provider: Provider) -> None:
+    assert_weighed_as_written(provider, target)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("text", WILD_TEXTS)
+def test_no_text_of_another_format_can_end_writing(target: str, text: str) -> None:
+    for seed in range(4):
+        assert_weighed_as_written(with_texts(random_provider(Random(seed), size=15), text), target)
+
+
+@pytest.mark.parametrize("name", sorted(load_formats()))
+def test_dialects_of_one_capacity_weigh_alike(name: str) -> None:
+    of_format = [(one, dialect) for one, dialect in targets().values() if one.id == name]
+    for seed in range(6):
+        provider = random_provider(Random(seed), size=15)
+        for one, dialect in of_format:
+            assert one.weigh is not None
+            for _, other in of_format:
+                if other.capacity == dialect.capacity:
+                    assert one.weigh(provider, other) == one.weigh(provider, dialect)
+
+
+def losses_by_writing(provider: Provider, target: str) -> list[tuple[str, str, tuple[int, ...]]]:
+    """Return level, provider's level and counts for each capability, counted from what is written."""
+    one, dialect = targets()[target]
+    assert one.write is not None
+    try:
+        findings = one.write(provider, dialect).findings
+    except DroidgateError:
+        return [("impossible", "impossible", (0, 0, 0, 0, 0, 0, 1))] * len(provider.capabilities)
+    of_provider = [
+        one for one in findings if one.pointer.split("/")[1] not in {"capabilities", "definitions"}
+    ]
+    losses = []
+    for number, capability in enumerate(provider.capabilities):
+        places = [f"/capabilities/{number}"] + [
+            f"/definitions/{pointer_token(name)}"
+            for name in reachable_definitions(capability, provider.definitions)
+        ]
+        own = [one for one in findings if is_on(one, places)]
+        counts = tuple(sum(one.level is level for one in own) for level in CROSSING_LEVELS)
+        losses.append((worst(own), worst(of_provider), counts))
+    return losses
+
+
+def is_on(one: Finding, places: list[str]) -> bool:
+    return any(f"{one.pointer}/".startswith(f"{place}/") for place in places)
+
+
+def worst(findings: list[Finding]) -> str:
+    return max((str(one.level) for one in findings), key=LEVELS.index, default=EXACT)
+
+
+@given(provider=providers(size=15))
+@settings(max_examples=25)
+def test_crossings_are_those_of_the_real_writers(provider: Provider) -> None:
+    crossed = cross(provider)
+    for number, target in enumerate(targets()):
+        told = [
+            (one.level, one.provider_level, one.counts) for one in crossed.crossings if one.target == number
+        ]
+        assert told == losses_by_writing(provider, target)
+
+
+@pytest.mark.parametrize("source", TARGETS)
+def test_crossings_of_what_a_writer_wrote_are_those_of_the_real_writers(source: str) -> None:
+    one, dialect = targets()[source]
+    assert one.write is not None
+    for seed in range(4):
+        provider = one.write(random_provider(Random(seed), size=15), dialect).provider
+        crossed = cross(provider)
+        for number, target in enumerate(targets()):
+            told = [
+                (each.level, each.provider_level, each.counts)
+                for each in crossed.crossings
+                if each.target == number
+            ]
+            assert told == losses_by_writing(provider, target)
+
+
+def test_facts_of_the_target_that_no_reader_gave_are_told_by_writing() -> None:
+    facts = {"appfunctions": {"components": 7}}
+    provider = random_provider(Random(1), size=10).model_copy(update={"extensions": facts})
+    number = TARGETS.index("appfunctions+v2")
+    told = {one.level for one in cross(provider).crossings if one.target == number}
+    assert told == {"impossible"} == {level for level, _, _ in losses_by_writing(provider, TARGETS[number])}
