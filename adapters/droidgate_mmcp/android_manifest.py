@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from droidgate.model.capability import Provider
+from droidgate.model.errors import WriteError
 from droidgate.parsing.aapt_text import escape_attribute_value
+from droidgate.parsing.manifest_limits import excess_of, utf16_length
+
+_TOO_LONG_HINT: Final = (
+    "Write fewer tools, or shorter descriptions; each of several activities can advertise some of the tools"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +43,25 @@ class ComponentElement:
     meta_data: Mapping[str, str] = field(default_factory=dict)
 
 
+def refuse_long_texts(provider: Provider, component: ComponentElement) -> None:
+    """Compare what a manifest with one component would hold with what newer releases of Android take.
+
+    Raises:
+        WriteError: a text is too long (`manifest_limits`).
+    """
+    for element, attribute, text in _texts(provider, component):
+        excess = excess_of(attribute, utf16_length(text), element)
+        if excess is not None:
+            raise WriteError(excess, hint=_TOO_LONG_HINT if attribute == "value" else "Shorten it")
+
+
 def write_android_manifest(provider: Provider, component: ComponentElement) -> str:
     """Return a whole manifest document that declares one component.
 
     Raises:
-        WriteError: a text holds NUL or half of a surrogate pair.
+        WriteError: a text holds NUL or half of a surrogate pair, or is too long (`refuse_long_texts`).
     """
+    refuse_long_texts(provider, component)
     package = f" {_attribute('package', provider.package)}" if provider.package is not None else ""
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',
@@ -53,6 +72,19 @@ def write_android_manifest(provider: Provider, component: ComponentElement) -> s
         "</manifest>",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _texts(provider: Provider, component: ComponentElement) -> Iterator[tuple[str, str, str]]:
+    """Yield element, attribute and text of all that may be long."""
+    called = f"<{component.element}> {component.name[:80]}"
+    told = (
+        ("<manifest>", "package", provider.package),
+        (called, "name", component.name),
+        (called, "label", component.label),
+        (called, "permission", component.permission),
+        *((f"<meta-data> {name}", "value", value) for name, value in component.meta_data.items()),
+    )
+    return ((element, attribute, text) for element, attribute, text in told if text is not None)
 
 
 def _component_lines(component: ComponentElement) -> Iterator[str]:

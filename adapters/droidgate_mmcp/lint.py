@@ -16,11 +16,12 @@ from droidgate.model.findings import Finding, Level
 from droidgate.model.json_values import Json, pointer_token
 from droidgate.model.lint_rules import LintRule
 from droidgate.parsing.json_text import decode_utf8
+from droidgate.parsing.manifest_limits import excess_of, utf16_length
 from droidgate_mmcp import lint_rules as rules
 from droidgate_mmcp.json_output import write_json
 from droidgate_mmcp.manifest import MANIFEST_KEYS, TOOL_KEYS, form_of, parse_manifest
 from droidgate_mmcp.plain_schemas import is_plain_schema
-from droidgate_mmcp.read import find_manifest_text, hint_about_json
+from droidgate_mmcp.read import ManifestText, find_manifest_text, hint_about_json
 from droidgate_mmcp.tables import NAMES
 
 MAX_FUNCTION_NAME: Final = 64
@@ -107,6 +108,7 @@ class _Linter:
             self.tell(rules.META_DATA, f"{component.name} has no meta-data {NAMES['manifest_meta_data']}")
             return
         self.place = found.place
+        self.lint_length(found)
         context = ReadingContext(rows_off=frozenset())
         try:
             value = parse_manifest(found.text, found.place, context)
@@ -114,6 +116,14 @@ class _Linter:
             self.tell(rules.JSON, error.message, hint=hint_about_json(found) or error.hint)
             return
         self.lint_manifest(value, context)
+
+    def lint_length(self, found: ManifestText) -> None:
+        if found.in_manifest:
+            excess = excess_of(
+                "value", utf16_length(found.text), f"<meta-data> {NAMES['manifest_meta_data']}"
+            )
+            if excess is not None:
+                self.tell(rules.MANIFEST_LENGTH, excess)
 
     def lint_manifest(self, value: Json, context: ReadingContext) -> None:
         for bent in context.findings:

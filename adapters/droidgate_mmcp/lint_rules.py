@@ -6,6 +6,7 @@ from typing import Final
 
 from droidgate.model.findings import Level
 from droidgate.model.lint_rules import LintRules
+from droidgate.parsing.manifest_limits import REFUSED_BY
 
 _BOOK: Final = LintRules("mMCP spec", __name__)
 _rule = _BOOK.declare
@@ -85,6 +86,13 @@ META_DATA: Final = _rule(
     "2",
     "An advertising component has its manifest as meta-data text",
     "Add meta-data mMCP_manifest with the JSON in android:value",
+)
+MANIFEST_LENGTH: Final = _rule(
+    "mmcp-manifest-length",
+    Level.ERROR,
+    "2 (API 35)",
+    f"The manifest is not longer than the meta-data that {REFUSED_BY} take",
+    "Shorten descriptions, or let each of several activities advertise some of the tools",
 )
 JSON: Final = _rule("mmcp-json", Level.ERROR, "2", "The manifest is JSON", "Correct the JSON")
 CONTROL_CHARACTERS: Final = _rule(

@@ -106,6 +106,11 @@ class ManifestText:
     raw: str | None = None
     reference: str | None = None
 
+    @property
+    def in_manifest(self) -> bool:
+        """Whether Android's package parser reads it: written out, or as a string that is referred to."""
+        return self.reference is None or _is_string(self.reference)
+
 
 def find_manifest_text(application: Application, component: Component) -> ManifestText | None:
     """Return the text behind a component's `mMCP_manifest` meta-data, None where it has none (row M35).

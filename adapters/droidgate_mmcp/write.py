@@ -17,9 +17,10 @@ from droidgate.model.errors import WriteError
 from droidgate.model.findings import Finding, Level
 from droidgate.model.json_values import Json
 from droidgate.model.types import Extensions, ObjectType, Type
+from droidgate.parsing.manifest_limits import MAX_META_DATA, utf16_length
 from droidgate_mappings.capacity import Capacity
 from droidgate_mappings.tables import DialectTable
-from droidgate_mmcp.android_manifest import ComponentElement, write_android_manifest
+from droidgate_mmcp.android_manifest import ComponentElement, refuse_long_texts, write_android_manifest
 from droidgate_mmcp.discovery import write_discovery
 from droidgate_mmcp.json_output import write_json
 from droidgate_mmcp.manifest import usual_form
@@ -42,10 +43,11 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
     A provider that was read from a manifest's JSON alone has no component; it is written as that JSON alone.
 
     Raises:
-        WriteError: the dialect cannot be written, or a text holds what no Android resource can hold.
+        WriteError: the dialect cannot be written, a text holds what no Android resource can hold, or the
+            manifest is so long that newer releases of Android would refuse the app.
     """
     alone = provider.component is None and provider.protocol == FORMAT_ID and provider.dialect != BROADCAST
-    fitted = _fit(provider, dialect, alone=alone)
+    fitted = fit(provider, dialect, alone=alone)
     if dialect.id == BROADCAST:
         return _write_broadcast(fitted)
     manifest = write_manifest(fitted.provider)
@@ -61,12 +63,29 @@ def weigh(provider: Provider, dialect: DialectTable) -> tuple[Finding, ...]:
     """Return the findings of writing a provider of another format that holds no facts of this one.
 
     Raises:
+        WriteError: the dialect cannot be written, or a text is too long, as `write` says.
+    """
+    fitted = fit(provider, dialect)
+    written = fitted.provider
+    is_broadcast = dialect.id == BROADCAST
+    component = (
+        _receiver(written) if is_broadcast else _activity(written, write_json(write_manifest(written)))
+    )
+    refuse_long_texts(written, component)
+    return fitted.findings
+
+
+def fit(provider: Provider, dialect: DialectTable, *, alone: bool = False) -> Fitted:
+    """Return a provider as a dialect can hold it.
+
+    Args:
+        provider: The provider.
+        dialect: The dialect.
+        alone: The manifest's JSON is written without an Android manifest.
+
+    Raises:
         WriteError: the dialect cannot be written.
     """
-    return _fit(provider, dialect).findings
-
-
-def _fit(provider: Provider, dialect: DialectTable, *, alone: bool = False) -> Fitted:
     if dialect.capacity is None:
         message = f"{FORMAT_ID}+{dialect.id} is only read"
         raise WriteError(message, hint=dialect.not_written_because)
@@ -94,6 +113,25 @@ def write_manifest(provider: Provider) -> dict[str, Json]:
     manifest["tools"] = [_write_tool(one, provider) for one in provider.capabilities]
     manifest.update(facts.get("keys", {}))
     return manifest
+
+
+def fitting_tools(provider: Provider) -> tuple[int, ...]:
+    """Return the positions of the tools that fit into the meta-data of one component.
+
+    A tool that does not fit is passed over, and the next ones are tried.
+
+    Args:
+        provider: A fitted provider.
+    """
+    empty = write_manifest(provider.model_copy(update={"capabilities": ()}))
+    room = MAX_META_DATA - utf16_length(write_json(empty))
+    kept: list[int] = []
+    for position, one in enumerate(provider.capabilities):
+        length = utf16_length(write_json(_write_tool(one, provider))) + bool(kept)
+        if length <= room:
+            room -= length
+            kept.append(position)
+    return tuple(kept)
 
 
 def write_parameters(taken: Type, definitions: Mapping[str, Type]) -> Json:
@@ -190,16 +228,19 @@ def _activity(provider: Provider, manifest: str) -> ComponentElement:
     )
 
 
-def _write_broadcast(fitted: Fitted) -> Writing:
-    provider = fitted.provider
-    receiver = ComponentElement(
+def _receiver(provider: Provider) -> ComponentElement:
+    return ComponentElement(
         element="receiver",
         name=provider.component or "",
         label=provider.name,
         actions=(NAMES["discovery_action"], NAMES["invoke_action"]),
     )
+
+
+def _write_broadcast(fitted: Fitted) -> Writing:
+    provider = fitted.provider
     artifacts = (
-        Artifact(MANIFEST_PATH, write_android_manifest(provider, receiver), "manifest"),
+        Artifact(MANIFEST_PATH, write_android_manifest(provider, _receiver(provider)), "manifest"),
         Artifact(DISCOVERY_PATH, write_json(write_discovery(provider), lines=True) + "\n", "document"),
     )
     return Writing(artifacts, provider, fitted.findings, fitted.names)

@@ -1,8 +1,8 @@
-"""Texts that are too long for Android's string pools."""
+"""Texts that are too long for Android's string pools, or for its manifests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,9 +11,12 @@ from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import pointer_token
 from droidgate.model.types import ObjectType, Property, Type
 from droidgate.parsing.aapt_text import MAX_STRING_RESOURCE_BYTES
+from droidgate.parsing.manifest_limits import MAX_META_DATA, utf16_length
 
 TEXT_CUT: Final = finding_code(
-    "text-cut", "A text longer than an Android string resource can be is cut at its end", __name__
+    "text-cut",
+    "A text longer than an Android string resource or manifest can hold is cut at its end",
+    __name__,
 )
 
 _ELLIPSIS: Final = "\u2026"
@@ -32,11 +35,15 @@ def _length(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass")) + 2 * sum(one > "\uffff" for one in text)
 
 
-def _cut(text: str) -> str:
+def _fits_a_manifest(text: str) -> bool:
+    return utf16_length(text) <= MAX_META_DATA
+
+
+def _cut(text: str, fits: Callable[[str], bool]) -> str:
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        if fits_a_resource(text[:middle] + _ELLIPSIS):
+        if fits(text[:middle] + _ELLIPSIS):
             low = middle
         else:
             high = middle - 1
@@ -44,8 +51,8 @@ def _cut(text: str) -> str:
 
 
 def cut_long_texts(provider: Provider, findings: Iterable[Finding]) -> tuple[Provider, tuple[Finding, ...]]:
-    """Return a fitted provider whose descriptor aapt2 can store, and the findings, those about cut texts
-    among them.
+    """Return a fitted provider whose descriptor aapt2 can store and whose manifest Android takes
+    (`manifest_limits`), and the findings, those about cut texts among them.
 
     A leaf that has a finding already keeps the one, of the graver level.
     """
@@ -54,9 +61,14 @@ def cut_long_texts(provider: Provider, findings: Iterable[Finding]) -> tuple[Pro
     capabilities = [
         cutter.capability(one, f"/capabilities/{at}") for at, one in enumerate(provider.capabilities)
     ]
+    texts = {
+        field: cutter.text(getattr(provider, field), f"/{field}", of_manifest=True)
+        for field in ("name", "description")
+    }
     if not cutter.any_cut:
         return provider, told
-    return provider.model_copy(update={"capabilities": tuple(capabilities)}), tuple(cutter.findings.values())
+    update = {**texts, "capabilities": tuple(capabilities)}
+    return provider.model_copy(update=update), tuple(cutter.findings.values())
 
 
 @dataclass(slots=True)
@@ -64,11 +76,13 @@ class _Cutter:
     findings: dict[str, Finding]
     any_cut: bool = False
 
-    def text(self, text: str | None, pointer: str) -> str | None:
-        if text is None or fits_a_resource(text):
+    def text(self, text: str | None, pointer: str, *, of_manifest: bool = False) -> str | None:
+        fits = _fits_a_manifest if of_manifest else fits_a_resource
+        if text is None or fits(text):
             return text
         self.any_cut = True
-        message = f"the text is longer than {MAX_STRING_RESOURCE_BYTES} bytes and is cut"
+        limit = f"{MAX_META_DATA} characters" if of_manifest else f"{MAX_STRING_RESOURCE_BYTES} bytes"
+        message = f"the text is longer than {limit} and is cut"
         told = self.findings.get(pointer)
         if told is not None:
             message = f"{told.message}; {message}"
@@ -76,7 +90,7 @@ class _Cutter:
         self.findings[pointer] = Finding(
             code=TEXT_CUT, level=Level.DROPPED, pointer=pointer, message=message, source=source
         )
-        return _cut(text)
+        return _cut(text, fits)
 
     def capability(self, capability: Capability, pointer: str) -> Capability:
         update = {

@@ -30,9 +30,7 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
 def _lint(application: Application) -> Iterator[Finding]:
     services = mobile_mcp_services(application)
     with_meta_data = [
-        one
-        for one in application.of_kind("service")
-        if one not in services and one.find_meta_data(*KEYS["capabilities"]) is not None
+        one for one in application.of_kind("service") if one not in services and _points_to_descriptor(one)
     ]
     for second in [*services, *with_meta_data][1:]:
         message = f"{second.name} is a further service for Mobile-MCP"
@@ -45,6 +43,18 @@ def _lint(application: Application) -> Iterator[Finding]:
             yield rules.IN_SERVICE.broken(message, source=meta.place or application.place, hint=hint)
     for service in (*services, *with_meta_data):
         yield from _lint_service(application, service)
+
+
+def _points_to_descriptor(service: Component) -> bool:
+    """Tell whether a service's meta-data names a descriptor: by the specified key, or by a file.
+
+    Other protocols have a text under the older key.
+    """
+    specified, *older = KEYS["capabilities"]
+    if service.find_meta_data(specified) is not None:
+        return True
+    meta = service.find_meta_data(*older)
+    return meta is not None and descriptor_reference(meta) is not None
 
 
 def _lint_service(application: Application, service: Component) -> Iterator[Finding]:

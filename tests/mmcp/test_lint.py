@@ -86,6 +86,8 @@ MANIFESTS: list[tuple[str, Json, Json]] = [
 ]
 
 VALUE = value_xml(manifest_of(GREET))
+TOO_LONG = json.dumps(manifest_of(GREET), separators=(",", ":"))
+TOO_LONG = TOO_LONG.replace("Greets somebody", "Greets somebody" + "x" * (32_769 - len(TOO_LONG)))
 UNESCAPED = "android:value='" + json.dumps(manifest_of(GREET, instructions='say "hello"')) + "'"
 TWO_FILTERS = component_xml(VALUE, actions=(ADVERTISE,)).replace(
     "<meta-data", f'<intent-filter><action android:name="{CALL}"/></intent-filter><meta-data'
@@ -96,6 +98,7 @@ COMPONENTS: list[tuple[str, str]] = [
     ("mmcp-meta-data", component_xml(None)),
     ("mmcp-meta-data", component_xml('android:value="5"')),
     ("mmcp-meta-data", component_xml('android:resource="@raw/none"')),
+    ("mmcp-manifest-length", component_xml(f"android:value='{TOO_LONG}'")),
     ("mmcp-json", component_xml('android:value="tools"')),
     ("mmcp-json", component_xml(UNESCAPED)),
     ("mmcp-default-category", component_xml(VALUE, categories=())),
@@ -124,6 +127,21 @@ def test_a_component_breaks_a_rule(rule: str, breaks: str) -> None:
 def test_a_whole_app_keeps_every_rule() -> None:
     assert lint_app(component_xml(VALUE)) == ()
     assert lint_json(manifest_of(GREET)) == ()
+
+
+@pytest.mark.parametrize("reference", ["android:value", "android:resource"])
+def test_a_manifest_of_a_string_resource_is_as_long_as_its_text_and_one_of_a_raw_file_is_not(
+    reference: str,
+) -> None:
+    escaped = TOO_LONG.replace('"', '\\"')
+    strings = {"res/values/s.xml": f'<resources><string name="tools">{escaped}</string></resources>'}
+    found = lint_app(component_xml(f'{reference}="@string/tools"'), **strings)
+    assert [one.code for one in found] == ["mmcp-manifest-length"]
+    assert "32,769 characters; Android 15 and later refuse" in found[0].message
+    shorter = {"res/values/s.xml": strings["res/values/s.xml"].replace("xx", "x", 1)}
+    assert lint_app(component_xml(f'{reference}="@string/tools"'), **shorter) == ()
+    raw = {"res/raw/tools.json": TOO_LONG}
+    assert lint_app(component_xml('android:resource="@raw/tools"'), **raw) == ()
 
 
 def test_a_component_that_is_no_tool_is_not_looked_at() -> None:

@@ -14,7 +14,9 @@ from droidgate.model.errors import WriteError
 from droidgate.model.findings import Level
 from droidgate.model.json_values import Json
 from droidgate.model.types import AnyType, ArrayType, ObjectType, Property, ScalarType, Type
+from droidgate.sources.android_project import application_from_tree
 from droidgate_mmcp.format import FORMAT
+from droidgate_mmcp.write import fit, fitting_tools
 from mmcp.mmcp_apps import (
     GREET,
     application,
@@ -266,6 +268,65 @@ def test_a_name_that_xml_cannot_hold_is_cleaned_and_told() -> None:
     assert writing.provider.name == "zero \ufffd half \ufffd"
     assert "characters-replaced" in {one.code for one in writing.findings}
     assert read_back(writing).name == "zero \ufffd half \ufffd"
+
+
+def provider_with_manifest_of(length: int, dialect: str, filler: str = "x") -> Provider:
+    """Return a provider whose manifest has this many UTF-16 units."""
+    shortest = len(meta_data(write(provider_of(Capability(id="a", description="")), dialect)))
+    count, rest = divmod(length - shortest, len(filler.encode("utf-16-le")) // 2)
+    return provider_of(Capability(id="a", description=filler * count + "x" * rest))
+
+
+def meta_data(writing: Writing) -> str:
+    (component,) = application_from_tree(
+        {"AndroidManifest.xml": artifact(writing, "AndroidManifest.xml").encode()}
+    ).of_kind("activity")
+    held = component.find_meta_data("mMCP_manifest")
+    assert held is not None
+    assert isinstance(held.value, str)
+    return held.value
+
+
+@pytest.mark.parametrize("dialect", STATIC)
+@pytest.mark.parametrize("filler", ["x", "😀", '"', "\n"])
+def test_a_manifest_is_written_up_to_the_length_that_android_15_takes(dialect: str, filler: str) -> None:
+    escaped = {'"': '\\"', "\n": "\\n"}.get(filler, filler)
+    room = provider_with_manifest_of(32_768, dialect, escaped)
+    text = room.capabilities[0].description or ""
+    longest = provider_of(Capability(id="a", description=text.replace(escaped, filler)))
+    held = meta_data(write(longest, dialect))
+    assert len(held.encode("utf-16-le")) == 2 * 32_768
+    longer = provider_of(Capability(id="a", description=f"{longest.capabilities[0].description}x"))
+    with pytest.raises(WriteError, match=r"'value' of <meta-data> mMCP_manifest has 32,769 char") as raised:
+        write(longer, dialect)
+    assert "Android 15 and later refuse" in raised.value.message
+    assert "several activities" in (raised.value.hint or "")
+
+
+def test_a_manifest_alone_and_a_broadcast_answer_may_be_longer() -> None:
+    alone = only(read_json(manifest_of({**GREET, "description": "x" * 40_000})))
+    assert read_back(write(alone, "1.0")).capabilities == write(alone, "1.0").provider.capabilities
+    assert write(provider_of(Capability(id="a", description="x" * 40_000)), "broadcast").artifacts
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_name_that_no_newer_release_takes_is_refused(dialect: str) -> None:
+    assert write(provider_of(name="n" * 32_768), dialect).provider.name == "n" * 32_768
+    with pytest.raises(WriteError, match="'label' of <"):
+        write(provider_of(name="n" * 32_769), dialect)
+
+
+@pytest.mark.parametrize("dialect", STATIC)
+def test_the_tools_that_fit_are_the_first_ones_and_smaller_ones_after_one_that_does_not(dialect: str) -> None:
+    sizes = (10_000, 10_000, 40_000, 10_000, 10_000, 100)
+    tools = [Capability(id=f"t{at}", description="x" * size) for at, size in enumerate(sizes)]
+    fitted = fit(provider_of(*tools), FORMAT.dialect(dialect)).provider
+    assert fitting_tools(fitted) == (0, 1, 3, 5)
+    full = provider_with_manifest_of(32_768, dialect).capabilities[0]
+    for description, fits in ((full.description, (0,)), (f"{full.description}x", ())):
+        one = provider_of(Capability(id="a", description=description))
+        assert fitting_tools(fit(one, FORMAT.dialect(dialect)).provider) == fits
+    assert meta_data(write(provider_of(*(tools[at] for at in (0, 1, 3, 5))), dialect))
 
 
 def test_a_dialect_that_is_not_written_is_refused() -> None:

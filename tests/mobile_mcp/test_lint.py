@@ -199,6 +199,14 @@ def test_an_app_that_breaks_a_rule_is_told_with_its_place(rule: str, app: App) -
     assert all(one.source is not None for one in told)
 
 
+def test_a_text_of_another_protocol_under_the_older_key_is_not_taken_for_a_broken_service() -> None:
+    tools = '<meta-data android:name="mcp.capabilities" android:value="tools:find_note,make_note"/>'
+    assert lint_app(service(tools, action="io.mmcp.action.SERVER")) == ()
+    assert codes(lint_app(service(tools))) >= {"mobile-mcp-tool-name", "mobile-mcp-xml-resource"}
+    to_file = tools.replace("tools:find_note,make_note", "@xml/mcp_capabilities")
+    assert "mobile-mcp-action" in codes(lint_app(service(to_file, action="com.example.OTHER")))
+
+
 def test_every_rule_is_shown_broken() -> None:
     assert BROKEN_FILES.keys() | BROKEN_APPS.keys() == RULES.keys()
 

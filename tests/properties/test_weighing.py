@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from droidgate.coverage.crossings import EXACT, LEVELS, cross, targets
 from droidgate.formats import load_formats
 from droidgate.model.capability import Provider, reachable_definitions
-from droidgate.model.errors import DroidgateError
+from droidgate.model.errors import DroidgateError, WriteError
 from droidgate.model.findings import CROSSING_LEVELS, Finding
 from droidgate.model.json_values import pointer_token
 from strategies import providers, random_provider
@@ -48,6 +49,26 @@ def test_weighing_finds_what_writing_finds(target: str, provider: Provider) -> N
 def test_no_text_of_another_format_can_end_writing(target: str, text: str) -> None:
     for seed in range(4):
         assert_weighed_as_written(with_texts(random_provider(Random(seed), size=15), text), target)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("length", [8_000, 40_000])
+def test_what_is_too_long_to_be_written_is_not_weighed(target: str, length: int) -> None:
+    one, dialect = targets()[target]
+    assert one.write is not None
+    assert one.weigh is not None
+    provider = with_texts(random_provider(Random(3), size=15), "")
+    capabilities = tuple(
+        each.model_copy(update={"description": "x" * length}) for each in provider.capabilities
+    )
+    provider = provider.model_copy(update={"capabilities": capabilities, "description": "y" * length})
+    try:
+        written = one.write(provider, dialect).findings
+    except WriteError as refused:
+        with pytest.raises(WriteError, match=re.escape(str(refused))):
+            one.weigh(provider, dialect)
+    else:
+        assert one.weigh(provider, dialect) == written
 
 
 @pytest.mark.parametrize("name", sorted(load_formats()))

@@ -19,6 +19,7 @@ from droidgate_shim.builder.source_apps import read_source_apps
 from droidgate_shim.phone.sample_packages import sample_packages, signing_key
 from requirements_of_tests import CHECKOUT, DEX2JAR_FROM_MAVEN, maven_jars, require
 from shim_android.hand_made_shim import hand_made_shim
+from shim_android.manifest_limits import limit_apks
 from shim_android.tool_apps import FIRST_UID, tool_apps
 
 MODULE = CHECKOUT / "device_shim/android/robolectric"
@@ -60,6 +61,9 @@ def write_inputs(folder: Path) -> None:
         uid += 1
         lines += _told(folder, name, shim.application_id, shim.apk, key.certificate_der, uid)
     lines.append(f"shims={','.join(shims)}")
+    for name, limit in limit_apks().items():
+        lines += _told(folder, name, "limits", limit.packing.apk, b"", uid)
+    lines.append(f"limits={','.join(limit_apks())}")
     (folder / "inputs.properties").write_text("\n".join(lines) + "\n", encoding="latin-1")
     shim_apk = folder / "shim.apk"
     shim_apk.write_bytes(hand_made_shim())
@@ -81,17 +85,12 @@ def _told(folder: Path, name: str, package: str, apk: bytes, certificate: bytes,
 
 
 def _built_shims(folder: Path, key: SigningKey) -> dict[str, BuiltShim]:
-    """Return shims of the sample apps by name: one for each, one for many with each frontend, the bare one.
-
-    The many are all but tally: with its tools the `mMCP_manifest` has more than the 32,768 characters that
-    the package parser of Android 16 takes for a meta-data text (`android.content.res.Element`).
-    """
+    """Return shims of the sample apps by name: one for each, one for all with each frontend, the bare one."""
     names = [one.name for one in sample_packages() if one.name != "agent"]
     apps = read_source_apps([str(folder / f"sample-{name}.apk") for name in names])
     shims = {f"shim-{number}": one for number, one in enumerate(build_shims(apps, ShimOptions(), key))}
     advertise = frozenset({"mmcp", "mmcp-broadcast", "appfunctions"})
-    many = [one for one in apps if not one.package.endswith(".tally")]
-    (shims["aggregate"],) = build_shims(many, ShimOptions(aggregate=True, advertise=advertise), key)
+    (shims["aggregate"],) = build_shims(apps, ShimOptions(aggregate=True, advertise=advertise), key)
     return {**shims, "bare": build_bare_shim(key)}
 
 

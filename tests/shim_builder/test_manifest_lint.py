@@ -136,6 +136,14 @@ BREACHES: list[tuple[str, Edit]] = [
     ("shim-test-only", added('android:testOnly="true"', APPLICATION)),
     ("shim-matching-flags", added('android:intentMatchingFlags="enforceIntentFilter"', APPLICATION)),
     ("shim-texts", in_manifest('android:description="@string/droidgate_shim_description"', "")),
+    (
+        "shim-text-lengths",
+        in_manifest('android:label="@string/droidgate_shim_label"', f'android:label="{"x" * 32_769}"'),
+    ),
+    (
+        "shim-text-lengths",
+        ("res/values/droidgate_shim_strings.xml", " (via droidgate)", "x" * 32_769),
+    ),
     ("shim-handshake", ("assets/policy.json", '"handshake":1', '"handshake":2')),
     ("shim-handshake", ("assets/policy.json", '"build":"', '"build":"0')),
     ("shim-handshake", ("assets/policy.json", '"sources":[{"package":"dev', '"sources":[{"package":"com')),

@@ -21,6 +21,7 @@ from droidgate.model.errors import InputError, UsageError
 from droidgate.model.types import ObjectType, Property
 from droidgate_shim.builder import dex, shims
 from droidgate_shim.builder.dex import shim_dex
+from droidgate_shim.builder.manifest_lint import lint_shim_manifest
 from droidgate_shim.builder.shims import (
     BuiltShim,
     NothingToOfferError,
@@ -324,6 +325,62 @@ def test_what_no_app_function_can_name_is_not_advertised_as_one() -> None:
     assert shim.capabilities == ("dotted", "plain")
     assert list(shim.policy["app"]["functions"].values()) == ["plain"]
     assert [one.code for one in shim.findings].count("shim-function-left-out") == 1
+
+
+def mmcp_tools(shim: BuiltShim) -> dict[str, list[str]]:
+    """Return the tools in each of a shim's mMCP manifests, none of which is too long for Android 15."""
+    with open_apk(shim.apk) as apk:
+        found = read_application(apk).components
+    told = {}
+    for one in found:
+        held = one.find_meta_data("mMCP_manifest")
+        if held is not None:
+            assert isinstance(held.value, str)
+            assert len(held.value.encode("utf-16-le")) <= 2 * 32_768
+            told[one.name.rpartition(".")[2]] = [tool["name"] for tool in json.loads(held.value)["tools"]]
+    return told
+
+
+def test_tools_without_room_in_the_manifest_are_not_advertised_to_mmcp_agents_and_that_is_told() -> None:
+    tools = [Capability(id=f"t{number:02}", description="d" * 1_000) for number in range(50)]
+    shim = shim_of(source_app(*tools), advertise=frozenset(EVERYTHING))
+    advertised = mmcp_tools(shim)
+    assert advertised["MmcpActivity"] == advertised["MmcpReceiver"]
+    count = len(advertised["MmcpActivity"])
+    assert 20 < count < 32
+    assert advertised["MmcpActivity"] == [one.id for one in tools[:count]]
+    assert shim.capabilities == tuple(one.id for one in tools)
+    assert [one.id for one in declared_in(shim.apk)[0].capabilities] == [one.id for one in tools]
+    left_out = [one for one in shim.findings if one.code == "shim-tool-left-out"]
+    assert [one.pointer for one in left_out] == [f"/capabilities/{at}" for at in range(count, 50)]
+    assert {one.hint for one in left_out} == {
+        "Offer fewer capabilities with --only, or build without --aggregate"
+    }
+    assert lint_shim_manifest(shim.apk) == ()
+
+
+def test_where_no_tool_has_room_nothing_is_advertised_to_mmcp_agents() -> None:
+    big = Capability(id="big", description="d" * 33_000)
+    shim = shim_of(source_app(big), advertise=frozenset({"mmcp", "mmcp-broadcast"}))
+    assert mmcp_tools(shim) == {}
+    assert [one.code for one in shim.findings].count("shim-tool-left-out") == 1
+    assert lint_shim_manifest(shim.apk) == ()
+
+
+@pytest.mark.parametrize("text", ["x" * 100_000, 'say "hello"\n' * 9_000, "語" * 40_000])
+@pytest.mark.parametrize("others", [(), ("com.other.tools",)], ids=["alone", "aggregate"])
+def test_an_app_with_endless_instructions_makes_no_shim_that_android_refuses(
+    text: str, others: tuple[str, ...]
+) -> None:
+    apps = [replace(source_app(Capability(id="t")), instructions=text)]
+    apps += [source_app(Capability(id="u"), package=package) for package in others]
+    shim = shim_of(*apps, aggregate=bool(others), advertise=frozenset(EVERYTHING))
+    assert lint_shim_manifest(shim.apk) == ()
+    assert "shim-description-shortened" in {one.code for one in shim.findings}
+    assert "manifest-text-too-long" not in {one.code for one in shim.findings}
+    (provider,) = declared_in(shim.apk)
+    assert (provider.description or "").endswith("…")
+    assert mmcp_tools(shim).keys() == {"MmcpActivity", "MmcpReceiver"}
 
 
 def test_an_option_that_does_not_exist_is_refused() -> None:

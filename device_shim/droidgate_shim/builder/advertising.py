@@ -14,6 +14,7 @@ from droidgate.installed import SHIM_PACKAGE
 from droidgate.migrate.manifest_edit import merge_manifest
 from droidgate.model.capability import Capability, Provider, references_of
 from droidgate.model.findings import Finding, Level, finding_code
+from droidgate.parsing.manifest_limits import MAX_META_DATA, REFUSED_BY
 from droidgate_appfunctions.constants import TABLES as FUNCTION_TABLES
 from droidgate_appfunctions.write import write as write_functions
 from droidgate_mappings.tables import DialectTable
@@ -22,7 +23,8 @@ from droidgate_mmcp.json_output import write_json
 from droidgate_mmcp.tables import BROADCAST
 from droidgate_mmcp.tables import NAMES as MMCP_NAMES
 from droidgate_mmcp.tables import TABLES as MMCP_TABLES
-from droidgate_mmcp.write import MANIFEST_PATH, write_manifest
+from droidgate_mmcp.write import MANIFEST_PATH, fitting_tools, write_manifest
+from droidgate_mmcp.write import fit as fit_mmcp
 from droidgate_mmcp.write import write as write_mmcp
 from droidgate_mobile_mcp.constants import TABLES as MOBILE_MCP_TABLES
 from droidgate_mobile_mcp.write import write as write_mobile_mcp
@@ -34,12 +36,19 @@ NAME_NOT_CALLED: Final = finding_code(
     "A capability's id that agents of this protocol cannot call; the others of the shim can be called",
     __name__,
 )
+TOOL_LEFT_OUT: Final = finding_code(
+    "shim-tool-left-out",
+    f"A capability for which there is no room in the one manifest text that {REFUSED_BY} take; it is not "
+    "advertised to mMCP agents",
+    __name__,
+)
 FUNCTION_LEFT_OUT: Final = finding_code(
     "shim-function-left-out",
     "A capability whose parameters an app function cannot name alike; it is not advertised as one",
     __name__,
 )
 
+_ROOM_HINT: Final = "Offer fewer capabilities with --only, or build without --aggregate"
 _MMCP_ACTIVITY: Final = f"{SHIM_PACKAGE}.MmcpActivity"
 _MMCP_RECEIVER: Final = f"{SHIM_PACKAGE}.MmcpReceiver"
 _FUNCTION_SERVICE: Final = f"{SHIM_PACKAGE}.FunctionService"
@@ -118,20 +127,36 @@ def _offered(plan: RoutePlan, facts: ShimFacts, capabilities: Sequence[Capabilit
     )
 
 
-def _write_mmcp(made: Advertisement, plan: RoutePlan, facts: ShimFacts) -> Writing:
-    provider = _offered(plan, facts, [one.offered for one in plan.routes])
-    written = write_mmcp(provider, _dialect(MMCP_TABLES.dialects[0], _MMCP_ACTIVITY))
-    told = [one for one in written.findings if one.pointer.startswith("/capabilities/")]
+def _write_mmcp(made: Advertisement, plan: RoutePlan, facts: ShimFacts) -> Writing | None:
+    """Return the mMCP manifest with the tools that fit into it, None where none does."""
+    dialect = _dialect(MMCP_TABLES.dialects[0], _MMCP_ACTIVITY)
+    whole = fit_mmcp(_offered(plan, facts, [one.offered for one in plan.routes]), dialect)
+    kept = fitting_tools(whole.provider)
+    told = [one for one in whole.findings if one.pointer.startswith("/capabilities/")]
+    for position, route in enumerate(plan.routes):
+        if position not in kept:
+            message = (
+                f"{route.id!r} finds no room in the manifest for mMCP agents, "
+                f"of which {REFUSED_BY} take {MAX_META_DATA:,} characters"
+            )
+            told.append(_of_route(TOOL_LEFT_OUT, position, message, _ROOM_HINT))
     made.findings.extend(one for one in told if one not in made.findings)
-    return written
+    if not kept:
+        return None
+    return write_mmcp(_offered(plan, facts, [plan.routes[one].offered for one in kept]), dialect)
 
 
 def _add_mmcp(made: Advertisement, plan: RoutePlan, facts: ShimFacts) -> None:
-    made.add(_write_mmcp(made, plan, facts).artifacts)
+    written = _write_mmcp(made, plan, facts)
+    if written is not None:
+        made.add(written.artifacts)
 
 
 def _add_broadcast(made: Advertisement, plan: RoutePlan, facts: ShimFacts) -> None:
-    provider = _write_mmcp(made, plan, facts).provider
+    written = _write_mmcp(made, plan, facts)
+    if written is None:
+        return
+    provider = written.provider
     component = ComponentElement(
         element="receiver",
         name=_MMCP_RECEIVER,
@@ -184,8 +209,9 @@ def _of_routes(findings: Iterable[Finding], positions: Sequence[int]) -> Iterato
             yield one if pointer == one.pointer else one.model_copy(update={"pointer": pointer})
 
 
-def _of_route(code: str, position: int, message: str) -> Finding:
-    return Finding(code=code, level=Level.WARNING, pointer=f"/capabilities/{position}", message=message)
+def _of_route(code: str, position: int, message: str, hint: str | None = None) -> Finding:
+    pointer = f"/capabilities/{position}"
+    return Finding(code=code, level=Level.WARNING, pointer=pointer, message=message, hint=hint)
 
 
 ADVERTISEMENTS: Final[dict[str, Callable[[Advertisement, RoutePlan, ShimFacts], None]]] = {

@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 
 from droidgate.apk.file_kinds import is_binary_xml
+from droidgate.apk.manifest_lengths import excessive_texts
+from droidgate.apk.xml_tree import TypedValue
 from droidgate.installed import SHIM_PACKAGE
 from droidgate.model.findings import Level
 from droidgate.model.lint_rules import LintRule, LintRules
+from droidgate.parsing.manifest_limits import REFUSED_BY, utf16_length
 from droidgate_appfunctions.constants import NAMES as FUNCTION_NAMES
 from droidgate_mappings.framework_attributes import attribute_type
 from droidgate_mmcp.tables import NAMES as MMCP_NAMES
@@ -46,6 +49,7 @@ _NO_CHANGE: Final = "resourcesUnused"
 """A word of `configChanges` that names no change, but says that the activity shows no resource."""
 
 _DIGEST_CHARACTERS: Final = 64
+_SHORTER: Final = "Offer fewer capabilities, or build without --aggregate"
 
 
 def _rule(
@@ -413,6 +417,17 @@ def _texts(shim: ShimApk) -> Iterator[Broken]:
     for name in ("label", "description"):
         if not shim.application.text(name):
             yield "/application", f"there is no {name}"
+
+
+@_rule(
+    "shim-text-lengths", "1.1 (API 35)", f"No text of the manifest is longer than {REFUSED_BY} take", _SHORTER
+)
+def _text_lengths(shim: ShimApk) -> Iterator[Broken]:
+    def length_of(value: TypedValue) -> int:
+        return utf16_length(shim.apk.text_of(value) or "")
+
+    for element, message in excessive_texts(shim.apk.manifest, length_of):
+        yield f"/{element.tag}", message
 
 
 @_rule("shim-handshake", "2.3", "The policy tells the host's handshake, the build and the apps behind it")

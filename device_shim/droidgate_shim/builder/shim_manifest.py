@@ -8,7 +8,7 @@ from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
 from droidgate.installed import SHIM_PACKAGE
-from droidgate.parsing.aapt_text import MAX_STRING_RESOURCE_BYTES, escape_string_resource
+from droidgate.parsing.aapt_text import escape_string_resource
 from droidgate_appfunctions.constants import NAMES as FUNCTION_NAMES
 from droidgate_mmcp.tables import NAMES as MMCP_NAMES
 from droidgate_mobile_mcp.constants import NAMES as MOBILE_NAMES
@@ -46,7 +46,6 @@ _TRANSFER_PATH: Final = "res/xml/droidgate_shim_transfer.xml"
 _STRINGS_PATH: Final = "res/values/droidgate_shim_strings.xml"
 _LABEL: Final = "droidgate_shim_label"
 _DESCRIPTION: Final = "droidgate_shim_description"
-_ELLIPSIS: Final = "\u2026"
 
 _ICON: Final = f"""{_DECLARATION}<vector xmlns:android="{_ANDROID}"
     android:width="48dp"
@@ -137,7 +136,7 @@ def manifest_text(facts: ShimFacts) -> str:
 
 def resource_files(facts: ShimFacts) -> dict[str, str]:
     """Return the shim's own resources by path."""
-    strings = ((_LABEL, facts.label), (_DESCRIPTION, _shortened(facts.description)))
+    strings = ((_LABEL, facts.label), (_DESCRIPTION, facts.description))
     lines = [
         f'    <string name="{name}" formatted="false" translatable="false">'
         f"{escape(escape_string_resource(text), {chr(13): '&#13;'})}</string>"
@@ -145,14 +144,6 @@ def resource_files(facts: ShimFacts) -> dict[str, str]:
     ]
     values = f"{_DECLARATION}<resources>\n" + "\n".join(lines) + "\n</resources>\n"
     return {_ICON_PATH: _ICON, _STRINGS_PATH: values, _TRANSFER_PATH: _TRANSFER}
-
-
-def _shortened(text: str) -> str:
-    """Return the beginning of a text that no string resource could hold."""
-    encoded = text.encode("utf-8", "surrogatepass")
-    if 2 * len(encoded) <= MAX_STRING_RESOURCE_BYTES:
-        return text
-    return encoded[: MAX_STRING_RESOURCE_BYTES // 2].decode("utf-8", "ignore") + _ELLIPSIS
 
 
 def _queries(facts: ShimFacts) -> Iterable[str]:

@@ -29,7 +29,13 @@ from droidgate_shim.builder.shim_manifest import (
     resource_files,
 )
 from droidgate_shim.builder.source_apps import SourceApp
-from droidgate_shim.builder.text_checks import name_findings, shown_name, text_findings
+from droidgate_shim.builder.text_checks import (
+    description_findings,
+    name_findings,
+    shown_description,
+    shown_name,
+    text_findings,
+)
 
 HANDSHAKE: Final = 1
 """The version of the host's and the shim's conversation (docs/shim.md 7)."""
@@ -191,10 +197,11 @@ def _content(apps: Sequence[SourceApp], options: ShimOptions) -> _Content | None
         app = behind[0]
         application_id = f"{SHIM_PREFIX}{app.package}"
         label, description = f"{_name_of(app)} {_SUFFIX}", _told(app)
+    findings.extend(description_findings(description, application_id, source=Place(path=application_id)))
     facts = ShimFacts(
         application_id,
         label,
-        description,
+        shown_description(description),
         tuple(app.package for app in behind),
         frozenset(str(one.document["backend"]["kind"]) for one in plan.routes),
     )

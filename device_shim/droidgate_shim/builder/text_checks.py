@@ -10,6 +10,7 @@ from typing import Final
 
 from droidgate.model.capability import Place
 from droidgate.model.findings import Finding, Level, finding_code
+from droidgate.parsing.aapt_text import MAX_STRING_RESOURCE_BYTES
 from droidgate.text_safety import MAX_NAME, hidden_characters, injection_marks, without_hidden
 
 HIDDEN_TEXT: Final = finding_code(
@@ -27,11 +28,19 @@ NAME_SHORTENED: Final = finding_code(
     "The source app's name is too long or has several lines; the shim is called by its beginning in one line",
     __name__,
 )
+DESCRIPTION_SHORTENED: Final = finding_code(
+    "shim-description-shortened",
+    "What agents would be told of the shim is too long for an Android manifest; they are told its beginning",
+    __name__,
+)
 LOOK_ALIKE: Final = finding_code(
     "shim-look-alike",
     "An id that can be taken for another one of the same shim; users who allow calls see only the names",
     __name__,
 )
+
+_LONGEST_DESCRIPTION: Final = MAX_STRING_RESOURCE_BYTES // 2
+"""In bytes of UTF-8, none of which takes more than two of the modified UTF-8 of resources."""
 
 
 def text_findings(
@@ -70,6 +79,21 @@ def name_findings(label: str, package: str, *, source: Place | None = None) -> I
     if len(label.strip().splitlines()) > 1 or len(" ".join(label.split())) > MAX_NAME:
         message = f"the name of {package} is shown as {shown_name(label, package)!r}"
         yield _warning(NAME_SHORTENED, message, "", source)
+
+
+def shown_description(text: str) -> str:
+    """Return what a shim tells agents of itself: a text that a string resource and a manifest can hold."""
+    encoded = text.encode("utf-8", "surrogatepass")
+    if len(encoded) <= _LONGEST_DESCRIPTION:
+        return text
+    return encoded[:_LONGEST_DESCRIPTION].decode("utf-8", "ignore") + "\u2026"
+
+
+def description_findings(text: str, what: str, *, source: Place | None = None) -> Iterator[Finding]:
+    """Yield a finding where `shown_description` leaves something out."""
+    if shown_description(text) != text:
+        message = f"the description of {what} has {len(text):,} characters, and only its beginning is told"
+        yield _warning(DESCRIPTION_SHORTENED, message, "", source)
 
 
 def look_alike_finding(first: str, second: str, pointer: str, source: Place | None) -> Finding:

@@ -6,20 +6,23 @@ Not packed: libraries, other source sets, code that is not compiled yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from droidgate.apk.binary_xml_writer import write_binary_xml
+from droidgate.apk.manifest_lengths import excessive_texts
 from droidgate.apk.packed_manifest import ManifestFacts, compile_manifest, parse_manifest, split_manifest
 from droidgate.apk.project_files import MANIFEST, ProjectFiles, read_project
 from droidgate.apk.project_resources import ProjectResources
 from droidgate.apk.resource_names import ResourceNames
 from droidgate.apk.signing import sign_apk
 from droidgate.apk.signing_keys import SigningKey
+from droidgate.apk.xml_tree import TypedValue, ValueType
 from droidgate.model.errors import InputError, WriteError
 from droidgate.model.findings import Finding, Level, finding_code
+from droidgate.parsing.manifest_limits import REFUSED_BY, utf16_length
 
 NO_CODE: Final = finding_code(
     "no-code",
@@ -29,6 +32,11 @@ NO_CODE: Final = finding_code(
 RELEASE_ASSUMED: Final = finding_code(
     "release-assumed",
     "Neither build file nor manifest tells the minimum or target release, so a usual one is taken",
+    __name__,
+)
+MANIFEST_TEXT_TOO_LONG: Final = finding_code(
+    "manifest-text-too-long",
+    f"A text of the manifest is so long that {REFUSED_BY} do not install the app",
     __name__,
 )
 
@@ -109,7 +117,7 @@ def pack(
     for name, data in app.resources.compile_files().items():
         files[name] = app.tree[name] if data is None else data
     files |= _other_files(app.tree)
-    findings = [*app.names.findings, *app.findings]
+    findings = [*app.names.findings, *app.findings, *app.excesses()]
     if not dex:
         hint = "Compile its sources and give the dex files"
         findings.append(_warning(NO_CODE, "no dex file is packed, so no component can run", hint))
@@ -169,6 +177,16 @@ class _App:
         self.manifest = compile_manifest(
             document, path, self.facts, self.resources, namespace, read.gradle.placeholders
         )
+
+    def excesses(self) -> Iterator[Finding]:
+        """Yield what makes Android refuse the app; the resource table has to be compiled before."""
+        for _, message in excessive_texts(self.manifest, self._length_of):
+            yield _warning(MANIFEST_TEXT_TOO_LONG, message, "Shorten it, or move it into a file of res/raw")
+
+    def _length_of(self, value: TypedValue) -> int:
+        if value.type == ValueType.REFERENCE:
+            return self.resources.text_lengths.get(value.data, 0)
+        return utf16_length(value.text or "") if value.type == ValueType.STRING else 0
 
     def _assume_release(self) -> None:
         stated = self.facts

@@ -21,7 +21,9 @@ from droidgate.apk.resource_table_writer import (
 from droidgate.apk.typed_values import string_value
 from droidgate.apk.value_files import ID_VALUE, ValueCompiler
 from droidgate.apk.xml_compiler import XmlCompiler
+from droidgate.apk.xml_tree import TypedValue, ValueType
 from droidgate.model.errors import InputError, WriteError
+from droidgate.parsing.manifest_limits import utf16_length
 from droidgate_mappings.framework_attributes import AttributeType, resource_id
 
 APP_PACKAGE_ID: Final = 0x7F
@@ -36,6 +38,10 @@ class ProjectResources:
         package: The app's package.
         aliases: Other packages under which references name the app's own resources, such as its namespace.
         package_id: First byte of the ids.
+
+    Attributes:
+        text_lengths: Id of each text in the last compiled table -> its length in any configuration, the
+            longest, in UTF-16 units.
 
     Raises:
         WriteError: a type has more than 65,536 resources.
@@ -53,6 +59,7 @@ class ProjectResources:
         self._package = package
         self._own_names = frozenset({"", package, *aliases})
         self._package_id = package_id
+        self.text_lengths: dict[int, int] = {}
         self._types: dict[str, list[str]] = {}
         for kind, name in sorted(names.sources):
             self._types.setdefault(kind, []).append(name)
@@ -117,11 +124,14 @@ class ProjectResources:
             InputError: a value is not of its type, or leads nowhere.
         """
         compiler = ValueCompiler(self, self._attributes, self._names.findings)
+        self.text_lengths = {}
 
         def values_of(kind: str, name: str) -> Iterator[tuple[str, CompiledValue]]:
             for qualifier, source in self._names.sources[kind, name].items():
                 if qualifier not in without and (only is None or qualifier in only):
-                    yield qualifier, _compile(compiler, source)
+                    value = _compile(compiler, source)
+                    self._note_length(self._ids[f"{kind}/{name}"], value)
+                    yield qualifier, value
 
         types = [
             CompiledType(
@@ -130,6 +140,11 @@ class ProjectResources:
             for number, (kind, names) in enumerate(self._types.items(), 1)
         ]
         return write_resource_table(self._package, types, package_id=self._package_id) if types else None
+
+    def _note_length(self, identifier: int, value: CompiledValue) -> None:
+        if isinstance(value, TypedValue) and value.type == ValueType.STRING:
+            length = utf16_length(value.text or "")
+            self.text_lengths[identifier] = max(length, self.text_lengths.get(identifier, 0))
 
     def _numbers(self) -> Iterator[tuple[str, str, int]]:
         for type_number, (kind, names) in enumerate(self._types.items(), 1):

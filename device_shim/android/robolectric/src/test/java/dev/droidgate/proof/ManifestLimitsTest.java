@@ -1,0 +1,73 @@
+package dev.droidgate.proof;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import android.content.pm.PackageParser;
+import dev.droidgate.proof.phone.Inputs;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.junit.Test;
+import org.junit.runner.RunWith;
+import org.robolectric.RobolectricTestRunner;
+import org.robolectric.annotation.Config;
+import org.robolectric.shadows.ShadowPackageParser;
+
+/** How long Android lets the texts of a manifest be. */
+@RunWith(RobolectricTestRunner.class)
+public final class ManifestLimitsTest {
+    private static List<Path> apks(String kind) {
+        List<Path> found =
+                Inputs.list("limits").stream()
+                        .filter(one -> one.startsWith(kind))
+                        .map(one -> Inputs.app(one).apk())
+                        .collect(Collectors.toList());
+        assertTrue(found.toString(), found.size() > 5);
+        return found;
+    }
+
+    @Test
+    @Config(sdk = {29, 34, 36})
+    public void aTextAsLongAsItMayBeIsTaken() {
+        apks("allowed-").forEach(ShadowPackageParser::callParsePackage);
+    }
+
+    @Test
+    @Config(sdk = {29, 34})
+    public void olderReleasesTakeALongerText() {
+        apks("longer-").forEach(ShadowPackageParser::callParsePackage);
+    }
+
+    @Test
+    @Config(sdk = 36)
+    public void newerReleasesRefuseAnAppWithALongerText() {
+        for (Path apk : apks("longer-")) {
+            Throwable refused =
+                    assertThrows(
+                            apk.toString(),
+                            RuntimeException.class,
+                            () -> ShadowPackageParser.callParsePackage(apk));
+            StringBuilder told = new StringBuilder(apk.toString());
+            for (Throwable one = refused; one != null; one = one.getCause()) {
+                told.append(one).append('\n');
+            }
+            assertTrue(told.toString(), told.toString().contains("limit exceeded for"));
+        }
+    }
+
+    @Test
+    @Config(sdk = {29, 34, 36})
+    public void anAgentReadsAManifestThatIsAsLongAsItMayBe() {
+        PackageParser.Package parsed =
+                ShadowPackageParser.callParsePackage(Inputs.app("allowed-shim").apk());
+        String found = null;
+        for (PackageParser.Activity one : parsed.activities) {
+            if (one.className.endsWith(".MmcpActivity")) {
+                found = one.metaData.getString("mMCP_manifest");
+            }
+        }
+        assertEquals(32_768, found.length());
+    }
+}
