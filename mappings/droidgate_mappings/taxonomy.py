@@ -24,14 +24,17 @@ class Meaning(Frozen):
         words: Single words.
         phrases: Two words in a row, as `turn on`.
         like: Ids of meanings that differ only in the way of speaking.
+        opening: Stop words, in one form each, that stand for it only where a text begins with them, but for
+            other stop words.
     """
 
     id: str
     words: tuple[str, ...]
     phrases: tuple[str, ...] = ()
     like: tuple[str, ...] = ()
+    opening: tuple[str, ...] = ()
 
-    @field_validator("words", mode="before")
+    @field_validator("words", "opening", mode="before")
     @classmethod
     def _are_written_as_text(cls, value: str) -> tuple[str, ...]:
         return tuple(value.split())
@@ -61,6 +64,7 @@ class WordsOfCapabilities(Frozen):
         _refuse_repeated("word", (word for one in self.objects for word in one.words))
         known = {one.id for one in self.actions}
         _refuse_unknown("action", (name for one in self.actions for name in one.like), known)
+        _refuse_unknown("stop word", (word for one in self.actions for word in one.opening), set(self.stop))
         return self
 
 
@@ -68,13 +72,15 @@ class Cue(Frozen):
     """What makes a capability one of a use case: one of the actions, done to one of the objects.
 
     Attributes:
-        actions: Ids of actions; empty where any will do.
+        actions: Ids of actions; empty where any known one will do, and none too.
         objects: Ids of objects; never empty.
+        alone: The objects tell it too where no verb is said, as in `heart_rate`.
         weight: How surely it is meant, above 0, at most 1.
     """
 
     actions: tuple[str, ...] = ()
     objects: tuple[str, ...] = Field(min_length=1)
+    alone: bool = False
     weight: float = Field(default=1.0, gt=0, le=1)
 
 

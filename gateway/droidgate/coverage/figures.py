@@ -18,6 +18,7 @@ from typing import Any, Final, Self
 
 from droidgate.coverage.catalog import Catalog, quoted
 from droidgate.coverage.crossings import LEVELS
+from droidgate.coverage.crossings import targets as written_targets
 from droidgate.coverage.document import (
     REACHES,
     AgentReach,
@@ -31,7 +32,7 @@ from droidgate.coverage.document import (
 from droidgate.coverage.reach import Reaching, Standing, reach_of_app
 from droidgate.formats import load_formats
 from droidgate.model.capability import Provider
-from droidgate_mappings.reach import load_reach
+from droidgate_mappings.reach import Agent, load_reach
 
 MOST_REASONS: Final = 12
 MOST_SETS: Final = 40
@@ -105,7 +106,7 @@ class Figures:
             self.connection.executemany(f"INSERT INTO {table} VALUES ({marks})", listed)
 
     def _name_forms(self) -> None:
-        """Make tables of what is said of each dialect that occurs, and of what closes capabilities."""
+        """Make tables of what is said of each dialect that occurs, and of what single capabilities say."""
         formats, reach = load_formats(), load_reach()
         rows = []
         for protocol, dialect in self.rows("SELECT DISTINCT protocol, dialect FROM providers"):
@@ -121,13 +122,14 @@ class Figures:
             rows.append((protocol, dialect, *told, is_silent))
         texts = ("protocol", "dialect", "interface", "action", "own")
         self.fill("form", ", ".join(f"{one} VARCHAR" for one in texts) + ", silent BOOLEAN", rows)
-        closings = [
-            (one.id, held.flag, value, held.reason)
+        flags = [
+            (one.id, held.flag, value, held.closed_because, held.needs)
             for one in reach.interfaces
-            for held in one.closings
+            for held in one.flags
             for value in held.values
         ]
-        self.fill("closing", "interface VARCHAR, flag VARCHAR, value VARCHAR, reason VARCHAR", closings)
+        columns = ("interface", "flag", "value", "closing", "needs")
+        self.fill("flag", ", ".join(f"{one} VARCHAR" for one in columns), flags)
 
     def _judge(self) -> None:
         """Number the standings, and say how each agent reaches them."""
@@ -159,7 +161,7 @@ class Figures:
 
     def _standing(self, key: str) -> Standing:
         held: list[str | None] = [None if one == _UNKNOWN else one for one in key.split(_BETWEEN)]
-        interface, launcher, kind, exported, enabled, action, permission, closing, *levels = held
+        interface, launcher, kind, exported, enabled, action, permission, closing, proviso, *levels = held
         return Standing(
             interface=interface,
             has_launcher=launcher == "true",
@@ -169,6 +171,7 @@ class Figures:
             has_action=action == "true",
             permission=permission,
             closing=closing,
+            proviso=proviso,
             levels={
                 target: level
                 for target, level in zip(self._targets, levels, strict=False)
@@ -235,15 +238,34 @@ class Figures:
                 "SELECT agent, best, count(*) FROM entry_best GROUP BY agent, best"
             )
         }
+        alone = self._losing_version_alone()
         return tuple(
-            self._reach_of(number, one.id, counts, [apps.get((number, at), 0) for at in range(len(REACHES))])
+            self._reach_of(
+                number,
+                one,
+                counts,
+                [apps.get((number, at), 0) for at in range(len(REACHES))],
+                alone.get(one.target or "", {}),
+            )
             for number, one in enumerate(load_reach().agents)
         )
 
-    def _reach_of(self, number: int, agent: str, counts: dict[int, int], apps: list[int]) -> AgentReach:
+    def _losing_version_alone(self) -> dict[str, dict[int, int]]:
+        """Return by target and standing how many capabilities lose their version there and no other part."""
+        counted = ", ".join(f"count(*) FILTER (alone_{number})" for number in range(len(self._targets)))
+        found = self.rows(f"SELECT s, {counted} FROM capability_fact JOIN standing USING (key) GROUP BY s")
+        return {
+            target: {standing: counts[number] for standing, *counts in found}
+            for number, target in enumerate(self._targets)
+        }
+
+    def _reach_of(
+        self, number: int, agent: Agent, counts: dict[int, int], apps: list[int], alone: dict[int, int]
+    ) -> AgentReach:
         by_reach = dict.fromkeys(REACHES, 0)
         levels: dict[str, int] = {}
         reasons: dict[str, int] = {}
+        version_alone = 0
         for standing, count in counts.items():
             cell = self.profiles[standing].cells[number]
             by_reach[cell.reach] += count
@@ -251,12 +273,14 @@ class Figures:
             if cell.reach == "gateway":
                 level = cell.level or "unknown"
                 levels[level] = levels.get(level, 0) + count
+                version_alone += alone.get(standing, 0)
         scale = (*LEVELS, "unknown")
         return AgentReach(
-            agent=agent,
+            agent=agent.id,
             apps=_four(apps),
             capabilities=_four(by_reach.values()),
             levels=tuple(Counted(name=one, count=levels[one]) for one in scale if one in levels),
+            version_alone=version_alone,
             reasons=most_frequent(reasons)[:MOST_REASONS],
         )
 
@@ -303,11 +327,12 @@ CREATE TABLE entry AS
         coalesce(package, source, unit) AS identity, *
     FROM (
         SELECT 'app' AS kind, unit, app, package, label, description, version_name, version_code,
-            minimum_sdk, target_sdk, signers, has_launcher
+            minimum_sdk, target_sdk, signers, coalesce(enabled, TRUE) AS enabled,
+            has_launcher AND coalesce(enabled, TRUE) AS has_launcher
         FROM apps
         UNION ALL
         SELECT 'descriptor', unit, NULL, min(package), min(name), min(description), NULL, NULL,
-            NULL, NULL, [], FALSE
+            NULL, NULL, [], TRUE, FALSE
         FROM providers WHERE app IS NULL AND unit NOT IN (SELECT unit FROM apps) GROUP BY unit
     ) LEFT JOIN found USING (unit);
 CREATE TABLE first_entry AS SELECT unit, min(app) AS app, min(entry) AS entry, count(*) AS entries
@@ -317,7 +342,8 @@ CREATE TABLE first_entry AS SELECT unit, min(app) AS app, min(entry) AS entry, c
 _KEY: Final = """
     coalesce(f.interface, chr(30)) || chr(31) || e.has_launcher
     || chr(31) || coalesce(p.component_kind, chr(30))
-    || chr(31) || coalesce(p.exported, len(p.actions) > 0) || chr(31) || coalesce(p.enabled, TRUE)
+    || chr(31) || coalesce(p.exported, len(p.actions) > 0)
+    || chr(31) || (e.enabled AND coalesce(p.enabled, TRUE))
     || chr(31) || (f.action IS NULL OR list_contains(p.actions, f.action))
     || chr(31) || CASE WHEN p.permission IS NULL THEN chr(30)
         WHEN p.permission = f.own THEN 'own' ELSE 'other' END
@@ -327,12 +353,18 @@ _PROVIDER_FACTS: Final = f"""
 CREATE TABLE provider_fact AS
     SELECT (row_number() OVER (ORDER BY e.entry, p.provider) - 1)::INTEGER AS p, p.unit, p.provider, e.entry,
         p.protocol, p.dialect, f.interface, p.capabilities, p.capabilities = 0 AND f.silent AS is_silent,
-        {_KEY} AS facts, facts || chr(31) || chr(30) AS key
+        {_KEY} AS facts, concat_ws(chr(31), facts, chr(30), chr(30)) AS key
     FROM providers p
     JOIN form f ON f.protocol = p.protocol AND f.dialect IS NOT DISTINCT FROM p.dialect
     JOIN first_entry o ON o.unit = p.unit
     JOIN entry e ON e.unit = p.unit AND e.app IS NOT DISTINCT FROM coalesce(p.app, o.app)
 """
+
+
+def _holds_version(target: str) -> bool:
+    """Tell whether capabilities have a version in a dialect; one that is not known is taken to hold it."""
+    known = written_targets().get(target)
+    return known is None or known[1].capacity is None or "version" in known[1].capacity.capability_fields
 
 
 def _capability_facts(targets: Sequence[str]) -> str:
@@ -342,19 +374,28 @@ def _capability_facts(targets: Sequence[str]) -> str:
     )
     key = "".join(f" || chr(31) || coalesce(x.level_{number}, chr(30))" for number in range(len(targets)))
     listed = ", ".join(map(quoted, targets))
+    drops = ", ".join(
+        f"coalesce(bool_or(dropped = 1 AND impossible = 0) FILTER (target = {quoted(target)}), FALSE) "
+        f"AND {not _holds_version(target)} AS drops_{number}"
+        for number, target in enumerate(targets)
+    )
+    alone = ", ".join(
+        f"c.version IS NOT NULL AND coalesce(x.drops_{number}, FALSE) AS alone_{number}"
+        for number in range(len(targets))
+    )
     return f"""
-CREATE TABLE crossed AS SELECT unit, provider, capability, {levels} FROM crossings
+CREATE TABLE crossed AS SELECT unit, provider, capability, {levels}, {drops} FROM crossings
     WHERE target IN ({listed}) GROUP BY ALL;
 CREATE TABLE capability_fact AS
-    SELECT p.p, c.capability, p.entry, c.token_estimate AS tokens,
-        p.facts || chr(31) || coalesce(k.reason, chr(30)){key} AS key
+    SELECT p.p, c.capability, p.entry, c.token_estimate AS tokens, {alone},
+        concat_ws(chr(31), p.facts, coalesce(k.closing, chr(30)), coalesce(k.needs, chr(30))){key} AS key
     FROM capabilities c
     JOIN provider_fact p ON p.unit = c.unit AND p.provider = c.provider
     LEFT JOIN crossed x ON x.unit = c.unit AND x.provider = c.provider AND x.capability = c.capability
     LEFT JOIN (
-        SELECT c.unit, c.provider, c.capability, min(z.reason) AS reason FROM capabilities c
-        JOIN provider_fact p ON p.unit = c.unit AND p.provider = c.provider
-        JOIN closing z ON z.interface = p.interface
+        SELECT c.unit, c.provider, c.capability, min(z.closing) AS closing, min(z.needs) AS needs
+        FROM capabilities c JOIN provider_fact p ON p.unit = c.unit AND p.provider = c.provider
+        JOIN flag z ON z.interface = p.interface
         WHERE c.flags <> '{{}}' AND json_extract_string(c.flags, '$.' || z.flag) = z.value GROUP BY ALL
     ) k ON k.unit = c.unit AND k.provider = c.provider AND k.capability = c.capability;
 DROP TABLE crossed

@@ -18,18 +18,19 @@ from droidgate.coverage.document import (
     UseCaseCount,
 )
 from droidgate.coverage.figures import Figures, most_frequent
-from droidgate.coverage.match.features import CapabilityText
-from droidgate.coverage.match.grouping import Link, Matching, match_capabilities
-from droidgate.coverage.match.use_cases import UseCases
+from droidgate.coverage.match.features import CapabilityText, Sense
+from droidgate.coverage.match.grouping import Link, Matching, match_reading
+from droidgate.coverage.match.reading import Reading, read_capabilities
+from droidgate.coverage.match.use_cases import ServedUseCase, UseCases
 from droidgate_mappings.taxonomy import load_taxonomy
 
 MOST_GROUPS: Final = 20
 MOST_EXAMPLES: Final = 5
 _AT_ONCE: Final = 10_000
 _TEXTS: Final = """
-SELECT p.p, c.capability, e.entry, e.identity, c.protocol, c.id, c.description, c.parameters
+SELECT p.p, c.capability, e.identity, c.protocol, c.id, c.description, c.parameters
 FROM capabilities c JOIN provider_fact p USING (unit, provider) JOIN entry e USING (entry)
-WHERE e.latest
+WHERE e.latest ORDER BY p.p, c.capability
 """
 
 
@@ -41,13 +42,13 @@ class Overlaps:
         matching: Groups and links; a key is `key_of` a capability.
         summary: The same for people.
         coverage: By app type.
-        served: Ids of the use cases of each capability that serves any, the surest first, by key.
+        served: The use cases of each capability that serves any, the surest first, by key.
     """
 
     matching: Matching
     summary: MatchingSummary
     coverage: tuple[AppTypeCoverage, ...]
-    served: Mapping[str, tuple[str, ...]]
+    served: Mapping[str, tuple[ServedUseCase, ...]]
 
 
 def key_of(provider: int, capability: int) -> str:
@@ -61,34 +62,37 @@ def find_overlaps(figures: Figures) -> Overlaps:
     Raises:
         UsageError: rapidfuzz is not installed.
     """
-    matching = match_capabilities(text for _, text in _texts(figures, "p.p, c.capability"))
-    judge = UseCases()
-    judged: tuple[tuple[str | None, ...], tuple[str, ...]] = ((), ())
-    served: dict[str, tuple[str, ...]] = {}
+    reading = read_capabilities(_texts(figures))
+    matching = match_reading(reading)
     tally = _Tally()
-    members = {key for group in matching.groups for key in group}
-    known: dict[str, CapabilityText] = {}
-    # Equal texts come one after the other, so that each is judged once.
-    for entry, text in _texts(figures, "c.id, c.description, c.parameters, p.p, c.capability"):
-        if text.key in members:
-            known[text.key] = text
-        said = (text.name, text.description, text.parameters)
-        if said != judged[0]:
-            judged = (said, tuple(one.use_case for one in judge.served_by(text)))
-        use_cases = judged[1]
-        if use_cases:
-            served[text.key] = use_cases
-            tally.count(entry, text.protocol, use_cases)
-    return Overlaps(matching, _summary(matching, known), tuple(tally.coverage()), served)
+    served = dict(_served(reading, tally, figures))
+    return Overlaps(matching, _summary(matching, reading), tuple(tally.coverage()), served)
 
 
-def _texts(figures: Figures, order: str) -> Iterator[tuple[int, CapabilityText]]:
-    cursor = figures.connection.cursor()
-    result = cursor.execute(f"{_TEXTS} ORDER BY {order}")
+def _texts(figures: Figures) -> Iterator[CapabilityText]:
+    result = figures.connection.cursor().execute(_TEXTS)
     while rows := result.fetchmany(_AT_ONCE):
-        for provider, capability, entry, identity, protocol, name, description, parameters in rows:
-            key = key_of(provider, capability)
-            yield entry, CapabilityText(key, identity, protocol, name, description, parameters)
+        for provider, capability, identity, protocol, name, description, parameters in rows:
+            yield CapabilityText(
+                key_of(provider, capability), identity, protocol, name, description, parameters
+            )
+
+
+def _served(
+    reading: Reading, tally: _Tally, figures: Figures
+) -> Iterator[tuple[str, tuple[ServedUseCase, ...]]]:
+    """Yield the capabilities that serve use cases with them, counted; each sense is judged once."""
+    judge = UseCases()
+    judged: dict[Sense, tuple[ServedUseCase, ...]] = {}
+    for one in reading.features:
+        if one.sense not in judged:
+            judged[one.sense] = judge.served_in(one.sense)
+    entries = [entry for (entry,) in figures.rows("SELECT entry FROM provider_fact ORDER BY p")]
+    for key, text, protocol in zip(reading.keys, reading.text_of, reading.protocols, strict=True):
+        use_cases = judged[reading.features[text].sense]
+        if use_cases:
+            tally.count(entries[int(key.partition(".")[0])], protocol, [one.use_case for one in use_cases])
+            yield key, use_cases
 
 
 class _Tally:
@@ -125,9 +129,10 @@ class _Tally:
             )
 
 
-def _summary(matching: Matching, known: Mapping[str, CapabilityText]) -> MatchingSummary:
+def _summary(matching: Matching, reading: Reading) -> MatchingSummary:
     kinds: Counter[str] = Counter(one.kind for one in matching.links)
-    sizes = [len({known[key].package for key in group}) for group in matching.groups]
+    places = {key: place for place, key in enumerate(reading.keys)}
+    sizes = [len({reading.packages[places[key]] for key in group}) for group in matching.groups]
     largest = sorted(range(len(sizes)), key=lambda one: (-sizes[one], -len(matching.groups[one]), one))
     chosen = largest[:MOST_GROUPS]
     links: dict[int, list[Link]] = {number: [] for number in chosen}
@@ -140,19 +145,19 @@ def _summary(matching: Matching, known: Mapping[str, CapabilityText]) -> Matchin
         kinds=most_frequent(kinds),
         full_blocks=matching.full_blocks,
         largest=tuple(
-            _group([known[key] for key in matching.groups[number]], sizes[number], links[number])
+            _group(reading, [places[key] for key in matching.groups[number]], sizes[number], links[number])
             for number in chosen
         ),
     )
 
 
-def _group(members: list[CapabilityText], apps: int, links: list[Link]) -> MatchedGroup:
-    examples = dict.fromkeys(f"{one.package} {one.name}" for one in members)
+def _group(reading: Reading, members: list[int], apps: int, links: list[Link]) -> MatchedGroup:
+    examples = dict.fromkeys(f"{reading.packages[one]} {reading.names[one]}" for one in members)
     return MatchedGroup(
-        name=members[0].name,
+        name=reading.names[members[0]],
         capabilities=len(members),
         apps=apps,
-        protocols=_frequent(one.protocol for one in members),
+        protocols=_frequent(reading.protocols[one] for one in members),
         kinds=_frequent(one.kind for one in links),
         examples=tuple(examples)[:MOST_EXAMPLES],
     )

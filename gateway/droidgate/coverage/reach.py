@@ -33,10 +33,11 @@ class Standing:
         kind: The kind of the component that declares it; None where no component is known, as for a
             descriptor that stands alone. Then nothing is said of the next four.
         is_exported: Other apps may address the component.
-        is_enabled: The manifest does not disable it.
+        is_enabled: Neither it nor its app is disabled.
         has_action: It declares the action by which the interface calls it.
         permission: What it asks of its callers: nothing, the protocol's `own` permission, or an `other` one.
         closing: Why its own format keeps other apps from calling it.
+        proviso: What has to happen before it can be called, by its own format.
         levels: What crossing costs, by `FORMAT+DIALECT`.
     """
 
@@ -48,6 +49,7 @@ class Standing:
     has_action: bool = True
     permission: str | None = None
     closing: str | None = None
+    proviso: str | None = None
     levels: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -59,6 +61,7 @@ def agents() -> tuple[AgentFacts, ...]:
             title=one.title,
             speaks=one.speaks,
             target=one.target,
+            gateway_needs=one.gateway_needs,
             uses_screens=one.uses_screens,
         )
         for one in load_reach().agents
@@ -97,11 +100,14 @@ class Reaching:
         if closed is not None:
             return _by_screen(standing.has_launcher, closed)
         if interface.id in agent.speaks:
-            needs = () if interface.limits is None else (interface.limits,)
-            if standing.permission == "other":
-                needs = (*needs, "the permission that its component asks for")
+            permission = (
+                "the permission that its component asks for" if standing.permission == "other" else None
+            )
             return ReachCell(
-                reach="native", level=EXACT, reason=f"the agent calls {interface.title}", needs=needs
+                reach="native",
+                level=EXACT,
+                reason=f"the agent calls {interface.title}",
+                needs=tuple(filter(None, (interface.limits, permission, standing.proviso))),
             )
         return self._through_gateway(agent, standing, interface)
 
@@ -125,6 +131,7 @@ class Reaching:
             for one, limits in open_ways
             if limits
         )
+        needs = (*needs, *filter(None, (standing.proviso, agent.gateway_needs)))
         return ReachCell(reach="gateway", level=level, reason=reason, needs=needs)
 
 
@@ -135,7 +142,7 @@ def _why_closed(standing: Standing, interface: Interface) -> str | None:
     if standing.kind is None or interface.bound_by == "network":
         return None
     if not standing.is_enabled:
-        return "the manifest disables its component"
+        return "its component or its app is disabled"
     if interface.components and standing.kind not in interface.components:
         return f"no agent calls {interface.title} of a component of the kind {standing.kind}"
     if standing.kind == "application":

@@ -71,18 +71,20 @@ class ShimTable(Frozen):
         return {one.id: one for one in self.frontends}[frontend_id]
 
 
-class Closing(Frozen):
-    """A fact of a capability's own format that keeps other apps from calling it.
+class FlagMeaning(Frozen):
+    """What a fact of a capability's own format says of who can call it.
 
     Attributes:
         flag: Name of the fact.
-        values: What closes it.
-        reason: Why, without a period.
+        values: Its values that say so.
+        closed_because: Why other apps cannot call it, without a period; None where they can.
+        needs: What has to happen before it can be called, without a period.
     """
 
     flag: str
     values: tuple[str, ...]
-    reason: str
+    closed_because: str | None = None
+    needs: str | None = None
 
 
 class Interface(Frozen):
@@ -100,7 +102,7 @@ class Interface(Frozen):
             component.
         components: The kinds of components that are called; empty where any is.
         limits: What its own agents need, in the letters of the shim's table; None where it is nothing.
-        closings: What else closes single capabilities.
+        flags: What facts of single capabilities say.
     """
 
     id: str
@@ -112,7 +114,7 @@ class Interface(Frozen):
     bound_by: Literal["caller", "system", "network"]
     components: tuple[str, ...] = ()
     limits: str | None = None
-    closings: tuple[Closing, ...] = ()
+    flags: tuple[FlagMeaning, ...] = ()
 
     @property
     def action_text(self) -> str | None:
@@ -134,6 +136,8 @@ class Agent(Frozen):
         speaks: The interfaces that it calls by itself.
         frontends: The shim's frontends that it can use.
         target: `FORMAT+DIALECT` in which the gateway tells it of capabilities, None for none.
+        gateway_needs: What this kind of agent still lacks to use the gateway, without a period; None for
+            nothing.
         uses_screens: It works on screens.
     """
 
@@ -142,6 +146,7 @@ class Agent(Frozen):
     speaks: tuple[str, ...] = ()
     frontends: tuple[str, ...] = ()
     target: str | None = None
+    gateway_needs: str | None = None
     uses_screens: bool = False
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 from droidgate.coverage.match.words import Vocabulary, Word
+
+UNKNOWN_VERB: Final = "?"
+"""Begins an action that no word is known for."""
 
 _PARAMETER: Final = re.compile(r"([^\s,:?{}()\[\]|&]+)\??:")
 _LONGEST_DESCRIPTION: Final = 320
@@ -14,8 +18,9 @@ _LONGEST_PARAMETERS: Final = 600
 _NAME_WEIGHT: Final = 1.0
 _FIRST_WEIGHT: Final = 0.8
 _LATER_WEIGHT: Final = 0.35
+_LONGEST_NAME: Final = 160
 _FEW_WORDS: Final = 2
-_LONGEST_KEPT: Final = 40
+_FEWEST_LETTERS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,28 +44,58 @@ class CapabilityText:
     parameters: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Features:
-    """What a capability's text comes to.
+@dataclass(frozen=True, slots=True, eq=False)
+class Sense:
+    """What is done, and to what; texts that say the same share one.
 
     Attributes:
-        actions: Ids of what it does; what its name says first.
+        actions: Ids of what it does; what its name says first. `?rebur` where no known word says it, and name
+            and description begin with unknown ones, that of the name being `rebur`: it may be a verb.
         objects: Ids of what it does it to, with weights; stems where no word of it is known.
         heads: The objects that it is about before all others.
-        roles: Roles of its parameters; the stem of a parameter whose role is not known.
-        terms: Everything said in name and description, sorted: stems of words without a meaning, else the
-            meanings with `!` (action) or `:` (object) before them.
-        name: What the words of its name mean, sorted.
-        text: What was read.
     """
 
     actions: tuple[str, ...]
     objects: tuple[tuple[str, float], ...]
     heads: frozenset[str]
+
+
+@dataclass(slots=True, eq=False)
+class Features:
+    """What a capability's text comes to. Not frozen: a frozen one takes thrice as long to make.
+
+    Attributes:
+        sense: What it does, to what.
+        roles: Roles of its parameters; the stem of a parameter whose role is not known.
+        terms: Everything said in name and description, sorted: stems of words without a meaning, else the
+            meanings with `!` (action) or `:` (object) before them.
+        name: What the words of its name mean, sorted; stop words too, by which `clock_in_today` is not
+            `make_up_clock_in`.
+        text: What was read.
+    """
+
+    sense: Sense
     roles: frozenset[str]
     terms: tuple[str, ...]
     name: tuple[str, ...]
     text: str
+
+    def says_something(self) -> bool:
+        """Tell whether anything is said that can be compared: a meaning, a word of three letters, or one of a
+        script that needs fewer. `a` and `b2` of a shrunken app say nothing, nor do `get` and an emoji.
+        """
+        return any(len(term) >= _FEWEST_LETTERS or not term.isascii() for term in self.terms)
+
+
+Parts: TypeAlias = tuple[
+    tuple[str, ...],
+    tuple[tuple[str, float], ...],
+    frozenset[str],
+    frozenset[str],
+    tuple[str, ...],
+    tuple[str, ...],
+]
+"""What features are made of: actions, objects, heads, roles, terms and name."""
 
 
 def local_name(name: str) -> str:
@@ -75,65 +110,110 @@ def declared_text(capability: CapabilityText) -> str:
     return f"{_names(capability.name)}\n{description}\n{capability.parameters[:_LONGEST_PARAMETERS]}"
 
 
-def features_of(text: str, vocabulary: Vocabulary) -> Features:
-    """Return the features of a declared text."""
+def parts_of(text: str, vocabulary: Vocabulary) -> Parts:
+    """Return the parts of the features of a declared text."""
     written_name, _, rest = text.partition("\n")
     description, _, parameters = rest.rpartition("\n")
     holder, _, own = written_name.rpartition("#")
-    name = _Reading(vocabulary, vocabulary.words_of(own))
+    name_words = vocabulary.words_of(own)
+    name = _Reading(vocabulary, name_words)
     said = _Reading(vocabulary, vocabulary.words_of(description))
-    holder_words = vocabulary.words_of(holder) if holder and len(name.telling) < _FEW_WORDS else []
+    telling = [word for word in name_words if not word.stop]
+    holder_words = vocabulary.words_of(holder) if holder and len(telling) < _FEW_WORDS else []
     weights = _object_weights(name, said, holder_words)
     heads = _heads(name, said, holder_words)
     if not heads:
         # Of a thing that no word is known for, the words themselves are what it is about.
         heads = frozenset((name.unknown or said.unknown)[:_FEW_WORDS])
         weights.update(dict.fromkeys(heads, _FIRST_WEIGHT))
-    kept = vocabulary.kept
-    return Features(
-        actions=kept(tuple(dict.fromkeys([*name.actions[:1], *said.actions[:1]]))),
-        objects=kept(tuple(sorted(weights.items()))),
-        heads=kept(heads),
-        roles=kept(_roles(parameters, vocabulary)),
-        terms=tuple(sorted({*name.terms(vocabulary), *said.terms(vocabulary)})),
-        name=kept(tuple(sorted({word.meaning for word in name.telling}))),
-        text=text,
+    actions = tuple(dict.fromkeys([*name.actions[:1], *said.actions[:1]]))
+    if not actions and name.begins_unknown and said.begins_unknown is not False:
+        actions = (f"{UNKNOWN_VERB}{name.unknown[0]}",)
+    return (
+        actions,
+        tuple(sorted(weights.items())),
+        heads,
+        _roles(parameters, vocabulary),
+        tuple(sorted({*name.terms(vocabulary), *said.terms(vocabulary)})),
+        tuple(sorted({word.opening or word.meaning for word in name_words})),
     )
+
+
+class FeatureMaker:
+    """Makes features of their parts, of which equal ones are kept once."""
+
+    def __init__(self) -> None:
+        self._senses: dict[tuple[object, ...], Sense] = {}
+        self._kept: dict[Hashable, Any] = {}
+
+    def features(self, text: str, parts: Parts) -> Features:
+        """Return the features of a text, given their parts."""
+        *said, roles, terms, name = parts
+        key = tuple(said)
+        sense = self._senses.get(key)
+        if sense is None:
+            sense = self._senses[key] = Sense(*parts[:3])
+        kept = self._kept.setdefault
+        return Features(sense, kept(roles, roles), terms, kept(name, name), text)
+
+
+def features_of(text: str, vocabulary: Vocabulary) -> Features:
+    """Return the features of a declared text."""
+    return FeatureMaker().features(text, parts_of(text, vocabulary))
 
 
 class _Reading:
     """The words of a name or a description with what they mean together."""
 
-    __slots__ = ("actions", "objects", "phrase_objects", "telling", "unknown")
+    __slots__ = ("actions", "begins_unknown", "objects", "opens", "phrase_objects", "unknown")
 
     def __init__(self, vocabulary: Vocabulary, words: list[Word]) -> None:
-        self.telling = [word for word in words if not word.stop]
-        self.unknown = [word.stem for word in self.telling if word.is_unknown]
+        self.unknown = [word.stem for word in words if word.is_unknown]
         self.phrase_objects: list[str] = []
         acting: list[tuple[int, str]] = []
         things: list[tuple[int, str]] = []
         covered: set[int] = set()
+        firsts: set[int] = set()
         named: set[int] = set()
         for first, last, action, thing in vocabulary.phrases_of(words):
             covered |= {first, last}
+            firsts.add(first)
             if action:
                 acting.append((first, action))
             if thing:
                 named |= {first, last}
                 things.append((first, thing))
                 self.phrase_objects.append(thing)
+        self.begins_unknown: bool | None = None
+        self.opens = False
+        for place, word in enumerate(words):
+            if not word.stop or place in covered:
+                self.begins_unknown = word.is_unknown and place not in covered
+                break
+            if word.opening and not self.opens:
+                self.opens = True
+                acting.append((place, word.opening))
         verbs: list[tuple[int, str]] = []
         either: list[tuple[int, str]] = []
+        phrased: list[tuple[int, str]] = []
         nouns: list[tuple[int, str]] = []
         for place, word in enumerate(words):
-            if word.stop or word.is_unknown:
+            if not word.is_known:
                 continue
-            if word.action and place not in covered:
+            if word.action and place in firsts:
+                # `generate` of "generate an image" is one, `rate` of "heart rate" none.
+                phrased.append((place, word.action))
+            elif word.action and place not in covered:
                 # `call` is a verb in "call a contact" and none in "end the call".
                 (either if word.object else verbs).append((place, word.action))
             if word.object and place not in named:
                 nouns.append((place, word.object))
-        acting = sorted(acting + (verbs or ([] if acting else either[:1])))
+        if not (acting or verbs):
+            # After a word that nobody knows, which may be the verb, it is what something is done to.
+            verbs = either[:1] if not self.begins_unknown else []
+        if not (acting or verbs):
+            verbs = phrased[:1]
+        acting = sorted(acting + verbs)
         self.actions = list(dict.fromkeys([action for _, action in acting]))
         others = [one for one in nouns if not acting or one[0] != acting[0][0]]
         things = sorted(things + others) if others or things else nouns
@@ -141,6 +221,9 @@ class _Reading:
 
     def terms(self, vocabulary: Vocabulary) -> list[str]:
         actions, objects = vocabulary.action_terms, vocabulary.object_terms
+        if self.opens and not (self.objects or self.unknown):
+            # `get` alone does not say what.
+            return [actions[one] for one in self.actions[1:]]
         return [
             *[actions[one] for one in self.actions],
             *[objects[one] for one in self.objects],
@@ -152,8 +235,9 @@ def _names(name: str) -> str:
     """Return what of a name is read: the class without its package, `#` and the method; or the name."""
     holder, separator, method = name.rpartition("#")
     if not separator:
-        return local_name(name).replace("\n", " ")
-    return f"{holder.rpartition('.')[2]}#{method}".replace("\n", " ")
+        return local_name(name)[:_LONGEST_NAME].replace("\n", " ")
+    parts = (holder.rpartition(".")[2][:_LONGEST_NAME], method[:_LONGEST_NAME])
+    return "#".join(parts).replace("\n", " ")
 
 
 def _object_weights(name: _Reading, said: _Reading, holder: list[Word]) -> dict[str, float]:
@@ -183,8 +267,7 @@ def _roles(parameters: str, vocabulary: Vocabulary) -> frozenset[str]:
         roles = vocabulary.roles.get(part)
         if roles is None:
             roles = _roles_in(part, vocabulary)
-            if len(part) <= _LONGEST_KEPT:
-                vocabulary.roles[part] = roles
+            vocabulary.keep_roles(part, roles)
         found += roles
     return frozenset(found)
 

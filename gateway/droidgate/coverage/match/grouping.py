@@ -8,29 +8,28 @@ what one capability costs does not depend on how many there are, also where a fe
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final, Literal
+from itertools import chain
+from typing import Final, Literal, TypeAlias
 
-from droidgate.coverage.match.features import (
-    CapabilityText,
-    Features,
-    declared_text,
-    features_of,
-    local_name,
-)
-from droidgate.coverage.match.scoring import Prepared, Scorer
-from droidgate.coverage.match.words import Vocabulary, actions_alike
+from droidgate.coverage.match.features import UNKNOWN_VERB, CapabilityText, Features, Sense, local_name
+from droidgate.coverage.match.reading import Reading, read_capabilities, without_collections
+from droidgate.coverage.match.scoring import Prepared, Scorer, actions_contradict
+from droidgate.coverage.match.words import actions_alike
 
 LEADERS_PER_BLOCK: Final = 32
 COMPARED: Final = 8
 
 _RARE_WORDS: Final = 3
 _KEPT_PER_NAME: Final = 4
-_SHARERS_ASKED: Final = 8
+
+_NOBODY: Final[list[int]] = []
+_ALONE: Final = (0.0, -1)
+
+Block: TypeAlias = tuple[str, str] | str
+"""An action with an object, an object (no action), or a word."""
 
 Kind = Literal["same-use-case", "near-duplicate", "same-app-twice"]
 
@@ -80,7 +79,10 @@ class Matching:
 
 
 def match_capabilities(
-    capabilities: Iterable[CapabilityText], *, more_words: Mapping[str, str] | None = None
+    capabilities: Iterable[CapabilityText],
+    *,
+    more_words: Mapping[str, str] | None = None,
+    processes: int | None = None,
 ) -> Matching:
     """Match capabilities across apps and protocols.
 
@@ -89,60 +91,75 @@ def match_capabilities(
     Args:
         capabilities: All of them; a key that comes twice is taken once.
         more_words: Further words, each with a word of the taxonomy that means the same (see `vectors`).
+        processes: How many processes read the texts (see `read_capabilities`).
 
     Raises:
         UsageError: rapidfuzz is not installed.
     """
-    with _without_collections():
-        return _Run(capabilities, Vocabulary(more_words)).matching()
+    return match_reading(read_capabilities(capabilities, more_words=more_words, processes=processes))
 
 
-@contextmanager
-def _without_collections() -> Iterator[None]:
-    """Keep the garbage collector from looking through millions of parts: they hold no cycles."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
+def match_reading(reading: Reading) -> Matching:
+    """Match capabilities that have been read.
+
+    Raises:
+        UsageError: rapidfuzz is not installed.
+    """
+    with without_collections():
+        return _Run(reading).matching()
+
+
+class _Group:
+    """A group while it grows.
+
+    Attributes:
+        members: Its capabilities, those of the leader's text first.
+        actions: What they do, each in turn foremost first; no two contradict.
+        lists: The first text that an app has in it, by the number of the app's list.
+    """
+
+    __slots__ = ("actions", "lists", "members")
+
+    def __init__(self) -> None:
+        self.members: list[int] = []
+        self.actions: tuple[tuple[str, ...], ...] = ()
+        self.lists: dict[int, int] = {}
+
+    def does_other(self, actions: tuple[str, ...]) -> bool:
+        """Tell whether a member does something else than these actions."""
+        return any(actions_contradict(actions, one) for one in self.actions)
+
+    def take(self, text: int, actions: tuple[str, ...], numbers: list[int], lists: list[int]) -> None:
+        """Take capabilities of one text, given the list of each capability."""
+        self.members += numbers
+        if actions and actions not in self.actions:
+            self.actions += (actions,)
+        for number in numbers:
+            self.lists.setdefault(lists[number], text)
 
 
 class _Run:
     """One matching. Capabilities and texts are numbers here: positions in lists."""
 
-    def __init__(self, capabilities: Iterable[CapabilityText], vocabulary: Vocabulary) -> None:
-        rows = {
-            one.key: (one.package, one.protocol, local_name(one.name), declared_text(one))
-            for one in capabilities
-        }
-        self._keys = sorted(rows)
-        self._packages = [rows[key][0] for key in self._keys]
-        self._names = [rows[key][2] for key in self._keys]
+    def __init__(self, reading: Reading) -> None:
+        self._keys, self._packages, self._names = reading.keys, reading.packages, reading.names
+        self._text_of, self._features = reading.text_of, reading.features
         lists: dict[tuple[str, str], int] = {}
-        self._lists = [lists.setdefault(rows[key][:2], len(lists)) for key in self._keys]
-        numbers: dict[str, int] = {}
-        self._text_of = [numbers.setdefault(rows[key][3], len(numbers)) for key in self._keys]
-        rows.clear()
-        self._features = [features_of(text, vocabulary) for text in numbers]
+        self._lists = [
+            lists.setdefault(one, len(lists)) for one in zip(reading.packages, reading.protocols, strict=True)
+        ]
         self._sharers: list[list[int]] = [[] for _ in self._features]
         for number, text in enumerate(self._text_of):
             self._sharers[text].append(number)
         self._scorer = Scorer(self._features)
         self._prepared: dict[int, Prepared] = {}
-        self._joined = [0.0] * len(self._features)
-        self._blocks: dict[tuple[str, ...], list[int]] = {}
-        self._full: set[tuple[str, ...]] = set()
+        self._joined: list[tuple[float, int]] = [_ALONE] * len(self._features)
+        self._blocks: dict[Block, list[int]] = {}
+        self._full: set[Block] = set()
         self._compared = 0
 
     def matching(self) -> Matching:
-        groups = self._grouped_texts()
-        members = []
-        for texts in groups.values():
-            listed = [number for text in texts for number in self._sharers[text]]
-            if len(listed) > 1:
-                members.append(listed)
+        members = [listed for listed in self._grouped() if len(listed) > 1]
         members.sort(key=lambda listed: self._keys[listed[0]])
         links = [
             link for number, listed in enumerate(members) for link in self._links_of_group(number, listed)
@@ -155,41 +172,54 @@ class _Run:
             full_blocks=len(self._full),
         )
 
-    def _grouped_texts(self) -> dict[int, list[int]]:
-        """Return the texts of each group by its leader's text, the leader first."""
-        groups: dict[int, list[int]] = {}
-        lists_of: dict[int, dict[int, int]] = {}
+    def _grouped(self) -> list[list[int]]:
+        """Return the capabilities of each group, those of the leader's text first."""
+        groups: dict[int, _Group] = {}
+        lists, scorer = self._lists, self._scorer
         for text in self._order():
-            prepared = self._scorer.prepare(self._features[text])
-            fitting = (
-                (score, leader)
-                for score, leader in self._leaders(prepared)
-                if not self._has_sibling(text, prepared, lists_of[leader])
-            )
-            score, leader = next(fitting, (0.0, text))
-            self._joined[text] = -score
-            if leader == text:
-                groups[text], lists_of[text] = [], {}
+            features = self._features[text]
+            if not features.says_something():
+                continue
+            prepared = scorer.prepare(features)
+            actions = features.sense.actions
+            left = self._sharers[text]
+            for score, leader in self._leaders(prepared):
+                group = groups[leader]
+                if actions not in group.actions and group.does_other(actions):
+                    continue
+                siblings = self._siblings(left, prepared, group)
+                if len(siblings) == len(left):
+                    continue
+                if self._joined[text] is _ALONE:
+                    self._joined[text] = -score, leader
+                group.take(text, actions, [one for one in left if one not in siblings], lists)
+                left = siblings
+                if not left:
+                    break
+            if left:
+                groups[text] = group = _Group()
+                group.take(text, actions, left, lists)
                 self._prepared[text] = prepared
-                self._list_leader(text, prepared.features)
-            groups[leader].append(text)
-            for number in self._sharers[text]:
-                lists_of[leader].setdefault(self._lists[number], text)
-        return groups
+                self._list_leader(text, features)
+        return [group.members for group in groups.values()]
 
-    def _has_sibling(self, text: int, prepared: Prepared, lists: dict[int, int]) -> bool:
-        """Tell whether an app lists another capability in the same protocol in a group, and means another."""
-        for number in self._sharers[text][:_SHARERS_ASKED]:
-            other = lists.get(self._lists[number])
-            if other is not None:
-                self._compared += 1
-                if not self._scorer.score(prepared, self._prepare(other), siblings=True):
-                    return True
-        return False
+    def _siblings(self, numbers: list[int], prepared: Prepared, group: _Group) -> list[int]:
+        """Return those of some capabilities of one text whose app lists another in the same protocol in a
+        group, and means another.
+        """
+        lists, held = self._lists, group.lists
+        others = [(number, held[lists[number]]) for number in numbers if lists[number] in held]
+        if not others:
+            return _NOBODY
+        asked = dict.fromkeys([other for _, other in others], False)
+        for other in asked:
+            self._compared += 1
+            asked[other] = not self._scorer.score(prepared, self._prepare(other), siblings=True)
+        return [number for number, other in others if asked[other]]
 
     def _order(self) -> list[int]:
         """Return the texts, those of the most usual meaning first: they make the best leaders."""
-        meanings = [(one.actions[:1], one.heads) for one in self._features]
+        meanings = [(one.sense.actions[:1], one.sense.heads) for one in self._features]
         counted = Counter(meanings)
         ranks = [
             (-counted[meaning], -len(sharers), sharers[0])
@@ -203,11 +233,8 @@ class _Run:
     def _leaders(self, prepared: Prepared) -> list[tuple[float, int]]:
         """Return the leaders that a text could follow with their scores below zero, the best first."""
         find = self._blocks.get
-        shared: Counter[int] = Counter()
-        for block in self._looked_up(prepared.features):
-            found = find(block)
-            if found:
-                shared.update(found)
+        blocks = self._blocks_with(_actions_looked_up(prepared.features.sense), prepared.features)
+        shared = Counter(chain.from_iterable([find(block, _NOBODY) for block in blocks]))
         candidates: Iterable[int] = shared
         if len(shared) > COMPARED:
             # Sorting is stable: of those that share as many blocks the first leaders come first.
@@ -220,34 +247,25 @@ class _Run:
         return sorted([one for one in scored if one[0]])
 
     def _list_leader(self, text: int, features: Features) -> None:
-        for block in self._own_blocks(features):
+        for block in self._blocks_with(features.sense.actions, features):
             listed = self._blocks.setdefault(block, [])
             if len(listed) < LEADERS_PER_BLOCK:
                 listed.append(text)
             else:
                 self._full.add(block)
 
-    def _own_blocks(self, features: Features) -> list[tuple[str, ...]]:
-        return self._blocks_with(features.actions, features)
-
-    def _looked_up(self, features: Features) -> list[tuple[str, ...]]:
-        alike = actions_alike()
-        actions = dict.fromkeys(features.actions)
-        for action in features.actions[:1]:
-            actions.update(dict.fromkeys(sorted(alike[action])))
-        return self._blocks_with(actions, features)
-
-    def _blocks_with(self, actions: Iterable[str], features: Features) -> list[tuple[str, ...]]:
+    def _blocks_with(self, actions: Iterable[str], features: Features) -> list[Block]:
         """Return actions with objects, the objects that it is about, and the rarest of its words."""
+        sense = features.sense
+        doing: list[Block] = [(action, thing) for thing, _ in sense.objects for action in actions]
+        if sense.actions and sense.actions[0][0] == UNKNOWN_VERB:
+            # What may be a verb of its own is like nothing by the rest alone, and would only fill the blocks.
+            return doing
         words = [term for term in features.terms if term[0] not in "!:"]
         if len(words) > _RARE_WORDS:
             rarity = self._scorer.rarity
             words = [term for _, term in sorted([(-rarity(term), term) for term in words])[:_RARE_WORDS]]
-        return [
-            *[(action, thing) for thing, _ in features.objects for action in actions],
-            *[("", thing) for thing in sorted(features.heads)],
-            *[(word,) for word in words],
-        ]
+        return [*doing, *[("", thing) for thing in sense.heads], *words]
 
     def _links_of_group(self, group: int, members: list[int]) -> Iterator[Link]:
         """Yield a link for each member but the first: with one of its own app, else one that is named alike,
@@ -257,7 +275,7 @@ class _Run:
         of_name: dict[str, list[int]] = {}
         leader = members[0]
         for member in members:
-            package, name = self._packages[member], self._names[member]
+            package, name = self._packages[member], local_name(self._names[member])
             own = of_app.setdefault(package, member)
             named = of_name.setdefault(name, [])
             if member != leader:
@@ -284,10 +302,10 @@ class _Run:
 
     def _score_with(self, leader: int, member: int, other: int) -> float:
         """Return the score of two members of a leader's group, remembered where the other is the leader."""
-        text = self._text_of[member]
-        is_told = other == leader and text != self._text_of[leader]
+        score, followed = self._joined[self._text_of[member]]
+        is_told = other == leader and followed == self._text_of[leader]
         if is_told and self._lists[member] != self._lists[leader]:
-            return self._joined[text]
+            return score
         return self._score(member, other)
 
     def _score(self, member: int, other: int) -> float:
@@ -313,3 +331,10 @@ class _Run:
             terms=tuple(terms),
             parameters=tuple(sorted(mine.roles & theirs.roles)),
         )
+
+
+def _actions_looked_up(sense: Sense) -> Iterable[str]:
+    """Return the actions whose blocks are looked at: its own, and what else may be said for the first."""
+    if not sense.actions:
+        return ()
+    return dict.fromkeys((*sense.actions, *actions_alike().get(sense.actions[0], ())))

@@ -6,10 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from droidgate.coverage.extras import need
-from droidgate.coverage.match.features import Features
+from droidgate.coverage.match.features import UNKNOWN_VERB, Features, Sense
 from droidgate.coverage.match.words import actions_alike
 
 THRESHOLD: Final = 0.5
@@ -24,6 +25,8 @@ _SECOND: Final = 0.8
 _UNKNOWN: Final = 0.4
 _SATURATION: Final = 1.2
 _NOTHING: Final[frozenset[str]] = frozenset()
+_STEPS: Final = 1 << 32
+"""Rarities are multiples of its inverse: so their sum is exact, in whatever order a set yields them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,35 +56,48 @@ class Weights:
     `tune` (tests/coverage_match/fitting.py), rounded.
     """
 
-    bias: float = -2.9
-    actions: float = 2.2
-    objects: float = 3.7
-    text: float = 1.5
+    bias: float = -2.3
+    actions: float = 1.4
+    objects: float = 3.6
+    text: float = 1.1
     parameters: float = 0.2
-    other_action: float = -4.5
-    other_object: float = -2.7
+    other_action: float = -4.8
+    other_object: float = -2.5
 
 
 WEIGHTS: Final = Weights()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
+class PreparedSense:
+    """A sense with what comparing it needs again and again.
+
+    Attributes:
+        sense: The sense.
+        near_actions: Its first action and those that differ from it only in the way of speaking.
+        objects: Weight of each object.
+        norm: Length of that vector.
+    """
+
+    sense: Sense
+    near_actions: frozenset[str]
+    objects: dict[str, float]
+    norm: float
+
+
+@dataclass(slots=True, eq=False)
 class Prepared:
     """Features with what comparing them needs again and again.
 
     Attributes:
         features: The features.
-        near_actions: Its first action and those that differ from it only in the way of speaking.
-        objects: Weight of each object.
-        norm: Length of that vector.
+        sense: Their sense.
         terms: The terms as a set.
         rarity: Sum of the terms' rarities.
     """
 
     features: Features
-    near_actions: frozenset[str]
-    objects: dict[str, float]
-    norm: float
+    sense: PreparedSense
     terms: frozenset[str]
     rarity: float
 
@@ -108,10 +124,11 @@ class Scorer:
         # With few capabilities no term is rare; the same pair shall score alike in a small and a large set.
         size = max(total, _FEWEST)
         self._rarity = {
-            term: math.log(1 + (size - count + 0.5) / (count + 0.5)) for term, count in counted.items()
+            term: round(math.log(1 + (size - count + 0.5) / (count + 0.5)) * _STEPS) / _STEPS
+            for term, count in counted.items()
         }
         self._weights = weights
-        self._near = {one: others | {one} for one, others in actions_alike().items()}
+        self._senses: dict[Sense, PreparedSense] = {}
 
     def rarity(self, term: str) -> float:
         """Return the inverse document frequency of a term (BM25's)."""
@@ -119,26 +136,33 @@ class Scorer:
 
     def prepare(self, features: Features) -> Prepared:
         """Return features ready to be compared."""
-        objects = dict(features.objects)
         return Prepared(
             features=features,
-            near_actions=self._near[features.actions[0]] if features.actions else _NOTHING,
+            sense=self._senses.get(features.sense) or self._prepare_sense(features.sense),
+            terms=frozenset(features.terms),
+            rarity=sum([self._rarity[term] for term in features.terms]),
+        )
+
+    def _prepare_sense(self, sense: Sense) -> PreparedSense:
+        objects = dict(sense.objects)
+        prepared = self._senses[sense] = PreparedSense(
+            sense=sense,
+            near_actions=_near(sense.actions),
             objects=objects,
             norm=math.sqrt(sum([weight * weight for weight in objects.values()])),
-            terms=frozenset(features.terms),
-            rarity=sum(map(self._rarity.__getitem__, features.terms)),
         )
+        return prepared
 
     def signals(self, left: Prepared, right: Prepared) -> Signals:
         """Return what speaks for and against a match."""
-        actions = _likeness_of_actions(left, right)
+        actions = _likeness_of_actions(left.sense, right.sense)
         return Signals(
             actions=_UNKNOWN if actions is None else actions,
-            objects=_likeness_of_objects(left, right),
+            objects=_likeness_of_objects(left.sense, right.sense),
             text=self._likeness_of_texts(left, right),
             parameters=_likeness_of_roles(left.features.roles, right.features.roles),
             other_action=float(actions == 0),
-            other_object=_difference_of_heads(left.features.heads, right.features.heads),
+            other_object=_difference_of_heads(left.sense.sense.heads, right.sense.sense.heads),
         )
 
     def score(self, left: Prepared, right: Prepared, *, siblings: bool = False) -> float:
@@ -150,7 +174,7 @@ class Scorer:
         if siblings and left.features.name != right.features.name:
             return 0.0
         weights = self._weights
-        actions = _likeness_of_actions(left, right)
+        actions = _likeness_of_actions(left.sense, right.sense)
         total = weights.bias
         if actions is None:
             total += weights.actions * _UNKNOWN
@@ -161,11 +185,11 @@ class Scorer:
         possible = weights.parameters + weights.text
         if total + weights.objects + possible < 0:
             return 0.0
-        mine, theirs = left.features, right.features
-        total += weights.objects * _likeness_of_objects(left, right)
+        total += weights.objects * _likeness_of_objects(left.sense, right.sense)
         if total + possible < 0:
             return 0.0
-        total += weights.other_object * _difference_of_heads(mine.heads, theirs.heads)
+        mine, theirs = left.features, right.features
+        total += weights.other_object * _difference_of_heads(mine.sense.heads, theirs.sense.heads)
         total += weights.parameters * _likeness_of_roles(mine.roles, theirs.roles)
         if total + weights.text < 0:
             return 0.0
@@ -190,25 +214,42 @@ class Scorer:
         return both / min(left.rarity, right.rarity) * (1 + _SATURATION) / (1 + _SATURATION * length)
 
 
-def _likeness_of_actions(left: Prepared, right: Prepared) -> float | None:
+@lru_cache(maxsize=1 << 16)
+def actions_contradict(mine: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
+    """Tell whether two capabilities that do these actions, the foremost first, do different things."""
+    return _likeness(mine, theirs, _near(mine), _near(theirs)) == 0
+
+
+def _near(actions: tuple[str, ...]) -> frozenset[str]:
+    """Return the first action and those that differ from it only in the way of speaking."""
+    return actions_alike().get(actions[0], _NOTHING) | {actions[0]} if actions else _NOTHING
+
+
+def _likeness_of_actions(left: PreparedSense, right: PreparedSense) -> float | None:
     """Return how alike what is done is, None where one does not say."""
-    mine, theirs = left.features.actions, right.features.actions
+    return _likeness(left.sense.actions, right.sense.actions, left.near_actions, right.near_actions)
+
+
+def _likeness(
+    mine: tuple[str, ...], theirs: tuple[str, ...], near_mine: frozenset[str], near_theirs: frozenset[str]
+) -> float | None:
     if not mine or not theirs:
         return None
     if mine[0] == theirs[0]:
-        return 1.0
+        # Two that begin with one unknown word may do the same, or name the same thing.
+        return None if mine[0][0] == UNKNOWN_VERB else 1.0
     if mine[0] in theirs or theirs[0] in mine:
         return _SECOND
-    if not left.near_actions.isdisjoint(theirs) or not right.near_actions.isdisjoint(mine):
+    if not near_mine.isdisjoint(theirs) or not near_theirs.isdisjoint(mine):
         return _ALIKE
     return 0.0
 
 
-def _likeness_of_objects(left: Prepared, right: Prepared) -> float:
+def _likeness_of_objects(left: PreparedSense, right: PreparedSense) -> float:
     if not left.norm or not right.norm:
         return 0.0
     theirs = right.objects
-    both = sum([weight * theirs[thing] for thing, weight in left.features.objects if thing in theirs])
+    both = sum([weight * theirs[thing] for thing, weight in left.sense.objects if thing in theirs])
     return both / (left.norm * right.norm)
 
 
@@ -220,6 +261,8 @@ def _difference_of_heads(left: frozenset[str], right: frozenset[str]) -> float:
 
 
 def _likeness_of_roles(left: frozenset[str], right: frozenset[str]) -> float:
+    if left is right:
+        return 1.0 if left else 0.5
     if not left and not right:
         return 0.5
     both = len(left & right)

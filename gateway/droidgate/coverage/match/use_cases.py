@@ -6,16 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.coverage.match.features import CapabilityText, Features, declared_text, features_of
-from droidgate.coverage.match.words import Vocabulary, actions_alike
-from droidgate_mappings.taxonomy import Cue, load_taxonomy
+from droidgate.coverage.match.features import CapabilityText, Sense, declared_text, features_of
+from droidgate.coverage.match.words import Vocabulary
+from droidgate_mappings.taxonomy import Cue, load_taxonomy, load_words
 
 LEAST_SCORE: Final = 0.45
 """A lower one is not told."""
 
 _SECOND_ACTION: Final = 0.8
 _ALIKE: Final = 0.7
-_UNKNOWN_ACTION: Final = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +44,8 @@ class UseCases:
             more_words: Further words, each with a word of the taxonomy that means the same.
         """
         self._vocabulary = Vocabulary(more_words)
+        # To move is to edit, but to edit is not to move: here it goes one way.
+        self._like = {one.id: frozenset(one.like) for one in load_words().actions}
         self._cues: dict[str, list[tuple[str, Cue]]] = {}
         for use_case in load_taxonomy().use_cases():
             for cue in use_case.cues:
@@ -53,11 +54,14 @@ class UseCases:
 
     def served_by(self, capability: CapabilityText) -> tuple[ServedUseCase, ...]:
         """Return the use cases that a capability serves, the surest first; mostly one, often none."""
-        features = features_of(declared_text(capability), self._vocabulary)
+        return self.served_in(features_of(declared_text(capability), self._vocabulary).sense)
+
+    def served_in(self, sense: Sense) -> tuple[ServedUseCase, ...]:
+        """Return the use cases that a capability of this sense serves, the surest first."""
         best: dict[str, ServedUseCase] = {}
-        for thing, weight in features.objects:
+        for thing, weight in sense.objects:
             for use_case, cue in self._cues.get(thing, ()):
-                action, factor = _action_for(cue, features)
+                action, factor = _action_for(cue, sense, self._like)
                 score = round(cue.weight * weight * factor, 4)
                 known = best.get(use_case)
                 if score >= LEAST_SCORE and (known is None or score > known.score):
@@ -65,16 +69,19 @@ class UseCases:
         return tuple(sorted(best.values(), key=lambda one: (-one.score, one.use_case)))
 
 
-def _action_for(cue: Cue, features: Features) -> tuple[str | None, float]:
+def _action_for(cue: Cue, sense: Sense, like: Mapping[str, frozenset[str]]) -> tuple[str | None, float]:
     """Return the action that fits a cue and how well it does, 0 where none does."""
+    if not sense.actions:
+        return None, float(cue.alone or not cue.actions)
+    if sense.actions[0] not in like:
+        # A verb that nobody knows may be any: of `gribble_recipe` nothing is told.
+        return None, 0.0
     if not cue.actions:
-        return None, 1.0
-    if not features.actions:
-        return None, _UNKNOWN_ACTION
-    for place, action in enumerate(features.actions):
+        return sense.actions[0], 1.0
+    for place, action in enumerate(sense.actions):
         if action in cue.actions:
             return action, _SECOND_ACTION if place else 1.0
-    for action in features.actions[:1]:
-        if not actions_alike()[action].isdisjoint(cue.actions):
+    for action in sense.actions[:1]:
+        if not like[action].isdisjoint(cue.actions):
             return action, _ALIKE
     return None, 0.0

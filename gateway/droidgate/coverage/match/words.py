@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
-from typing import Any, Final, TypeVar
+from typing import Final
 
 from droidgate_mappings.taxonomy import Meaning, load_words
 
-_WORD: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_A-Za-z]+")
+# Vowel signs of Indic scripts and their like: parts of words, and no letters to `re`.
+_SIGNS: Final = "".join(
+    one
+    for one in map(chr, range(0x300, 0x3100))
+    if unicodedata.category(one)[0] == "M" and not unicodedata.combining(one)
+)
+_WORD: Final = re.compile(
+    rf"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_A-Za-z](?:[^\W\d_A-Za-z]|[{_SIGNS}])*"
+)
 _PARTICLES: Final = frozenset({"on", "off", "up", "down", "in", "out", "away"})
 _REACH_OF_PARTICLE: Final = 4
 _LONGEST_WORD: Final = 40
-_Value = TypeVar("_Value", bound=Hashable)
+MOST_KEPT: Final = 1 << 17
+"""So many words are remembered; natural language has fewer, and made-up ones shall not fill the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,21 +36,25 @@ class Word:
     Attributes:
         stem: Its stem, lower case without accents.
         stop: It says nothing by itself.
+        opening: Id of what is done, where a text that begins with it says that.
         action: Id of what is done, where it is a word for that.
         object: Id of what it is done to.
         roles: Ids of a parameter's roles.
         is_head: Phrases begin with it.
         meaning: Its object, else its action, else its stem.
+        is_known: It says something, and it is known what.
         is_unknown: It says something, and it is not known what.
     """
 
     stem: str
     stop: bool
+    opening: str | None
     action: str | None
     object: str | None
     roles: tuple[str, ...]
     is_head: bool
     meaning: str
+    is_known: bool
     is_unknown: bool
 
 
@@ -79,6 +93,7 @@ class Vocabulary:
         """
         words = load_words()
         self._stop = {stem_of(word) for word in words.stop} | set(words.stop)
+        self._opening = {word: one.id for one in words.actions for word in one.opening}
         self._actions = dict(_stems(words.actions))
         self._objects = dict(_stems(words.objects))
         self._roles: dict[str, tuple[str, ...]] = {}
@@ -90,16 +105,10 @@ class Vocabulary:
         self._same = dict(more or {})
         self._known: dict[str, Word] = {}
         self._parts = _Parts(self._words_in)
-        self._kept: dict[Hashable, Any] = {}
         self.roles: Final[dict[str, tuple[str, ...]]] = {}
         """Of parts of parameter shapes that were seen."""
-        self.action_terms: Final = {one.id: f"!{one.id}" for one in words.actions}
-        self.object_terms: Final = {one.id: f":{one.id}" for one in words.objects}
-
-    def kept(self, value: _Value) -> _Value:
-        """Return the first value that was equal: most of a million capabilities share their parts."""
-        kept: _Value = self._kept.setdefault(value, value)
-        return kept
+        self.action_terms: Final = {one.id: sys.intern(f"!{one.id}") for one in words.actions}
+        self.object_terms: Final = {one.id: sys.intern(f":{one.id}") for one in words.objects}
 
     def words_of(self, text: str) -> list[Word]:
         """Return the words of a text in order, the same for `createNote`, `create_note` and `Create note`."""
@@ -111,9 +120,18 @@ class Vocabulary:
         for written in _WORD.findall(plain_text(part)):
             word = known.get(written)
             if word is None:
+                if len(known) >= MOST_KEPT:
+                    known.clear()
                 word = known[written] = self._look_up(written.lower()[:_LONGEST_WORD])
             found.append(word)
         return tuple(found)
+
+    def keep_roles(self, part: str, roles: tuple[str, ...]) -> None:
+        """Remember the roles in a part of a parameter shape."""
+        if len(self.roles) >= MOST_KEPT:
+            self.roles.clear()
+        if len(part) <= _LONGEST_WORD:
+            self.roles[part] = roles
 
     def unknown_in(self, text: str) -> list[str]:
         """Return the words of a text, lower case, that have no meaning and are no stop words."""
@@ -122,28 +140,30 @@ class Vocabulary:
 
     def phrases_of(self, words: list[Word]) -> Iterator[tuple[int, int, str | None, str | None]]:
         """Yield the phrases among words: positions of first and last word, the action, the object."""
-        for position, word in enumerate(words):
-            if not word.is_head:
-                continue
+        for position in [place for place, word in enumerate(words) if word.is_head]:
             for other in _reachable(words, position):
-                pair = (word.stem, words[other].stem)
+                pair = (words[position].stem, words[other].stem)
                 action, thing = self._action_phrases.get(pair), self._object_phrases.get(pair)
                 if action or thing:
                     yield position, other, action, thing
 
     def _look_up(self, lower: str) -> Word:
         meant = self._same.get(lower, lower)
-        stem = self.kept(stem_of(meant))
-        stop = lower in self._stop or stem in self._stop
+        stem = sys.intern(stem_of(meant))
+        # A letter by itself is an index, or what is left of a name in a shrunken app.
+        is_letter = len(lower) == 1 and lower.isascii()
+        stop = is_letter or lower in self._stop or stem in self._stop
         action, thing = self._actions.get(stem), self._objects.get(stem)
         return Word(
             stem=stem,
             stop=stop,
+            opening=self._opening.get(meant),
             action=action,
             object=thing,
             roles=self._roles.get(stem, ()),
             is_head=stem in self._heads,
             meaning=thing or action or stem,
+            is_known=not stop and bool(action or thing),
             is_unknown=not (stop or action or thing),
         )
 
@@ -158,6 +178,8 @@ class _Parts(dict[str, tuple[Word, ...]]):
     def __missing__(self, part: str) -> tuple[Word, ...]:
         words = self._words_in(part)
         if len(words) <= 1 and len(part) <= _LONGEST_WORD:
+            if len(self) >= MOST_KEPT:
+                self.clear()
             self[part] = words
         return words
 

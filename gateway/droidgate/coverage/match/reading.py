@@ -1,0 +1,170 @@
+"""Capabilities as matching takes them: each text read once, all in one order."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final, Self
+
+from droidgate.coverage.match.features import CapabilityText, FeatureMaker, Features, declared_text, parts_of
+from droidgate.coverage.match.reading_process import ReadingProcess
+from droidgate.coverage.match.words import Vocabulary
+
+MANY_TEXTS: Final = 20_000
+"""From so many on a second process is worth its start."""
+
+_AT_ONCE: Final = 2_000
+_AHEAD: Final = 2
+"""Lots that the second process has at once, so that it never waits for the next one."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """Capabilities, sorted by their keys; those that declare the same text share its features.
+
+    Attributes:
+        keys: The key of each.
+        packages: The app of each.
+        protocols: The format of each.
+        names: The id of each.
+        text_of: The text of each: a place in `features`.
+        features: What each text comes to; in the order of the first capability that declares it.
+    """
+
+    keys: list[str]
+    packages: list[str]
+    protocols: list[str]
+    names: list[str]
+    text_of: list[int]
+    features: list[Features]
+
+
+def read_capabilities(
+    capabilities: Iterable[CapabilityText],
+    *,
+    more_words: Mapping[str, str] | None = None,
+    processes: int | None = None,
+) -> Reading:
+    """Read the texts of capabilities.
+
+    Args:
+        capabilities: All of them; a key that comes twice is taken once.
+        more_words: Further words, each with a word of the taxonomy that means the same (see `vectors`).
+        processes: How many processes read, 1 or 2; by default 2 where this one may use more than one core.
+            Two are used only for many texts, and come to the same.
+    """
+    with without_collections(), TextReader(more_words, processes or min(2, _cores())) as reader:
+        held = Reading([], [], [], [], [], [])
+        shared: dict[str, str] = {}
+        for one in capabilities:
+            held.keys.append(one.key)
+            held.packages.append(shared.setdefault(one.package, one.package))
+            held.protocols.append(shared.setdefault(one.protocol, one.protocol))
+            held.names.append(one.name)
+            held.text_of.append(reader.add(declared_text(one)))
+        held.features = reader.features()
+    if any(one >= other for one, other in zip(held.keys, held.keys[1:], strict=False)):
+        return _in_order(held)
+    return held
+
+
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """Keep the garbage collector from looking through millions of parts: they hold no cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+class TextReader:
+    """Reads texts in lots, alone or with a second process; use it as a context, so that that one ends."""
+
+    def __init__(self, more_words: Mapping[str, str] | None, processes: int) -> None:
+        self._more_words = dict(more_words or {})
+        self._is_alone = processes < 2  # noqa: PLR2004 - one is this one
+        self._vocabulary = Vocabulary(more_words)
+        self._maker = FeatureMaker()
+        self._numbers: dict[str, int] = {}
+        self._waiting: list[str] = []
+        self._features: list[Features | None] = []
+        self._second: ReadingProcess | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._second is not None:
+            self._second.end()
+
+    def add(self, text: str) -> int:
+        """Return the number of a text; equal texts have one."""
+        known = len(self._numbers)
+        number = self._numbers.setdefault(text, known)
+        if number == known:
+            self._waiting.append(text)
+            if len(self._waiting) == _AT_ONCE:
+                self._read_lot()
+        return number
+
+    def features(self) -> list[Features]:
+        """Return the features of all texts, in the order of their numbers; nothing is added after that."""
+        self._read_here(len(self._features), self._waiting)
+        self._numbers.clear()
+        if self._second is not None:
+            self._take(self._second, 0)
+        return [one for one in self._features if one is not None]
+
+    def _read_lot(self) -> None:
+        first, lot = len(self._features), self._waiting
+        self._waiting = []
+        if not self._is_alone and self._second is None and first >= MANY_TEXTS:
+            self._second = ReadingProcess(self._more_words)
+        if self._second is not None and self._second.is_alive:
+            self._take(self._second, _AHEAD)
+            if len(self._second.lots) < _AHEAD:
+                self._second.give(first, lot)
+                self._features += [None] * len(lot)
+                return
+        self._read_here(first, lot)
+
+    def _read_here(self, first: int, lot: list[str]) -> None:
+        """Read a lot in this process."""
+        read, make, vocabulary = parts_of, self._maker.features, self._vocabulary
+        self._features[first : first + len(lot)] = [make(text, read(text, vocabulary)) for text in lot]
+
+    def _take(self, second: ReadingProcess, most_left: int) -> None:
+        """Take what the second process has read, and wait for more until so many lots are left."""
+        while second.lots and (len(second.lots) > most_left or second.has_read()):
+            (first, lot), read = second.take()
+            if read is None:
+                self._read_here(first, lot)
+            else:
+                make = self._maker.features
+                self._features[first : first + len(lot)] = list(map(make, lot, read))
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _in_order(held: Reading) -> Reading:
+    """Return capabilities by their keys, each key once, and the texts by their first capability."""
+    places = {key: place for place, key in enumerate(held.keys)}
+    order = [places[key] for key in sorted(places)]
+    numbers: dict[int, int] = {}
+    text_of = [numbers.setdefault(held.text_of[place], len(numbers)) for place in order]
+    return Reading(
+        keys=[held.keys[place] for place in order],
+        packages=[held.packages[place] for place in order],
+        protocols=[held.protocols[place] for place in order],
+        names=[held.names[place] for place in order],
+        text_of=text_of,
+        features=[held.features[number] for number in numbers],
+    )

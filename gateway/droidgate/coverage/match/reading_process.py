@@ -1,0 +1,107 @@
+"""A second process that reads texts.
+
+It is started as `python -m droidgate.coverage.match.reading_process FOLDER`. A lot of texts goes there as a
+file, and what they come to comes back as one; the pipes carry numbers of lots only. A pipe holds little: who
+writes a lot into one waits for the other to read it.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import subprocess
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any, Final, cast
+
+from droidgate.coverage.match.features import Parts, parts_of
+from droidgate.coverage.match.words import Vocabulary
+
+_WORDS: Final = "words"
+
+
+class ReadingProcess:
+    """The process, seen from the one that gives it texts.
+
+    Attributes:
+        lots: What it has got and not given back, oldest first: number of the first text, and the texts.
+        is_alive: It can be given more.
+    """
+
+    def __init__(self, more_words: Mapping[str, str]) -> None:
+        self.lots: deque[tuple[int, list[str]]] = deque()
+        self.is_alive = True
+        self._held = tempfile.TemporaryDirectory(prefix="droidgate-")
+        self._folder = Path(self._held.name)
+        _write(self._folder / _WORDS, dict(more_words))
+        self._process = subprocess.Popen(  # noqa: S603 - our own module
+            [sys.executable, "-P", "-m", "droidgate.coverage.match.reading_process", self._held.name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(one for one in sys.path if one)},
+        )
+        self._orders = cast("IO[bytes]", self._process.stdin)
+        self._answers = cast("IO[bytes]", self._process.stdout)
+
+    def give(self, first: int, lot: list[str]) -> None:
+        """Let it read a lot."""
+        self.lots.append((first, lot))
+        try:
+            _write(self._folder / f"{first}.given", lot)
+            self._orders.write(b"%d\n" % first)
+            self._orders.flush()
+        except OSError:
+            self.is_alive = False
+
+    def has_read(self) -> bool:
+        """Tell whether `take` would not wait."""
+        return not self.is_alive or (self._folder / f"{self.lots[0][0]}.read").exists()
+
+    def take(self) -> tuple[tuple[int, list[str]], list[Parts] | None]:
+        """Return the oldest lot with the parts of its features; None in their place where it has died."""
+        lot = self.lots.popleft()
+        if self._answers.readline() != b"%d\n" % lot[0]:
+            self.is_alive = False
+            return lot, None
+        read: list[Parts] = _read(self._folder / f"{lot[0]}.read")
+        return lot, read
+
+    def end(self) -> None:
+        """Let it go."""
+        self._process.kill()
+        self._process.communicate()
+        self._held.cleanup()
+
+
+def main() -> None:
+    """Read lots until there are no more."""
+    folder = Path(sys.argv[1])
+    vocabulary = Vocabulary(_read(folder / _WORDS))
+    for order in sys.stdin.buffer:
+        name = order.decode().strip()
+        lot: list[str] = _read(folder / f"{name}.given")
+        kept: dict[object, object] = {}
+        # What is the same object is written once.
+        read = [tuple(kept.setdefault(part, part) for part in parts_of(text, vocabulary)) for text in lot]
+        _write(folder / f"{name}.new", read)
+        (folder / f"{name}.new").rename(folder / f"{name}.read")
+        sys.stdout.buffer.write(order)
+        sys.stdout.buffer.flush()
+
+
+def _write(path: Path, value: Any) -> None:
+    path.write_bytes(marshal.dumps(value))
+
+
+def _read(path: Path) -> Any:
+    value = marshal.loads(path.read_bytes())  # noqa: S302 - of our own process, in a folder of ours alone
+    path.unlink()
+    return value
+
+
+if __name__ == "__main__":
+    main()

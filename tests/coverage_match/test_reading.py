@@ -1,0 +1,150 @@
+import itertools
+import random
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from coverage_match.labelled_pairs import capability_text, labelled_pairs
+from droidgate.coverage.match import reading, words
+from droidgate.coverage.match.features import CapabilityText, declared_text, features_of, parts_of
+from droidgate.coverage.match.grouping import match_capabilities
+from droidgate.coverage.match.reading_process import ReadingProcess
+from droidgate.coverage.match.scoring import Scorer
+from droidgate.coverage.match.words import Vocabulary
+from synthetic_ecosystem.names import Names
+
+
+def _made(count: int) -> Iterator[CapabilityText]:
+    names = Names(seed=3)
+    for number in range(count):
+        made = names.capability()
+        shape = ", ".join(f"{one.name}:{one.kind}" for one in made.parameters)
+        yield CapabilityText(
+            f"k{number:06}", f"com.app{number // 8}", "mmcp", made.snake_name, made.description, shape
+        )
+
+
+@pytest.fixture
+def small_lots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have all lots but the first two go to the second process."""
+    monkeypatch.setattr(reading, "MANY_TEXTS", 100)
+    monkeypatch.setattr(reading, "_AT_ONCE", 50)
+    monkeypatch.setattr(reading, "_AHEAD", 1_000)
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Tells of each lot that was given to a second process whether that one read it."""
+    told: list[bool] = []
+    take = ReadingProcess.take
+
+    def watched(self: ReadingProcess) -> Any:
+        answer = take(self)
+        told.append(answer[1] is not None)
+        return answer
+
+    monkeypatch.setattr(ReadingProcess, "take", watched)
+    return told
+
+
+@pytest.mark.usefixtures("small_lots")
+def test_two_processes_come_to_what_one_comes_to(taken: list[bool]) -> None:
+    one = match_capabilities(_made(3_000), processes=1)
+    assert taken == []
+    assert match_capabilities(_made(3_000), processes=2) == one
+    assert taken == [True] * 57
+
+
+@pytest.mark.usefixtures("small_lots")
+def test_the_second_process_knows_the_further_words_too(taken: list[bool]) -> None:
+    texts = [*_made(1_000), CapabilityText("k1", "com.x", "mmcp", "create_pestilo")]
+    vocabulary = Vocabulary()
+    more = {word: "note" for one in texts for word in vocabulary.unknown_in(one.name)[:1]}
+    one = match_capabilities(texts, more_words=more, processes=1)
+    assert match_capabilities(texts, more_words=more, processes=2) == one
+    assert one != match_capabilities(texts, processes=1)
+    assert all(taken)
+
+
+@pytest.mark.usefixtures("small_lots")
+def test_what_a_second_process_that_dies_has_not_read_is_read_here(
+    monkeypatch: pytest.MonkeyPatch, taken: list[bool]
+) -> None:
+    give, given = ReadingProcess.give, itertools.count()
+
+    def kill_at_the_third(self: ReadingProcess, first: int, lot: list[str]) -> None:
+        if next(given) == 2:
+            while not (self._folder / f"{self.lots[1][0]}.read").exists():
+                time.sleep(0.01)
+            self._process.kill()
+            self._process.wait()
+        give(self, first, lot)
+
+    one = match_capabilities(_made(3_000), processes=1)
+    monkeypatch.setattr(ReadingProcess, "give", kill_at_the_third)
+    assert match_capabilities(_made(3_000), processes=2) == one
+    assert taken == [True, True, False]
+
+
+@pytest.mark.usefixtures("small_lots")
+def test_nothing_is_left_of_a_second_process_when_the_source_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[ReadingProcess] = []
+
+    class Watched(ReadingProcess):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            started.append(self)
+
+    def broken() -> Iterator[CapabilityText]:
+        yield from _made(1_000)
+        raise LookupError
+
+    monkeypatch.setattr(reading, "ReadingProcess", Watched)
+    with pytest.raises(LookupError):
+        match_capabilities(broken(), processes=2)
+    (process,) = started
+    assert process._process.returncode is not None
+    assert not process._folder.exists()
+
+
+def test_few_texts_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("subprocess.Popen", None)
+    assert match_capabilities(_made(200), processes=2).capabilities == 200
+
+
+def test_capabilities_are_read_by_their_keys_each_once() -> None:
+    texts = list(_made(300))
+    mixed = [*texts, *texts[:40]]
+    random.Random(2).shuffle(mixed)
+    held, other = reading.read_capabilities(texts), reading.read_capabilities(mixed)
+    assert held.keys == other.keys == [one.key for one in texts]
+    assert held.text_of == other.text_of
+    assert [one.text for one in held.features] == [one.text for one in other.features]
+    assert held.names == other.names
+
+
+def test_words_are_forgotten_before_they_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [declared_text(one) for one in _made(300)]
+    vocabulary = Vocabulary()
+    expected = [parts_of(text, vocabulary) for text in texts]
+    assert len(vocabulary._known) > 20
+    monkeypatch.setattr(words, "MOST_KEPT", 20)
+    forgetful = Vocabulary()
+    assert [parts_of(text, forgetful) for text in texts] == expected
+    assert max(len(forgetful._known), len(forgetful._parts), len(forgetful.roles)) <= 20
+
+
+def test_the_order_in_which_rarities_are_added_changes_no_sum() -> None:
+    """A set yields its words in an order that differs from run to run."""
+    sides = [side for pair in labelled_pairs("tune") for side in (pair.left, pair.right)]
+    vocabulary = Vocabulary()
+    features = [features_of(declared_text(capability_text(side)), vocabulary) for side in sides]
+    scorer = Scorer(features)
+    rarities = [scorer.rarity(term) for term in sorted({term for one in features for term in one.terms})]
+    sums = set()
+    for seed in range(50):
+        random.Random(seed).shuffle(rarities)
+        sums.add(sum(rarities))
+    assert len(sums) == 1
