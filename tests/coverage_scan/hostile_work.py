@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Container
+from pathlib import Path
 
 from droidgate.coverage.inputs import Item
 from droidgate.coverage.scan_one import scan_one
@@ -32,4 +33,20 @@ def work(item: Item, known: Container[str]) -> Scanned:
 def slow_work(item: Item, known: Container[str]) -> Scanned:
     """Scan an input, slowly enough for the scan to be ended in between."""
     time.sleep(0.02)
+    return scan_one(item, known)
+
+
+def no_splits(item: Item, known: Container[str]) -> Scanned:
+    """Scan an input; an app with splits is a mistake."""
+    if item.kind == "app":
+        raise ValueError(item.source)
+    return scan_one(item, known)
+
+
+def fragile(item: Item, known: Container[str]) -> Scanned:
+    """Scan an input; of one that is called so, die at the first try."""
+    tried = Path(f"{item.location}.tried")
+    if item.source == "fragile" and not tried.exists():
+        tried.touch()
+        os.abort()
     return scan_one(item, known)

@@ -1,8 +1,11 @@
 """The same inputs give the same catalog, however they are scanned and however often the scan was ended."""
 
+import csv
+import itertools
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -15,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from coverage_scan.catalogs import ask, rows_of, scan_into
+from coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into
 from coverage_scan.hostile_work import SLOW
 from droidgate.cli import run
 from droidgate.coverage.catalog import Catalog, query
@@ -24,6 +27,7 @@ from droidgate.coverage.rows import TABLES
 from droidgate.coverage.scan_log import LOG_FILE
 from droidgate.model.errors import InputError, UsageError
 from droidgate_shim.phone.sample_packages import filler_package
+from requirements_of_tests import CHECKOUT
 
 SCAN = (
     "import sys; from coverage_scan.catalogs import scan_into; from coverage_scan.hostile_work import SLOW; "
@@ -60,6 +64,9 @@ def test_a_cluster_gives_the_same_catalog_and_a_worker_that_dies_loses_nothing(
 
         def begin(self, total: int, done: int) -> None:
             del total, done
+
+        def finish(self) -> None:
+            pass
 
         def advance(self, outcome: str) -> None:
             del outcome
@@ -135,7 +142,7 @@ def test_only_files_that_have_not_changed_since_are_resumed(apps: Path, tmp_path
     (mine / "filler002.apk").write_bytes(filler_package(44))
     (mine / "filler003.apk").unlink()
     result = scan_into(tmp_path / "c", mine)
-    assert result.resumed == 24
+    assert result.resumed == 18 + SAMPLES
     assert rows_of(result.catalog) == rows_of(scan_into(tmp_path / "anew", mine).catalog)
 
 
@@ -163,10 +170,10 @@ def test_a_second_scan_reads_only_what_is_new(apps: Path, tmp_path: Path) -> Non
     (mine / "new.apk").write_bytes(filler_package(52))
     (mine / "filler004.apk").unlink()
     again = scan_into(tmp_path / "c", mine)
-    assert again.known == 25
+    assert again.known == 19 + SAMPLES
     assert rows_of(again.catalog) == rows_of(scan_into(tmp_path / "anew", mine).catalog)
     with_earlier = scan_into(tmp_path / "third", mine, earlier=[str(tmp_path / "c")])
-    assert with_earlier.known == 26
+    assert with_earlier.known == 20 + SAMPLES
     assert rows_of(with_earlier.catalog) == rows_of(again.catalog)
 
 
@@ -258,7 +265,7 @@ def test_a_folder_with_other_things_is_not_written_into(apps: Path, tmp_path: Pa
     assert [one.name for one in tmp_path.iterdir()] == ["thesis.txt"]
 
 
-@pytest.mark.parametrize("left", ["known.units", "scan.kept", "building"])
+@pytest.mark.parametrize("left", ["known-0123456789abcdef.units", "scan.kept", "building"])
 def test_what_a_scan_leaves_when_it_is_ended_early_is_no_hindrance(
     left: str, apps: Path, tmp_path: Path
 ) -> None:
@@ -305,6 +312,18 @@ def test_a_catalog_is_no_source_of_itself(apps: Path, tmp_path: Path) -> None:
         "SELECT * FROM query('COPY apps TO ''{catalog}/evil.csv''')",
         "SELECT getenv('HOME')",
         "SELECT * FROM read_csv('http://127.0.0.1:9/x.csv')",
+        "FROM enable_logging(storage := 'file', storage_path := '{catalog}/evil')",
+        "FROM enable_profiling(save_location := '{catalog}/evil')",
+        "FROM json_execute_serialized_sql(json_serialize_sql('FROM read_text(''{secret}'')'))",
+        "FROM sniff_csv('{secret}')",
+        "FROM parquet_metadata('{other}')",
+        "FROM read_duckdb('{other}')",
+        "FROM read_parquet('{catalog}/apps/../../*/apps/0000.parquet')",
+        "SUMMARIZE FROM read_csv('{secret}')",
+        "IMPORT DATABASE '{catalog}'",
+        "FROM duckdb_secrets()",
+        "FROM arrow_scan(1, 2, 3)",
+        "PREPARE evil AS SELECT 1; EXECUTE evil",
     ],
 )
 def test_a_question_can_neither_write_nor_leave_the_catalog(
@@ -317,16 +336,137 @@ def test_a_question_can_neither_write_nor_leave_the_catalog(
     shutil.copy(catalog.folder / "apps" / "0000.parquet", other)
     before = sorted(catalog.folder.rglob("*"))
     with pytest.raises(UsageError):
-        query(catalog, sql.format(catalog=catalog.folder, secret=secret, other=other))
+        answer_of(catalog, sql.format(catalog=catalog.folder, secret=secret, other=other))
     assert sorted(catalog.folder.rglob("*")) == before
     assert sorted(one.name for one in tmp_path.iterdir()) == ["other.parquet", "secret.csv"]
 
 
+def test_a_catalog_may_have_any_name_in_utf_8(apps: Path, catalog: Catalog, tmp_path: Path) -> None:
+    folder = tmp_path / "c[1]*'{x} \u202e"
+    scan_into(folder, apps)
+    again = scan_into(folder, apps)
+    assert again.known == 20 + SAMPLES
+    assert rows_of(again.catalog) == rows_of(catalog)
+    assert rows_of(scan_into(tmp_path / "c", folder).catalog)["apps"] == rows_of(catalog)["apps"]
+    assert answer_of(again.catalog, "SELECT count(*) FROM apps")[1] == [(20 + SAMPLES,)]
+    for odd, told in ((b"\xff", "must have a name in UTF-8"), (b"c?", "must have no `[?]` in its path")):
+        refused = Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + odd))
+        with pytest.raises(InputError, match=told):
+            scan_into(refused, apps)
+        assert not refused.exists()
+
+
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        (lambda file: file.unlink(), "its table apps cannot be read"),
+        (lambda file: file.write_bytes(b""), "its table apps cannot be read"),
+        (
+            lambda file: shutil.copy(file.parents[1] / "findings/0000.parquet", file),
+            "its table apps has other columns",
+        ),
+    ],
+)
+def test_a_table_that_is_gone_or_another_one_is_told_with_the_way_out(
+    harm: Any, told: str, apps: Path, tmp_path: Path
+) -> None:
+    catalog = scan_into(tmp_path / "c", apps / "agent.apk").catalog
+    harm(tmp_path / "c/apps/0000.parquet")
+    for use in (catalog.connect, lambda: scan_into(tmp_path / "c", apps / "agent.apk")):
+        with pytest.raises(InputError, match=told) as raised:
+            use()
+        assert raised.value.hint == "Delete the folder and scan again, or scan into a new one"
+
+
+def test_pages_of_a_table_that_are_broken_are_one_error(apps: Path, tmp_path: Path) -> None:
+    scan_into(tmp_path / "c", apps / "agent.apk")
+    file = tmp_path / "c/sources/0000.parquet"
+    data = bytearray(file.read_bytes())
+    pages = len(data) - 8 - int.from_bytes(data[-8:-4], "little") - 4
+    data[4 : 4 + pages] = b"\xff" * pages
+    file.write_bytes(data)
+    with pytest.raises(InputError, match="it cannot be read"):
+        scan_into(tmp_path / "c", apps / "agent.apk")
+
+
+def test_rows_are_made_as_they_are_taken(catalog: Catalog) -> None:
+    endless = "SELECT range AS n, repeat('x', 1000) FROM range(1000000000000)"
+    with query(catalog, endless) as answered:
+        assert [row[0] for row in itertools.islice(answered.rows, 30_000)] == list(range(30_000))
+
+
+def test_people_see_the_first_rows_of_a_long_answer_and_programs_all(
+    catalog: Catalog, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = ["--catalog", str(catalog.folder)]
+    sql = "SELECT range AS n FROM range(2500)"
+    assert run(["catalog", "sql", sql, *where]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[-1] == "the first 1,000 rows; --csv and --json print all"
+    assert len(shown) == 1002
+    assert run(["catalog", "sql", sql, *where, "--csv"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["n", *map(str, range(2500))]
+    assert run(["catalog", "sql", sql, *where, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == [[one] for one in range(2500)]
+
+
+def test_values_of_every_kind_stay_data(catalog: Catalog, capsys: pytest.CaptureFixture[str]) -> None:
+    sql = (
+        "SELECT '=cmd()' AS a, -1 AS b, NULL AS c, [1, NULL] AS d, {'k': 1.5::DOUBLE} AS e, "
+        "chr(27) || '[2J' AS f, chr(8238) || 'x' AS g, 'a,\"b\"' AS h, DATE '2026-01-02' AS i, "
+        "'nan'::DOUBLE AS j, 1::HUGEINT AS k"
+    )
+    where = ["--catalog", str(catalog.folder)]
+    assert run(["catalog", "sql", sql, *where, "--csv"]) == 0
+    assert list(csv.reader(capsys.readouterr().out.splitlines()))[1] == [
+        *("'=cmd()", "-1", "", "[1,null]", '{"k":1.5}'),
+        *("\\x1b[2J", "\\u202ex", 'a,"b"', "2026-01-02", "nan", "1"),
+    ]
+    assert run(["catalog", "sql", sql, *where, "--json"]) == 0
+    told = capsys.readouterr().out
+    assert told.isascii()
+    row = ["=cmd()", -1, None, [1, None], {"k": 1.5}, "\x1b[2J", "\u202ex", 'a,"b"', "2026-01-02", "nan", 1]
+    assert json.loads(told)["rows"] == [row]
+    assert run(["catalog", "sql", "SELECT 1 WHERE false", *where, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == []
+
+
+@pytest.mark.parametrize(
+    ("sql", "hint"),
+    [
+        ("FROM app", 'Did you mean "apps"?'),
+        ("SELECT packag FROM apps", 'Candidate bindings: "package"'),
+        ("SELEC 1", "The tables are sources, apps, providers"),
+        ("DROP VIEW apps", "The tables are sources, apps, providers"),
+    ],
+)
+def test_a_query_that_is_refused_says_what_there_is(sql: str, hint: str, catalog: Catalog) -> None:
+    with pytest.raises(UsageError) as raised:
+        answer_of(catalog, sql)
+    assert str(raised.value.hint).startswith(hint)
+
+
+def test_the_documented_columns_are_those_of_the_files(catalog: Catalog) -> None:
+    page = (CHECKOUT / "docs/catalog.md").read_text(encoding="utf-8").partition("## Tables")[2]
+    told = {part.partition("\n")[0]: part for part in page.split("### ")[1:]}
+    assert list(told) == list(TABLES)
+    for name, part in told.items():
+        columns = re.findall(r"^\| `(\w+)` \| ([^ |]+)", part, re.MULTILINE)
+        assert columns == ask(catalog, f"SELECT column_name, column_type FROM (DESCRIBE {name})"), name
+
+
+def answer_of(catalog: Catalog, sql: str) -> tuple[Any, list[Any]]:
+    with query(catalog, sql) as answered:
+        return answered.columns, list(answered.rows)
+
+
 def test_questions_are_answered(catalog: Catalog) -> None:
-    answered = query(catalog, "FROM apps SELECT count(*) AS apps, sum(has_launcher::INT) AS launched")
-    assert answered.columns == (("apps", "BIGINT"), ("launched", "HUGEINT"))
-    assert answered.rows == ((26, 11),)
-    assert len(query(catalog, "SHOW TABLES").rows) == len(TABLES)
+    columns, rows = answer_of(
+        catalog, "FROM apps SELECT count(*) AS apps, sum((version_code > 0)::INT) AS versions"
+    )
+    assert columns == (("apps", "BIGINT"), ("versions", "HUGEINT"))
+    assert rows == [(20 + SAMPLES, 20 + SAMPLES)]
+    assert len(answer_of(catalog, "SHOW TABLES")[1]) == len(TABLES)
 
 
 def test_the_commands_scan_and_answer(apps: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -334,11 +474,11 @@ def test_the_commands_scan_and_answer(apps: Path, tmp_path: Path, capsys: pytest
     assert run(["scan", str(apps), "--catalog", folder, "--workers", "1", "--json"]) == 0
     told = capsys.readouterr()
     document = json.loads(told.out)
-    assert document["outcomes"] == {"read": 26}
-    assert "26 of 26 scanned" in told.err
+    assert document["outcomes"] == {"read": 20 + SAMPLES}
+    assert f"{20 + SAMPLES} of {20 + SAMPLES} scanned" in told.err
     sql = "SELECT protocol, count(*) AS n FROM capabilities GROUP BY 1 ORDER BY 1"
     assert run(["catalog", "sql", sql, "--catalog", folder, "--csv"]) == 0
-    assert capsys.readouterr().out == "protocol,n\nappfunctions,11\nmmcp,7\nmobile-mcp,5\n"
+    assert capsys.readouterr().out == "protocol,n\nappfunctions,11\nmmcp,7\nmobile-mcp,8\n"
     assert run(["catalog", "sql", sql, "--catalog", folder, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"][0] == ["appfunctions", 11]
     assert run(["catalog", "sql", sql, "--catalog", folder]) == 0

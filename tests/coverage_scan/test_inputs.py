@@ -4,16 +4,23 @@ import functools
 import http.server
 import importlib
 import os
+import random
+import re
+import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from coverage_scan.catalogs import ask, rows_of, scan_into
+from coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into
+from coverage_scan.made_apps import tool_files
+from droidgate.apk.pack import pack_project
+from droidgate.coverage import remote
 from droidgate.coverage.inputs import Item, list_inputs
-from droidgate.model.errors import InputError, UsageError
-from droidgate_shim.phone.sample_packages import filler_package
+from droidgate.model.errors import BudgetError, InputError, UsageError
+from droidgate_shim.phone.sample_packages import filler_package, signing_key
 
 
 @pytest.fixture
@@ -52,7 +59,7 @@ def test_a_file_is_there_once_and_two_of_one_name_have_two_names(apps: Path, tmp
     (tmp_path / "agent.apk").write_bytes(b"")
     assert names(apps / "agent.apk", apps / "agent.apk") == ["agent.apk"]
     assert names(apps / "agent.apk", tmp_path / "agent.apk") == ["agent.apk", "agent.apk (2)"]
-    assert len(names(apps, apps / "agent.apk")) == 26
+    assert len(names(apps, apps / "agent.apk")) == 20 + SAMPLES
 
 
 def test_a_list_names_sources_and_its_bad_lines_are_rows(apps: Path, tmp_path: Path) -> None:
@@ -90,6 +97,151 @@ def test_a_list_with_bytes_that_are_no_text_is_still_a_list(apps: Path, tmp_path
     assert result.outcomes == {"read": 2, "unreadable": 1}
 
 
+def test_a_name_that_is_too_long_is_a_row(apps: Path, tmp_path: Path) -> None:
+    (tmp_path / "list").write_text(f"{'y' * 5000}\n{apps / 'agent.apk'}\n")
+    assert scan_into(tmp_path / "c", f"@{tmp_path / 'list'}").outcomes == {"read": 1, "unreadable": 1}
+
+
+def test_relative_lines_beside_absolute_ones_are_called_as_they_are_written(tmp_path: Path) -> None:
+    (tmp_path / "list").write_text(f"{tmp_path}/a/x.apk\nb/y.apk\n{tmp_path}/c/z.apk\nhttps://host/d.apk\n")
+    assert names(f"@{tmp_path}/list") == ["a/x.apk", "b/y.apk", "c/z.apk", "https://host/d.apk"]
+
+
+def test_a_catalog_inside_of_what_is_scanned_is_no_input(apps: Path, tmp_path: Path) -> None:
+    mine = shutil.copytree(apps, tmp_path / "apps")
+    first = rows_of(scan_into(mine / "catalog", mine).catalog)
+    assert rows_of(scan_into(mine / "catalog", mine).catalog) == first
+
+
+def test_catalogs_of_one_name_and_a_folder_of_that_name_do_not_mix(apps: Path, tmp_path: Path) -> None:
+    for place in ("a", "b"):
+        (tmp_path / place).mkdir()
+        scan_into(tmp_path / place / "apps", apps / "agent.apk")
+    sources = [tmp_path / "a/apps", apps, tmp_path / "b/apps"]
+    sources += [tmp_path / "a/../a/apps", Path(f"{tmp_path}/b/apps/")]
+    found = [row[0] for row in rows_of(scan_into(tmp_path / "c", *sources).catalog)["sources"]]
+    assert len(set(found)) == len(found) == 22 + SAMPLES
+    assert [name for name in found if "(" in name] == ["apps (2)/agent.apk", "apps (3)/agent.apk"]
+
+
+def test_no_password_of_a_url_gets_into_a_catalog(tmp_path: Path) -> None:
+    catalog = scan_into(
+        tmp_path / "c", "http://me:secret@127.0.0.1:9/x.apk", "http://me:secret@127.0.0.1:9/y/"
+    )
+    found = rows_of(catalog.catalog)["sources"]
+    assert [row[0] for row in found] == ["http://127.0.0.1:9/x.apk", "http://127.0.0.1:9/y/"]
+    assert "secret" not in repr(found)
+
+
+@pytest.mark.parametrize("place", ["whole", "ranges", "moved"])
+def test_a_large_remote_apk_is_read_in_pieces_where_there_are_pieces(place: str, tmp_path: Path) -> None:
+    files = tool_files("dev.example.large")
+    large = {**files, "assets/large.bin": random.Random(1).randbytes(3 << 20)}
+    data = pack_project(large, key=signing_key())
+    (tmp_path / "x.apk").write_bytes(data)
+    with _serving(data) as (address, sent):
+        fetched = scan_into(tmp_path / "remote", f"{address}/{place}/x.apk")
+    local = scan_into(tmp_path / "local", tmp_path / "x.apk")
+    mine, theirs = rows_of(fetched.catalog), rows_of(local.catalog)
+    assert [row[2:6] for row in mine.pop("sources")] == [row[2:6] for row in theirs.pop("sources")]
+    assert mine == theirs
+    if place == "whole":
+        assert sum(sent) >= len(data)
+    else:
+        assert sum(sent) < 3 * (256 << 10)
+
+
+def test_a_remote_file_that_ends_early_is_a_row_with_its_reason(tmp_path: Path) -> None:
+    with _serving(b"PK\x03\x04" * 1000) as (address, _):
+        result = scan_into(tmp_path / "c", f"{address}/short/x.apk")
+    (row,) = rows_of(result.catalog)["sources"]
+    assert row[5] == "unreadable"
+    assert "ContentLengthError" in row[6]
+
+
+def test_a_remote_file_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "MAX_REMOTE_BYTES", 1 << 20)
+    with _serving(b"x" * 1000) as (address, _), pytest.raises(BudgetError, match="more than 1048576 bytes"):
+        remote.open_remote(f"{address}/endless/x.apk")
+
+
+def test_a_place_that_takes_too_long_to_list_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "LISTING_SECONDS", 0.2)
+    with _serving(b"") as (address, _):
+        items = list_inputs([f"{address}/endless/"]).items
+    assert [(one.kind, one.reason) for one in items] == [
+        ("refused", "it cannot be listed: it takes too long")
+    ]
+
+
+def test_a_listing_without_end_is_given_up_before_it_fills_the_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(remote, "MAX_ANSWER_BYTES", 100_000)
+    with _serving(b"x" * 1000) as (address, sent):
+        items = list_inputs([f"{address}/endless/"]).items
+        assert len(sent) * 1000 < 100 * remote.MAX_ANSWER_BYTES
+    reason = "it cannot be listed: the server's answer has more than 100000 bytes"
+    assert [(one.kind, one.reason) for one in items] == [("refused", reason)]
+
+
+def test_a_file_in_memory_that_is_not_there_is_told_in_words(tmp_path: Path) -> None:
+    catalog = scan_into(tmp_path / "c", "memory://scan/no.apk").catalog
+    assert ask(catalog, "SELECT reason FROM sources") == [("it cannot be read: No such file",)]
+
+
+def test_a_remote_file_that_is_not_there_is_told_without_its_url_and_without_words_of_python(
+    served: str, tmp_path: Path
+) -> None:
+    catalog = scan_into(tmp_path / "c", f"{served}/no.apk").catalog
+    assert ask(catalog, "SELECT reason FROM sources") == [
+        ("it cannot be read: the server answers 404 File not found",)
+    ]
+
+
+@contextmanager
+def _serving(data: bytes) -> Iterator[tuple[str, list[int]]]:
+    """Serve some bytes in the ways that the first part of a path names; tell how many each answer had."""
+    sent: list[int] = []
+
+    class Answers(_Quiet):
+        def do_HEAD(self) -> None:
+            self._answer(has_body=False)
+
+        def do_GET(self) -> None:
+            self._answer(has_body=True)
+
+        def _answer(self, *, has_body: bool) -> None:
+            way = self.path.split("/")[1]
+            asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+            body = data
+            if way == "moved":
+                self.send_response(302)
+                self.send_header("Location", "/ranges/x.apk")
+                body = b""
+            elif way == "ranges" and asked:
+                first, last = int(asked[1]), min(int(asked[2]), len(data) - 1)
+                body = data[first : last + 1]
+                self.send_response(206)
+                self.send_header("Content-Range", f"bytes {first}-{last}/{len(data)}")
+            else:
+                self.send_response(200)
+            if way != "endless":
+                self.send_header("Content-Length", str(len(body) + (1 if way == "short" else 0)))
+            self.end_headers()
+            with suppress(OSError):
+                while has_body and way != "moved":
+                    sent.append(self.wfile.write(body or b" "))
+                    if way != "endless":
+                        break
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}", sent
+        server.shutdown()
+
+
 def test_a_list_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the list cannot be read"):
         list_inputs([f"@{tmp_path}/none"])
@@ -111,18 +263,18 @@ def test_files_in_memory_are_scanned(apps: Path, tmp_path: Path) -> None:
 
 
 def test_files_behind_http_have_the_rows_of_local_ones(apps: Path, served: str, tmp_path: Path) -> None:
-    remote = scan_into(
+    fetched = scan_into(
         tmp_path / "remote", f"{served}/clock-in.apk", f"{served}/notes.apk", f"{served}/no.apk"
     )
     local = scan_into(tmp_path / "local", apps / "clock-in.apk", apps / "notes.apk")
-    assert remote.outcomes == {"read": 2, "unreadable": 1}
-    mine, theirs = rows_of(remote.catalog), rows_of(local.catalog)
+    assert fetched.outcomes == {"read": 2, "unreadable": 1}
+    mine, theirs = rows_of(fetched.catalog), rows_of(local.catalog)
     for name in mine.keys() - {"sources"}:
         assert mine[name] == theirs[name], name
 
 
 def test_a_folder_behind_http_is_listed(served: str) -> None:
-    assert len(names(f"{served}/")) == 26
+    assert len(names(f"{served}/")) == 20 + SAMPLES
 
 
 def test_a_host_that_does_not_answer_is_a_row(tmp_path: Path) -> None:

@@ -26,14 +26,14 @@ def test_the_corpus_gives_the_same_counts_as_ever(tmp_path: Path) -> None:
     ]
     assert ask(result.catalog, "SELECT count(*) FROM apps") == [(66,)]
     findings = "SELECT origin, count(*) FROM findings GROUP BY 1 ORDER BY 1"
-    assert ask(result.catalog, findings) == [("lint", 434), ("reading", 67), ("security", 29)]
+    assert ask(result.catalog, findings) == [("lint", 428), ("reading", 67), ("security", 29)]
     levels = "SELECT level, count(*) FROM crossings WHERE target = 'mcp+2025-11-25' GROUP BY 1 ORDER BY 1"
     assert ask(result.catalog, levels) == [("defaulted", 3), ("exact", 44), ("renamed", 157)]
 
 
 def test_the_sample_apps_give_the_same_counts_as_ever(tmp_path: Path) -> None:
     result = scan_into(tmp_path / "c", CHECKOUT / "device_shim/apps")
-    assert result.outcomes == {"read": 6}
+    assert result.outcomes == {"read": 7}
     declared = (
         "SELECT a.package, has_launcher, protocol, dialect, capabilities "
         "FROM apps a LEFT JOIN providers p USING (unit) ORDER BY ALL"
@@ -44,6 +44,7 @@ def test_the_sample_apps_give_the_same_counts_as_ever(tmp_path: Path) -> None:
         (SAMPLE + "notes", True, "appfunctions", "v2", 8),
         (SAMPLE + "notes.legacy", False, "appfunctions", "platform", 1),
         (SAMPLE + "pdftool", False, "mmcp", "1.0", 5),
+        (SAMPLE + "tally", False, "mobile-mcp", "1.0", 3),
         (SAMPLE + "weather", True, "mmcp", "broadcast", 0),
     ]
 

@@ -10,21 +10,30 @@ import pytest
 
 from coverage_scan.catalogs import ask, rows_of, scan_into
 from coverage_scan.made_apps import split_app, tool_app, tool_files
+from droidgate.apk.pack import pack_project
 from droidgate.coverage.crossings import EXACT, LEVELS, targets
 from droidgate.coverage.inputs import Item
 from droidgate.coverage.scan_one import scan_one
 from droidgate.coverage.scanned import clean
+from droidgate.devices.device import open_device
 from droidgate.formats import find_format, load_formats
 from droidgate.model.capability import Provider
+from droidgate.model.errors import DeviceError
 from droidgate.model.findings import CROSSING_LEVELS
 from droidgate.model.json_values import canonical_json
 from droidgate.sources import read_source
 from droidgate.translate import translate
 from droidgate_shim.phone.phone import start_phone
-from droidgate_shim.phone.sample_packages import filler_package, sample_package, sample_packages
+from droidgate_shim.phone.sample_packages import (
+    filler_package,
+    sample_package,
+    sample_packages,
+    signing_key,
+)
 from requirements_of_tests import CHECKOUT
 
 APPS = CHECKOUT / "device_shim/apps"
+SAMPLE = "dev.droidgate.sample"
 
 
 def scan_file(path: Path, name: str = "x") -> dict[str, Any]:
@@ -44,6 +53,7 @@ def test_rows_depend_on_the_content_alone(tmp_path: Path) -> None:
     one = scan_file(write(tmp_path / "a/one.apk", data), "a/one.apk")
     two = scan_file(write(tmp_path / "b/other name.apk", data), "b/other name.apk")
     assert one.pop("source") != two.pop("source")
+    assert one.pop("state") != two.pop("state"), "in the log only"
     assert one == two
 
 
@@ -222,6 +232,57 @@ def test_a_phone_is_scanned_app_by_app(tmp_path: Path, monkeypatch: pytest.Monke
         in_files += [(row["package"], row["id"], row["parameters"]) for row in rows]
     assert on_phone == sorted(in_files)
     assert ask(catalog, "SELECT DISTINCT kind, outcome FROM sources") == [("installed", "read")]
+
+
+def test_an_app_that_is_disabled_as_a_whole_says_so(tmp_path: Path) -> None:
+    files = tool_files("dev.example.off")
+    manifest = files["AndroidManifest.xml"].replace(
+        b"<application ", b'<application android:enabled="false" '
+    )
+    off = pack_project({**files, "AndroidManifest.xml": manifest}, key=signing_key())
+    write(tmp_path / "apps/off.apk", off)
+    write(tmp_path / "apps/on.apk", tool_app("dev.example.on"))
+    catalog = scan_into(tmp_path / "c", tmp_path / "apps").catalog
+    assert ask(catalog, "SELECT package, enabled FROM apps ORDER BY ALL") == [
+        ("dev.example.off", False),
+        ("dev.example.on", True),
+    ]
+
+
+def test_a_phone_says_which_apps_its_user_has_disabled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
+    with start_phone(server_port=0) as phone:
+        monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
+        before = scan_into(tmp_path / "c", f"adb:{phone.serial}").catalog
+        assert ask(before, "SELECT DISTINCT enabled FROM apps") == [(True,)]
+        device = open_device(phone.serial)
+        assert device.run(["pm", "disable-user", "--user", "0", f"{SAMPLE}.clockin"]).exit_status == 0
+        after = scan_into(tmp_path / "c", f"adb:{phone.serial}").catalog
+    assert ask(after, "SELECT package FROM apps WHERE NOT enabled") == [(f"{SAMPLE}.clockin",)]
+
+
+def test_a_phone_that_goes_away_is_a_row_and_one_that_is_not_there_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "a.apk", tool_app("dev.example.file"))
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
+    with start_phone(server_port=0) as phone:
+        monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
+        with pytest.raises(DeviceError):
+            scan_into(tmp_path / "none", tmp_path / "a.apk", "adb:emulator-5999")
+        assert not (tmp_path / "none").exists(), "nothing is scanned before it is told"
+
+        def gone(*_: object) -> None:
+            raise DeviceError("the connection was lost")
+
+        monkeypatch.setattr("droidgate.coverage.phones.read_phone", gone)
+        result = scan_into(tmp_path / "c", tmp_path / "a.apk", f"adb:{phone.serial}", f"adb:{phone.serial}")
+    assert ask(result.catalog, "SELECT source, outcome, reason FROM sources ORDER BY ALL") == [
+        ("a.apk", "read", None),
+        (f"adb:{phone.serial}", "unreadable", "the connection was lost"),
+    ]
 
 
 def test_no_text_of_an_app_breaks_a_catalog(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 import hashlib
 import importlib
 import json
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -127,6 +128,22 @@ def test_the_script_writes_apks_and_the_truth(tmp_path: Path) -> None:
     assert run.stdout == ""
     lines = [json.loads(line) for line in (folder / TRUTH_FILE).read_text().splitlines()]
     assert [(folder / line["file"]).stat().st_size for line in lines] == [line["size"] for line in lines]
+
+
+def test_the_script_goes_on_with_the_python_of_the_checkout_or_says_how_to_get_it(tmp_path: Path) -> None:
+    script = tmp_path / "scripts/make_ecosystem"
+    script.parent.mkdir()
+    shutil.copy(CHECKOUT / "scripts/make_ecosystem", script)
+    command = [sys.executable, "-I", "-S", str(script), "3", "-o", str(tmp_path / "made")]  # no site packages
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert run.stderr == "error: this Python has no droidgate\nhint: `make demo` installs it into .venv\n"
+    python = tmp_path / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\necho "$@"\n')
+    python.chmod(0o755)
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout == f"{script} 3 -o {tmp_path / 'made'}\n"
 
 
 def test_aapt_reads_the_same_packages_and_launchers(ecosystem: Path, truth: list[Expected]) -> None:

@@ -41,8 +41,12 @@ def _sql(
 ) -> int:
     """Ask a catalog a question in SQL.
 
-    The tables are described in docs/catalog.md. One SELECT is run; it can write nothing, and read nothing but
-    the catalog.
+    One SELECT is run; it can write nothing, and read nothing but the catalog. `SHOW TABLES` lists the tables,
+    `DESCRIBE apps` the columns of one; docs/catalog.md says what they mean.
+
+    "SELECT protocol, count(*) FROM capabilities GROUP BY ALL" counts the capabilities of each protocol.
+
+    "SELECT source, reason FROM sources WHERE reason IS NOT NULL" tells what could not be read, and why.
     """
     del json_schema
     from droidgate.cli.querying import ask_catalog

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.pages import Line, Table, show
@@ -15,23 +16,46 @@ from droidgate.coverage.catalog import Answered, Catalog, query
 from droidgate.model.errors import UsageError
 from droidgate.model.json_values import Json, one_line_json
 
+MOST_SHOWN: Final = 1_000
+"""Rows that are shown to people; programs get all of them."""
+
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a spreadsheet takes for the beginning of a formula (OWASP, CSV injection)."""
+
 
 def ask_catalog(folder: Path, sql: str, *, as_csv: bool, as_json: bool) -> int:
     """Ask a catalog a question and show the answer."""
     if as_csv and as_json:
         raise UsageError("--json and --csv exclude each other", hint="Choose one of them")
-    answered = query(Catalog.open(folder), sql)
-    if as_json:
-        _print_document(answered)
-    elif as_csv:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow([visible(name) for name, _ in answered.columns])
-        writer.writerows([visible(_text_of(held)) for held in row] for row in answered.rows)
-    else:
-        rows = [[_text_of(held) for held in row] for row in answered.rows]
-        count = f"{len(rows):,} row" + ("" if len(rows) == 1 else "s")
-        show([Table([name for name, _ in answered.columns], rows), Line(count)])
+    with query(Catalog.open(folder), sql) as answered:
+        if as_json:
+            _print_document(answered)
+        elif as_csv:
+            _print_csv(answered)
+        else:
+            _show(answered)
     return ExitCode.OK
+
+
+def _show(answered: Answered) -> None:
+    rows = [[_text_of(held) for held in row] for row in islice(answered.rows, MOST_SHOWN)]
+    more = next(answered.rows, None) is not None
+    count = f"{len(rows):,} row" + ("" if len(rows) == 1 else "s")
+    told = f"the first {count}; --csv and --json print all" if more else count
+    show([Table([name for name, _ in answered.columns], rows), Line(told)])
+
+
+def _print_csv(answered: Answered) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow([_cell(name) for name, _ in answered.columns])
+    writer.writerows([_cell(_value_of(held)) for held in row] for row in answered.rows)
+
+
+def _cell(value: Json) -> str:
+    """Return a cell of a CSV: a text that a spreadsheet would run begins with an apostrophe."""
+    if not isinstance(value, str):
+        return _text_of(value)
+    return f"'{visible(value)}" if value.startswith(_FORMULA) else visible(value)
 
 
 def _text_of(value: Any) -> str:
@@ -56,11 +80,8 @@ def _value_of(value: Any) -> Json:
 
 def _print_document(answered: Answered) -> None:
     from droidgate.cli.catalog_documents import AnswerColumn, AnswerDocument
-    from droidgate.cli.json_output import print_json
+    from droidgate.cli.json_output import print_json_with_rows
 
-    print_json(
-        AnswerDocument(
-            columns=tuple(AnswerColumn(name=name, type=kind) for name, kind in answered.columns),
-            rows=tuple(tuple(map(_value_of, row)) for row in answered.rows),
-        )
-    )
+    columns = tuple(AnswerColumn(name=name, type=kind) for name, kind in answered.columns)
+    rows = ([_value_of(held) for held in row] for row in answered.rows)
+    print_json_with_rows(AnswerDocument(columns=columns, rows=()), rows)

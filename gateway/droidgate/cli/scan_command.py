@@ -35,10 +35,12 @@ Workers = Annotated[
     typer.Option("--workers", min=1, help="Processes; as many as there are cores", show_default=False),
 ]
 Memory = Annotated[
-    int, typer.Option("--memory", min=64, metavar="MIB", help="MiB of memory that one file may take")
+    int,
+    typer.Option("--memory", min=64, max=1 << 24, metavar="MIB", help="MiB of memory that one file may take"),
 ]
 Deadline = Annotated[
-    float, typer.Option("--deadline", min=0.1, metavar="SECONDS", help="Seconds that one file may take")
+    float,
+    typer.Option("--deadline", min=0.1, max=1e6, metavar="SECONDS", help="Seconds that one file may take"),
 ]
 ClusterAddress = Annotated[
     str | None,

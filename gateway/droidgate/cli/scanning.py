@@ -8,19 +8,27 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Final, Self
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.pages import Block, Line, Table, show, tell
-from droidgate.coverage.cluster import Cluster
+from droidgate.coverage.cluster import Cluster, check_cluster
 from droidgate.coverage.process_pool import PoolSettings, ProcessPool
 from droidgate.coverage.scan import Executor, Request, Result, scan
+from droidgate.coverage.scanned import KNOWN
+from droidgate.model.errors import InputError
+from droidgate.sources.spelling import printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
 _MEBIBYTE: Final = 1 << 20
 _REDRAWN_EACH: Final = 0.2
+_MOST_REASONS: Final = 5
+_NOT_READ: Final = "FROM sources WHERE unit IS NULL AND outcome <> 'no-descriptor'"
+"""A split that was read with its base has the base's unit; one that stands alone has none."""
+
 _SHOWN_TABLES: Final = ("apps", "providers", "capabilities", "crossings", "findings", "problems")
 
 
@@ -37,8 +45,14 @@ class ScanOptions:
 
 
 def scan_sources(sources: Sequence[str], folder: Path, options: ScanOptions, *, as_json: bool) -> int:
-    """Scan sources into a catalog and tell what came of it; return 3 where nothing could be read."""
+    """Scan sources into a catalog and tell what came of it.
+
+    Raises:
+        InputError: nothing could be read; what came of it has been told.
+    """
     address = options.cluster
+    if address is not None:
+        check_cluster(address)
 
     def executor(settings: PoolSettings) -> Executor:
         return ProcessPool(settings) if address is None else Cluster(address, settings)
@@ -61,7 +75,11 @@ def scan_sources(sources: Sequence[str], folder: Path, options: ScanOptions, *, 
         _print_document(result)
     else:
         show(scan_page(result))
-    return ExitCode.OK if result.catalog.rows["apps"] or result.outcomes.get("read") else ExitCode.INPUT
+    if result.catalog.rows["apps"] or result.outcomes.get("read"):
+        return ExitCode.OK
+    raise InputError(
+        "nothing could be read", place=printable(str(folder)), hint=_why(result, as_json=as_json)
+    )
 
 
 def _cores() -> int:
@@ -71,16 +89,38 @@ def _cores() -> int:
 def scan_page(result: Result) -> list[Block]:
     """Return what `scan` shows."""
     catalog = result.catalog
-    blocks: list[Block] = [
+    return [
         Table(("OUTCOME", "SOURCES"), [(name, f"{count:,}") for name, count in result.outcomes.items()]),
         Line(),
+        *_reasons(result),
         Table(("TABLE", "ROWS"), [(name, f"{catalog.rows[name]:,}") for name in _SHOWN_TABLES]),
         Line(),
     ]
-    if result.outcomes.keys() - {"read", "part", "no-descriptor"}:
-        question = "SELECT source, outcome, reason FROM sources WHERE outcome NOT IN ('read', 'part')"
-        blocks.append(Line(f'why not: droidgate catalog sql --catalog {catalog.folder} "{question}"'))
-    return blocks
+
+
+def _reasons(result: Result) -> list[Block]:
+    """Return why the first sources were not read, and the way to the other ones."""
+    sql = f"SELECT source, reason {_NOT_READ} ORDER BY source LIMIT {_MOST_REASONS + 1}"
+    rows = list(result.catalog.ask(sql))
+    if not rows:
+        return []
+    told: list[Block] = [Line(f"{source}: {reason}", indent=1) for source, reason in rows[:_MOST_REASONS]]
+    if len(rows) > _MOST_REASONS:
+        told.append(Line(f"all of them: {_question(result)}", indent=1))
+    return [Line("not read:"), *told, Line()]
+
+
+def _why(result: Result, *, as_json: bool) -> str:
+    """Return the way to the reasons of a scan that could read nothing."""
+    if result.outcomes.keys() <= {"no-descriptor"}:
+        return "`droidgate formats` lists what is read"
+    return f"Why: {_question(result)}" if as_json else "Why stands above"
+
+
+def _question(result: Result) -> str:
+    """Return the command that tells what was not read."""
+    sql = f"SELECT source, outcome, reason {_NOT_READ}"
+    return f'droidgate catalog sql --catalog {quote(str(result.catalog.folder))} "{sql}"'
 
 
 class ProgressLine:
@@ -88,11 +128,13 @@ class ProgressLine:
 
     def __init__(self) -> None:
         self._bar: Progress | None = None
-        self._started = 0.0
+        self._started: float | None = None
+        self._ended: float | None = None
         self._drawn = 0.0
         self._total = 0
         self._done = 0
         self._earlier = 0
+        self._known = 0
         self._not_read = 0
 
     def __enter__(self) -> Self:
@@ -101,11 +143,18 @@ class ProgressLine:
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
-        if self._started:
-            seconds = time.monotonic() - self._started
-            rate = (self._done - self._earlier) / seconds if seconds else 0.0
-            resumed = f", {self._earlier:,} of them in an earlier run" if self._earlier else ""
-            tell(f"{self._done:,} of {self._total:,} scanned{resumed}; {rate:,.0f} a second")
+        if self._started is None or (self._ended is None and not self._done):
+            return
+        resumed = f", {self._earlier:,} of them in an earlier run" if self._earlier else ""
+        known = f", {self._known:,} known already" if self._known else ""
+        rate = f"; {self._rate():,.1f} a second" if self._done > self._earlier else ""
+        told = f"{self._done:,} of {self._total:,} scanned{resumed}{known}{rate}"
+        tell(told if self._ended is not None else f"{told}; the same scan goes on from here")
+
+    def _rate(self) -> float:
+        """Return how many inputs of this run have their result in a second."""
+        now = time.monotonic() if self._ended is None else self._ended
+        return (self._done - self._earlier) / max(now - (self._started or 0.0), 1e-3)
 
     def begin(self, total: int, done: int) -> None:
         """Show that there are so many inputs, of which so many have their results."""
@@ -119,13 +168,22 @@ class ProgressLine:
         """Show that one more input has its result."""
         self._done += 1
         self._total = max(self._total, self._done)
+        self._known += outcome == KNOWN
         self._not_read += outcome not in {"read", "known", "part", "no-descriptor"}
         now = time.monotonic()
         if self._bar is not None and (now - self._drawn > _REDRAWN_EACH or self._done == self._total):
             self._drawn = now
-            rate = (self._done - self._earlier) / max(now - self._started, 1e-3)
+            not_read = f", {self._not_read:,} not read" if self._not_read else ""
+            self._draw(f"{self._rate():,.1f}/s{not_read}")
+
+    def finish(self) -> None:
+        """Show that the catalog is written now."""
+        self._ended = time.monotonic()
+        self._draw("writing the catalog")
+
+    def _draw(self, told: str) -> None:
+        if self._bar is not None:
             task = self._bar.task_ids[0]
-            told = f"{rate:,.0f}/s" + (f", {self._not_read:,} not read" if self._not_read else "")
             self._bar.update(task, completed=self._done, total=self._total, told=told)
             self._bar.refresh()
 

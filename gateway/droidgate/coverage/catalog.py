@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
@@ -12,8 +14,14 @@ from droidgate.coverage.inputs import CATALOG_FILE
 from droidgate.coverage.rows import SCHEMA_VERSION, TABLES
 from droidgate.coverage.scan_log import LOG_FILE
 from droidgate.model.errors import InputError, UsageError
+from droidgate.sources.spelling import printable
 
 CATALOG_SCHEMA: Final = f"droidgate.catalog/{SCHEMA_VERSION}"
+
+_ROWS_AT_ONCE: Final = 10_000
+_SCAN_ANEW: Final = "Delete the folder and scan again, or scan into a new one"
+_WHAT_THERE_IS: Final = f"The tables are {', '.join(TABLES)}; `DESCRIBE apps` tells the columns of one"
+_PROPOSALS: Final = ("Did you mean", "Candidate bindings:", "Either add it")
 
 _OFFLINE: Final = {
     "autoinstall_known_extensions": False,
@@ -53,23 +61,24 @@ class Catalog:
             text = (place / CATALOG_FILE).read_bytes()
         except FileNotFoundError:
             raise _no_catalog(place) from None
-        except OSError as error:
-            raise InputError(f"it cannot be read: {error.strerror}", place=str(place)) from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InputError(f"it cannot be read: {reason}", place=printable(str(place))) from None
         try:
             told = json.loads(text)
             schema = told["schema"]
             if schema == CATALOG_SCHEMA:
-                facts = (told["droidgate"], tuple(told["targets"]), told["limits"], told["rows"])
-                return cls(place, *facts)
-        except (ValueError, KeyError, TypeError):
-            raise InputError("it is no catalog", place=str(place / CATALOG_FILE)) from None
+                return cls(place, **_facts_of(told))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            file = printable(str(place / CATALOG_FILE))
+            raise InputError("it is no catalog", place=file, hint=_SCAN_ANEW) from None
         message = f"the catalog has the schema {schema!a}, and this droidgate reads {CATALOG_SCHEMA}"
-        hint = "Read it with the droidgate that wrote it, or scan again"
-        raise InputError(message, place=str(place), hint=hint)
+        hint = "Read it with the droidgate that wrote it, or scan into a new folder"
+        raise InputError(message, place=printable(str(place)), hint=hint)
 
-    def files_of(self, table: str) -> str:
-        """Return the pattern of a table's Parquet files."""
-        return files_of(self.folder, table)
+    def scan_of(self, table: str) -> str:
+        """Return a table's files as DuckDB reads them: each by its name, whatever characters that has."""
+        return f"read_parquet([{', '.join(quoted(str(one)) for one in self.paths_of(table))}])"
 
     def paths_of(self, table: str) -> list[Path]:
         """Return a table's Parquet files."""
@@ -80,31 +89,79 @@ class Catalog:
 
         Raises:
             UsageError: DuckDB is not installed.
-            InputError: a table's files are gone or broken.
+            InputError: a table's files are gone or broken, or have other columns.
         """
         duckdb = need("duckdb", "coverage")
+        place = printable(str(self.folder))
+        check_name(self.folder)
         connection = duckdb.connect(":memory:", config=_OFFLINE)
-        for name in TABLES:
-            files = ", ".join(quoted(str(one)) for one in self.paths_of(name))
+        for name, table in TABLES.items():
             try:
-                connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet([{files}])")
+                connection.execute(f"CREATE VIEW {name} AS SELECT * FROM {self.scan_of(name)}")
+                described = connection.execute(f"DESCRIBE {name}").fetchall()
             except duckdb.Error as error:
                 message = f"its table {name} cannot be read: {first_line(error)}"
-                raise InputError(message, place=str(self.folder)) from None
+                raise InputError(message, place=place, hint=_SCAN_ANEW) from None
+            if [one[:2] for one in described] != [(one.name, one.type) for one in table.columns]:
+                message = f"its table {name} has other columns than {CATALOG_SCHEMA} says"
+                raise InputError(message, place=place, hint=_SCAN_ANEW)
         return connection
+
+    def ask(self, sql: str) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows that a query of ours gives.
+
+        Raises:
+            UsageError: DuckDB is not installed.
+            InputError: the catalog cannot be read.
+        """
+        duckdb = need("duckdb", "coverage")
+        with closing(self.connect()) as connection:
+            try:
+                result = connection.execute(sql)
+                while rows := result.fetchmany(_ROWS_AT_ONCE):
+                    yield from rows
+            except duckdb.Error as error:
+                message = f"it cannot be read: {first_line(error)}"
+                raise InputError(message, place=printable(str(self.folder)), hint=_SCAN_ANEW) from None
+
+
+def _facts_of(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `catalog.json` says.
+
+    Raises:
+        ValueError, KeyError, TypeError, AttributeError: it says something else.
+    """
+    version, targets = told["droidgate"], told["targets"]
+    if not isinstance(version, str) or not all(isinstance(one, str) for one in targets):
+        raise TypeError
+    limits = {name: float(held) for name, held in told["limits"].items()}
+    rows = {name: int(told["rows"][name]) for name in TABLES}
+    return {"droidgate": version, "targets": tuple(targets), "limits": limits, "rows": rows}
 
 
 def _no_catalog(place: Path) -> InputError:
+    spelled = printable(str(place))
     if (place / LOG_FILE).exists():
         hint = "Its scan has not ended; run it again to go on"
-        return InputError("the catalog is not finished", place=str(place), hint=hint)
+        return InputError("the catalog is not finished", place=spelled, hint=hint)
     hint = "`droidgate scan SRC --catalog DIR` makes one"
-    return InputError("it holds no catalog", place=str(place), hint=hint)
+    return InputError("it holds no catalog", place=spelled, hint=hint)
 
 
-def files_of(folder: Path, table: str) -> str:
-    """Return the pattern of a table's Parquet files."""
-    return f"{folder}/{table}/*.parquet"
+def check_name(folder: Path) -> None:
+    """Refuse a folder whose path DuckDB cannot use: one that is no UTF-8, or has a `?` in it.
+
+    Raises:
+        InputError: it is one.
+    """
+    path = str(folder.absolute())
+    place = printable(str(folder))
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise InputError("a catalog's folder must have a name in UTF-8", place=place) from None
+    if "?" in path:
+        raise InputError("a catalog's folder must have no `?` in its path", place=place)
 
 
 def quoted(text: str) -> str:
@@ -119,39 +176,55 @@ def first_line(error: Exception) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What a query gave: names and types of the columns, and the rows."""
+    """What a query gives: names and types of the columns, and the rows, which are made as they are taken."""
 
     columns: tuple[tuple[str, str], ...]
-    rows: tuple[tuple[Any, ...], ...]
+    rows: Iterator[tuple[Any, ...]]
 
 
-def query(catalog: Catalog, sql: str) -> Answered:
-    """Ask a catalog one question.
+@contextmanager
+def query(catalog: Catalog, sql: str) -> Iterator[Answered]:
+    """Ask a catalog one question, and hold the answer as long as its rows are taken.
 
     Only one SELECT is run (or what DuckDB treats as one: FROM, VALUES, DESCRIBE, SUMMARIZE), on files of this
     catalog only; no setting can be changed, nothing is written and no extension is loaded.
 
     Raises:
-        UsageError: it is something else, or DuckDB refuses it; DuckDB is not installed.
+        UsageError: it is something else, or DuckDB refuses it, also while rows are taken; DuckDB is not
+            installed.
         InputError: the catalog cannot be read.
     """
     duckdb = need("duckdb", "coverage")
-    connection = catalog.connect()
+    with closing(catalog.connect()) as connection:
+        _shut_in(connection, catalog)
+        try:
+            statements = connection.extract_statements(sql)
+            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+                raise UsageError("only one SELECT is run", hint=_WHAT_THERE_IS)
+            result = connection.execute(statements[0])
+            columns = tuple((name, str(kind)) for name, kind, *_ in result.description)
+            yield Answered(columns, _rows_of(result))
+        except duckdb.Error as error:
+            raise UsageError(f"DuckDB refuses the query: {first_line(error)}", hint=_hint_of(error)) from None
+
+
+def _rows_of(result: Any) -> Iterator[tuple[Any, ...]]:
+    while rows := result.fetchmany(_ROWS_AT_ONCE):
+        yield from rows
+
+
+def _hint_of(error: Exception) -> str:
+    """Return what DuckDB proposes, else which tables there are."""
+    told = [line.strip() for line in str(error).splitlines()]
+    proposed = next((line for line in told if line.startswith(_PROPOSALS)), None)
+    return proposed.rstrip(".!") if proposed else _WHAT_THERE_IS
+
+
+def _shut_in(connection: Any, catalog: Catalog) -> None:
+    """Let a connection read the files of a catalog and nothing else, for good."""
     files = [str(one) for name in TABLES for one in catalog.paths_of(name)]
     listed = ", ".join(map(quoted, files))
     connection.execute("SET temp_directory = ''")
     connection.execute(f"SET allowed_paths = [{listed}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
-    try:
-        statements = connection.extract_statements(sql)
-        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            message = "only one SELECT is run"
-            raise UsageError(message, hint="SHOW TABLES lists the tables, docs/catalog.md describes them")
-        result = connection.execute(statements[0])
-        columns = tuple((name, str(kind)) for name, kind, *_ in result.description)
-        return Answered(columns, tuple(result.fetchall()))
-    except duckdb.Error as error:
-        raise UsageError(f"DuckDB refuses the query: {first_line(error)}") from None
-    finally:
-        connection.close()

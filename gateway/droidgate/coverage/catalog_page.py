@@ -26,15 +26,31 @@ droidgate catalog sql --catalog today "SELECT protocol, count(*) FROM capabiliti
 | `app.apk`, `app.apks`, `app.xapk`, `app.apkm` | an app, with the splits in its container |
 | a folder | every APK, container, module and descriptor below it; a split with its base beside it |
 | a descriptor or manifest | as for `inspect` |
-| `@LIST` | a file with one source a line; `#` begins a remark |
+| `@LIST` | a file with one source a line, relative to where the command runs; `#` begins a remark |
 | `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE` | every installed app: its manifest, and what the system says |
-| `https://...`, `s3://...`, `gs://...` | what fsspec reads; `s3fs` and `gcsfs` are packages of their own |
+| `https://...`, `s3://...`, `gs://...` | what fsspec reads (with `s3fs`, `gcsfs`); each file stands alone |
 | a catalog | all of it, its sources with its name in front |
 
 It needs `pip install 'droidgate[coverage]'`, and `droidgate[cluster]` for `--cluster`.
 
 A source is called as it was written. An absolute path says where on one machine a file is, so it is called
 by its last part, and in a list by what it has beyond the folder that all absolute paths of the list share.
+A URL is called without the name and password of a user. The catalog that is written is no input, wherever it
+is.
+
+Of a remote APK of more than 1 MiB only the pieces that are read are fetched, where the server gives pieces:
+the end, the directory, the manifest, resources and descriptors; 0.5 MB of a signed APK of 52 MB. One without
+a signing block, and a container, is fetched whole, since its digest is of everything. A web server that says
+nothing for 30 seconds or lists more than 64 MiB, and a place that takes 10 minutes to list, is a row with its
+reason.
+
+A source that is named on the command line and is not there is an error before anything is read; in a list it
+is a row with its reason. So are a URL that cannot be reached, a scheme in a list that nobody knows, and in a
+folder an APK that is a link to nowhere. Where there is nothing to scan, no catalog is written.
+
+A phone that is not there is an error before anything is scanned; one that goes away meanwhile is a row.
+Android's shell tells which apps are disabled, by their manifest, their user or the shell (`apps.enabled`); it
+has no listing of suspended ones.
 
 ## What happens to a file
 
@@ -45,19 +61,28 @@ process died is tried once more by itself, since somebody else may have ended it
 
 `--cluster tcp://HOST:8786` does the same on a Dask cluster: the same function, in the same kind of process
 beside each Dask worker, so that the catalog is the same, row for row. A task whose worker dies is done
-again; one that is late is given to a second worker. Files have to be where the workers can read them.
+again; one that is late is given to a second worker, and the first answer counts. Files have to be where the
+workers can read them. A cluster without workers, or with one that has no droidgate or another version of it,
+is refused before anything is made, and such a worker that joins later ends the scan, as a cluster does that
+goes away; the scan goes on from there later.
 
 ## Going on, and doing it again
 
 Results are written as they come, as lines of JSON, to `DIR/{log}`. A scan that was stopped, by whatever,
 goes on where it was when it is run again with the same settings: a torn last line is dropped, files that
-have changed since (size, time of change) are read again. When the catalog is written the log is deleted;
-`--keep-log` leaves it.
+have changed since (size, time of change) are read again. A file that changes while it is read is a row that
+says so. When the catalog is written and on the disk, the log is deleted; `--keep-log` leaves it.
+
+One scan at a time writes into a folder; the system's lock on it is held until the process ends.
+`catalog.json` goes before the tables of an earlier scan are replaced and comes back after the last one: a
+scan that is ended in between leaves a catalog that is not finished, never a mixture.
 
 A scan into a folder that holds a catalog makes it anew and reads only content that it has not: rows stand
 under a digest of the content. An APK with a signing block (scheme v2 or later) is known by its size, that
 block and its directory: the block holds digests of everything, so two such files that Android installs are
 told apart, and a large one need not be read whole. Any other file is known by the SHA-256 of all its bytes.
+Nobody checks the signature here: a file that was forged to have the size and the end of another one, which
+no phone would install, is taken for that one where its rows are there already.
 `--known DIR` uses an earlier catalog in the same way. Rows that another version of droidgate made are not
 used.
 
@@ -69,7 +94,10 @@ a folder of Parquet files, written and read by DuckDB, sorted by its key. The sa
 files.
 
 `droidgate catalog sql` runs one SELECT (`FROM`, `DESCRIBE`, `SUMMARIZE` and `SHOW TABLES` too). It can
-write nothing, change no setting, and read nothing but the catalog. `--json` and `--csv` are for programs.
+write nothing, change no setting, and read nothing but the catalog. Rows are printed as they are made. A text
+shows the first thousand; `--json` and `--csv` print all. In JSON, what it has no value for (dates, decimals)
+is text. In CSV a text that a spreadsheet would take for a formula begins with an apostrophe, and characters
+that cannot be seen or that turn the writing direction stand as their code; JSON has them escaped.
 
 No row holds a time, and no row but those of `sources` depends on where a file was: equal files have one set
 of rows, their unit's. Security marks and token estimates are hints: the marks are patterns, and a token is

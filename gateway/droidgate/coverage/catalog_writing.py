@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from droidgate.coverage.catalog import CATALOG_SCHEMA, Catalog, files_of, first_line, quoted
+from droidgate.coverage.catalog import CATALOG_SCHEMA, Catalog, first_line, quoted
 from droidgate.coverage.crossings import LEVELS
 from droidgate.coverage.extras import need
 from droidgate.coverage.inputs import CATALOG_FILE
@@ -17,12 +20,17 @@ from droidgate.coverage.rows import TABLES, Table
 from droidgate.coverage.scan_log import Header
 from droidgate.coverage.scanned import MAX_LINE
 from droidgate.model.errors import InputError
+from droidgate.sources.spelling import printable
 
 BUILDING: Final = "building"
 """Folder inside the catalog's where a new one is made."""
 
 _FILE: Final = "0000.parquet"
 _ROW_GROUP: Final = 100_000
+_NO_GUESSES: Final = "SET disabled_optimizers = 'statistics_propagation'"
+"""Else a column in which DuckDB foresees no null is written as one that can have none, and what it foresees
+depends on whether rows come from the log or from an earlier catalog: the same results, other files."""
+
 _NUMBERS: Final = ("provider", "capability", "target", "level", "provider_level")
 
 
@@ -62,17 +70,18 @@ def write_catalog(folder: Path, parts: Parts, *, threads: int | None = None) -> 
     building = folder / BUILDING
     shutil.rmtree(building, ignore_errors=True)
     building.mkdir()
+    place = printable(str(folder))
     try:
-        connection = duckdb.connect(str(building / "lines.duckdb"))
-        if threads is not None:
-            connection.execute(f"SET threads = {int(threads)}")
-        rows = _Writing(connection, parts, building).run()
-        connection.close()
+        with closing(duckdb.connect(str(building / "lines.duckdb"))) as connection:
+            connection.execute(_NO_GUESSES)
+            if threads is not None:
+                connection.execute(f"SET threads = {int(threads)}")
+            rows = _Writing(connection, parts, building).run()
     except duckdb.Error as error:
-        raise InputError(f"the catalog cannot be written: {first_line(error)}", place=str(folder)) from None
-    for name in TABLES:
-        (folder / name).mkdir(exist_ok=True)
-        (building / name / _FILE).replace(folder / name / _FILE)
+        raise InputError(f"the catalog cannot be written: {first_line(error)}", place=place) from None
+    finally:
+        for one in building.glob("lines.duckdb*"):
+            one.unlink()
     targets = sorted({*parts.header.targets, *(one for _, held in parts.merged for one in held.targets)})
     told = {
         "schema": CATALOG_SCHEMA,
@@ -81,11 +90,42 @@ def write_catalog(folder: Path, parts: Parts, *, threads: int | None = None) -> 
         "limits": dict(parts.header.limits),
         "rows": rows,
     }
-    written = building / CATALOG_FILE
-    written.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
-    written.replace(folder / CATALOG_FILE)
-    shutil.rmtree(building, ignore_errors=True)
+    (building / CATALOG_FILE).write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    _put_in_place(building, folder)
     return Catalog.open(folder)
+
+
+def _put_in_place(building: Path, folder: Path) -> None:
+    """Move a catalog that is complete to where it belongs.
+
+    `catalog.json` goes first and comes last, so that a scan that is ended in between leaves a catalog that is
+    not finished, never tables of two scans.
+    """
+    files = [*(Path(name, _FILE) for name in TABLES), Path(CATALOG_FILE)]
+    for one in files:
+        _keep(building / one)
+    (folder / CATALOG_FILE).unlink(missing_ok=True)
+    for name in TABLES:
+        shutil.rmtree(folder / name, ignore_errors=True)
+        (building / name).replace(folder / name)
+    (building / CATALOG_FILE).replace(folder / CATALOG_FILE)
+    _keep(folder)
+    shutil.rmtree(building, ignore_errors=True)
+
+
+def _keep(path: Path) -> None:
+    """Have a file, or the names in a folder, on the disk before what they were made from is deleted."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:  # a folder, where those cannot be opened
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+    finally:
+        os.close(descriptor)
 
 
 class _Writing:
@@ -140,8 +180,7 @@ class _Writing:
         )
         merged = len(self._parts.merged)
         for number, one in enumerate(self._catalogs(), 1):
-            files = quoted(one.files_of("sources"))
-            wanted = f"SELECT DISTINCT unit FROM read_parquet({files}) WHERE unit IS NOT NULL"
+            wanted = f"SELECT DISTINCT unit FROM {one.scan_of('sources')} WHERE unit IS NOT NULL"
             if number > merged:
                 wanted += f" AND unit IN ({used})"
             known = "SELECT unit FROM units"
@@ -159,7 +198,7 @@ class _Writing:
         selected = [f"SELECT {columns} FROM counting"]
         for name, one in self._parts.merged:
             called = f"{quoted(name + '/')} || source AS source"
-            selected.append(f"SELECT {called}, {rest} FROM read_parquet({quoted(one.files_of('sources'))})")
+            selected.append(f"SELECT {called}, {rest} FROM {one.scan_of('sources')}")
         return " UNION ALL ".join(selected)
 
     def _rows_of(self, table: Table) -> str:
@@ -174,8 +213,7 @@ class _Writing:
             selected = [f"SELECT {fields} FROM ({lines})"]
         for number, one in enumerate(self._catalogs(), 1):
             theirs = f"SELECT unit FROM units WHERE place = {number}"
-            files = quoted(files_of(one.folder, name))
-            selected.append(f"SELECT {columns} FROM read_parquet({files}) WHERE unit IN ({theirs})")
+            selected.append(f"SELECT {columns} FROM {one.scan_of(name)} WHERE unit IN ({theirs})")
         return " UNION ALL ".join(selected)
 
     def _crossing_columns(self) -> str:

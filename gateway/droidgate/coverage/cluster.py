@@ -7,21 +7,24 @@ behind a URL.
 
 from __future__ import annotations
 
+import re
+import socket
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.metadata import version
 from itertools import islice
 from queue import Empty, Queue
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from droidgate.coverage.extras import need
 from droidgate.coverage.inputs import Item
 from droidgate.coverage.process_pool import Answer, PoolSettings, StandingWorker
 from droidgate.coverage.scanned import Scanned
-from droidgate.model.errors import InputError
+from droidgate.model.errors import InputError, UsageError
 
 CHUNK: Final = 16
 """Inputs of one task."""
@@ -32,22 +35,41 @@ _MARGIN: Final = 30.0
 """Seconds that a task may wait and start, beyond what its inputs may take."""
 
 _LOOKS_EACH: Final = 1.0
-_CONNECT: Final = 30
+_LET_GO: Final = 5.0
+_RUNNING: Final = "running"
+_NOT_ITS_FAULT: Final = frozenset({"cancelled", "lost"})
+"""What becomes of a task when its cluster goes away."""
+
+_PACKAGE: Final = "droidgate"
+_CONNECT: Final = 10
+_FIRST_WORKER: Final = 60
+"""Seconds: some clusters start their workers when there is work."""
+
+_ADDRESS: Final = re.compile(r"(?P<scheme>tcp|tls|ws|wss|ucx)://(?P<host>[^\s/]+):(?P<port>\d{1,5})")
+_HOW_TO_WRITE: Final = "An address looks like tcp://HOST:8786"
+_IS_IT_THERE: Final = f"Is `dask scheduler` running there, and is it its address? {_HOW_TO_WRITE}"
 
 Chunk = Sequence[Item]
 ChunkAnswer = list[tuple[dict[str, Any], bytes]]
 
 
-def scan_chunk(items: Sequence[dict[str, Any]], settings: PoolSettings) -> ChunkAnswer:
+class _OtherVersionError(Exception):
+    """This worker would make other rows."""
+
+
+def scan_chunk(items: Sequence[dict[str, Any]], settings: PoolSettings, wanted: str) -> ChunkAnswer:
     """Scan some inputs on a worker of a cluster; one input after the other, as in a process pool.
 
     Args:
         items: The inputs as JSON values.
         settings: How the process beside the worker works.
+        wanted: The version of droidgate that makes the rows of this scan.
 
     Returns:
         The head and the rows of each, in order.
     """
+    if version(_PACKAGE) != wanted:
+        raise _OtherVersionError
     lock, workers = _beside_this_worker()
     with lock:
         if settings not in workers:
@@ -64,6 +86,33 @@ def scan_chunk(items: Sequence[dict[str, Any]], settings: PoolSettings) -> Chunk
 def _beside_this_worker() -> tuple[threading.Lock, dict[PoolSettings, StandingWorker]]:
     """Return this process's guarded worker, with the lock that lets one task at a time use it."""
     return threading.Lock(), {}
+
+
+def _try_to_reach(written: re.Match[str]) -> None:
+    """Connect to an address, and let go of it.
+
+    Where nobody listens, or something else does, Dask tries for long, and its client complains when it is
+    thrown away. A scheduler behind `tcp://` speaks first (distributed.comm, the handshake).
+
+    Raises:
+        OSError: there is no scheduler.
+    """
+    host, port = written["host"].strip("[]"), int(written["port"])
+    with socket.create_connection((host, port), timeout=_CONNECT) as connection:
+        if written["scheme"] == "tcp" and not connection.recv(1):
+            raise ConnectionError("what is there is no scheduler")
+
+
+def check_cluster(address: str) -> None:
+    """Refuse a cluster that cannot scan, before anything is made for a scan on it.
+
+    Raises:
+        UsageError: Dask is not installed, or the address is none.
+        InputError: the cluster cannot be reached, has no worker, or one without this version of droidgate.
+    """
+    cluster = Cluster(address, PoolSettings())
+    with cluster.connected() as client:
+        cluster.check_workers(client)
 
 
 @dataclass(slots=True)
@@ -89,6 +138,8 @@ class Cluster:
     settings: PoolSettings
     chunk: int = CHUNK
     _tasks: dict[str, _Task] = field(default_factory=dict)
+    _checked: frozenset[str] = frozenset()
+    _version: str = field(default_factory=lambda: version(_PACKAGE))
 
     def run(self, items: Iterable[Item]) -> Iterator[Answer]:
         """Yield an answer for each input, as they come.
@@ -97,27 +148,93 @@ class Cluster:
         the first answer counts. An input whose task fails again and again by itself is a result too.
 
         Raises:
-            UsageError: Dask is not installed.
-            InputError: the cluster cannot be reached.
+            UsageError: Dask is not installed, or the address is none.
+            InputError: the cluster cannot be reached, or goes away; it has no worker, or one without this
+                version of droidgate.
+        """
+        with self.connected() as client:
+            self.check_workers(client)
+            yield from self._run(client, iter(items))
+
+    @contextmanager
+    def connected(self) -> Iterator[Any]:
+        """Hold a client of the cluster.
+
+        Raises:
+            UsageError, InputError: as `run`.
         """
         distributed = need("distributed", "cluster")
+        written = _ADDRESS.fullmatch(self.address)
+        if written is None:
+            message = f"{self.address!r} is no address of a scheduler"
+            raise UsageError(message, hint=_HOW_TO_WRITE)
         try:
+            _try_to_reach(written)
             client = distributed.Client(self.address, timeout=_CONNECT, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise InputError(f"the cluster cannot be reached: {error}", place=self.address) from None
+        except (OSError, ValueError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise self._failure(f"the cluster cannot be reached: {reason}", _IS_IT_THERE) from None
         try:
-            yield from self._run(client, iter(items))
+            yield client
+        except OSError:
+            raise self._gone() from None
         finally:
-            for task in self._tasks.values():
-                client.cancel(task.futures, force=True)
-            client.close()
+            if client.status == _RUNNING:
+                for task in self._tasks.values():
+                    client.cancel(task.futures, force=True)
+            client.close(timeout=_LET_GO)
+
+    def _failure(self, message: str, hint: str | None = None) -> InputError:
+        return InputError(message, place=self.address, hint=hint)
+
+    def _gone(self) -> InputError:
+        hint = "What has been scanned is kept: the same scan goes on from there"
+        return self._failure("the cluster is gone", hint)
+
+    def check_workers(self, client: Any) -> None:
+        """Refuse a cluster whose workers would fail at every input, or make other rows.
+
+        A worker without droidgate dies of a task of ours, so it is asked by a function of Python's own.
+
+        Raises:
+            InputError: it is such a cluster, or has no worker.
+        """
+        try:
+            client.submit(version, _PACKAGE, pure=False).result(timeout=_FIRST_WORKER)
+        except TimeoutError:
+            hint = "`dask worker ADDRESS` starts one"
+            raise self._failure("the cluster has no worker that takes work", hint) from None
+        except ImportError:
+            self._refuse_without_droidgate()
+        self._check_new_workers(client, client.nthreads())
+
+    def _refuse_without_droidgate(self) -> NoReturn:
+        hint = "pip install 'droidgate[cluster]' where the workers run"
+        raise self._failure("a worker of the cluster has no droidgate", hint) from None
+
+    def _check_new_workers(self, client: Any, there: Iterable[str]) -> None:
+        """Look at workers that have joined since the last look."""
+        joined = sorted(frozenset(there) - self._checked)
+        if not joined:
+            return
+        told = client.run(version, _PACKAGE, workers=joined, on_error="return")
+        for address, one in told.items():
+            if isinstance(one, ImportError):
+                self._refuse_without_droidgate()
+            if one == self._version:
+                self._checked |= {address}
+            elif not isinstance(one, Exception):  # one that went away meanwhile is no matter
+                message = f"a worker of the cluster has droidgate {one}, this is {self._version}"
+                raise self._failure(message, "The same version makes the same rows")
 
     def _run(self, client: Any, source: Iterator[Item]) -> Iterator[Answer]:
         ended: Queue[Any] = Queue()
         waiting: list[Chunk] = []
         is_over = False
         while True:
-            most = max(1, sum(client.nthreads().values())) * _TASKS_PER_THREAD
+            threads = client.nthreads()
+            self._check_new_workers(client, threads)
+            most = max(1, sum(threads.values())) * _TASKS_PER_THREAD
             while len(self._tasks) < most and (waiting or not is_over):
                 chunk = waiting.pop() if waiting else list(islice(source, self.chunk))
                 is_over = is_over or not chunk
@@ -125,6 +242,8 @@ class Cluster:
                     self._submit(client, ended, chunk)
             if not self._tasks:
                 return
+            if client.status != _RUNNING:
+                raise self._gone()
             with suppress(Empty):
                 yield from self._take(client, ended.get(timeout=_LOOKS_EACH), waiting)
             self._help_late_ones(client, ended)
@@ -143,7 +262,7 @@ class Cluster:
             known=self.settings.known,
             work=self.settings.work,
         )
-        return client.submit(scan_chunk, values, one_process, pure=False, retries=_RETRIES)
+        return client.submit(scan_chunk, values, one_process, self._version, pure=False, retries=_RETRIES)
 
     def _take(self, client: Any, future: Any, waiting: list[Chunk]) -> Iterator[Answer]:
         """Yield what a task gave; what failed is tried in pieces."""
@@ -161,6 +280,9 @@ class Cluster:
         if task.futures:
             return
         del self._tasks[name]
+        if future.status in _NOT_ITS_FAULT:
+            waiting.append(task.items)
+            return
         if len(task.items) > 1:
             waiting.extend([one] for one in task.items)
             return

@@ -1,18 +1,18 @@
 """What a scan looks at: paths, folders, lists of paths, remote files, phones and other catalogs, spelled out.
 
 Nothing is opened here but folders and lists. What cannot be looked at is an item too, with its reason: one
-bad line of a list is one row of the catalog.
+bad line of a list is one row of the catalog. A source that was named itself and is not there is an error.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from droidgate.coverage.remote import find_remote, is_remote
+from droidgate.coverage.remote import UnknownSchemeError, find_remote, is_remote, without_password
 from droidgate.model.errors import InputError, UsageError
 from droidgate.sources.folders import ARCHIVE_ENDINGS, scan_folder
 from droidgate.sources.spelling import join_spelled, printable
@@ -53,26 +53,38 @@ class Item:
         return cls(**{**value, "parts": tuple((name, path) for name, path in value["parts"])})
 
 
+def state_of(item: Item) -> list[int] | None:
+    """Return size and time of change of a file on this machine; None of what is no single file."""
+    if item.kind in {"module", "remote", "refused"} or not item.location:
+        return None
+    try:
+        found = os.stat(item.location)  # noqa: PTH116 - a million times
+    except (OSError, ValueError):
+        return None
+    return [found.st_size, found.st_mtime_ns]
+
+
 @dataclass(slots=True)
 class Inputs:
     """Everything that a scan was given.
 
     Attributes:
         items: What is scanned, sorted by name.
-        phones: Phones as they were written (`adb:SERIAL`).
-        catalogs: Folders of other catalogs.
+        phones: Phones as they were written (`adb:SERIAL`), each once.
+        catalogs: Folders of other catalogs, each once, by what goes before the names of their sources.
     """
 
     items: list[Item] = field(default_factory=list)
     phones: list[str] = field(default_factory=list)
-    catalogs: list[str] = field(default_factory=list)
+    catalogs: dict[str, str] = field(default_factory=dict)
 
 
-def list_inputs(spelled: Iterable[str]) -> Inputs:
+def list_inputs(spelled: Iterable[str], *, leave_out: str | Path | None = None) -> Inputs:
     """Return what sources stand for.
 
     Args:
         spelled: Paths, `@LIST` for a file with one source a line, URLs that fsspec reads, `adb:[SERIAL]`.
+        leave_out: A folder whose files are no inputs: that of the catalog, which a source may have inside.
 
     Returns:
         The inputs. Each file is there once, however often it is named. A path is called as it is written; an
@@ -80,26 +92,49 @@ def list_inputs(spelled: Iterable[str]) -> Inputs:
         has beyond the folder that all absolute paths of the list have in common.
 
     Raises:
-        UsageError: a source is empty, or its scheme is not known or needs a package that is not installed.
-        InputError: a list cannot be read.
+        UsageError: a source is empty, its scheme is not known (in a list that is a refused item), or needs a
+            package that is not installed.
+        InputError: a source is not there (in a list it is an item that cannot be read), or a list cannot be
+            read.
     """
-    return _Listing().run(spelled)
+    return _Listing(leave_out).run(spelled)
 
 
 class _Listing:
-    def __init__(self) -> None:
+    def __init__(self, leave_out: str | Path | None) -> None:
         self._inputs = Inputs()
         self._by_name: dict[str, Item] = {}
+        self._times: dict[str, int] = {}
         self._locations: set[tuple[str, str]] = set()
+        self._catalogs: dict[str, str] = {}
+        self._left_out = None if leave_out is None else f"{os.path.abspath(leave_out)}/"  # noqa: PTH100
 
     def run(self, spelled: Iterable[str]) -> Inputs:
-        for one in spelled:
+        named = list(spelled)
+        for one in named:
+            if one and not (one.startswith((LIST_MARK, PHONE_SCHEME)) or is_remote(one)):
+                _check_that_it_is_there(one)
+        for one in named:
             if one.startswith(LIST_MARK):
                 self._add_list(one.removeprefix(LIST_MARK))
             else:
                 self._add(one, _called(one))
         self._inputs.items = [self._by_name[name] for name in sorted(self._by_name)]
+        self._inputs.phones = list(dict.fromkeys(self._inputs.phones))
+        self._name_catalogs()
         return self._inputs
+
+    def _name_catalogs(self) -> None:
+        """Name each catalog by its folder's last part, so that no source of it has another one's name."""
+        taken = {name.partition("/")[0] for name in self._by_name}
+        for resolved, spelled in self._catalogs.items():
+            name = first = printable(resolved.rpartition("/")[2] or "root")
+            number = 1
+            while name in taken:
+                number += 1
+                name = f"{first} ({number})"
+            taken.add(name)
+            self._inputs.catalogs[name] = spelled
 
     def _add_list(self, path: str) -> None:
         lines = list(_lines_of(path))
@@ -108,9 +143,11 @@ class _Listing:
         for line in lines:
             if line.startswith(LIST_MARK):
                 self._put(Item(printable(line), "refused", reason="a list in a list is not followed"))
-            else:
-                is_below = line in absolute if len(absolute) < len(lines) else True
-                self._add(line, _called(line, below=common if is_below and absolute else ""))
+                continue
+            try:
+                self._add(line, _called(line, below=common))
+            except UnknownSchemeError as error:
+                self._put(Item(printable(without_password(line)), "refused", reason=error.message))
 
     def _add(self, spelled: str, name: str) -> None:
         if not spelled:
@@ -119,9 +156,9 @@ class _Listing:
             self._inputs.phones.append(spelled)
         elif is_remote(spelled):
             self._add_remote(spelled)
-        elif Path(spelled, CATALOG_FILE).is_file():
-            self._inputs.catalogs.append(spelled)
-        elif _is_folder(spelled):
+        elif _is_there(Path.is_file, Path(spelled, CATALOG_FILE)):
+            self._catalogs.setdefault(os.path.realpath(spelled), spelled)
+        elif _is_there(Path.is_dir, Path(spelled)):
             self._add_folder(spelled, name)
         else:
             self._put(_file_item(spelled, name))
@@ -129,9 +166,9 @@ class _Listing:
     def _add_remote(self, spelled: str) -> None:
         try:
             for url in find_remote(spelled):
-                self._put(Item(url, "remote", url))
+                self._put(Item(without_password(url), "remote", url))
         except InputError as error:
-            self._put(Item(printable(spelled), "refused", reason=error.message))
+            self._put(Item(printable(without_password(spelled)), "refused", reason=error.message))
 
     def _add_folder(self, spelled: str, name: str) -> None:
         root = os.path.abspath(spelled)  # noqa: PTH100 - Path.absolute keeps `..`
@@ -151,11 +188,13 @@ class _Listing:
         location = (item.kind if item.kind == "module" else "", item.location)
         if item.location and location in self._locations:
             return
+        if self._left_out and item.kind != "module" and item.location.startswith(self._left_out):
+            return
         self._locations.add(location)
-        name, number = item.source, 1
+        name = item.source
         while item.source in self._by_name:
-            number += 1
-            item = Item(f"{name} ({number})", item.kind, item.location, item.parts, item.reason)
+            self._times[name] = self._times.get(name, 1) + 1
+            item = replace(item, source=f"{name} ({self._times[name]})")
         self._by_name[item.source] = item
 
 
@@ -168,6 +207,20 @@ def _called(spelled: str, *, below: str = "") -> str:
     if below:
         return printable(os.path.relpath(spelled, below))
     return printable(Path(spelled).name or "root")
+
+
+def _check_that_it_is_there(spelled: str) -> None:
+    """Refuse a source that the user named and that nobody can look at, before anything is read.
+
+    Raises:
+        InputError: it is not there.
+    """
+    try:
+        os.stat(spelled)  # noqa: PTH116 - Path drops what makes a name odd
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        hint = "A source is an APK, a folder, a descriptor, @LIST, a URL, adb: or a catalog"
+        raise InputError(f"it cannot be read: {reason}", place=printable(spelled), hint=hint) from None
 
 
 def _file_item(spelled: str, name: str) -> Item:
@@ -188,9 +241,10 @@ def _module_item(root: str, name: str, sets: Sequence[tuple[str, str]]) -> Item:
     return Item(join_spelled(name, inner) or ".", "module", f"{root}/{inner}".rstrip("/"), below)
 
 
-def _is_folder(spelled: str) -> bool:
+def _is_there(is_such: Callable[[Path], bool], path: Path) -> bool:
+    """Tell whether something is there that can be looked at; `Path` itself raises on a name too long."""
     try:
-        return Path(spelled).is_dir()
+        return is_such(path)
     except (OSError, ValueError):
         return False
 
@@ -204,4 +258,5 @@ def _lines_of(path: str) -> Iterator[str]:
                     yield line
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"the list cannot be read: {reason}", place=printable(path)) from None
+        hint = "@LIST is a file with one source a line; ./@NAME is a source whose name begins so"
+        raise InputError(f"the list cannot be read: {reason}", place=printable(path), hint=hint) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import mmap
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,14 +11,19 @@ from typing import Final
 _BYTES: Final = 32
 
 
-def write_known(path: Path, units: Iterable[str]) -> None:
-    """Write the file of known units.
+def write_known(folder: Path, name: str, units: Iterable[str]) -> Path:
+    """Write the file of known units, and return its path.
 
     Args:
-        path: Where.
+        folder: Where.
+        name: Its name, with `{}` for a digest of what it holds: a worker that stays from an earlier scan must
+            not take the units of that one for those of this one.
         units: Hexadecimal SHA-256 digests.
     """
-    path.write_bytes(b"".join(sorted({bytes.fromhex(one) for one in units})))
+    content = b"".join(sorted({bytes.fromhex(one) for one in units}))
+    path = folder / name.format(hashlib.sha256(content).hexdigest()[:16])
+    path.write_bytes(content)
+    return path
 
 
 class KnownUnits:

@@ -56,12 +56,14 @@ def marks_of(provider: Provider, component: Component | None) -> Iterator[Findin
         )
     for pointer, text in _texts_of(provider):
         yield from _marks_of_text(pointer, text)
-    for first, name in look_alikes(one.id for one in provider.capabilities):
-        number = next(at for at, one in enumerate(provider.capabilities) if one.id == name)
+    numbers: dict[str, int] = {}
+    for number, one in enumerate(provider.capabilities):
+        numbers.setdefault(one.id, number)
+    for first, name in look_alikes(numbers):
         yield Finding(
             code=LOOK_ALIKE_NAME,
             level=Level.WARNING,
-            pointer=f"/capabilities/{number}/id",
+            pointer=f"/capabilities/{numbers[name]}/id",
             message=f"{name!a} can be taken for {first!a}",
             hint="Rename one of them",
         )

@@ -3,42 +3,86 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from droidgate.coverage.scanned import Scanned
 from droidgate.coverage.unit_rows import Unit, rows_of_unit
-from droidgate.devices.device import open_device
+from droidgate.devices.device import Device, open_device
+from droidgate.devices.errors import CommandFailedError, DeviceOutputError
+from droidgate.devices.packages import disabled_packages
 from droidgate.formats import load_formats
 from droidgate.model.capability import declaration_of
-from droidgate.model.errors import InputError
+from droidgate.model.errors import DeviceError, InputError
 from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json, digest_of
 from droidgate.sources import SourceReading
 from droidgate.sources.checking import check_reading
-from droidgate.sources.device import InstalledApp, PhoneRequest, read_phone, spelled_phone
+from droidgate.sources.device import InstalledApp, PhoneReading, PhoneRequest, read_phone, spelled_phone
 
 _MANIFEST: Final = "AndroidManifest.xml"
 
 
-def scan_phone(spelled: str) -> Iterator[Scanned]:
-    """Yield a result for each app of a phone, for the user in front.
+@dataclass(frozen=True, slots=True)
+class Phone:
+    """A phone that is there.
 
-    An app's unit is the digest of what was read of it: its APK stays on the phone.
+    Attributes:
+        device: It.
+        package: Only this app is asked for.
+    """
+
+    device: Device
+    package: str | None
+
+    @property
+    def name(self) -> str:
+        """How it is called in a catalog."""
+        return f"adb:{self.device.serial}"
+
+
+def find_phone(spelled: str) -> Phone:
+    """Return the phone that is meant.
 
     Raises:
         UsageError: no phone is written so.
-        DeviceError: the phone cannot be reached or used.
+        DeviceError: it is not there, or does not let us in.
     """
     serial, package = spelled_phone(spelled)
+    return Phone(open_device(serial), package)
+
+
+def scan_phone(phone: Phone) -> Iterator[Scanned]:
+    """Yield a result for each app of a phone, for the user in front.
+
+    An app's unit is the digest of what was read of it: its APK stays on the phone. A phone that fails is one
+    result with its reason.
+    """
     formats = tuple(load_formats().values())
-    phone = read_phone(open_device(serial), PhoneRequest(formats, package=package, every_app=True))
-    for app in phone.apps:
-        yield _scan_installed(f"adb:{phone.serial}/{app.package}", app)
-    for problem in phone.problems:
-        yield Scanned.failed(f"adb:{phone.serial}", "unreadable", problem.message, kind="installed")
+    try:
+        reading = read_phone(phone.device, PhoneRequest(formats, package=phone.package, every_app=True))
+        disabled = _disabled_of(phone.device, reading)
+    except DeviceError as error:
+        yield Scanned.failed(phone.name, "unreadable", error.message, kind="installed")
+        return
+    for app in reading.apps:
+        enabled = None if disabled is None else app.package not in disabled
+        yield _scan_installed(f"{phone.name}/{app.package}", app, enabled)
+    problems = [one.message for one in reading.problems]
+    if disabled is None:
+        problems.append("which apps are disabled cannot be asked")
+    if problems:
+        yield Scanned.failed(phone.name, "unreadable", "; ".join(problems), kind="installed")
 
 
-def _scan_installed(name: str, app: InstalledApp) -> Scanned:
+def _disabled_of(device: Device, reading: PhoneReading) -> frozenset[str] | None:
+    try:
+        return disabled_packages(device, reading.facts.user)
+    except (CommandFailedError, DeviceOutputError):
+        return None
+
+
+def _scan_installed(name: str, app: InstalledApp, enabled: bool | None) -> Scanned:  # noqa: FBT001
     scanned = Scanned(name, "installed")
     if app.application is None:
         reason = app.problems[0].message if app.problems else "its manifest could not be read"
@@ -49,12 +93,13 @@ def _scan_installed(name: str, app: InstalledApp) -> Scanned:
         findings = tuple(check_reading(reading, load_formats().values(), lambda _: None))
     except InputError:  # what a linter needs was not fetched from the phone
         findings = ()
-    scanned.unit = _unit_of(app)
+    scanned.unit = _unit_of(app, enabled)
     prefix = app.application.place.path.removesuffix(_MANIFEST)
-    return scanned.ended("read", rows=rows_of_unit(Unit(scanned.unit, reading, findings, prefix=prefix)))
+    unit = Unit(scanned.unit, reading, findings, prefix=prefix, is_installed=True, enabled=enabled)
+    return scanned.ended("read", rows=rows_of_unit(unit))
 
 
-def _unit_of(app: InstalledApp) -> str:
+def _unit_of(app: InstalledApp, enabled: bool | None) -> str:  # noqa: FBT001
     held = app.application
     states: list[Json] = [
         [capability.state.enabled if capability.state else None for capability in one.capabilities]
@@ -67,6 +112,7 @@ def _unit_of(app: InstalledApp) -> str:
         "signers": [] if held is None else list(held.signers),
         "providers": [declaration_of(one) for one in app.providers],
         "states": states,
+        "enabled": enabled,
         "problems": [one.message for one in app.problems],
     }
     return digest_of(told).removeprefix("sha256:")

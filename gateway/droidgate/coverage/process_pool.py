@@ -89,7 +89,8 @@ class _Worker:
         )
         self._incoming = cast("BinaryIO", self._process.stdout)
         self._outgoing = cast("BinaryIO", self._process.stdin)
-        self.started: float | None = None
+        self._clock = threading.Lock()
+        self._started: float | None = None
         self.is_late = False
         if read_frame(self._incoming) != READY:
             self.end()
@@ -100,6 +101,11 @@ class _Worker:
     def process_id(self) -> int:
         return self._process.pid
 
+    @property
+    def has_ended(self) -> bool:
+        """The process is not there any more."""
+        return self._process.poll() is not None
+
     def send(self, frame: bytes) -> bool:
         try:
             write_frames(self._outgoing, frame)
@@ -109,21 +115,25 @@ class _Worker:
 
     def receive(self) -> tuple[bytes, bytes] | None:
         """Return the next answer, None where the worker has died."""
-        self.started = time.monotonic()
+        self._set_clock(time.monotonic())
         try:
             head, rows = read_frame(self._incoming), read_frame(self._incoming)
         except (OSError, ValueError):
             return None
         finally:
-            self.started = None
+            self._set_clock(None)
         return None if head is None or rows is None else (head, rows)
 
+    def _set_clock(self, started: float | None) -> None:
+        with self._clock:
+            self._started = started
+
     def check(self, now: float, deadline: float) -> None:
-        """End the process where its input takes too long."""
-        started = self.started
-        if started is not None and now - started > deadline:
-            self.is_late = True
-            self._process.kill()
+        """End the process where its input takes too long; never for an input that has its answer."""
+        with self._clock:
+            if self._started is not None and now - self._started > deadline:
+                self.is_late = True
+                self._process.kill()
 
     def end(self) -> None:
         self._process.kill()
@@ -285,6 +295,11 @@ class StandingWorker:
         self._driver.work()
         return self._pool.taken()
 
+    @property
+    def has_ended(self) -> bool:
+        """The process has ended itself; the next input gets a new one."""
+        return self._driver.worker_has_ended
+
     def end(self) -> None:
         """End the process."""
         self._pool.stop()
@@ -322,6 +337,11 @@ class _Driver:
             self._pool.end_worker(self._number, self._worker)
             self._worker = None
 
+    @property
+    def worker_has_ended(self) -> bool:
+        """The worker is not there any more."""
+        return self._worker is not None and self._worker.has_ended
+
     def _send(self) -> bool:
         """Give the worker as much as it may have; return False where nothing is left to do."""
         while len(self._sent) < _AHEAD:
@@ -335,6 +355,8 @@ class _Driver:
             if is_alone and self._sent:
                 self._waiting.appendleft(item)
                 break
+            if self.worker_has_ended and not self._sent:
+                self.end()  # it had nothing to do for so long that it has ended itself: no input's fault
             if self._worker is None:
                 self._worker = self._pool.start_worker(self._number)
             self._sent.append(item)

@@ -1,22 +1,50 @@
-"""Remote files through fsspec: whatever it has a file system for (`s3://`, `gs://`, `https://`...)."""
+"""Remote files through fsspec: whatever it has a file system for (`s3://`, `gs://`, `https://`...).
+
+Of a large file only the pieces are fetched that a reader asks for, where the place gives pieces.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from functools import cache
+from importlib import import_module
 from typing import Any, Final
 
+from droidgate.apk.bundle_files import TemporarySource
+from droidgate.apk.byte_source import ByteSource
+from droidgate.apk.files import check_range
 from droidgate.coverage.extras import need
-from droidgate.model.errors import BudgetError, InputError, UsageError
+from droidgate.model.errors import BudgetError, DroidgateError, InputError, UsageError
 from droidgate.sources.folders import ARCHIVE_ENDINGS
 from droidgate.sources.spelling import printable
 
 MAX_REMOTE_BYTES: Final = 4 << 30
 """No remote file that is read is larger."""
 
+LISTING_SECONDS: Final = 600.0
+"""A place that takes longer to be listed is given up."""
+
+MAX_ANSWER_BYTES: Final = 64 << 20
+"""A web server that answers with more at once, such as a listing without end, is given up."""
+
+_SILENT_SECONDS: Final = 30
+"""How long a web server may say nothing."""
+
+_READ_WHOLE: Final = 1 << 20
+"""A file that is no larger is fetched at once."""
+
+_PIECE: Final = 256 << 10
+_PIECES_KEPT: Final = 64
+
 _URL: Final = re.compile(r"[a-z][a-z0-9+.-]*(?:::|://)", re.IGNORECASE)
+_PASSWORD: Final = re.compile(r"(?<=://)[^/?#]*@")
 _BLOCK: Final = 1 << 20
+_WEB: Final = frozenset({"http", "https"})
 _OF_THIS_PROCESS: Final = ("memory:",)
+
+
+class UnknownSchemeError(UsageError):
+    """A URL whose scheme nobody knows."""
 
 
 def is_remote(spelled: str) -> bool:
@@ -29,70 +57,210 @@ def is_only_here(url: str) -> bool:
     return url.startswith(_OF_THIS_PROCESS)
 
 
+def without_password(url: str) -> str:
+    """Return a URL without the name and password of a user that may stand before its host."""
+    return _PASSWORD.sub("", url)
+
+
 def find_remote(url: str) -> list[str]:
     """Return the URLs of the APKs and containers at or below a URL, sorted; of a single file, itself.
 
     Raises:
-        UsageError: the scheme is not known, or the package behind it is not installed.
+        UnknownSchemeError: the scheme is not known.
+        UsageError: the package behind it is not installed.
         InputError: the place cannot be listed.
     """
     system, path = _open_system(url)
     if path.lower().endswith(ARCHIVE_ENDINGS):
         return [url]
     try:
-        if not url.endswith("/") and system.isfile(path):
+        if not url.endswith("/") and _ask(system, "isfile", path):
             return [url]
-        found = [name for name in system.find(path) if name.lower().endswith(ARCHIVE_ENDINGS)]
+        found = [name for name in _ask(system, "find", path) if name.lower().endswith(ARCHIVE_ENDINGS)]
     except Exception as error:  # noqa: BLE001 - each file system has errors of its own
-        raise InputError(f"it cannot be listed: {_reason(error)}", place=printable(url)) from None
+        raise _failed("it cannot be listed", error, url) from None
     if not found:
         raise InputError("there is no APK at or below it", place=printable(url))
     return sorted(str(system.unstrip_protocol(name)) for name in found)
 
 
-def fetch(url: str, take: Callable[[bytes], object]) -> None:
-    """Read a remote file piece by piece.
+def open_remote(url: str) -> ByteSource:
+    """Open a remote file: a large one piece by piece, where that can be had, else fetched as a whole.
 
     Raises:
         InputError: it cannot be read.
         BudgetError: it is larger than `MAX_REMOTE_BYTES`.
     """
-    total = 0
+    system, path = _open_system(url)
     try:
-        system, path = _open_system(url)
-        with system.open(path, "rb", block_size=_BLOCK, cache_type="readahead") as file:
-            while piece := file.read(_BLOCK):
-                total += len(piece)
-                if total > MAX_REMOTE_BYTES:
-                    break
-                take(piece)
+        file = system.open(path, "rb", **_IN_PIECES)
     except Exception as error:  # noqa: BLE001 - each file system has errors of its own
-        raise InputError(f"it cannot be read: {_reason(error)}", place=printable(url)) from None
-    if total > MAX_REMOTE_BYTES:
-        raise BudgetError(f"it has more than {MAX_REMOTE_BYTES} bytes", place=printable(url))
+        raise _failed("it cannot be read", error, url) from None
+    size = getattr(file, "size", None)
+    if isinstance(size, int) and size > _READ_WHOLE and _gives_pieces(file, size):
+        if size > MAX_REMOTE_BYTES:
+            raise _too_large(url)
+        return _InPieces(file, size, url)
+    try:
+        file.close()
+    except Exception as error:  # noqa: BLE001
+        raise _failed("it cannot be read", error, url) from None
+    return _fetch(system, path, url)
+
+
+def _gives_pieces(file: Any, size: int) -> bool:
+    """Tell whether the last byte can be had without the others."""
+    try:
+        file.seek(size - 1)
+        return len(file.read(2)) == 1
+    except Exception:  # noqa: BLE001 - each file system has errors of its own
+        return False
+
+
+_IN_PIECES: Final = {
+    "block_size": _PIECE,
+    "cache_type": "blockcache",
+    "cache_options": {"maxblocks": _PIECES_KEPT},
+}
+
+
+class _InPieces:
+    """A remote file as a `ByteSource`: fsspec fetches the pieces that are asked for, and keeps some."""
+
+    def __init__(self, file: Any, size: int, url: str) -> None:
+        self._file = file
+        self._size = size
+        self._url = url
+
+    @property
+    def name(self) -> str:
+        """Errors name no place: it is that of the input."""
+        return ""
+
+    @property
+    def size(self) -> int:
+        """Its length, as the place tells it."""
+        return self._size
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Return exactly `length` bytes from `offset` on.
+
+        Raises:
+            InputError: the range is not inside, or cannot be read.
+        """
+        check_range(self, offset, length)
+        try:
+            self._file.seek(offset)
+            data: bytes = self._file.read(length)
+        except Exception as error:  # noqa: BLE001 - each file system has errors of its own
+            raise _failed("it cannot be read", error, self._url) from None
+        if len(data) != length:
+            raise InputError("the file ends before its size")
+        return data
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+
+def _fetch(system: Any, path: str, url: str) -> ByteSource:
+    source = TemporarySource(name="")
+    try:
+        with system.open(path, "rb", block_size=0) as file:
+            while source.size <= MAX_REMOTE_BYTES and (piece := file.read(_BLOCK)):
+                source.write(piece)
+    except Exception as error:  # noqa: BLE001 - each file system has errors of its own
+        source.close()
+        raise _failed("it cannot be read", error, url) from None
+    if source.size > MAX_REMOTE_BYTES:
+        source.close()
+        raise _too_large(url)
+    return source
+
+
+def _too_large(url: str) -> BudgetError:
+    place = printable(without_password(url))
+    return BudgetError(f"it has more than {MAX_REMOTE_BYTES} bytes", place=place)
+
+
+def _failed(what: str, error: Exception, url: str) -> InputError:
+    reason = without_password(_reason(error))
+    return InputError(f"{what}: {reason}", place=printable(without_password(url)))
+
+
+def _ask(system: Any, question: str, path: str) -> Any:
+    """Ask a file system about a place, within `LISTING_SECONDS` where it can be stopped."""
+    asyn = need("fsspec.asyn", "coverage")
+    if isinstance(system, asyn.AsyncFileSystem):
+        return asyn.sync(system.loop, getattr(system, f"_{question}"), path, timeout=LISTING_SECONDS)
+    return getattr(system, question)(path)
+
+
+def _options_of(scheme: str) -> dict[str, Any]:
+    """Return options of a file system: a web server may take its time, but not fall silent."""
+    if scheme not in _WEB:
+        return {}
+    aiohttp = import_module("aiohttp")
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=_SILENT_SECONDS, sock_read=_SILENT_SECONDS)
+    return {"client_kwargs": {"timeout": timeout, "response_class": _bounded_answers()}}
+
+
+@cache
+def _bounded_answers() -> type:
+    """Return aiohttp's class of answers with a bound on what is held of one at once.
+
+    `aiohttp.ClientResponse.read` holds the whole body, however long the server makes it; pieces of a file
+    that is fetched as a whole do not go through it.
+    """
+    aiohttp = import_module("aiohttp")
+
+    class BoundedAnswer(aiohttp.ClientResponse):  # type: ignore[misc, name-defined]
+        async def read(self) -> bytes:
+            if self._body is None:  # type: ignore[has-type]
+                held = bytearray()
+                async for piece in self.content.iter_chunked(_BLOCK):
+                    held += piece
+                    if len(held) > MAX_ANSWER_BYTES:
+                        self.close()
+                        raise BudgetError(f"the server's answer has more than {MAX_ANSWER_BYTES} bytes")
+                self._body = bytes(held)
+            body: bytes = await super().read()
+            return body
+
+    return BoundedAnswer
 
 
 def _open_system(url: str) -> tuple[Any, str]:
     fsspec = need("fsspec", "coverage")
     scheme = url.partition(":")[0]
     try:
-        system, path = fsspec.core.url_to_fs(url)
+        system, path = fsspec.core.url_to_fs(url, **_options_of(scheme.lower()))
     except ImportError as error:
         package = _package_behind(scheme) or str(error)
         message = f"{scheme}: needs a package that is not installed: {package}"
         raise UsageError(message, hint=f"pip install {package}") from None
     except ValueError:
         message = f"{scheme}: is no scheme that fsspec knows"
-        raise UsageError(message, hint="Local paths are written without a scheme") from None
+        raise UnknownSchemeError(message, hint="Local paths are written without a scheme") from None
     return system, path
 
 
 def _package_behind(scheme: str) -> str | None:
     known = need("fsspec.registry", "coverage").known_implementations.get(scheme, {})
     module = str(known.get("class", "")).partition(".")[0]
-    return "aiohttp" if scheme in {"http", "https"} else module or None
+    return "aiohttp" if scheme in _WEB else module or None
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
+    error = error.__cause__ or error  # fsspec calls whatever kept it from looking at a file "not found"
+    if isinstance(error, FileNotFoundError):
+        return error.strerror or "No such file"  # where fsspec says it of a URL, the URL is all it says
+    if isinstance(error, TimeoutError):
+        return "it takes too long"
+    status = getattr(error, "status", None)
+    if isinstance(status, int):
+        return f"the server answers {status} {getattr(error, 'message', '')}".rstrip()
     told = str(error).strip().splitlines()
+    if told and isinstance(error, (OSError, DroidgateError)):
+        return told[0]
     return f"{type(error).__name__}: {told[0]}" if told else type(error).__name__

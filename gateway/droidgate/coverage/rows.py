@@ -56,6 +56,11 @@ class AppRow:
     minimum_sdk: int | None = column("`android:minSdkVersion`")
     target_sdk: int | None = column("`android:targetSdkVersion`")
     signers: tuple[str, ...] = column("SHA-256 of each signing certificate")
+    enabled: bool | None = column(
+        "`android:enabled` of the application: where it is false, no component of it runs until somebody "
+        "enables it; of an installed app whether it is enabled for the user in front, null where the phone "
+        "does not say"
+    )
     has_launcher: bool = column("It has an enabled activity that launchers show")
     components: int = column("How many components it has")
 
@@ -154,6 +159,9 @@ class FindingRow:
     message: str = column("One sentence")
     hint: str | None = column("The way out")
     rule: str | None = column("The rule or the row of the divergence registry behind it")
+    releases: tuple[str, ...] = column(
+        "Ids of the Android releases that it is true of, oldest first; empty where it depends on none"
+    )
     place: str | None = column("File inside the unit, with the line")
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from droidgate.apk.bundle_files import ApkIdentity, group_apks
-from droidgate.coverage.catalog import Catalog
+from droidgate.coverage.catalog import Catalog, check_name
 from droidgate.coverage.catalog_writing import BUILDING, Parts, write_catalog
 from droidgate.coverage.crossings import targets
 from droidgate.coverage.extras import need
@@ -18,14 +19,23 @@ from droidgate.coverage.known import KnownUnits, write_known
 from droidgate.coverage.process_pool import Answer, PoolSettings, ProcessPool
 from droidgate.coverage.remote import is_only_here
 from droidgate.coverage.rows import TABLES
+from droidgate.coverage.scan_lock import only_scan_of
 from droidgate.coverage.scan_log import KEPT_LOG_FILE, LOG_FILE, Header, ScanLog
-from droidgate.coverage.scanned import KNOWN, PART
+from droidgate.coverage.scanned import KNOWN, PART, Scanned
 from droidgate.coverage.worker import do_work, load_work
 from droidgate.model.errors import InputError, UsageError
+from droidgate.sources.spelling import printable
 
-_KNOWN_FILE: Final = "known.units"
-_OURS: Final = frozenset({CATALOG_FILE, LOG_FILE, KEPT_LOG_FILE, _KNOWN_FILE, BUILDING, *TABLES})
-"""What a scan puts into the folder, whenever it is ended."""
+_KNOWN_FILE: Final = "known-{}.units"
+_KNOWN_FILES: Final = _KNOWN_FILE.format("[0-9a-f]" * 16)
+_OURS: Final = frozenset({CATALOG_FILE, LOG_FILE, KEPT_LOG_FILE, BUILDING, *TABLES})
+"""What a scan puts into the folder, whenever it is ended; and files of known units."""
+
+Answers = Generator[Answer, None, None]
+
+_MOST_NAMED: Final = 5
+
+_GOOD: Final = frozenset({"read", KNOWN})
 
 
 class Executor(Protocol):
@@ -44,6 +54,9 @@ class Watcher(Protocol):
     def advance(self, outcome: str) -> None:
         """One more input has its result."""
 
+    def finish(self) -> None:
+        """Every input has its result; the catalog is written now."""
+
 
 class NobodyWatches:
     """Looks at nothing."""
@@ -52,6 +65,9 @@ class NobodyWatches:
         """Do nothing."""
 
     def advance(self, outcome: str) -> None:
+        """Do nothing."""
+
+    def finish(self) -> None:
         """Do nothing."""
 
 
@@ -100,11 +116,19 @@ def scan(request: Request, watcher: Watcher | None = None) -> Result:
 
     Raises:
         UsageError: a source makes no sense, a package is missing, or an unfinished scan had other settings.
-        InputError: a list or catalog cannot be read, or the folder cannot be written.
-        DeviceError: a phone cannot be reached or used.
+        InputError: a source is not there, nothing can be scanned, a list or catalog cannot be read, or the
+            folder cannot be written, or is by another scan.
+        DeviceError: a phone is not there; one that goes away meanwhile is a row.
     """
     need("duckdb", "coverage")
-    return _Scan(request, watcher or NobodyWatches()).run()
+    try:
+        return _Scan(request, watcher or NobodyWatches()).run()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        place = printable(str(error.filename or request.folder))
+        raise InputError(f"it cannot be written: {reason}", place=place) from None
 
 
 class _Scan:
@@ -117,19 +141,30 @@ class _Scan:
         self._known_count = 0
 
     def run(self) -> Result:
-        inputs = list_inputs(self._request.sources)
-        merged = [(one.rstrip("/").rpartition("/")[2], Catalog.open(one)) for one in inputs.catalogs]
-        if any(Path(one).resolve() == self._folder.resolve() for one in inputs.catalogs):
+        inputs = list_inputs(self._request.sources, leave_out=self._folder)
+        if not (inputs.items or inputs.phones or inputs.catalogs):
+            hint = "A scan looks for APKs, containers of splits, Android modules and descriptors"
+            place = ", ".join(map(printable, self._request.sources[:_MOST_NAMED]))
+            raise InputError("nothing in it can be scanned", place=place, hint=hint)
+        merged = [(name, Catalog.open(one)) for name, one in inputs.catalogs.items()]
+        if any(Path(one).resolve() == self._folder.resolve() for one in inputs.catalogs.values()):
             message = "the catalog that is written cannot be one of the sources"
             raise UsageError(message, hint="Its content is known to the scan already")
+        self._phones = [open_phone(one) for one in inputs.phones]
         self._make_folder()
+        with only_scan_of(self._folder):
+            return self._run(inputs, merged)
+
+    def _run(self, inputs: Inputs, merged: Sequence[tuple[str, Catalog]]) -> Result:
         earlier = self._earlier_catalogs()
-        known_file = self._folder / _KNOWN_FILE
-        write_known(known_file, _units_of(earlier))
-        log = self._scan_all(inputs, KnownUnits(str(known_file)))
+        for torn in self._folder.glob(_KNOWN_FILES):
+            torn.unlink()
+        self._known_file = write_known(self._folder, _KNOWN_FILE, _units_of(earlier))
+        log = self._scan_all(inputs, KnownUnits(str(self._known_file)))
+        self._watcher.finish()
         parts = Parts(log.path, self._header, earlier, merged)
         catalog = write_catalog(self._folder, parts)
-        known_file.unlink()
+        self._known_file.unlink()
         if not self._request.keeps_log:
             log.path.unlink()
         return Result(catalog, _final_outcomes(catalog), self._resumed, self._known_count)
@@ -143,21 +178,24 @@ class _Scan:
             waiting = [one for one in inputs.items if one.source not in log.done]
             self._take(log, self._answers(waiting, known))
             groups = {one.item.source: one for one in _apps_with_splits(log, items)}
-            for answer in self._answers([one.item for one in groups.values()], known):
-                _write_group(log, answer, groups[answer.item.source].splits)
-            for phone in inputs.phones:
+            with closing(self._answers([one.item for one in groups.values()], known)) as answers:
+                for answer in answers:
+                    _write_group(log, answer, groups[answer.item.source].splits)
+            for phone in self._phones:
                 self._take(log, _answers_of_phone(phone))
         finally:
             log.close()
         return log
 
-    def _take(self, log: ScanLog, answers: Iterable[Answer]) -> None:
-        for answer in answers:
-            log.write(answer)
-            self._known_count += answer.head["outcome"] == KNOWN
-            self._watcher.advance(answer.head["outcome"])
+    def _take(self, log: ScanLog, answers: Answers) -> None:
+        # Whatever ends this, the workers are ended before it is told: an interpreter that shuts down cannot.
+        with closing(answers):
+            for answer in answers:
+                log.write(answer)
+                self._known_count += answer.head["outcome"] == KNOWN
+                self._watcher.advance(answer.head["outcome"])
 
-    def _answers(self, items: Sequence[Item], known: Container[str]) -> Iterator[Answer]:
+    def _answers(self, items: Sequence[Item], known: Container[str]) -> Answers:
         pool = self._request.pool
         work = load_work(pool.work)
         here = [one for one in items if one.kind == "refused" or is_only_here(one.location)]
@@ -169,23 +207,26 @@ class _Scan:
                 workers=min(pool.workers, len(left)),
                 memory=pool.memory,
                 deadline=pool.deadline,
-                known=str((self._folder / _KNOWN_FILE).absolute()),
+                known=str(self._known_file.absolute()),
                 work=pool.work,
             )
             yield from self._request.make_executor(settings).run(left)
 
     def _make_folder(self) -> None:
+        check_name(self._folder)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            strange = {one.name for one in self._folder.iterdir()} - _OURS
+            strange = {one.name for one in self._folder.iterdir() if not one.match(_KNOWN_FILES)} - _OURS
         except OSError as error:
-            raise InputError(f"it cannot be made: {error.strerror}", place=str(self._folder)) from None
+            place = printable(str(self._folder))
+            if not self._folder.is_dir() and self._folder.exists():
+                raise InputError("it is a file", place=place, hint="A catalog is a folder") from None
+            raise InputError(f"it cannot be made: {error.strerror}", place=place) from None
         is_one = any((self._folder / one).exists() for one in (CATALOG_FILE, LOG_FILE))
         if strange and not is_one:
             hint = "Name a folder that is empty, or not there yet"
-            raise InputError(
-                "the folder holds something that is no catalog", place=str(self._folder), hint=hint
-            )
+            message = "the folder holds something that is no catalog"
+            raise InputError(message, place=printable(str(self._folder)), hint=hint)
 
     def _earlier_catalogs(self) -> list[Catalog]:
         """Return the catalogs whose rows are what this scan would make: same program, same targets."""
@@ -199,20 +240,12 @@ class _Scan:
 
 def _units_of(catalogs: Iterable[Catalog]) -> Iterator[str]:
     for one in catalogs:
-        connection = one.connect()
-        result = connection.execute(
-            "SELECT DISTINCT unit FROM sources WHERE unit IS NOT NULL AND kind <> 'installed'"
-        )
-        while rows := result.fetchmany(10_000):
-            yield from (row[0] for row in rows)
-        connection.close()
+        asked = one.ask("SELECT DISTINCT unit FROM sources WHERE unit IS NOT NULL AND kind <> 'installed'")
+        yield from (row[0] for row in asked)
 
 
 def _final_outcomes(catalog: Catalog) -> dict[str, int]:
-    connection = catalog.connect()
-    found = connection.execute("SELECT outcome, count(*) FROM sources GROUP BY 1 ORDER BY 1").fetchall()
-    connection.close()
-    return dict(found)
+    return dict(catalog.ask("SELECT outcome, count(*) FROM sources GROUP BY 1 ORDER BY 1"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,16 +279,34 @@ def _apps_with_splits(log: ScanLog, items: Mapping[str, Item]) -> Iterator[_Grou
 
 
 def _write_group(log: ScanLog, answer: Answer, splits: Iterable[tuple[Item, Mapping[str, Any]]]) -> None:
-    """Write an app's lines: that of its base, and those of its splits, which belong to its unit."""
-    log.write(answer, stage=2)
+    """Write an app's lines: that of its base, and those of its splits, which belong to its unit.
+
+    Where the whole cannot be read, the base stays as it was read alone: no split takes an app away.
+    """
+    unit, reason = answer.head["unit"], f"it is read with its base, {answer.item.source}"
+    if answer.head["outcome"] in _GOOD:
+        log.write(answer, stage=2)
+    else:
+        unit = None
+        reason = f"it cannot be read with its base, {answer.item.source}: {answer.head['reason']}"
     for split, head in splits:
-        reason = f"it is read with its base, {answer.item.source}"
         told = {name: held for name, held in head.items() if name != "identity"}
-        log.write(Answer(split, {**told, "unit": answer.head["unit"], "reason": reason}), stage=2)
+        log.write(Answer(split, {**told, "unit": unit, "reason": reason}), stage=2)
 
 
-def _answers_of_phone(spelled: str) -> Iterator[Answer]:
-    from droidgate.coverage.phones import scan_phone  # noqa: PLC0415 - most scans have no phone
+def open_phone(spelled: str) -> Callable[[], Iterator[Scanned]]:
+    """Return what scans a phone that is there now.
 
-    for scanned in scan_phone(spelled):
+    Raises:
+        UsageError: no phone is written so.
+        DeviceError: it is not there.
+    """
+    from droidgate.coverage.phones import find_phone, scan_phone  # noqa: PLC0415 - most scans have no phone
+
+    phone = find_phone(spelled)
+    return lambda: scan_phone(phone)
+
+
+def _answers_of_phone(scan_it: Callable[[], Iterator[Scanned]]) -> Answers:
+    for scanned in scan_it():
         yield Answer.of(Item(scanned.source, "refused"), scanned)

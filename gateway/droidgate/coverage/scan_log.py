@@ -8,18 +8,18 @@ rows of its unit, where they are not in an earlier line or the catalog already.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
-from droidgate.coverage.inputs import Item
+from droidgate.coverage.inputs import Item, state_of
 from droidgate.coverage.process_pool import Answer
 from droidgate.coverage.rows import SCHEMA_VERSION
 from droidgate.coverage.scanned import KNOWN
 from droidgate.model.errors import InputError, UsageError
+from droidgate.sources.spelling import printable
 
 LOG_FILE: Final = "scan.jsonl"
 KEPT_LOG_FILE: Final = "scan.kept"
@@ -88,22 +88,25 @@ class ScanLog:
         """
         log = cls(path)
         kept = path.with_name(KEPT_LOG_FILE)
-        with kept.open("wb") as stream:
-            stream.write(_line(header.as_json()))
-            if path.exists():
-                for head, line in _lines_of(path, header):
-                    if log._still_holds(head, items, known):
-                        log._note(head, has_rows=_has_rows(head))
-                        stream.write(line)
-        kept.replace(path)
-        log._stream = path.open("ab", buffering=0)
+        try:
+            with kept.open("wb") as stream:
+                stream.write(_line(header.as_json()))
+                if path.exists():
+                    for head, line in _lines_of(path, header):
+                        if log._still_holds(head, items, known):
+                            log._note(head, has_rows=_has_rows(head))
+                            stream.write(line)
+            kept.replace(path)
+            log._stream = path.open("ab")
+        except OSError as error:
+            raise _unwritable(path, error) from None
         return log
 
     def _still_holds(self, head: Mapping[str, Any], items: Mapping[str, Item], known: Container[str]) -> bool:
         item = items.get(head["source"])
         if item is None or head["source"] in self.done or head.get("stage") != 1:
             return False
-        if head.get("state") != _state_of(item):
+        if head.get("state") != state_of(item):
             return False
         unit = head["unit"]
         if unit is None or _has_rows(head):
@@ -127,7 +130,7 @@ class ScanLog:
         Raises:
             InputError: the disk is full, or the like.
         """
-        head = {**answer.head, "stage": stage, "state": _state_of(answer.item)}
+        head = {"state": state_of(answer.item), **answer.head, "stage": stage}
         if head["outcome"] == KNOWN:
             head["outcome"] = _READ
         unit = head["unit"]
@@ -139,14 +142,16 @@ class ScanLog:
             line = line[:-2] + b',"apps":[]}\n'
         try:
             self._stream.write(line)
+            self._stream.flush()
         except OSError as error:
-            raise InputError(f"it cannot be written: {error.strerror}", place=str(self.path)) from None
+            raise _unwritable(self.path, error) from None
         self._note(head, has_rows=has_rows)
 
     def close(self) -> None:
         """Close the file."""
         if self._stream is not None:
-            self._stream.close()
+            with suppress(OSError):  # what could not be written was told when it was
+                self._stream.close()
 
     def heads(self) -> Iterator[dict[str, Any]]:
         """Yield the lines without their rows."""
@@ -171,7 +176,7 @@ def _lines_of(path: Path, header: Header) -> Iterator[tuple[dict[str, Any], byte
             raise UsageError(message, place=str(path), hint=hint)
         for line in stream:
             head = _parsed(line)
-            if head is None or "source" not in head:
+            if head is None or not isinstance(head.get("source"), str):
                 return
             yield head, line
 
@@ -194,12 +199,6 @@ def _line(value: Mapping[str, Any]) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode() + b"\n"
 
 
-def _state_of(item: Item) -> list[int] | None:
-    """Return size and time of change of a file on this machine; None of what is no single file."""
-    if item.kind in {"module", "remote", "refused"} or not item.location:
-        return None
-    try:
-        found = os.stat(item.location)  # noqa: PTH116 - a million times
-    except (OSError, ValueError):
-        return None
-    return [found.st_size, found.st_mtime_ns]
+def _unwritable(path: Path, error: OSError) -> InputError:
+    hint = "What it holds is not lost: the same scan goes on from there"
+    return InputError(f"it cannot be written: {error.strerror}", place=printable(str(path)), hint=hint)

@@ -11,17 +11,18 @@ from collections.abc import Container, Iterator
 from dataclasses import replace
 from typing import Final
 
-from droidgate.apk.bundle_files import TemporarySource, open_app
+from droidgate.apk.bundle_files import open_app
 from droidgate.apk.byte_source import ByteSource
 from droidgate.apk.file_kinds import is_binary_xml, is_zip
 from droidgate.apk.files import FileSource
 from droidgate.apk.reader import Apk
 from droidgate.coverage.digests import digest_of_apk, digest_of_content
-from droidgate.coverage.inputs import Item
-from droidgate.coverage.remote import fetch
+from droidgate.coverage.inputs import Item, state_of
+from droidgate.coverage.remote import open_remote
 from droidgate.coverage.scanned import KNOWN, PART, Scanned, SplitIdentity
 from droidgate.coverage.unit_rows import Unit, rows_of_unit
 from droidgate.formats import SourceFile, detect_format, load_formats
+from droidgate.model.capability import Capability, Provider
 from droidgate.model.errors import DroidgateError, InputError
 from droidgate.sources import SourceReading, read_content, read_one_module, read_opened
 from droidgate.sources.android_project import MAIN, Module
@@ -33,6 +34,9 @@ from droidgate.sources.manifest import is_manifest
 from droidgate.sources.resources import SourceSet
 
 _DESCRIPTOR: Final = "descriptor"
+_SMALLEST_MANIFEST: Final = b'<manifest package="a.b"><application/></manifest>'
+_INSIDE: Final = "!/"
+"""Stands between an archive's name and that of a file in it; what is read goes by no name here."""
 
 
 def scan_one(item: Item, known: Container[str] = ()) -> Scanned:
@@ -42,17 +46,38 @@ def scan_one(item: Item, known: Container[str] = ()) -> Scanned:
         item: The input.
         known: Units whose rows need not be made again.
 
-    What cannot be read is a result with its reason. Nothing is raised but what ends the process (no memory),
-    and mistakes of ours.
+    What cannot be read is a result with its reason; so is a file that changes while it is read, since its
+    digest and its rows may be of two contents. Nothing is raised but what ends the process (no memory), and
+    mistakes of ours.
     """
+    state = state_of(item)
     try:
-        return _SCANS[item.kind](item, known)
+        scanned = _SCANS[item.kind](item, known)
     except DroidgateError as error:
-        return Scanned.failed(item.source, "unreadable", _reason_of(error), kind=_kind_of(item))
+        # The row names the input already: an error at its own place need not say it again.
+        reason = error.message if error.place == item.source else _reason_of(error)
+        scanned = Scanned.failed(item.source, "unreadable", reason, kind=_kind_of(item))
+    if state != state_of(item):
+        scanned = Scanned.failed(item.source, "unreadable", "it changed while it was read", kind=scanned.kind)
+    scanned.state = state
+    return scanned
+
+
+def load_ahead() -> None:
+    """Do once what every input takes, so that nothing has to be loaded any more while its clock runs."""
+    import droidgate.apk.application  # noqa: F401, PLC0415 - reading an APK loads it late
+
+    reading = _read_descriptor(_SMALLEST_MANIFEST, must_be_one=True)
+    if reading is not None:
+        provider = Provider(protocol="mcp", capabilities=(Capability(id="one"),))
+        reading = replace(reading, providers=(provider,))
+        findings = tuple(check_reading(reading, load_formats().values(), lambda _: None))
+        rows_of_unit(Unit("0" * 64, reading, findings))
 
 
 def _reason_of(error: DroidgateError) -> str:
-    return f"{error.place}: {error.message}" if error.place else error.message
+    place = (error.place or "").removeprefix(_INSIDE)
+    return f"{place}: {error.message}" if place else error.message
 
 
 def _kind_of(item: Item) -> str:
@@ -76,9 +101,8 @@ def _scan_apk(item: Item, known: Container[str]) -> Scanned:
 
 
 def _scan_remote(item: Item, known: Container[str]) -> Scanned:
-    source = TemporarySource(name="")
+    source = open_remote(item.location)
     try:
-        fetch(item.location, source.write)
         return _scan_opened(item, source, known)
     finally:
         source.close()

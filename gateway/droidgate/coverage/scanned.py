@@ -59,6 +59,7 @@ class Scanned:
         size: As in the row.
         unit: As in the row.
         identity: Of an APK.
+        state: Size and time of change of its file as they were before it was read, for the log.
         rows: The rows of its unit.
     """
 
@@ -70,6 +71,7 @@ class Scanned:
     size: int | None = None
     unit: str | None = None
     identity: SplitIdentity | None = None
+    state: list[int] | None = None
     rows: UnitRows | None = field(default=None, repr=False)
 
     @classmethod
@@ -95,6 +97,8 @@ class Scanned:
             "outcome": self.outcome,
             "reason": None if self.reason is None else clean(self.reason),
         }
+        if self.state is not None:
+            head["state"] = self.state
         if self.identity is not None:
             one = self.identity
             head["identity"] = [clean(one.package), one.split and clean(one.split), one.version]

@@ -41,6 +41,8 @@ class Unit:
         findings: What the linters object to.
         version_name: Of an APK.
         prefix: What places begin with that is not part of the content.
+        is_installed: It is an installed app: a phone says whether it is enabled.
+        enabled: What the phone says, None where it cannot be asked.
     """
 
     id: str
@@ -48,6 +50,8 @@ class Unit:
     findings: Sequence[Finding] = ()
     version_name: str | None = None
     prefix: str = "!/"
+    is_installed: bool = False
+    enabled: bool | None = None
 
 
 def rows_of_unit(unit: Unit) -> UnitRows:
@@ -109,6 +113,7 @@ class _UnitRows:
             minimum_sdk=one.minimum_sdk,
             target_sdk=one.target_sdk,
             signers=one.signers,
+            enabled=self._unit.enabled if self._unit.is_installed else _is_enabled(one),
             has_launcher=any(map(_is_launched, one.of_kind("activity"))),
             components=sum(component.kind != "application" for component in one.components),
         )
@@ -197,6 +202,7 @@ class _UnitRows:
                 message=one.message,
                 hint=one.hint,
                 rule=one.rule,
+                releases=one.releases,
                 place=self._place(one.source),
             )
 
@@ -233,6 +239,10 @@ class _UnitRows:
 
     def _place(self, place: Place | None) -> str | None:
         return None if place is None else str(place).removeprefix(self._unit.prefix)
+
+
+def _is_enabled(one: Application) -> bool:
+    return all(whole.enabled for whole in one.of_kind("application"))
 
 
 def _is_launched(one: Component) -> bool:

@@ -20,12 +20,14 @@ from typing import BinaryIO, Final
 from droidgate.coverage.frames import read_frame, write_frames
 from droidgate.coverage.inputs import Item
 from droidgate.coverage.known import KnownUnits
+from droidgate.coverage.scan_one import load_ahead
 from droidgate.coverage.scanned import Scanned
 
 READY: Final = b"ready"
 OUT_OF_MEMORY: Final = "too-much-memory"
 SCAN_ONE: Final = "droidgate.coverage.scan_one:scan_one"
 _RARELY: Final = 100_000
+_LONGEST_ALARM: Final = 1 << 30
 _MEBIBYTE: Final = 1 << 20
 
 Work = Callable[[Item, Container[str]], Scanned]
@@ -70,7 +72,7 @@ def limit_memory(memory: int) -> None:
         return
     most = pages * resource.getpagesize() + memory
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    if hard == resource.RLIM_INFINITY or most < hard:
+    if most <= sys.maxsize and (hard == resource.RLIM_INFINITY or most < hard):
         resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 
 
@@ -100,15 +102,19 @@ def serve(incoming: BinaryIO, outgoing: BinaryIO, duty: Duty) -> None:
 
 
 def _end_yourself_after(deadline: float) -> None:
-    """Let the system end this process where the scan, which should, is not there any more."""
+    """Let the system end this process where the scan, which should, is not there any more.
+
+    A process that gets no input for as long is ended too: beside a worker of a cluster nobody else would.
+    """
     if hasattr(signal, "alarm"):
-        signal.alarm(int(2 * deadline) + 10)
+        signal.alarm(int(min(2 * deadline + 10, _LONGEST_ALARM)))
 
 
 def main(arguments: list[str]) -> None:
     """Run a worker on standard input and output."""
     memory, deadline, work, known = arguments
     duty = Duty(load_work(work), KnownUnits(known), int(memory), float(deadline))
+    load_ahead()  # before the clock of the first input runs
     outgoing = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what anything prints must not get between the answers
     limit_memory(duty.memory)

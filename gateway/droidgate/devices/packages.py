@@ -89,6 +89,34 @@ def _read_package(line: str, number: int) -> InstalledPackage:
     return InstalledPackage(name, path, version, int(found["uids"].split(",", 1)[0]))
 
 
+def disabled_packages(device: Device, user: int = 0) -> frozenset[str]:
+    """Return the packages that are disabled as a whole for a user: by their manifest, the user or the shell.
+
+    Raises:
+        DeviceError: the device fails, or its output is not that of `pm list packages`.
+    """
+    result = device.run(["pm", "list", "packages", "-d", "--user", check_user(user)])
+    return read_disabled(result.text, result.exit_status, result.error_text)
+
+
+def read_disabled(text: str, exit_status: int = 0, error_text: str = "") -> frozenset[str]:
+    """Read what `pm list packages -d` printed: one `package:NAME` per line, or nothing.
+
+    Raises:
+        CommandFailedError: it ended with an error.
+        DeviceOutputError: a line is none of these.
+    """
+    if exit_status != 0:
+        raise command_failed(_LIST, exit_status, text, error_text)
+    names = set()
+    for number, line in output_lines(_LIST, text):
+        name = line.removeprefix("package:")
+        if name == line or not is_package(name):
+            raise DeviceOutputError(_LIST, "the line is no package", line=number, text=line)
+        names.add(name)
+    return frozenset(names)
+
+
 def package_paths(device: Device, package: str, user: int = 0) -> list[str]:
     """Return the APKs of a package: the base APK first, then its splits; nothing where it is not installed.
 

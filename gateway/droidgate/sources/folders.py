@@ -231,8 +231,15 @@ class _Walk:
                     self._note_manifest(name)
                 elif entry.name.endswith(LOOSE_ENDINGS) and _is_file(entry):
                     self._loose.append(inner)
-                elif entry.name.lower().endswith(ARCHIVE_ENDINGS) and _is_file(entry):
-                    self._archives.append(inner)
+                elif entry.name.lower().endswith(ARCHIVE_ENDINGS):
+                    self._note_archive(entry, inner)
+
+    def _note_archive(self, entry: os.DirEntry[str], name: str) -> None:
+        if _is_file(entry):
+            self._archives.append(name)
+        else:
+            place = join_spelled(self._spelled, name)
+            self._scan.problems.append(InputError("it is no regular file, or a link to none", place=place))
 
     def _note_manifest(self, source_set: str) -> None:
         parts = source_set.split("/") if source_set else []
