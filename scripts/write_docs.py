@@ -1,9 +1,10 @@
-"""Writes the generated pages of docs/, the published JSON Schemas, and the generated parts of README.md.
+"""Writes the generated pages of docs/, the published JSON Schemas, and the generated parts of other pages.
 
     python scripts/write_docs.py           write what is not current
     python scripts/write_docs.py --check   say what is not current, and end with 1 if something is
 
-A part of README.md stands between `<!-- NAME -->` and `<!-- end of NAME -->`; the names are those of `PARTS`.
+A part of a page of `PAGES_WITH_PARTS` stands between `<!-- NAME -->` and `<!-- end of NAME -->`; `PARTS` has
+the names.
 """
 
 import functools
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -108,8 +110,8 @@ def pages() -> dict[str, str]:
     return written
 
 
-def readme_with_parts(text: str) -> str:
-    """Return README.md's text with its generated parts as they should be."""
+def with_parts(text: str) -> str:
+    """Return a page's text with its generated parts as they should be."""
     for name, part in PARTS.items():
         start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
         pattern = re.compile(f"{re.escape(start)}.*?{re.escape(end)}", re.DOTALL)
@@ -188,6 +190,16 @@ def formats_part() -> str:
         for dialect in one.dialects
     ]
     return _table(("dialect", "read", "written", "what it is"), rows)
+
+
+def protocols_part() -> str:
+    """Return the table of formats, each with the dialects that are read and written."""
+    rows = []
+    for one in load_formats().values():
+        read = [f"`{dialect.id}`" for dialect in one.dialects if dialect.readable]
+        written = [f"`{dialect.id}`" for dialect in one.dialects if can_write(one, dialect.id)]
+        rows.append((one.title, f"`{one.id}`", ", ".join(read), ", ".join(written) or "-"))
+    return _table(("protocol", "id", "read", "written"), rows)
 
 
 def default_matrix_part() -> str:
@@ -273,35 +285,135 @@ def _cell(text: str) -> str:
     return "".join(escaped).replace("|", "\\|")
 
 
-TOUR: dict[str, tuple[str, int]] = {
-    "inspect": ("droidgate inspect device_shim/apps/clock-in", 20),
-    "convert": ("droidgate convert device_shim/apps/clock-in --to mmcp -o out", 30),
-    "migrate": (
-        "droidgate migrate device_shim/apps/pdf-tool --to mobile-mcp --into device_shim/apps/weather",
-        34,
+@dataclass(frozen=True)
+class Step:
+    """One step of the tour.
+
+    Attributes:
+        commands: What a user types, line by line, in a checkout.
+        remarks: Show what goes to standard error too.
+    """
+
+    commands: tuple[str, ...]
+    remarks: bool = False
+
+
+_FILES = "--html out/july.html --sarif out/july.sarif --csv out/tables"
+_ASK = 'droidgate catalog sql --catalog out/june "{}"'
+
+TOUR: dict[str, Step] = {
+    "inspect": Step(("droidgate inspect device_shim/apps/clock-in",)),
+    "convert": Step(("droidgate convert device_shim/apps/clock-in --to mmcp -o out",)),
+    "migrate": Step(
+        ("droidgate migrate device_shim/apps/pdf-tool --to mobile-mcp --into device_shim/apps/weather",)
     ),
-    "lint": ("droidgate lint docs/examples/lint/app_functions_v2.xml", 20),
-    "diff": ("droidgate diff docs/examples/diff/old.json docs/examples/diff/new.json --fail-on breaking", 20),
+    "lint": Step(("droidgate lint docs/examples/lint/app_functions_v2.xml",)),
+    "diff": Step(
+        ("droidgate diff docs/examples/diff/old.json docs/examples/diff/new.json --fail-on breaking",)
+    ),
+    "scan": Step(
+        (
+            "mkdir -p out && cp docs/examples/diff/old.json out/server.json",
+            "droidgate scan device_shim/apps out/server.json --catalog out/june",
+        )
+    ),
+    "sql": Step(
+        (_ASK.format("SELECT package, protocol, dialect, capabilities FROM providers ORDER BY ALL"),)
+    ),
+    "losses": Step(
+        (
+            _ASK.format(
+                "SELECT target, level, count(*) AS capabilities FROM crossings "
+                "WHERE target IN ('mcp+2025-11-25', 'mobile-mcp+1.0') GROUP BY ALL ORDER BY ALL"
+            ),
+        )
+    ),
+    "coverage": Step(("droidgate coverage out/june",)),
+    "scan again": Step(
+        (
+            "cp docs/examples/diff/new.json out/server.json",
+            "droidgate scan device_shim/apps out/server.json --catalog out/july --known out/june",
+        )
+    ),
+    "files": Step((f"droidgate coverage out/july --since out/june {_FILES} > out/july.txt",), remarks=True),
+    "changes": Step(("sed -n '/^Since/,$p' out/july.txt",)),
 }
-"""The README's tour: step to its command and how many lines of its output are shown."""
+"""The tour of README.md and docs/tour.md; its steps are taken in this order, in one folder."""
 
 
-def tour_part(step: str) -> str:
-    """Return one step of the tour: the command and what it really prints, cut where it is long."""
-    command, shown = TOUR[step]
-    with tempfile.TemporaryDirectory() as folder:
-        arguments = [folder if one == "out" else one for one in shlex.split(command)[1:]]
-        run = subprocess.run(
-            [sys.executable, "-m", "droidgate", *arguments],
-            cwd=CHECKOUT,
-            capture_output=True,
+@functools.cache
+def take_tour() -> dict[str, list[tuple[str, list[str]]]]:
+    """Run each step of the tour; return its commands with the lines that they really print."""
+    with tempfile.TemporaryDirectory() as made:
+        return take_tour_in(Path(made))
+
+
+def take_tour_in(folder: Path) -> dict[str, list[tuple[str, list[str]]]]:
+    """Run each step of the tour in an empty folder, where what it writes is left in `out`.
+
+    The commands run as they are written, in a shell, beside this checkout's samples and docs.
+    """
+    for name in ("device_shim", "docs"):
+        (folder / name).symlink_to(CHECKOUT / name)
+    return {name: take_step(step, folder) for name, step in TOUR.items()}
+
+
+def take_step(step: Step, folder: Path) -> list[tuple[str, list[str]]]:
+    """Run a step's commands in a folder, and return them with what each prints.
+
+    Raises:
+        RuntimeError: a command fails, or the step prints nothing at all. To end with 1, which says that a
+            threshold is reached, is no failure.
+    """
+    programs = folder / "bin"
+    programs.mkdir(exist_ok=True)
+    program = programs / "droidgate"
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m droidgate "$@"\n')
+    program.chmod(0o755)
+    environment = {
+        **os.environ,
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "DROIDGATE_HOME": str(folder / "home"),
+    }
+    taken = []
+    for command in step.commands:
+        run = subprocess.run(  # noqa: S602
+            command,
+            shell=True,
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT if step.remarks else subprocess.PIPE,
             text=True,
             check=False,
         )
-        lines = run.stdout.replace(folder, "out").splitlines()
-    if len(lines) > shown:
-        lines = [*lines[:shown], f"... ({len(lines) - shown} more lines)"]
-    return "\n".join(["```", f"$ {command}", *(line.rstrip() for line in lines), "```", ""])
+        if run.returncode not in (ExitCode.OK, ExitCode.FINDINGS):
+            raise RuntimeError(f"{command} ended with {run.returncode}: {run.stderr or run.stdout}")
+        taken.append((command, [line.rstrip() for line in run.stdout.rstrip().splitlines()]))
+    if not any(printed for _, printed in taken):
+        raise RuntimeError(f"{'; '.join(step.commands)} printed nothing")
+    return taken
+
+
+def shell_block(taken: Iterable[tuple[str, list[str]]], *, shown: int | None = None) -> str:
+    """Return commands with what they printed as a block of Markdown, cut after so many lines of each."""
+    lines = []
+    for command, printed in taken:
+        left_out = 0 if shown is None else max(0, len(printed) - shown)
+        lines += [f"$ {command}", *printed[: len(printed) - left_out]]
+        lines += [f"... ({left_out} more lines)"] if left_out else []
+    return "\n".join(["```", *lines, "```", ""])
+
+
+def _tour_part(step: str, *, shown: int | None = None) -> str:
+    return shell_block(take_tour()[step], shown=shown)
+
+
+def _reach_part() -> str:
+    """Return the beginning of a report: what there is, the protocols, and who reaches which capabilities."""
+    ((command, printed),) = take_tour()["coverage"]
+    end_of_third = [number for number, line in enumerate(printed) if not line][2]
+    return shell_block([(command, printed)], shown=end_of_third)
 
 
 def phone_part() -> str:
@@ -329,22 +441,27 @@ def phone_part() -> str:
 
 PARTS: dict[str, Callable[[], str]] = {
     "tour: discover": phone_part,
-    **{f"tour: {step}": functools.partial(tour_part, step) for step in TOUR},
+    **{f"tour: {step}": functools.partial(_tour_part, step) for step in TOUR},
+    "tour: migrate": functools.partial(_tour_part, "migrate", shown=21),
+    "tour: reach": _reach_part,
     "support matrix": default_matrix_part,
-    "formats": formats_part,
+    "protocols": protocols_part,
     "commands": commands_part,
     "exit codes": exit_codes_part,
 }
-"""The generated parts that README.md may have."""
+"""The generated parts that a page may have."""
+
+PAGES_WITH_PARTS = (CHECKOUT / "README.md", CHECKOUT / "docs" / "tour.md")
 
 
-def wanted_files() -> dict[Path, str]:
-    """Return every generated file with the text it should have."""
-    files = {CHECKOUT / "docs" / name: text for name, text in pages().items()}
-    readme = CHECKOUT / "README.md"
-    if readme.is_file():
-        files[readme] = readme_with_parts(readme.read_text(encoding="utf-8"))
-    return files
+def whole_pages() -> dict[Path, str]:
+    """Return every file that is generated as a whole, with the text it should have."""
+    return {CHECKOUT / "docs" / name: text for name, text in pages().items()}
+
+
+def pages_with_parts() -> dict[Path, str]:
+    """Return every page that has generated parts, with the text it should have; this takes the whole tour."""
+    return {path: with_parts(path.read_text(encoding="utf-8")) for path in PAGES_WITH_PARTS}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -352,7 +469,7 @@ def main(arguments: Sequence[str]) -> int:
     only_check = "--check" in arguments
     stale = [
         (path, text)
-        for path, text in wanted_files().items()
+        for path, text in {**whole_pages(), **pages_with_parts()}.items()
         if not path.is_file() or path.read_text(encoding="utf-8") != text
     ]
     for path, text in stale:

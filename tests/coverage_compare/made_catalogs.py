@@ -65,6 +65,8 @@ class App:
     version: int | None = 1
     label: str | None = None
     source: str | None = None
+    signers: tuple[str, ...] = ("ab",)
+    enabled: bool | None = True
     findings: Sequence[Mapping[str, Any]] = ()
 
 
@@ -150,6 +152,7 @@ def _rows_of(unit: str, app: App) -> Iterable[Row]:
             "message": "m",
             "hint": None,
             "rule": None,
+            "releases": (),
             "place": "AndroidManifest.xml:3",
         }
         yield FindingRow(unit=unit, finding=number, **{**told, **finding})
@@ -166,7 +169,8 @@ def _app_row(unit: str, app: App) -> AppRow:
         description=None,
         minimum_sdk=26,
         target_sdk=36,
-        signers=("ab",),
+        signers=app.signers,
+        enabled=app.enabled,
         has_launcher=app.has_launcher,
         components=1,
     )
@@ -249,12 +253,15 @@ def _capability_row(
 
 def _crossing_row(unit: str, key: tuple[int, int], target: str, tool: Tool) -> CrossingRow:
     counts = dict.fromkeys(("read", "renamed", "moved", "widened", "defaulted", "dropped", "impossible"), 0)
+    level = tool.levels.get(target, "exact")
+    if level in counts:
+        counts[level] = 1
     return CrossingRow(
         unit=unit,
         provider=key[0],
         capability=key[1],
         target=target,
-        level=tool.levels.get(target, "exact"),
+        level=level,
         provider_level="exact",
         **counts,
     )

@@ -74,6 +74,29 @@ def test_another_protocol_beside_the_old_one_comes_with_all_its_capabilities(tmp
     assert counts.apps_changed == 1
 
 
+def test_an_app_that_somebody_else_signed_is_told_whether_it_declares_the_same_or_not(tmp_path: Path) -> None:
+    history = _history(
+        tmp_path,
+        (
+            App("alike", [mmcp(NOTE)], signers=("ab",)),
+            App("both", [mmcp(NOTE)], signers=("ab",)),
+            App("more", [mmcp(NOTE)], signers=("cd", "ab")),
+            App("source", [mmcp(NOTE)], signers=()),
+        ),
+        (
+            App("alike", [mmcp(NOTE)], signers=("cd",)),
+            App("both", [mmcp(Tool("create_note", description="other words"))], signers=("cd",)),
+            App("more", [mmcp(NOTE)], signers=("ab", "cd")),
+            App("source", [mmcp(NOTE)], signers=("ab",)),
+        ),
+    )
+    counts = history.counts
+    assert (counts.apps_resigned, counts.apps_changed, counts.apps_added, counts.apps_removed) == (2, 1, 0, 0)
+    assert (counts.unchanged, counts.breaking, history.left_out) == (3, 1, 0)
+    told = {one.package: (one.status, one.resigned, one.weight) for one in history.apps}
+    assert told == {"alike": ("changed", True, None), "both": ("changed", True, "breaking")}
+
+
 def test_of_several_versions_in_a_catalog_the_newest_counts(tmp_path: Path) -> None:
     history = _history(
         tmp_path,
@@ -92,6 +115,58 @@ def test_a_descriptor_is_known_again_by_its_source(tmp_path: Path) -> None:
     )
     assert [(one.package, one.status) for one in history.apps] == [("b.json", "changed")]
     assert history.counts.unchanged == 1
+
+
+def test_a_descriptor_is_known_again_where_the_folder_of_all_sources_moved(tmp_path: Path) -> None:
+    history = _history(
+        tmp_path,
+        (
+            App(None, [tool_list(NOTE)], source="january/x/a.json"),
+            App(None, [tool_list(NOTE)], source="january/b.json"),
+            App("stays", [mmcp(NOTE)], source="january/app.apk"),
+        ),
+        (
+            App(None, [tool_list(NOTE)], source="june/x/a.json"),
+            App(None, [tool_list(Tool("x"))], source="june/b.json"),
+            App(None, [tool_list(NOTE)], source="june/c.json"),
+            App("stays", [mmcp(NOTE)], source="june/app.apk"),
+        ),
+    )
+    told = [(one.package, one.status) for one in history.apps]
+    assert told == [("june/b.json", "changed"), ("june/c.json", "added")]
+    assert (history.counts.unchanged, history.counts.apps_removed) == (2, 0)
+
+
+def test_descriptors_of_one_name_in_two_folders_are_not_taken_for_one(tmp_path: Path) -> None:
+    kept = App(None, [tool_list(NOTE)], source="all/kept.json")
+    history = _history(
+        tmp_path,
+        (kept, App(None, [tool_list(NOTE)], source="all/x/a.json")),
+        (kept, App(None, [tool_list(Tool("y"))], source="all/y/a.json")),
+    )
+    assert {(one.package, one.status) for one in history.apps} == {
+        ("all/x/a.json", "removed"),
+        ("all/y/a.json", "added"),
+    }
+
+
+def test_the_trend_counts_what_the_changes_count(tmp_path: Path) -> None:
+    twice = (App("a", [mmcp(NOTE)], version=1), App("a", [mmcp(NOTE, Tool("x"))], version=2))
+    history = _history(tmp_path, (App("a", [mmcp(NOTE)], version=1),), twice)
+    before, after = history.trend
+    assert (after.apps, after.declaring_apps, after.providers, after.capabilities) == (1, 1, 1, 2)
+    counts = history.counts
+    came = counts.capabilities_added - counts.capabilities_removed
+    assert after.capabilities - before.capabilities == came == 1
+    assert after.apps - before.apps == counts.apps_added - counts.apps_removed == 0
+
+
+def test_a_year_of_catalogs_is_a_trend(tmp_path: Path) -> None:
+    months = [(App("a", [mmcp(*(Tool(f"tool_{at}") for at in range(month + 1)))]),) for month in range(12)]
+    history = _history(tmp_path, *months)
+    assert [one.capabilities for one in history.trend] == list(range(1, 13))
+    assert [one.since_last and one.since_last.capabilities_added for one in history.trend[1:]] == [1] * 11
+    assert (history.since, history.counts.capabilities_added) == ("c10", 1)
 
 
 def test_many_catalogs_make_a_trend(tmp_path: Path) -> None:

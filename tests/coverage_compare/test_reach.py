@@ -111,7 +111,16 @@ def test_the_conditions_of_the_shim_are_told_with_the_frontend_that_they_are_of(
         "Mobile-MCP bound: the agent is visible and binds with flag 512; else S",
         "Mobile-MCP started: S",
     )
-    assert cells["mcp-client"].needs == ("S",)
+    assert cells["mcp-client"].needs[0] == "S"
+
+
+def test_what_an_agent_lacks_to_use_the_gateway_stands_with_what_it_reaches_through_it() -> None:
+    lacks = {one.id: one.gateway_needs for one in load_reach().agents if one.gateway_needs is not None}
+    assert "MCP server" in lacks["mcp-client"]
+    through = _cells(Standing(interface="mobile-mcp", kind="service"))
+    assert {agent for agent, cell in through.items() if set(lacks.values()) & set(cell.needs)} == set(lacks)
+    by_itself = _cells(Standing(interface="mcp"))["mcp-client"]
+    assert (by_itself.reach, by_itself.needs) == ("native", ())
 
 
 def test_without_a_cell_of_the_shim_there_is_no_gateway() -> None:

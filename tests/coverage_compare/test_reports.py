@@ -1,5 +1,7 @@
 """What a report says of catalogs whose rows are typed by hand, and of the sample apps."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +205,28 @@ def test_chosen_apps_are_translated_and_others_are_not(several: Catalog) -> None
     assert "send_message" in written["mcp+2025-11-25"].files[0].text
 
 
+def test_a_function_that_is_off_at_first_needs_its_app_for_every_agent(tmp_path: Path) -> None:
+    declared = functions(Tool("createNote"), Tool("print", flags={"enabledByDefault": False}))
+    details = report_of(make_catalog(tmp_path / "c", App("a", [declared])), details=True).details
+    assert details is not None
+    (off,) = [one for one in details.capabilities if one.id == "print"]
+    (on,) = [one for one in details.capabilities if one.id == "createNote"]
+    needed = "the app enables it, which is off at first"
+    for one, is_told in ((off, True), (on, False)):
+        cells = details.reach_profiles[one.reach].cells
+        assert {needed in cell.needs for cell in cells if cell.reach in ("native", "gateway")} == {is_told}
+
+
+def test_an_app_that_is_disabled_is_reached_by_nobody(tmp_path: Path) -> None:
+    declared = [mobile_mcp(Tool("send_message"))]
+    catalog = make_catalog(
+        tmp_path / "c", App("off", declared, enabled=False), App("unknown", declared, enabled=None)
+    )
+    report = report_of(catalog)
+    assert reach_of(report)["mobile-mcp"] == (1, 0, 0, 1)
+    assert best_of(report)["ui"] == (0, 0, 1, 1)
+
+
 def test_quality_is_counted_from_the_rows(tmp_path: Path) -> None:
     poor = Tool(
         "x1", description=None, facts={"undescribed_count": 1, "untyped_count": 1, "parameter_count": 2}
@@ -210,7 +234,7 @@ def test_quality_is_counted_from_the_rows(tmp_path: Path) -> None:
     good = Tool("sendMessage", parameters={"text": "string"})
     marked = [
         {"origin": "security", "provider": 0, "code": "exported-without-permission"},
-        {"origin": "lint", "provider": 0, "level": "error", "message": "lost on Android 16 QPR2"},
+        {"origin": "lint", "provider": 0, "level": "error", "releases": ("16-qpr2",)},
         {"origin": "reading", "provider": 0, "level": "read"},
     ]
     catalog = make_catalog(
@@ -221,8 +245,8 @@ def test_quality_is_counted_from_the_rows(tmp_path: Path) -> None:
     assert (whole.capabilities, whole.undescribed_capabilities, whole.poor_names) == (2, 1, 1)
     assert (whole.parameters, whole.undescribed_parameters, whole.untyped_parameters) == (3, 1, 1)
     assert (whole.lint_errors, whole.marks, whole.bent, whole.tokens) == (1, 1, 1, 20)
-    # 100 - 30 - 20 / 2 - 15 / 2 - 10 - 15 - 10, and nothing to object to.
-    assert [(one.package, one.figures.score) for one in quality.worst] == [("poor", 18), ("good", 100)]
+    # 100 - 30 - 20 / 2 - 15 / 2 - 10 - 15 - 10; to the other there is nothing to object.
+    assert [(one.package, one.figures.score) for one in quality.worst] == [("poor", 18)]
     assert [(one.origin, one.level, one.findings, one.apps) for one in quality.findings] == [
         ("lint", "error", 1, 1),
         ("reading", "read", 1, 1),
@@ -233,16 +257,43 @@ def test_quality_is_counted_from_the_rows(tmp_path: Path) -> None:
     ]
 
 
-def test_a_finding_that_names_every_release_counts_for_each(tmp_path: Path) -> None:
-    finding = {"provider": 0, "message": "so on every release from Android 16 on"}
-    catalog = make_catalog(tmp_path / "c", App("a", [functions(Tool("one"))], findings=[finding]))
+def test_a_finding_counts_for_the_releases_that_it_is_true_of_and_not_for_those_that_it_names(
+    tmp_path: Path,
+) -> None:
+    older = {"provider": 0, "releases": ("16", "16-qpr1"), "message": "not read before Android 17"}
+    always = {"provider": 0, "message": "so on every release from Android 16 on"}
+    unknown = {"provider": 0, "releases": ("99",), "level": "error"}
+    catalog = make_catalog(
+        tmp_path / "c", App("a", [functions(Tool("one"))], findings=[unknown, older, always])
+    )
     releases = report_of(catalog).quality.releases
-    assert [(one.release, one.warnings) for one in releases] == [
-        ("Android 16", 1),
-        ("Android 16 QPR1", 1),
-        ("Android 16 QPR2", 1),
-        ("Android 17", 1),
+    assert [(one.release, one.protocol, one.errors, one.warnings, one.apps) for one in releases] == [
+        ("Android 16", "appfunctions", 0, 1, 1),
+        ("Android 16 QPR1", "appfunctions", 0, 1, 1),
+        ("99", "appfunctions", 1, 0, 1),
     ]
+
+
+def test_findings_on_apps_that_declare_nothing_count_in_the_whole(tmp_path: Path) -> None:
+    errors = [{"level": "error"}, {"level": "error"}]
+    catalog = make_catalog(
+        tmp_path / "c", App("mute", findings=errors), App("good", [mmcp(Tool("find_note"))], findings=errors)
+    )
+    quality = report_of(catalog).quality
+    assert quality.all.lint_errors == sum(one.findings for one in quality.findings) == 4
+    assert [one.package for one in quality.worst] == ["good"]
+
+
+def test_the_meaning_of_every_linters_code_is_told() -> None:
+    script = (
+        "from droidgate.model.findings import FINDING_CODES; import droidgate.formats as f;"
+        "before = set(FINDING_CODES); f.load_linters();"
+        "print(*sorted(set(FINDING_CODES) - before))"
+    )
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    codes = answer.stdout.split()
+    for one in ("appfunctions-no-description", "mobile-mcp-action", "mmcp-exported"):
+        assert one in codes
 
 
 def test_a_form_that_is_not_known_is_reached_by_nobody(tmp_path: Path) -> None:
@@ -261,13 +312,14 @@ def test_an_empty_catalog_has_a_report(tmp_path: Path) -> None:
 def test_the_sample_apps_are_reached_as_their_pages_say(tmp_path: Path) -> None:
     catalog = scan_into(tmp_path / "c", CHECKOUT / "device_shim/apps").catalog
     report = report_of(catalog, details=True)
-    assert report.totals.capabilities == 17
+    assert report.totals.capabilities == 20
     details = report.details
     assert details is not None
     ids = [one.id for one in report.agents]
     best = {one.package: dict(zip(ids, one.best, strict=True)) for one in details.apps}
     own = {
         "clockin": "mobile-mcp",
+        "tally": "mobile-mcp",
         "pdftool": "mmcp-activity",
         "weather": "mmcp-broadcast",
         "notes": "app-functions",

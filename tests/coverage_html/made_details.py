@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from droidgate.coverage import document as d
-from droidgate.coverage.reach import agents
+from droidgate.coverage.reach import Reaching, Standing, agents, reach_of_app
 from droidgate.model.json_values import one_line_json
 from droidgate_mappings.taxonomy import load_taxonomy
 from synthetic_ecosystem.names import MadeCapability, Names
@@ -31,7 +31,12 @@ TARGETS = (
     "mobile-mcp+1.0",
     "mobile-mcp+prototype",
 )
-_AGENT_OF = {"mobile-mcp": 0, "mmcp": 1, "appfunctions": 3, "mcp": 4}
+_INTERFACES = {
+    "mobile-mcp": "mobile-mcp",
+    "mmcp": "mmcp-activity",
+    "appfunctions": "app-function",
+    "mcp": "mcp",
+}
 _SETS: tuple[tuple[tuple[str, ...], int], ...] = (
     ((), 34),
     (("appfunctions",), 26),
@@ -103,6 +108,7 @@ class DetailsMaker:
         self._agents = agents()
         self._use_cases = [one.id for kind in load_taxonomy().app_types for one in kind.use_cases]
         self._likely = self._draw.sample(self._use_cases, len(self._use_cases) * 3 // 4)
+        self._reaching = Reaching()
         self._reach_profiles: dict[tuple[d.ReachCell, ...], int] = {}
         self._cells_of_profiles: list[tuple[d.ReachCell, ...]] = []
         self._level_profiles: dict[tuple[str | None, ...], int] = {}
@@ -273,6 +279,7 @@ class DetailsMaker:
                     message=message,
                     hint="Add a description" if code == "description-missing" else None,
                     rule=None,
+                    releases=(),
                     place=one.place,
                 )
             )
@@ -290,27 +297,9 @@ class DetailsMaker:
         return self._draw.choices(LEVELS, weights)[0]
 
     def _cells(self, protocol: str, levels: Sequence[str], *, has_launcher: bool) -> tuple[d.ReachCell, ...]:
-        made = []
-        for at, agent in enumerate(self._agents):
-            if agent.uses_screens:
-                made.append(_screen("it works on the app's screens", has_screen=has_launcher))
-            elif _AGENT_OF.get(protocol) == at:
-                made.append(
-                    d.ReachCell(reach="native", level="exact", reason="it speaks the protocol", needs=())
-                )
-            elif protocol == "observed":
-                made.append(_screen("the gateway does not call its protocol", has_screen=has_launcher))
-            else:
-                level = levels[TARGETS.index(agent.target or TARGETS[0])]
-                made.append(
-                    d.ReachCell(
-                        reach="gateway",
-                        level=level,
-                        reason="the gateway carries it",
-                        needs=("S",) if protocol != "appfunctions" else ("P",),
-                    )
-                )
-        return tuple(made)
+        crossings = dict(zip(TARGETS, levels, strict=True))
+        standing = Standing(interface=_INTERFACES.get(protocol), has_launcher=has_launcher, levels=crossings)
+        return self._reaching.cells(standing)
 
     def _profile_of(self, cells: tuple[d.ReachCell, ...]) -> int:
         at = self._reach_profiles.setdefault(cells, len(self._cells_of_profiles))
@@ -319,10 +308,7 @@ class DetailsMaker:
         return at
 
     def _undeclared(self, *, has_launcher: bool) -> tuple[d.ReachCell, ...]:
-        return tuple(
-            _screen("the app declares nothing", has_screen=has_launcher and one.uses_screens)
-            for one in self._agents
-        )
+        return tuple(reach_of_app(has_launcher, one.uses_screens) for one in self._agents)
 
     def _cells_at(self, position: int) -> tuple[d.ReachCell, ...]:
         return self._cells_of_profiles[position]
@@ -379,7 +365,3 @@ class DetailsMaker:
 def counts_by_reach(counted: Counter[d.Reach]) -> tuple[int, int, int, int]:
     native, gateway, screens, none = (counted[one] for one in d.REACHES)
     return native, gateway, screens, none
-
-
-def _screen(reason: str, *, has_screen: bool) -> d.ReachCell:
-    return d.ReachCell(reach="ui-only" if has_screen else "none", level=None, reason=reason, needs=())

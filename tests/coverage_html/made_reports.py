@@ -13,6 +13,7 @@ from coverage_html.made_details import LEVELS, PROTOCOLS, TARGETS, DetailsMaker,
 from droidgate.compare import Change
 from droidgate.coverage import document as d
 from droidgate.coverage.reach import agents
+from droidgate_mappings.reach import load_shim_table
 from droidgate_mappings.taxonomy import load_taxonomy
 
 
@@ -50,10 +51,7 @@ def _summary(name: str, details: d.Details) -> d.Report:
         protocols=_protocols(details),
         overlap=_overlap(apps),
         agents=agents(),
-        conditions={
-            "S": "The shim is installed, and its user grants the agent this app",
-            "P": "The agent, or the shim for it, holds the permission to call app functions",
-        },
+        conditions=load_shim_table().conditions,
         reach=_reach(details),
         levels=LEVELS,
         targets=TARGETS,
@@ -123,6 +121,7 @@ def _reach(details: d.Details) -> tuple[d.AgentReach, ...]:
                 apps=counts_by_reach(best),
                 capabilities=counts_by_reach(reach),
                 levels=tuple(d.Counted(name=one, count=levels[one]) for one in LEVELS if levels[one]),
+                version_alone=levels["dropped"] // 2,
                 reasons=tuple(
                     d.Counted(name=name, count=count)
                     for name, count in Counter(one.reason for one in cells).most_common(12)
@@ -228,6 +227,7 @@ def _history(details: d.Details) -> d.History:
             apps_added=apps // 25,
             apps_removed=apps // 90,
             apps_changed=apps // 14,
+            apps_resigned=apps // 120,
             capabilities_added=capabilities // 10,
             capabilities_removed=capabilities // 60,
             capabilities_changed=capabilities // 20,
@@ -272,6 +272,7 @@ def _changed(draw: random.Random, app: d.AppDetail) -> d.ChangedApp:
         capabilities_added=app.capabilities if status == "added" else 1,
         capabilities_removed=app.capabilities if status == "removed" else 0,
         capabilities_changed=1 if status == "changed" else 0,
+        resigned=False,
         providers=(provider,) if status == "changed" else (),
     )
 

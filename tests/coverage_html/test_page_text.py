@@ -7,10 +7,13 @@ import zlib
 from typing import Any
 
 import pytest
+from markupsafe import escape
 
 from coverage_html.made_reports import make_report
+from droidgate.coverage.document import Counted
 from droidgate.coverage.html.page import render_page
-from droidgate.coverage.html.views import percent, segments, shade, signed
+from droidgate.coverage.html.safe import marked
+from droidgate.coverage.html.views import counted, percent, segments, shade, signed
 
 
 def _data(page: str, name: str) -> Any:
@@ -115,3 +118,53 @@ def test_the_parts_of_a_bar_are_its_whole_length() -> None:
     bar = segments(("a", "b", "c"), (1, 0, 3))
 
     assert [(one.name, one.start, one.length) for one in bar] == [("a", 0.0, 25.0), ("c", 25.0, 75.0)]
+
+
+def test_what_stands_between_backticks_is_code_and_nothing_in_it_is_markup() -> None:
+    assert str(marked("Write `<a>` & `b`, not \u202ec")) == (
+        "Write <code>&lt;a&gt;</code> &amp; <code>b</code>, not \\u202ec"
+    )
+    assert str(marked(None)) == ""
+    report = make_report(10)
+    counted = report.quality.findings[0].model_copy(update={"meaning": "A `thing` of <b>"})
+    changed = report.model_copy(
+        update={"quality": report.quality.model_copy(update={"findings": (counted,)})}
+    )
+    assert '<td class="small">A <code>thing</code> of &lt;b&gt;</td>' in render_page(changed)
+
+
+def test_the_page_says_what_an_agent_lacks_and_how_many_links_there_are() -> None:
+    report = make_report(60)
+    page = render_page(report)
+    lacking = [one for one in report.agents if one.gateway_needs is not None]
+    assert lacking
+    for one in lacking:
+        assert page.count(f"ot yet: {escape(one.gateway_needs or '')}.") == 2
+    assert report.matching is not None
+    links = sum(one.count for one in report.matching.kinds)
+    assert f"by {links} links: " in page
+    told = report.model_copy(
+        update={"catalog": report.catalog.model_copy(update={"outcomes": (Counted(name="part", count=2),)})}
+    )
+    assert "2 splits · scanned by" in render_page(told)
+
+
+def test_the_page_tells_apart_what_loses_its_version_alone() -> None:
+    report = make_report(60)
+    counts = [one.version_alone for one in report.reach if one.version_alone]
+    assert counts
+    page = render_page(report)
+    assert page.count("<code>version</code> and no other part.") == len(counts)
+
+
+def test_one_of_something_is_told_in_the_singular() -> None:
+    assert [counted(count, "link") for count in (0, 1, 1_200)] == ["0 links", "1 link", "1,200 links"]
+    report = make_report(20)
+    assert report.matching is not None
+    kinds = (Counted(name="near-duplicate", count=1),)
+    one = {"groups": 1, "capabilities": 2, "kinds": kinds, "full_blocks": 1}
+    page = render_page(report.model_copy(update={"matching": report.matching.model_copy(update=one)}))
+    assert (
+        "2 capabilities are in 1 group of one use case each, by 1 link: 1 in nearly the same words." in page
+    )
+    assert "1 block was full" in page

@@ -37,7 +37,7 @@ def _load_script() -> ModuleType:
 
 
 write_docs = _load_script()
-WANTED: dict[Path, str] = write_docs.wanted_files()
+WANTED: dict[Path, str] = write_docs.whole_pages()
 
 
 @pytest.mark.parametrize("path", WANTED, ids=lambda path: str(path.relative_to(CHECKOUT)))
@@ -51,7 +51,8 @@ def test_no_generated_page_is_left_over() -> None:
     assert schemas <= WANTED.keys()
 
 
-def test_the_script_agrees_when_run_by_itself() -> None:
+@pytest.mark.timeout(400)
+def test_every_page_and_every_part_of_a_page_is_current_to_the_script() -> None:
     run = subprocess.run([sys.executable, SCRIPT, "--check"], capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
@@ -169,11 +170,38 @@ def test_published_schemas_are_json_schemas(path: Path) -> None:
     assert "schema" in schema["required"]
 
 
-def test_parts_of_the_readme_are_filled_in() -> None:
-    text = "before\n<!-- exit codes -->\nstale\n<!-- end of exit codes -->\nafter\n<!-- formats -->\nno end\n"
-    filled = write_docs.readme_with_parts(text)
+def test_parts_of_a_page_are_filled_in() -> None:
+    text = (
+        "before\n<!-- exit codes -->\nstale\n<!-- end of exit codes -->\nafter\n<!-- commands -->\nno end\n"
+    )
+    filled = write_docs.with_parts(text)
     assert "stale" not in filled
     assert "| 130 | Stopped by Ctrl-C |" in filled
     assert filled.startswith("before\n<!-- exit codes -->\n")
-    assert filled.endswith("<!-- end of exit codes -->\nafter\n<!-- formats -->\nno end\n")
-    assert write_docs.readme_with_parts(filled) == filled
+    assert filled.endswith("<!-- end of exit codes -->\nafter\n<!-- commands -->\nno end\n")
+    assert write_docs.with_parts(filled) == filled
+
+
+def test_every_part_has_a_place_and_every_place_a_part() -> None:
+    pages = [path.read_text(encoding="utf-8") for path in write_docs.PAGES_WITH_PARTS]
+    places = {
+        name for page in pages for name in re.findall(r"^<!-- (?!end of )(.+) -->$", page, re.MULTILINE)
+    }
+    assert places == write_docs.PARTS.keys()
+
+
+def test_a_step_of_the_tour_shows_what_was_typed_and_what_it_printed(tmp_path: Path) -> None:
+    step = write_docs.Step(("printf 'one \\ntwo\\nthree\\n'", "echo told >&2"))
+    taken = write_docs.take_step(step, tmp_path)
+    assert write_docs.shell_block(taken, shown=2) == (
+        "```\n$ printf 'one \\ntwo\\nthree\\n'\none\ntwo\n... (1 more lines)\n$ echo told >&2\n```\n"
+    )
+    told = write_docs.take_step(write_docs.Step(("echo told >&2",), remarks=True), tmp_path)
+    assert write_docs.shell_block(told) == "```\n$ echo told >&2\ntold\n```\n"
+
+
+def test_a_step_of_the_tour_that_fails_or_says_nothing_is_not_written_down(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match=r"^droidgate coverage nowhere ended with 3: error: nowhere: "):
+        write_docs.take_step(write_docs.Step(("droidgate coverage nowhere",)), tmp_path)
+    with pytest.raises(RuntimeError, match=r"^true printed nothing$"):
+        write_docs.take_step(write_docs.Step(("true",)), tmp_path)

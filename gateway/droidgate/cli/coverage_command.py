@@ -17,7 +17,8 @@ Since = Annotated[
     typer.Option(
         "--since",
         metavar="OLD",
-        help="An earlier catalog: tell what changed; may be repeated, the oldest first",
+        help="An earlier catalog: tell what changed; may be repeated, the oldest first: catalogs have no "
+        "time, so the order is taken as it is given",
         show_default=False,
     ),
 ]

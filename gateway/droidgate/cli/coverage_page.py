@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from shlex import quote
 from typing import Final
 
 from droidgate.cli.pages import Block, Heading, Line, Table
 from droidgate.cli.safe_text import one_line
 from droidgate.coverage.document import (
+    REACHES,
+    AgentFacts,
+    AgentReach,
     AppTypeCoverage,
     ChangeCounts,
     ChangedApp,
@@ -19,23 +24,23 @@ from droidgate.coverage.document import (
     Report,
     Totals,
 )
+from droidgate.coverage.outcomes import outcomes_in_words
+from droidgate.formats import load_formats
 
 _MOST_ROWS: Final = 10
 _MOST_APPS: Final = 15
 _LONGEST: Final = 60
 _GRAVEST: Final = {"error": 0, "warning": 1, "note": 2}
-_LOSING: Final = ("dropped", "impossible")
+_EXACT: Final = "exact"
+_DROPPED: Final = "dropped"
+_WHY: Final = "SELECT source, outcome, reason FROM sources WHERE reason IS NOT NULL"
 
 
-def coverage_page(report: Report) -> list[Block]:
-    """Return what `coverage` shows."""
+def coverage_page(report: Report, folder: Path) -> list[Block]:
+    """Return what `coverage` shows of the catalog in a folder."""
     parts: list[list[Block]] = [
         _head(report),
-        _protocols(report),
-        _reach(report),
-        [] if report.use_cases is None else _use_cases(report.use_cases),
-        [] if report.matching is None else _matching(report.matching),
-        _quality(report.quality),
+        *(_of_apps(report) if report.totals.apps else [_why_nothing(report, folder)]),
         [] if report.history is None else _history(report.history),
         [*map(Line, report.notes)],
     ]
@@ -46,34 +51,58 @@ def coverage_page(report: Report) -> list[Block]:
     return blocks
 
 
+def _of_apps(report: Report) -> list[list[Block]]:
+    return [
+        _protocols(report),
+        _reach(report),
+        _fidelity(report),
+        [] if report.use_cases is None else _use_cases(report.use_cases),
+        [] if report.matching is None else _matching(report.matching),
+        _quality(report.quality),
+    ]
+
+
+def _why_nothing(report: Report, folder: Path) -> list[Block]:
+    if not report.catalog.outcomes:
+        return [Line("the scan found nothing to read", 1)]
+    return [
+        Line("no app was read", 1),
+        Line(f'why not: droidgate catalog sql --catalog {quote(str(folder))} "{_WHY}"', 1),
+    ]
+
+
 def _head(report: Report) -> list[Block]:
     totals = report.totals
+    sources = sum(one.count for one in report.catalog.outcomes)
+    outcomes = outcomes_in_words(report.catalog.outcomes)
     where = _counted(totals.providers, "component or descriptor", "components and descriptors")
-    told = f"in {where}, about {totals.tokens:,} tokens to tell a model of all"
     rows = [
-        (_count(totals.apps), _plural(totals.apps, "app"), _told_apps(totals)),
-        (_count(totals.capabilities), _plural(totals.capabilities, "capability", "capabilities"), told),
+        (totals.apps, _plural(totals.apps, "app")),
+        *((count, f"  {told}") for count, told in _told_apps(totals) if count),
+        (totals.capabilities, f"{_plural(totals.capabilities, 'capability', 'capabilities')} in {where}"),
     ]
-    if totals.several_protocols_apps:
-        several = totals.several_protocols_apps
-        rows.append((_count(several), _plural(several, "app"), "in two protocols or more"))
-    looked_at = ", ".join(f"{one.count:,} {one.name}" for one in report.catalog.outcomes)
+    if totals.tokens:
+        rows.append((totals.tokens, "  tokens to tell a model of all of them, estimated"))
+    rows.append((sources, f"{_plural(sources, 'source')}: {outcomes or 'none'}"))
     return [
         Heading(f"Coverage of {one_line(report.catalog.name)}"),
-        *(Line(f"{count:>9} {what:<13} {told}".rstrip()) for count, what, told in rows),
-        Line(f"{'sources':>23}   {looked_at}"),
+        *(Line(f"{_count(count):>10} {told}") for count, told in rows),
     ]
 
 
-def _told_apps(totals: Totals) -> str:
-    told = [
-        (totals.declaring_apps, "declare for agents"),
-        (totals.silent_apps, "of them tell their tools only when asked"),
-        (totals.ui_only_apps, "have screens only"),
-        (totals.mute_apps, "have neither"),
-        (totals.descriptors, "are descriptors alone"),
-    ]
-    return ", ".join(f"{count:,} {what}" for count, what in told if count)
+def _told_apps(totals: Totals) -> Iterator[tuple[int, str]]:
+    declares = _plural(totals.declaring_apps, "declares", "declare")
+    yield totals.declaring_apps, f"{declares} something for agents"
+    silent = _plural(totals.silent_apps, "tells its", "tell their")
+    yield totals.silent_apps, f"of them {silent} tools only when asked"
+    several = _plural(totals.several_protocols_apps, "does", "do")
+    yield totals.several_protocols_apps, f"of them {several} so in two protocols or more"
+    yield (
+        totals.descriptors,
+        f"of them {_plural(totals.descriptors, 'is a descriptor', 'are descriptors')} alone",
+    )
+    yield totals.ui_only_apps, f"{_plural(totals.ui_only_apps, 'has', 'have')} screens only"
+    yield totals.mute_apps, f"{_plural(totals.mute_apps, 'has', 'have')} neither"
 
 
 def _protocols(report: Report) -> list[Block]:
@@ -98,21 +127,64 @@ def _protocols(report: Report) -> list[Block]:
 
 
 def _reach(report: Report) -> list[Block]:
-    titles = {one.id: one.title for one in report.agents}
+    agents = {one.id: one for one in report.agents}
     total = report.totals.capabilities
-    rows = []
-    for one in report.reach:
-        lossy = sum(level.count for level in one.levels if level.name in _LOSING)
-        loss = f"{lossy:,} lose something" if lossy else ("nothing is lost" if one.capabilities[1] else "-")
-        rows.append((titles[one.agent], *(_share(count, total) for count in one.capabilities), loss))
-    by_app = [(titles[one.agent], *map(_count, one.apps)) for one in report.reach]
-    return [
-        Heading("Who reaches which capabilities"),
-        Table(("AGENT", "NATIVE", "GATEWAY", "SCREENS ONLY", "NOT AT ALL", "THROUGH THE GATEWAY"), rows),
-        Line(),
-        Heading("Who reaches which apps, at best"),
-        Table(("AGENT", "NATIVE", "GATEWAY", "SCREENS ONLY", "NOT AT ALL"), by_app),
+    columns = ("AGENT", "NATIVE", "GATEWAY", "SCREENS ONLY", "NOT AT ALL")
+    by_capability = [
+        (agents[one.agent].title, *(_share(count, total) for count in one.capabilities))
+        for one in report.reach
     ]
+    by_app = [(agents[one.agent].title, *map(_count, one.apps)) for one in report.reach]
+    losses = [
+        (agents[one.agent].title, _loss(one, agents[one.agent]))
+        for one in report.reach
+        if one.capabilities[REACHES.index("gateway")]
+    ]
+    blocks: list[Block] = [Heading("Who reaches which capabilities"), Table(columns, by_capability)]
+    if losses:
+        told = Table(("AGENT", "THROUGH THE GATEWAY"), losses, is_told=True)
+        blocks += [Line(), Heading("What is lost on the way through the gateway"), told]
+    return [*blocks, Line(), Heading("Who reaches which apps, at best"), Table(columns, by_app)]
+
+
+def _loss(reach: AgentReach, agent: AgentFacts) -> str:
+    """Return what an agent loses through the gateway, and what it lacks to use it."""
+    lossy = sum(level.count for level in reach.levels if level.name == _DROPPED)
+    told = f"{lossy:,} with parts dropped" if lossy else "nothing dropped"
+    if reach.version_alone:
+        whose = "all" if reach.version_alone == lossy else f"{reach.version_alone:,}"
+        told += f", of {whose} only the version"
+    return told if agent.gateway_needs is None else f"{told}; not yet: {agent.gateway_needs}"
+
+
+def _fidelity(report: Report) -> list[Block]:
+    """Return what crossing costs from each protocol to the dialect that each format is written in."""
+    defaults = {f"{one.id}+{one.dialects[0].id}": one.id for one in load_formats().values()}
+    shown = {one: defaults[one] for one in report.targets if one in defaults}
+    sums: dict[str, dict[str, list[int]]] = {}
+    for cell in report.fidelity:
+        if cell.target in shown:
+            held = sums.setdefault(cell.protocol, {}).setdefault(cell.target, [0] * len(report.levels))
+            held[:] = map(sum, zip(held, cell.levels, strict=True))
+    if not sums:
+        return []
+    rows = [
+        (protocol, *(_kept(report, by_target.get(target, ())) for target in shown))
+        for protocol, by_target in sums.items()
+    ]
+    return [
+        Heading("What a crossing costs: % exact / changed / with parts dropped"),
+        Table(("FROM", *(f"TO {one}" for one in shown.values())), rows),
+    ]
+
+
+def _kept(report: Report, counts: Sequence[int]) -> str:
+    total = sum(counts)
+    if not total:
+        return "-"
+    exact, dropped = report.levels.index(_EXACT) + 1, report.levels.index(_DROPPED)
+    parts = (counts[:exact], counts[exact:dropped], counts[dropped:])
+    return " / ".join(f"{100 * sum(one) / total:.0f}" for one in parts)
 
 
 def _use_cases(coverage: Sequence[AppTypeCoverage]) -> list[Block]:
@@ -143,9 +215,10 @@ def _matching(matching: MatchingSummary) -> list[Block]:
         for one in matching.largest[:_MOST_ROWS]
     ]
     groups = _counted(matching.groups, "group")
+    links = _counted(sum(one.count for one in matching.kinds), "link")
     return [
         Heading("Overlaps"),
-        Line(f"{matching.capabilities:,} capabilities in {groups} that do the same: {kinds}", 1),
+        Line(f"{matching.capabilities:,} capabilities in {groups} that do the same, by {links}: {kinds}", 1),
         Table(("LIKE", "APPS", "CAPABILITIES", "PROTOCOLS"), rows, {"LIKE": _LONGEST}),
     ]
 
@@ -161,47 +234,67 @@ def _quality(quality: Quality) -> list[Block]:
         )
         for one in quality.worst[:_MOST_ROWS]
     ]
-    found = [
-        (one.level, one.origin, one.protocol or "-", _count(one.findings), _count(one.apps), one.code)
-        for one in sorted(quality.findings, key=lambda one: _GRAVEST.get(one.level, len(_GRAVEST)))
-        if one.origin != "reading"
-    ]
     blocks: list[Block] = [
         Heading(f"How well it is described: {quality.all.score} of 100"),
         Line(_faults(quality.all), 1),
-        Table(("SCORE", "WORST", "WHY"), worst, {"WORST": _LONGEST}, is_told=True),
     ]
-    if found:
-        columns = ("LEVEL", "BY", "PROTOCOL", "FINDINGS", "APPS", "CODE")
-        blocks += [Line(), Table(columns, found[:_MOST_ROWS])]
-    releases = [
+    if worst:
+        table = Table(("SCORE", "APP", "WHY"), worst, {"APP": _LONGEST}, is_told=True)
+        blocks += [Line(), Heading("The lowest scores"), table]
+    return [*blocks, *_findings(quality), *_releases(quality)]
+
+
+def _findings(quality: Quality) -> list[Block]:
+    found = [
+        (one.level, one.protocol or "-", _count(one.findings), _count(one.apps), one.code)
+        for one in sorted(quality.findings, key=lambda one: _GRAVEST.get(one.level, len(_GRAVEST)))
+        if one.origin != "reading"
+    ]
+    if not found:
+        return []
+    columns = ("LEVEL", "PROTOCOL", "FINDINGS", "APPS", "CODE")
+    more = len(found) - _MOST_ROWS
+    return [
+        Line(),
+        Heading("Findings, the gravest first"),
+        Table(columns, found[:_MOST_ROWS], is_told=True),
+        *([Line(f"and {_counted(more, 'kind')} more, in --json", 1)] if more > 0 else []),
+    ]
+
+
+def _releases(quality: Quality) -> list[Block]:
+    rows = [
         (one.release, one.protocol or "-", _count(one.errors), _count(one.warnings), _count(one.apps))
         for one in quality.releases
     ]
-    if releases:
-        blocks += [Line(), Table(("ON", "PROTOCOL", "ERRORS", "WARNINGS", "APPS"), releases)]
-    return blocks
+    if not rows:
+        return []
+    columns = ("RELEASE", "PROTOCOL", "ERRORS", "WARNINGS", "APPS")
+    return [Line(), Heading("Findings that depend on the Android release"), Table(columns, rows)]
 
 
 def _faults(figures: QualityFigures) -> str:
+    capabilities = _plural(figures.capabilities, "capability", "capabilities")
+    parameters = _plural(figures.parameters, "parameter")
     told = [
-        (figures.undescribed_capabilities, figures.capabilities, "capabilities undescribed"),
-        (figures.undescribed_parameters, figures.parameters, "parameters undescribed"),
-        (figures.untyped_parameters, figures.parameters, "parameters untyped"),
-        (figures.poor_names, figures.capabilities, "poor names"),
+        (figures.undescribed_capabilities, figures.capabilities, f"{capabilities} undescribed"),
+        (figures.undescribed_parameters, figures.parameters, f"{parameters} undescribed"),
+        (figures.untyped_parameters, figures.parameters, f"{parameters} untyped"),
     ]
     faults = [f"{count:,} of {of:,} {what}" for count, of, what in told if count]
-    if figures.lint_errors:
-        faults.append(_counted(figures.lint_errors, "error"))
-    if figures.marks:
-        faults.append(_counted(figures.marks, "security mark"))
+    counted = [
+        (figures.poor_names, "poor name"),
+        (figures.lint_errors, "error"),
+        (figures.marks, "security mark"),
+    ]
+    faults += [_counted(count, what) for count, what in counted if count]
     return ", ".join(faults) or "nothing to object to"
 
 
 def _history(history: History) -> list[Block]:
     rows = [
         (
-            one.weight or one.status,
+            "re-signed" if one.resigned else one.weight or "-",
             one.status,
             one_line(one.package),
             _versions(one),
@@ -230,17 +323,22 @@ def _history(history: History) -> list[Block]:
         for one in history.trend
     ]
     named = ("CATALOG", "APPS", "DECLARING", "CAPABILITIES", "CAME, WENT, CHANGED")
-    return [*blocks, Line(), Table(named, trend)]
+    return [
+        *blocks,
+        Line(),
+        Heading("Trend, the oldest catalog first; of an app in several versions the newest counts"),
+        Table(named, trend),
+    ]
 
 
 def _changes(counts: ChangeCounts) -> str:
-    apps = (
-        f"apps: {counts.apps_added:,} came, {counts.apps_removed:,} went, {counts.apps_changed:,} changed; "
-    )
+    apps = f"apps: {counts.apps_added:,} came, {counts.apps_removed:,} went, {counts.apps_changed:,} changed"
+    if counts.apps_resigned:
+        apps += f", {counts.apps_resigned:,} signed by somebody else"
     return (
-        f"{apps}capabilities: {counts.capabilities_added:,} came, {counts.capabilities_removed:,} went, "
-        f"{counts.capabilities_changed:,} changed, {counts.unchanged:,} are as they were; "
-        f"{counts.breaking:,} break callers"
+        f"{apps}; capabilities: {counts.capabilities_added:,} came, {counts.capabilities_removed:,} went, "
+        f"{counts.capabilities_changed:,} changed, {counts.unchanged:,} as before; "
+        f"{_counted(counts.breaking, 'capability breaks', 'capabilities break')} callers"
     )
 
 

@@ -57,7 +57,7 @@ def cover(catalog: Path, options: CoverageOptions, *, as_json: bool) -> int:
         shown = report if options.details else report.model_copy(update={"details": None})
         print_json(CoverageDocument(report=shown))
     else:
-        show(coverage_page(report))
+        show(coverage_page(report, catalog))
     return ExitCode.OK
 
 
@@ -95,7 +95,11 @@ def _write_tables(coverage: Coverage, options: CoverageOptions) -> None:
 
 
 def _refuse_files(folder: Path, ending: str, *, force: bool) -> None:
-    """Refuse a folder that has such files, unless they may be overwritten."""
+    """Refuse what is no folder, and a folder that has such files, unless they may be overwritten."""
+    if folder.exists() and not folder.is_dir():
+        raise WriteError(
+            "it is no folder", place=str(folder), hint="Name a folder: each table is a file in it"
+        )
     there = sorted(folder.glob(f"*.{ending}"))
     if there and not force:
         message = f"the folder has {ending} files already"

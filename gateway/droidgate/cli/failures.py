@@ -23,8 +23,13 @@ _SHOWN_ERROR: Final = _USAGE_ERROR.__bases__[0]
 """typer keeps these two classes in a private module; their places above `BadParameter` are public."""
 
 
-def guard(body: Callable[[], int]) -> int:
-    """Run something and return its exit code; whatever it raises is told on standard error in a line."""
+def guard(body: Callable[[], int], called: str = "droidgate") -> int:
+    """Run something and return its exit code; whatever it raises is told on standard error in a line.
+
+    Args:
+        body: What is run.
+        called: The command that runs, such as `droidgate scan`; its help is named where an error names none.
+    """
     try:
         code = body()
         sys.stdout.flush()
@@ -40,7 +45,7 @@ def guard(body: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001
-        return _tell_failure(error)
+        return _tell_failure(error, called)
     return code
 
 
@@ -51,7 +56,7 @@ def _let_go_of_output() -> None:
     os.close(nowhere)
 
 
-def _tell_failure(error: Exception) -> int:
+def _tell_failure(error: Exception, called: str) -> int:
     if os.environ.get(TRACEBACK_VARIABLE) == "1":
         traceback.print_exception(error)
     if isinstance(error, DroidgateError):
@@ -61,7 +66,7 @@ def _tell_failure(error: Exception) -> int:
         _tell("stopped")
         return ExitCode.INTERRUPTED
     if isinstance(error, _SHOWN_ERROR):
-        return _tell_usage(error)
+        return _tell_usage(error, called)
     if isinstance(error, OSError):
         place = None if error.filename is None else str(error.filename)
         _tell(error.strerror or str(error), place=place)
@@ -82,9 +87,9 @@ def _hint_of(error: DroidgateError) -> str | None:
     return way_to_running_phone(error) or error.hint
 
 
-def _tell_usage(error: Exception) -> int:
+def _tell_usage(error: Exception, called: str) -> int:
     context = getattr(error, "ctx", None)
-    path = context.command_path if context is not None else "droidgate"
+    path = context.command_path if context is not None else called
     if type(error).__name__ == "NoArgsIsHelpError":
         print(error.format_message(), file=sys.stderr)  # type: ignore[attr-defined]
     else:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from enum import Enum
+from functools import cache
+from json.encoder import encode_basestring
 from typing import Any, Final
 
 from droidgate.cli.safe_text import ascii_json, visible_json
@@ -16,6 +18,8 @@ from droidgate.model.types import Frozen
 
 ALWAYS_WRITTEN: Final = frozenset({"kind"})
 """Fields that are written even where they are the default: they tell the parts of a model apart."""
+
+_PLAIN: Final = frozenset({str, int, float, bool})
 
 
 class Document(Frozen):
@@ -27,6 +31,8 @@ def json_value(part: Any) -> Json:
 
     Parts of a document are complete; parts of the capability model leave out what is not stated.
     """
+    if part is None or type(part) in _PLAIN:
+        return part
     if isinstance(part, Document):
         return {
             field.alias or name: json_value(getattr(part, name))
@@ -47,43 +53,76 @@ def json_value(part: Any) -> Json:
 
 def _stated(part: Frozen) -> Json:
     stated = {}
-    for name, field in type(part).model_fields.items():
+    for name, is_optional, default in _fields_of(type(part)):
         value = getattr(part, name)
-        is_default = not field.is_required() and value == field.get_default(call_default_factory=True)
-        if name in ALWAYS_WRITTEN or not is_default:
+        if not is_optional or value != default:
             stated[name] = json_value(value)
     return stated
 
 
+@cache
+def _fields_of(kind: type[Frozen]) -> tuple[tuple[str, bool, Any], ...]:
+    """Return the fields of a model part: its name, whether it is left out where default, the default."""
+    return tuple(
+        (
+            name,
+            name not in ALWAYS_WRITTEN and not field.is_required(),
+            field.get_default(call_default_factory=True),
+        )
+        for name, field in kind.model_fields.items()
+    )
+
+
 def json_text(value: Json) -> str:
     """Return JSON values as indented text: numbers digit for digit, unsafe characters escaped."""
-    return visible_json("".join(_pieces(value, "\n"))) + "\n"
+    pieces: list[str] = []
+    _add_pieces(value, "\n", pieces)
+    return visible_json("".join(pieces)) + "\n"
 
 
-def _pieces(value: Json, line: str) -> list[str]:
-    if isinstance(value, Mapping) and value:
-        members = [
-            [json.dumps(key, ensure_ascii=False), ": ", *_pieces(held, line + "  ")]
-            for key, held in value.items()
-        ]
-        return _bracketed("{", members, "}", line)
-    if isinstance(value, list) and value:
-        return _bracketed("[", [_pieces(one, line + "  ") for one in value], "]", line)
-    if isinstance(value, Decimal):
-        return [str(value)]
-    return [json.dumps(value, ensure_ascii=False, allow_nan=False)]
-
-
-def _bracketed(start: str, parts: list[list[str]], end: str, line: str) -> list[str]:
-    pieces = [start]
-    for position, part in enumerate(parts):
-        pieces += [f",{line}  " if position else f"{line}  ", *part]
-    return [*pieces, line, end]
+def _add_pieces(value: Json, line: str, pieces: list[str]) -> None:
+    if isinstance(value, str):
+        pieces.append(encode_basestring(value))
+    elif isinstance(value, Mapping) and value:
+        below, before = f"{line}  ", "{"
+        for key, held in value.items():
+            pieces.append(f"{before}{below}{encode_basestring(key)}: ")
+            _add_pieces(held, below, pieces)
+            before = ","
+        pieces.append(f"{line}}}")
+    elif isinstance(value, list) and value:
+        below, before = f"{line}  ", "["
+        for held in value:
+            pieces.append(f"{before}{below}")
+            _add_pieces(held, below, pieces)
+            before = ","
+        pieces.append(f"{line}]")
+    elif isinstance(value, Decimal):
+        pieces.append(str(value))
+    else:
+        pieces.append(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
 def print_json(part: Any) -> None:
     """Print a document, or JSON values, on standard output, whatever its encoding can hold."""
-    text = json_text(json_value(part))
+    _write(json_text(json_value(part)))
+
+
+def print_json_with_rows(part: Document, rows: Iterable[Json]) -> None:
+    """Print a document whose last field, an empty list, gets rows that are made as they are printed.
+
+    Each row is one line; however many there are, only one is held.
+    """
+    head, tail = json_text(json_value(part)).rsplit("[]", 1)
+    between = "["
+    _write(head)
+    for row in rows:
+        _write(f"{between}\n    {visible_json(json.dumps(row, ensure_ascii=False, allow_nan=False))}")
+        between = ","
+    _write(f"{'[]' if between == '[' else f'{chr(10)}  ]'}{tail}")
+
+
+def _write(text: str) -> None:
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:

@@ -95,6 +95,7 @@ def _padded(row: Sequence[str], widths: Sequence[int]) -> str:
 
 def _draw(blocks: Iterable[Block], stream: IO[str]) -> None:
     from rich.console import Console
+    from rich.padding import Padding
     from rich.text import Text
 
     console = Console(file=stream, markup=False, highlight=False, emoji=False)
@@ -102,7 +103,8 @@ def _draw(blocks: Iterable[Block], stream: IO[str]) -> None:
         if isinstance(block, Heading):
             console.print(Text(visible(block.text), style="bold"))
         elif isinstance(block, Line):
-            console.print(Text("  " * block.indent + cut(visible(block.text), block.longest)))
+            text = Text(cut(visible(block.text), block.longest))
+            console.print(Padding(text, (0, 0, 0, 2 * block.indent), expand=False) if block.indent else text)
         elif _is_too_narrow(block, console.width):
             _draw_told(block, console)
         else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -100,7 +100,18 @@ def run(arguments: Sequence[str] | None = None) -> int:
         )
         return code if isinstance(code, int) else ExitCode.OK
 
-    return int(guard(body))
+    return int(guard(body, _called(command, sys.argv[1:] if arguments is None else arguments)))
+
+
+def _called(command: Any, arguments: Sequence[str]) -> str:
+    """Return the name of the command that arguments call, as far as they name one."""
+    path = "droidgate"
+    for word in arguments:
+        command = getattr(command, "commands", {}).get(word)
+        if command is None:
+            break
+        path = f"{path} {word}"
+    return path
 
 
 def main() -> None:

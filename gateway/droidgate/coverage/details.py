@@ -55,7 +55,7 @@ ORDER BY f.p, f.capability
 """
 _FINDINGS: Final = f"""
 SELECT coalesce(p.entry, CASE WHEN o.entries = 1 THEN o.entry END) AS entry, p.p, f.capability, f.origin,
-    f.code, f.level, f.pointer, f.message, f.hint, f.rule, f.place
+    f.code, f.level, f.pointer, f.message, f.hint, f.rule, f.releases, f.place
 FROM findings f LEFT JOIN provider_fact p USING (unit, provider) LEFT JOIN first_entry o ON o.unit = f.unit
 ORDER BY entry, f.unit, f.finding LIMIT {MOST_FINDINGS_TOLD}
 """
@@ -108,7 +108,9 @@ def _served_by_app(figures: Figures, overlaps: Overlaps | None) -> Mapping[int, 
     entries = dict(figures.rows("SELECT p, entry FROM provider_fact"))
     served: dict[int, set[str]] = {}
     for key, use_cases in overlaps.served.items():
-        served.setdefault(entries[int(key.partition(".")[0])], set()).update(use_cases)
+        served.setdefault(entries[int(key.partition(".")[0])], set()).update(
+            one.use_case for one in use_cases
+        )
     return served
 
 
@@ -118,9 +120,10 @@ def _apps(figures: Figures, served: Mapping[int, set[str]]) -> tuple[AppDetail, 
         (entry, agent, reach): count
         for entry, agent, reach, count in figures.rows("SELECT entry, agent, reach, n FROM entry_reach")
     }
-    best = {(entry, agent): REACHES[at] for entry, agent, at in figures.rows("FROM entry_best")}
+    best: dict[tuple[int, int], Reach] = {
+        (entry, agent): REACHES[at] for entry, agent, at in figures.rows("FROM entry_best")
+    }
     quality = {entry: held for entry, *held in figures.rows("FROM quality")}
-    nothing = [0] * 12 + [None]
 
     def reach_of(entry: int, agent: int) -> tuple[int, int, int, int]:
         native, gateway, ui_only, none = (counts.get((entry, agent, at), 0) for at in range(len(REACHES)))
@@ -143,9 +146,9 @@ def _apps(figures: Figures, served: Mapping[int, set[str]]) -> tuple[AppDetail, 
             protocols=tuple(protocols),
             is_silent=silent,
             capabilities=capabilities,
-            best=tuple(_reach(best[entry, agent]) for agent in agents),
+            best=tuple(best[entry, agent] for agent in agents),
             reach=tuple(reach_of(entry, agent) for agent in agents),
-            quality=figures_of(quality.get(entry, nothing)),
+            quality=figures_of(quality[entry]),
             use_cases=tuple(sorted(served.get(entry, ()))),
         )
         for (
@@ -153,10 +156,6 @@ def _apps(figures: Figures, served: Mapping[int, set[str]]) -> tuple[AppDetail, 
             minimum_sdk, target_sdk, signers, has_launcher, listed, protocols, silent, capabilities,
         ) in figures.rows(_APPS)
     )  # fmt: skip
-
-
-def _reach(word: Reach) -> Reach:
-    return word
 
 
 def _provider(row: tuple[Any, ...], parts: Mapping[str, Any]) -> ProviderDetail:
@@ -220,7 +219,7 @@ def _capabilities(
                 place=row[14],
                 reach=standing,
                 levels=levels,
-                use_cases=served.get(key, ()),
+                use_cases=tuple(one.use_case for one in served.get(key, ())),
                 group=groups.get(key),
             )
         )
@@ -240,9 +239,10 @@ def _findings(figures: Figures, places: _Places) -> tuple[FindingDetail, ...]:
             message=message,
             hint=hint,
             rule=rule,
+            releases=tuple(releases),
             place=place,
         )
-        for entry, provider, capability, origin, code, level, pointer, message, hint, rule, place
+        for entry, provider, capability, origin, code, level, pointer, message, hint, rule, releases, place
         in figures.rows(_FINDINGS)
     )  # fmt: skip
 

@@ -184,6 +184,8 @@ class FindingDetail(Frozen):
         message: One sentence.
         hint: The way out.
         rule: The rule behind it.
+        releases: Ids of the Android releases that it is true of, oldest first; empty where it depends on
+            none.
         place: File inside the source, with the line.
     """
 
@@ -197,6 +199,7 @@ class FindingDetail(Frozen):
     message: str
     hint: str | None
     rule: str | None
+    releases: tuple[str, ...]
     place: str | None
 
 

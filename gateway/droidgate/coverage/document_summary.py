@@ -94,6 +94,8 @@ class AgentFacts(Frozen):
         speaks: Ids of the interfaces that it calls by itself.
         target: `FORMAT+DIALECT` in which the gateway tells it of capabilities; None for an agent that uses
             screens.
+        gateway_needs: What this kind of agent still lacks to use the gateway, without a period; None for
+            nothing.
         uses_screens: It works on screens and calls nothing.
     """
 
@@ -101,6 +103,7 @@ class AgentFacts(Frozen):
     title: str
     speaks: tuple[str, ...]
     target: str | None
+    gateway_needs: str | None
     uses_screens: bool
 
 
@@ -113,6 +116,7 @@ class AgentReach(Frozen):
             declares nothing counts by its screen.
         capabilities: Capabilities by reach, in the order of `REACHES`.
         levels: Capabilities that it reaches through the gateway, by what the crossing costs, mildest first.
+        version_alone: Those of them that lose a part, and only their `version`.
         reasons: Why, the most frequent first: at most 12.
     """
 
@@ -120,6 +124,7 @@ class AgentReach(Frozen):
     apps: tuple[int, int, int, int]
     capabilities: tuple[int, int, int, int]
     levels: tuple[Counted, ...]
+    version_alone: int
     reasons: tuple[Counted, ...]
 
 
@@ -273,7 +278,7 @@ class FindingCount(Frozen):
 
 
 class ReleaseCount(Frozen):
-    """Lint findings that name an Android release, or every one.
+    """Lint findings that are true of an Android release.
 
     Attributes:
         release: Name for people, such as `Android 16 QPR2`.
@@ -297,9 +302,10 @@ class Quality(Frozen):
 
     Attributes:
         all: All apps together.
-        worst: The 20 apps with the lowest scores, the lowest first.
+        worst: The 20 apps with the lowest scores below 100, the lowest first.
         findings: By origin, protocol, code and level; the most frequent first.
-        releases: Lint findings by the Android releases that they name, oldest first.
+        releases: Lint findings by the Android releases that they are true of, oldest first. One that does
+            not depend on the release is in none.
     """
 
     all: QualityFigures
@@ -329,7 +335,7 @@ class ChangedProvider(Frozen):
 
 
 class ChangedApp(Frozen):
-    """An app that came, went, or declares otherwise.
+    """An app that came, went, declares otherwise, or is signed by somebody else.
 
     Attributes:
         package: Application id; of a descriptor that stands alone its source.
@@ -341,6 +347,7 @@ class ChangedApp(Frozen):
         capabilities_added: How many came.
         capabilities_removed: How many went.
         capabilities_changed: How many changed.
+        resigned: It is signed by other certificates than before: what was approved of it no longer holds.
         providers: What changed; empty for an app that came or went, and for those beyond the first 200.
     """
 
@@ -353,6 +360,7 @@ class ChangedApp(Frozen):
     capabilities_added: int
     capabilities_removed: int
     capabilities_changed: int
+    resigned: bool
     providers: tuple[ChangedProvider, ...]
 
 
@@ -363,6 +371,7 @@ class ChangeCounts(Frozen):
         apps_added: Apps that came, whether they declare anything or not.
         apps_removed: Apps that went.
         apps_changed: Apps that are there still and do not declare the same.
+        apps_resigned: Apps that are there still, signed by other certificates.
         capabilities_added: Capabilities that came, those of new apps included.
         capabilities_removed: Capabilities that went, those of apps that went included.
         capabilities_changed: Capabilities that changed.
@@ -375,6 +384,7 @@ class ChangeCounts(Frozen):
     apps_added: int
     apps_removed: int
     apps_changed: int
+    apps_resigned: int
     capabilities_added: int
     capabilities_removed: int
     capabilities_changed: int
@@ -385,7 +395,7 @@ class ChangeCounts(Frozen):
 
 
 class TrendPoint(Frozen):
-    """One catalog of a history.
+    """One catalog of a history; of an app in several versions the newest counts, as it does in what changed.
 
     Attributes:
         name: What the catalog is called.

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from droidgate.coverage.catalog import first_line, quoted
-from droidgate.coverage.document import REACHES, Report
+from droidgate.coverage.document import REACHES, History, Report
 from droidgate.coverage.extras import need
 from droidgate.coverage.figures import Figures
 from droidgate.coverage.match.grouping import Link
@@ -27,6 +27,8 @@ _OPTIONS: Final[Mapping[Form, str]] = {
     "csv": "FORMAT csv, HEADER",
     "parquet": "FORMAT parquet, COMPRESSION zstd",
 }
+_LEADER: Final = "leader"
+"""What a group's first capability is; the others say what they have in common with one of the group."""
 _FORMULA: Final = "^[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20]"
 _UNSEEN: Final = (
     "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x{9f}\\x{ad}\\x{61c}\\x{180e}\\x{200b}-\\x{200f}"
@@ -34,8 +36,8 @@ _UNSEEN: Final = (
 )
 _APPS: Final = """
 SELECT e.kind, e.package, e.label, e.version_name, e.version_code, e.source, e.has_launcher,
-    array_to_string(s.protocols, ' ') AS protocols, {reaches},
-    q.* EXCLUDE (entry, capabilities), s.capabilities
+    array_to_string(s.protocols, ' ') AS protocols, s.capabilities, {reaches},
+    q.* EXCLUDE (entry, capabilities)
 FROM entry e JOIN entry_sum s USING (entry) LEFT JOIN quality q USING (entry) {joins} ORDER BY e.entry
 """
 _CAPABILITIES: Final = """
@@ -50,7 +52,7 @@ JOIN capabilities c ON c.unit = p.unit AND c.provider = p.provider AND c.capabil
 """
 _FINDINGS: Final = """
 SELECT e.package, d.source, p.protocol, f.origin, f.code, f.level, f.capability, f.pointer, f.message, f.hint,
-    f.rule, f.place
+    f.rule, array_to_string(f.releases, ' ') AS releases, f.place
 FROM findings f LEFT JOIN provider_fact p USING (unit, provider) LEFT JOIN entry e ON e.entry = p.entry
 LEFT JOIN found d ON d.unit = f.unit ORDER BY f.unit, f.finding
 """
@@ -59,7 +61,7 @@ SELECT p.protocol, p.dialect, x.target, x.level, count(*) AS capabilities
 FROM crossings x JOIN provider_fact p USING (unit, provider) GROUP BY ALL ORDER BY ALL
 """
 _USE_CASES: Final = """
-SELECT u.use_case, e.package, e.source, p.protocol, c.id FROM {served} u
+SELECT u.use_case, e.package, e.source, p.protocol, c.id, u.score, u.action, u.object FROM {served} u
 JOIN provider_fact p ON p.p = u.provider JOIN entry e USING (entry)
 JOIN capabilities c ON c.unit = p.unit AND c.provider = p.provider AND c.capability = u.capability
 ORDER BY u.use_case, e.entry, u.provider, u.capability
@@ -100,7 +102,8 @@ def _write(figures: Figures, query: str, path: Path, form: Form) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         figures.connection.execute(f"COPY ({query}) TO {quoted(str(path))} ({_OPTIONS[form]})")
     except (OSError, duckdb.Error) as error:
-        raise WriteError(f"it cannot be written: {first_line(error)}", place=str(path)) from None
+        reason = getattr(error, "strerror", None) or first_line(error)
+        raise WriteError(f"it cannot be written: {reason}", place=str(path)) from None
     return path
 
 
@@ -145,7 +148,7 @@ def _queries(figures: Figures, overlaps: Overlaps | None, report: Report, folder
         queries["use-cases"] = _USE_CASES.format(served=served)
         queries["matches"] = _MATCHES.format(matched=matched)
     if report.history is not None:
-        queries["changes"] = f"SELECT * FROM {_change_file(report, folder)}"
+        queries["changes"] = f"SELECT * FROM {_change_file(report.history, folder)}"
     return queries
 
 
@@ -163,12 +166,26 @@ def _name_levels(figures: Figures) -> None:
 
 def _overlap_files(overlaps: Overlaps, folder: Path) -> tuple[str, str]:
     served = (
-        {"use_case": one, "provider": provider, "capability": capability}
+        {
+            "use_case": one.use_case,
+            "provider": provider,
+            "capability": capability,
+            "score": one.score,
+            "action": one.action,
+            "object": one.object,
+        }
         for key, use_cases in overlaps.served.items()
         for provider, capability in (_numbers(key),)
         for one in use_cases
     )
-    columns = {"use_case": "VARCHAR", "provider": "INTEGER", "capability": "INTEGER"}
+    columns = {
+        "use_case": "VARCHAR",
+        "provider": "INTEGER",
+        "capability": "INTEGER",
+        "score": "DOUBLE",
+        "action": "VARCHAR",
+        "object": "VARCHAR",
+    }
     links = {one.key: one for one in overlaps.matching.links}
     matched = (
         {"group": number, "provider": provider, "capability": capability, **_link(links.get(key))}
@@ -196,7 +213,7 @@ def _numbers(key: str) -> tuple[int, int]:
 
 def _link(one: Link | None) -> dict[str, Any]:
     if one is None:
-        return {}
+        return {"kind": _LEADER}
     provider, capability = _numbers(one.match)
     return {
         "kind": one.kind,
@@ -207,17 +224,21 @@ def _link(one: Link | None) -> dict[str, Any]:
     }
 
 
-def _change_file(report: Report, folder: Path) -> str:
+def _change_file(history: History, folder: Path) -> str:
     """Return what changed, a row for each change of each capability that the report tells."""
     words = ("package", "status", "weight", "protocol", "component", "capability", "code", "message")
-    return _lines(folder / "changes.jsonl", dict.fromkeys(words, "VARCHAR"), _changes(report))
+    columns = {**dict.fromkeys(words, "VARCHAR"), "resigned": "BOOLEAN"}
+    return _lines(folder / "changes.jsonl", columns, _changes(history))
 
 
-def _changes(report: Report) -> Iterator[dict[str, Any]]:
-    if report.history is None:
-        return
-    for app in report.history.apps:
-        whole = {"package": app.package, "status": app.status, "weight": app.weight}
+def _changes(history: History) -> Iterator[dict[str, Any]]:
+    for app in history.apps:
+        whole = {
+            "package": app.package,
+            "status": app.status,
+            "resigned": app.resigned,
+            "weight": app.weight,
+        }
         if not app.providers:
             yield whole
         for provider in app.providers:

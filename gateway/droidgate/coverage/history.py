@@ -1,26 +1,26 @@
 """What changed between catalogs: apps and capabilities that came, went and changed, and the trend.
 
-An app is known again by its application id, a descriptor that stands alone by its source. Of several versions
-in one catalog the newest counts. What changed in an app is told by `droidgate.compare`, as `droidgate diff`
-does; only apps whose declarations have another digest are compared.
+An app is known again by its application id, a descriptor that stands alone by its source, also where the
+folder of all sources moved. Of several versions in one catalog the newest counts. What changed in an app is
+told by `droidgate.compare`, as `droidgate diff` does; only apps whose declarations have another digest are
+compared. Certificates are compared where both catalogs have them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Any, Final
 
 from droidgate.compare import (
     WEIGHTS,
     CapabilityComparison,
-    Comparison,
     ProviderComparison,
     Weight,
     compare_sets,
 )
-from droidgate.coverage.catalog import Catalog
+from droidgate.coverage.catalog import Catalog, first_line, quoted
 from droidgate.coverage.document import (
     ChangeCounts,
     ChangedApp,
@@ -83,12 +83,14 @@ def _point(snapshot: Snapshot, since_last: ChangeCounts | None) -> TrendPoint:
     connection = snapshot.catalog.connect()
     try:
         connection.execute(_entries_of("", "catalog_"))
+        connection.execute(_declared_by("", "catalog_"))
         apps, declaring = connection.execute(
-            "SELECT count(*), count(*) FILTER (declares) FROM catalog_entry"
+            "SELECT count(*), count(*) FILTER (declares) FROM catalog_entry WHERE latest"
         ).fetchone()
-        providers = connection.execute("SELECT count(*) FROM providers").fetchone()[0]
+        providers = connection.execute("SELECT count(*) FROM catalog_declared").fetchone()[0]
         protocols = connection.execute(
-            "SELECT protocol, count(*) FROM capabilities GROUP BY protocol ORDER BY protocol"
+            "SELECT protocol, sum(capabilities)::BIGINT AS n FROM catalog_declared GROUP BY protocol "
+            "HAVING n > 0 ORDER BY protocol"
         ).fetchall()
     finally:
         connection.close()
@@ -111,8 +113,8 @@ CREATE TABLE {made}entry AS
             PARTITION BY identity ORDER BY version_code DESC NULLS LAST, unit, app
         ) = 1 AS latest
     FROM (
-        SELECT coalesce(a.package, s.source, a.unit) AS identity, a.unit, a.app, a.label, a.version_code,
-            coalesce(a.version_name, a.version_code::VARCHAR) AS version,
+        SELECT coalesce(a.package, s.source, a.unit) AS identity, a.unit, a.app, a.label, a.signers,
+            a.version_code, coalesce(a.version_name, a.version_code::VARCHAR) AS version,
             EXISTS (
                 SELECT 1 FROM {prefix}providers p WHERE p.unit = a.unit AND coalesce(p.app, 0) = a.app
             ) AS declares
@@ -120,7 +122,7 @@ CREATE TABLE {made}entry AS
             SELECT unit, min(source) AS source FROM {prefix}sources WHERE unit IS NOT NULL GROUP BY unit
         ) s USING (unit)
         UNION ALL
-        SELECT coalesce(any_value(s.source), p.unit), p.unit, NULL, min(p.name), NULL, NULL, TRUE
+        SELECT coalesce(any_value(s.source), p.unit), p.unit, NULL, min(p.name), [], NULL, NULL, TRUE
         FROM {prefix}providers p LEFT JOIN (
             SELECT unit, min(source) AS source FROM {prefix}sources WHERE unit IS NOT NULL GROUP BY unit
         ) s USING (unit)
@@ -133,20 +135,30 @@ def _declared_by(prefix: str, made: str) -> str:
     """Return the statement that makes the table of what the newest entries declare."""
     return f"""
 CREATE TABLE {made}declared AS
-    SELECT e.identity, p.unit, p.provider, p.digest, p.capabilities,
+    SELECT e.identity, p.unit, p.provider, p.digest, p.protocol, p.capabilities,
         p.protocol || chr(31) || coalesce(p.component, '') || chr(31) || p.digest AS mark
     FROM {prefix}providers p JOIN {made}entry e
         ON e.unit = p.unit AND e.latest AND (e.app IS NULL OR e.app = coalesce(p.app, 0))
 """
 
 
+_MOVED: Final = """
+UPDATE old_entry SET identity = moved.there FROM (
+    SELECT o.identity AS here, $new || substr(o.identity, length($old) + 1) AS there
+    FROM old_entry o WHERE o.app IS NULL AND o.identity NOT IN (SELECT identity FROM new_entry)
+) moved
+WHERE app IS NULL AND identity = moved.here AND $old <> $new
+    AND moved.there IN (SELECT identity FROM new_entry WHERE app IS NULL)
+    AND moved.there NOT IN (SELECT identity FROM old_entry)
+"""
 _STATES: Final = """
 CREATE TABLE state AS
     SELECT coalesce(o.identity, n.identity) AS identity,
         o.identity IS NOT NULL AS was, n.identity IS NOT NULL AS stays,
         o.label AS old_label, n.label AS new_label, o.version AS old_version, n.version AS new_version,
         coalesce(x.capabilities, 0)::BIGINT AS old_count, coalesce(y.capabilities, 0)::BIGINT AS new_count,
-        coalesce(x.marks, '') <> coalesce(y.marks, '') AS differs
+        coalesce(x.marks, '') <> coalesce(y.marks, '') AS differs,
+        len(o.signers) > 0 AND len(n.signers) > 0 AND list_sort(o.signers) <> list_sort(n.signers) AS resigned
     FROM (SELECT * FROM old_entry WHERE latest) o
     FULL JOIN (SELECT * FROM new_entry WHERE latest) n USING (identity)
     LEFT JOIN old_marks x ON x.identity = o.identity LEFT JOIN new_marks y ON y.identity = n.identity
@@ -171,7 +183,7 @@ class _Step:
     figures: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ChangeCounts.model_fields, 0))
     concerned: int = 0
     _heavy: list[tuple[tuple[int, int, str], ChangedApp]] = field(default_factory=list)
-    _versions: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    _facts: dict[str, tuple[Any, ...]] = field(default_factory=dict)
 
     @classmethod
     def between(cls, old: Catalog, new: Catalog, *, keeps: bool) -> _Step:
@@ -203,45 +215,53 @@ class _Step:
 
     def _count_whole(self, connection: Any) -> None:
         """Count apps that came or went, and capabilities of those that are as they were."""
-        came, went, added, removed, unchanged = connection.execute(
-            "SELECT count(*) FILTER (NOT was), count(*) FILTER (NOT stays), "
+        came, went, resigned, alike, added, removed, unchanged = connection.execute(
+            "SELECT count(*) FILTER (NOT was), count(*) FILTER (NOT stays), count(*) FILTER (resigned), "
+            "count(*) FILTER (resigned AND NOT differs), "
             "coalesce(sum(new_count) FILTER (NOT was), 0)::BIGINT, "
             "coalesce(sum(old_count) FILTER (NOT stays), 0)::BIGINT, "
             "coalesce(sum(new_count) FILTER (was AND stays AND NOT differs), 0)::BIGINT FROM state"
         ).fetchone()
-        self._add(apps_added=came, apps_removed=went, breaking=removed, unchanged=unchanged)
+        self._add(apps_added=came, apps_removed=went, apps_resigned=resigned)
+        self._add(breaking=removed, unchanged=unchanged)
         self._add(capabilities_added=added, capabilities_removed=removed)
-        self.concerned += came + went
+        self.concerned += came + went + alike
         if not self.keeps:
             return
+        self._keep_whole(connection)
+        self._facts = {
+            row[0]: row[1:]
+            for row in connection.execute(
+                "SELECT identity, coalesce(new_label, old_label), old_version, new_version, resigned "
+                "FROM state WHERE was AND stays AND differs"
+            ).fetchall()
+        }
+
+    def _keep_whole(self, connection: Any) -> None:
+        """Keep apps that came or went, and those of which only who signed them changed."""
         listed = connection.execute(
-            "SELECT identity, was, coalesce(new_label, old_label), old_version, new_version, old_count, "
-            "new_count FROM state WHERE was <> stays "
-            f"ORDER BY was DESC, old_count + new_count DESC, identity LIMIT {MOST_APPS_TOLD}"
+            "SELECT identity, was, stays, coalesce(new_label, old_label), old_version, new_version, "
+            "old_count, new_count FROM state WHERE was <> stays OR resigned AND NOT differs "
+            f"ORDER BY was DESC, stays DESC, old_count + new_count DESC, identity LIMIT {MOST_APPS_TOLD}"
         ).fetchall()
-        for identity, was, label, old_version, new_version, old_count, new_count in listed:
-            weight = (Weight.BREAKING if was else Weight.COMPATIBLE) if old_count or new_count else None
+        for identity, was, stays, label, old_version, new_version, old_count, new_count in listed:
+            counts = (0, 0) if was and stays else (new_count, old_count)
+            weight = (Weight.BREAKING if was else Weight.COMPATIBLE) if any(counts) else None
             self._keep(
                 ChangedApp(
                     package=identity,
                     label=label,
-                    status="removed" if was else "added",
+                    status="added" if not was else "changed" if stays else "removed",
                     old_version=old_version,
                     new_version=new_version,
                     weight=None if weight is None else weight.value,
-                    capabilities_added=new_count,
-                    capabilities_removed=old_count,
+                    capabilities_added=counts[0],
+                    capabilities_removed=counts[1],
                     capabilities_changed=0,
+                    resigned=was and stays,
                     providers=(),
                 )
             )
-        self._versions = {
-            row[0]: row[1:]
-            for row in connection.execute(
-                "SELECT identity, coalesce(new_label, old_label), old_version, new_version FROM state "
-                "WHERE was AND stays AND differs"
-            ).fetchall()
-        }
 
     def _compare(self, identity: str, before: list[Provider], after: list[Provider]) -> None:
         comparison = compare_sets(
@@ -271,7 +291,7 @@ class _Step:
         self._add(apps_changed=1)
         self.concerned += 1
         if self.keeps:
-            label, old_version, new_version = self._versions[identity]
+            label, old_version, new_version, resigned = self._facts[identity]
             weight = comparison.weight()
             self._keep(
                 ChangedApp(
@@ -284,14 +304,16 @@ class _Step:
                     capabilities_added=added,
                     capabilities_removed=removed,
                     capabilities_changed=len(changed),
-                    providers=_providers_of(comparison),
+                    resigned=resigned,
+                    providers=tuple(map(_provider, comparison.providers)),
                 )
             )
 
     def _keep(self, app: ChangedApp) -> None:
         weight = -1 if app.weight is None else WEIGHTS.index(Weight(app.weight))
+        rank = len(WEIGHTS) if app.resigned else weight
         touched = app.capabilities_added + app.capabilities_removed + app.capabilities_changed
-        self._heavy.append(((-weight, -touched, app.package), app))
+        self._heavy.append(((-rank, -touched, app.package), app))
         if len(self._heavy) > 2 * MOST_APPS_TOLD:
             self._heavy.sort(key=lambda one: one[0])
             del self._heavy[MOST_APPS_TOLD:]
@@ -305,17 +327,15 @@ def _joined(old: Catalog, new: Catalog) -> Any:
     connection.execute("SET preserve_insertion_order = false")
     for prefix, catalog in (("old_", old), ("new_", new)):
         for table in ("sources", "apps", "providers"):
-            files = [str(one) for one in catalog.paths_of(table)]
+            files = ", ".join(quoted(str(one)) for one in catalog.paths_of(table))
             try:
-                connection.execute(
-                    f"CREATE VIEW {prefix}{table} AS SELECT * FROM read_parquet([{_listed(files)}])"
-                )
+                connection.execute(f"CREATE VIEW {prefix}{table} AS SELECT * FROM read_parquet([{files}])")
             except duckdb.Error as error:
-                reason = str(error).partition("\n")[0]
-                raise InputError(
-                    f"its table {table} cannot be read: {reason}", place=str(catalog.folder)
-                ) from None
+                message = f"its table {table} cannot be read: {first_line(error)}"
+                raise InputError(message, place=str(catalog.folder)) from None
         connection.execute(_entries_of(prefix, prefix))
+    _know_moved_descriptors(connection)
+    for prefix in ("old_", "new_"):
         connection.execute(_declared_by(prefix, prefix))
         connection.execute(
             f"CREATE TABLE {prefix}marks AS SELECT identity, sum(capabilities) AS capabilities, "
@@ -325,8 +345,17 @@ def _joined(old: Catalog, new: Catalog) -> Any:
     return connection
 
 
-def _listed(files: Sequence[str]) -> str:
-    return ", ".join("'" + one.replace("'", "''") + "'" for one in files)
+def _know_moved_descriptors(connection: Any) -> None:
+    """Give old descriptors that stand alone their new sources where the folder of all sources moved."""
+    old, new = (_folder_of_all(connection, prefix) for prefix in ("old_", "new_"))
+    connection.execute(_MOVED, {"old": old, "new": new})
+
+
+def _folder_of_all(connection: Any, prefix: str) -> str:
+    """Return the folder, with its slash, that all sources of a catalog are in; empty where there is none."""
+    first, last = connection.execute(f"SELECT min(source), max(source) FROM {prefix}sources").fetchone()
+    parts = zip((first or "").split("/")[:-1], (last or "").split("/")[:-1], strict=False)
+    return "".join(f"{one}/" for one, _ in takewhile(lambda pair: pair[0] == pair[1], parts))
 
 
 def _changed(connection: Any) -> Iterator[tuple[str, list[Provider], list[Provider]]]:
@@ -341,10 +370,6 @@ def _changed(connection: Any) -> Iterator[tuple[str, list[Provider], list[Provid
 def _fetched(result: Any) -> Iterator[tuple[Any, ...]]:
     while rows := result.fetchmany(_AT_ONCE):
         yield from rows
-
-
-def _providers_of(comparison: Comparison) -> tuple[ChangedProvider, ...]:
-    return tuple(_provider(one) for one in comparison.providers)
 
 
 def _provider(one: ProviderComparison) -> ChangedProvider:

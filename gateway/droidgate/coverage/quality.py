@@ -11,11 +11,10 @@ The score of an app is 100 less what is missing, each as a share:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import droidgate.coverage.marks  # noqa: F401 - declares the codes of security marks, whose meanings are told
-from droidgate.coverage.catalog import quoted
 from droidgate.coverage.document import (
     AppQuality,
     FindingCount,
@@ -24,6 +23,7 @@ from droidgate.coverage.document import (
     ReleaseCount,
 )
 from droidgate.coverage.figures import Figures
+from droidgate.formats import load_linters
 from droidgate.model.findings import FINDING_CODES
 from droidgate.text_safety import MAX_NAME
 from droidgate_mappings.app_functions import load_indexing
@@ -31,7 +31,6 @@ from droidgate_mappings.app_functions import load_indexing
 MOST_WORST: Final = 20
 MOST_FINDINGS: Final = 200
 
-_EVERY_RELEASE: Final = "every release from "
 _COLUMNS: Final = tuple(QualityFigures.model_fields)
 _SHARES: Final = (
     (30, "undescribed_capabilities", "capabilities"),
@@ -56,7 +55,7 @@ CREATE TABLE finding_fact AS
         coalesce(
             p.protocol, CASE WHEN o.entries = 1 AND len(e.protocols) = 1 THEN e.protocols[1] END
         ) AS protocol
-    FROM (SELECT unit, origin, provider, code, level, message FROM findings) f
+    FROM (SELECT unit, origin, provider, code, level, releases FROM findings) f
     LEFT JOIN provider_fact p USING (unit, provider)
     LEFT JOIN first_entry o ON o.unit = f.unit
     LEFT JOIN entry_sum e ON e.entry = o.entry
@@ -77,7 +76,7 @@ CREATE TABLE objected AS
         count(*) FILTER (origin = 'lint' AND level = 'warning') AS lint_warnings,
         count(*) FILTER (origin = 'lint' AND level = 'note') AS lint_notes,
         count(*) FILTER (origin = 'reading') AS bent, count(*) FILTER (origin = 'security') AS marks
-    FROM finding_fact WHERE entry IS NOT NULL GROUP BY entry
+    FROM finding_fact GROUP BY entry
 """,
 )
 
@@ -88,14 +87,14 @@ def _counted() -> str:
 
 
 def prepare_quality(figures: Figures) -> None:
-    """Make the table `quality`: the figures of every entry that declares something."""
+    """Make the table `quality`: the figures of every entry."""
     for statement in _TABLES:
         figures.connection.execute(statement)
     figures.connection.execute(
         f"CREATE TABLE quality AS SELECT *, {_ROUNDED} AS score "
         f"FROM (SELECT entry, {_counted()} FROM entry_sum e "
         "LEFT JOIN (SELECT * RENAME (capabilities AS described_capabilities) FROM described) d USING (entry) "
-        "LEFT JOIN objected USING (entry) WHERE e.providers > 0)"
+        "LEFT JOIN objected USING (entry))"
     )
 
 
@@ -103,12 +102,15 @@ def quality_of(figures: Figures) -> Quality:
     """Return how well everything is described; `prepare_quality` comes first."""
     named = [name for name in _COLUMNS if name != "score"]
     sums = ", ".join(f"coalesce(sum({name}), 0)::BIGINT AS {name}" for name in named)
-    whole = figures.one(f"SELECT *, {_ROUNDED} FROM (SELECT {sums} FROM quality)")
+    whole = figures.one(
+        f"SELECT *, {_ROUNDED} FROM (SELECT {sums} FROM "
+        "(FROM quality UNION ALL BY NAME FROM objected WHERE entry IS NULL))"
+    )
     listed = ", ".join(_COLUMNS)
     worst = figures.rows(
         f"SELECT unit || ':' || coalesce(app, -1), package, label, source, {listed} FROM quality "
         "JOIN entry USING (entry) "
-        f"WHERE score IS NOT NULL AND latest ORDER BY score, capabilities DESC, entry LIMIT {MOST_WORST}"
+        f"WHERE score < 100 AND latest ORDER BY score, capabilities DESC, entry LIMIT {MOST_WORST}"
     )
     return Quality(
         all=figures_of(whole),
@@ -127,6 +129,7 @@ def figures_of(row: Sequence[Any]) -> QualityFigures:
 
 
 def _findings(figures: Figures) -> tuple[FindingCount, ...]:
+    load_linters()
     return tuple(
         FindingCount(
             origin=origin,
@@ -145,28 +148,21 @@ def _findings(figures: Figures) -> tuple[FindingCount, ...]:
     )
 
 
-def _releases(figures: Figures) -> list[ReleaseCount]:
-    """Return the lint findings by the releases that their messages name."""
-    titles = [one.title for one in load_indexing().linted()]
-    counted = []
-    for title in titles:
-        rows = figures.rows(
-            "SELECT protocol, count(*) FILTER (level = 'error'), count(*) FILTER (level = 'warning'), "
-            f"count(*) FILTER (level = 'note'), count(DISTINCT entry) FROM finding_fact "
-            f"WHERE origin = 'lint' AND {_names(title, titles)} GROUP BY protocol ORDER BY protocol"
+def _releases(figures: Figures) -> Iterator[ReleaseCount]:
+    """Yield the lint findings by the releases that they are true of, the oldest release first."""
+    titles = {one.id: one.title for one in load_indexing().releases}
+    rows = figures.rows(
+        "SELECT release, protocol, count(*) FILTER (level = 'error'), count(*) FILTER (level = 'warning'), "
+        "count(*) FILTER (level = 'note'), count(DISTINCT entry) "
+        "FROM (SELECT unnest(releases) AS release, * FROM finding_fact WHERE origin = 'lint') "
+        f"GROUP BY release, protocol ORDER BY list_position({list(titles)!r}, release), release, protocol"
+    )
+    for release, protocol, errors, warnings, notes, apps in rows:
+        yield ReleaseCount(
+            release=titles.get(release, release),
+            protocol=protocol,
+            errors=errors,
+            warnings=warnings,
+            notes=notes,
+            apps=apps,
         )
-        counted += [
-            ReleaseCount(
-                release=title, protocol=protocol, errors=errors, warnings=warnings, notes=notes, apps=apps
-            )
-            for protocol, errors, warnings, notes, apps in rows
-        ]
-    return counted
-
-
-def _names(title: str, titles: Sequence[str]) -> str:
-    """Return the condition that a message names a release, and not only a longer name that begins so."""
-    message = "message"
-    for longer in sorted((one for one in titles if one != title and one.startswith(title)), key=len)[::-1]:
-        message = f"replace({message}, {quoted(longer)}, '')"
-    return f"(contains({message}, {quoted(title)}) OR contains(message, {quoted(_EVERY_RELEASE)}))"

@@ -27,7 +27,8 @@ POOR_NAME: Final = finding_code(
 _LEVELS: Final = ("error", "warning", "note")
 _LINE: Final = re.compile(r"(.*):(\d{1,9})")
 _FOUND: Final = f"""
-SELECT d.source, d.kind, f.place, f.code, f.level, f.pointer, f.message, f.hint, f.rule
+SELECT d.source, d.kind, f.place, f.code, f.level, f.pointer, f.message, f.hint, f.rule,
+    f.releases
 FROM findings f JOIN (
     SELECT unit, min(source) AS source, min(kind) AS kind FROM sources WHERE unit IS NOT NULL GROUP BY unit
 ) d USING (unit) WHERE origin <> 'reading'
@@ -52,7 +53,7 @@ def quality_findings(figures: Figures, most: int) -> Iterator[Finding]:
         most: How many there may be.
     """
     found = figures.rows(_FOUND, [most])
-    for source, kind, place, code, level, pointer, message, hint, rule in found:
+    for source, kind, place, code, level, pointer, message, hint, rule, releases in found:
         yield Finding(
             code=code,
             level=Level(level),
@@ -61,6 +62,7 @@ def quality_findings(figures: Figures, most: int) -> Iterator[Finding]:
             hint=hint,
             source=_place(source, kind, place),
             rule=rule,
+            releases=tuple(releases),
         )
     left = most - len(found)
     if left:

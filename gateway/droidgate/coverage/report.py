@@ -19,7 +19,7 @@ from droidgate.coverage.overlaps import Overlaps, find_overlaps
 from droidgate.coverage.quality import prepare_quality, quality_of
 from droidgate.coverage.quality_findings import quality_findings
 from droidgate.coverage.reach import agents
-from droidgate.coverage.translations import MOST_PROVIDERS, translate_chosen
+from droidgate.coverage.translations import MOST_PROVIDERS, misfits, translate_chosen
 from droidgate.model.findings import Finding
 from droidgate_mappings.reach import load_shim_table
 
@@ -61,8 +61,10 @@ class Coverage:
         with ExitStack() as stack:
             self._figures = stack.enter_context(Figures(snapshot.catalog))
             prepare_quality(self._figures)
+            counted = _counted(self._figures, snapshot, earlier)
+            # After the counting, so that what both need is not needed at once.
             self._overlaps = find_overlaps(self._figures) if chosen.matching else None
-            self.report = _report(self._figures, self._overlaps, snapshot, earlier, chosen)
+            self.report = _with_overlaps(counted, self._figures, self._overlaps, chosen)
             self._open = stack.pop_all()
 
     def __enter__(self) -> Self:
@@ -86,14 +88,8 @@ class Coverage:
         return quality_findings(self._figures, most)
 
 
-def _report(
-    figures: Figures,
-    overlaps: Overlaps | None,
-    snapshot: Snapshot,
-    earlier: Sequence[Snapshot],
-    wanted: Wanted,
-) -> Report:
-    details, notes = _details(figures, overlaps, wanted)
+def _counted(figures: Figures, snapshot: Snapshot, earlier: Sequence[Snapshot]) -> Report:
+    """Return a report of what is counted, without overlaps and details."""
     return Report(
         catalog=_facts(snapshot, figures),
         totals=figures.totals(),
@@ -105,13 +101,21 @@ def _report(
         levels=LEVELS,
         targets=tuple(snapshot.catalog.targets),
         fidelity=figures.fidelity(),
-        use_cases=None if overlaps is None else overlaps.coverage,
-        matching=None if overlaps is None else overlaps.summary,
+        use_cases=None,
+        matching=None,
         quality=quality_of(figures),
         history=history_of([*earlier, snapshot]) if earlier else None,
-        details=details,
-        notes=notes,
+        details=None,
+        notes=(),
     )
+
+
+def _with_overlaps(counted: Report, figures: Figures, overlaps: Overlaps | None, wanted: Wanted) -> Report:
+    details, notes = _details(figures, overlaps, wanted)
+    more: dict[str, object] = {"details": details, "notes": notes}
+    if overlaps is not None:
+        more |= {"use_cases": overlaps.coverage, "matching": overlaps.summary}
+    return counted.model_copy(update=more)
 
 
 def _facts(snapshot: Snapshot, figures: Figures) -> CatalogFacts:
@@ -140,6 +144,7 @@ def _details(
         )
         return None, tuple(notes)
     translations = translate_chosen(figures, wanted.translate)
+    notes += misfits(figures, wanted.translate)
     if len({one.provider for one in translations}) == MOST_PROVIDERS:
         notes.append(f"at most {MOST_PROVIDERS} providers are translated")
     return details_of(figures, overlaps, translations), tuple(notes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -38,6 +38,21 @@ def translate_chosen(figures: Figures, patterns: Sequence[str]) -> tuple[Transla
         for number, declaration in chosen[:MOST_PROVIDERS]
         for target in targets()
     )
+
+
+def misfits(figures: Figures, patterns: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence for each pattern by which nothing is translated, without a period."""
+    listed = (
+        figures.rows("SELECT identity, providers > 0 FROM entry JOIN entry_sum USING (entry)")
+        if patterns
+        else []
+    )
+    for pattern in patterns:
+        fitting = [declares for identity, declares in listed if fnmatchcase(identity, pattern)]
+        if not fitting:
+            yield f"--translate {pattern}: no app of the catalog fits it"
+        elif not any(fitting):
+            yield f"--translate {pattern}: what fits it declares nothing"
 
 
 def _translate(number: int, provider: Provider, target: str) -> Translation:

@@ -24,7 +24,7 @@ from droidgate.coverage.document import (
     Report,
     Translation,
 )
-from droidgate.coverage.html.safe import shell_word, shortened, shown, shown_json
+from droidgate.coverage.html.safe import shell_word, shortened, shortened_name, shown, shown_json
 from droidgate.model.json_values import Json, one_line_json
 
 MOST_IN_LIST: Final = 160
@@ -140,6 +140,9 @@ class _Packing:
     def _text(self, text: str | None) -> int:
         return self._texts.at(None if text is None else shortened(text, MOST_IN_LIST))
 
+    def _name(self, text: str | None) -> int:
+        return self._texts.at(None if text is None else shortened_name(text, MOST_IN_LIST))
+
     def _set_of(self, ids: Iterable[int]) -> int:
         return self._sets.at(tuple(ids))
 
@@ -150,8 +153,8 @@ class _Packing:
         marks = self._marks["app"]
         return {
             "key": [self._text(one.key) for one in apps],
-            "label": [self._text(one.label) for one in apps],
-            "package": [self._text(one.package or next(iter(one.sources), one.key)) for one in apps],
+            "label": [self._name(one.label) for one in apps],
+            "package": [self._name(one.package or next(iter(one.sources), one.key)) for one in apps],
             "version": [self._text(one.version_name or _text_of(one.version_code)) for one in apps],
             "protocols": [self._set_of(map(self._text, one.protocols)) for one in apps],
             "is_silent": [int(one.is_silent) for one in apps],
@@ -176,7 +179,7 @@ class _Packing:
         marks = self._marks["capability"]
         return {
             "provider": [one.provider for one in capabilities],
-            "id": [self._text(one.id) for one in capabilities],
+            "id": [self._name(one.id) for one in capabilities],
             "description": [self._text(one.description) for one in capabilities],
             "tokens": [-1 if one.tokens is None else one.tokens for one in capabilities],
             "reach": [one.reach for one in capabilities],

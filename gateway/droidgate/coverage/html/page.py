@@ -12,7 +12,8 @@ from droidgate.coverage.document import REACHES, Report
 from droidgate.coverage.extras import need
 from droidgate.coverage.html import views
 from droidgate.coverage.html.packing import pack
-from droidgate.coverage.html.safe import finalized, script_json
+from droidgate.coverage.html.safe import ends_tell, finalized, marked, script_json
+from droidgate.coverage.outcomes import outcomes_in_words
 from droidgate.model.json_values import Json
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ def _page(report: Report, columns: Json, packs: Json, notes: tuple[str, ...]) ->
             report=report,
             notes=(*report.notes, *notes),
             views=views,
+            ends_tell=ends_tell,
+            outcomes_in_words=outcomes_in_words,
             reaches=REACHES,
             columns=None if columns is None else script_json(columns),
             packs=None if packs is None else script_json(packs),
@@ -121,4 +124,5 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     made.filters["number"] = views.number
+    made.filters["marked"] = marked
     return made

@@ -5,9 +5,11 @@ from __future__ import annotations
 import shlex
 from typing import Any, Final
 
+from droidgate.coverage.extras import need
 from droidgate.model.json_values import Json, one_line_json
 from droidgate.text_safety import HIDDEN, code_escape, json_escape
 
+_ENDS_TELL: Final = frozenset("/#")
 _IN_SCRIPT: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
@@ -25,9 +27,21 @@ def shown_json(text: str) -> str:
     return HIDDEN.sub(_json_escape, text)
 
 
+def ends_tell(text: str | None) -> bool:
+    """Tell whether a text that is too long loses its start: of paths and qualified names the end tells."""
+    return text is not None and not _ENDS_TELL.isdisjoint(text)
+
+
 def shortened(text: str, most: int) -> str:
     """Return a text, beyond so many characters with an ellipsis, as it is shown."""
     return shown(text if len(text) <= most else f"{text[: most - 1].rstrip()}\u2026")
+
+
+def shortened_name(text: str, most: int) -> str:
+    """Return a name as `shortened` does, of a path or qualified name the end."""
+    if len(text) <= most or not ends_tell(text):
+        return shortened(text, most)
+    return shown(f"\u2026{text[1 - most :].lstrip()}")
 
 
 def script_json(value: Json) -> str:
@@ -48,6 +62,15 @@ def finalized(value: Any) -> Any:
     if value is None:
         return ""
     return shown(value) if type(value) is str else value
+
+
+def marked(text: str | None) -> Any:
+    """Return one of our own sentences as markup: what stands between backticks is code."""
+    markup: Any = need("markupsafe", "coverage").Markup
+    parts = shown(text or "").split("`")
+    return markup().join(
+        markup("<code>{}</code>" if at % 2 else "{}").format(part) for at, part in enumerate(parts)
+    )
 
 
 def _json_escape(match: Any) -> str:

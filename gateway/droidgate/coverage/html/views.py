@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import Final
 
 from droidgate.coverage.document import (
+    ChangedApp,
     FidelityCell,
     Overlap,
     ProtocolCount,
@@ -28,6 +29,15 @@ REACH_TITLES: Final[Mapping[str, str]] = {
     "none": "Not at all",
 }
 
+KIND_TITLES: Final[Mapping[str, str]] = {
+    "near-duplicate": "in nearly the same words",
+    "same-use-case": "of the same use case",
+    "same-app-twice": "twice in one app",
+}
+
+ORIGIN_TITLES: Final[Mapping[str, str]] = {"reading": "bent", "security": "security"}
+"""What stands for the level of findings that no linter has."""
+
 _SPARK_WIDTH: Final = 120
 _SPARK_HEIGHT: Final = 28
 _SPARK_EDGE: Final = 3
@@ -38,6 +48,11 @@ _LARGE_SHARE: Final = 0.995
 def number(value: int | None) -> str:
     """Return a count with separators, a dash where there is none."""
     return "\u2013" if value is None else f"{value:,}"
+
+
+def counted(value: int, one: str, several: str | None = None) -> str:
+    """Return a count with its noun, in the singular for 1."""
+    return f"{value:,} {one if value == 1 else several or f'{one}s'}"
 
 
 def signed(value: int) -> str:
@@ -85,6 +100,22 @@ def length(part: int, largest: int) -> float:
 def callable_count(counts: Sequence[int]) -> int:
     """Return how many of counts by reach can be called, natively or through the gateway."""
     return counts[0] + counts[1]
+
+
+def served_use_cases(report: Report) -> str:
+    """Return how many of the guideline's use cases are served, as a sentence."""
+    types = report.use_cases or ()
+    return f"{sum(one.covered for one in types)} of {sum(len(one.use_cases) for one in types)} are served."
+
+
+def touched(app: ChangedApp) -> str:
+    """Return how many capabilities of an app came, went and changed; only what happened."""
+    counts = (
+        (app.capabilities_added, "came"),
+        (app.capabilities_removed, "went"),
+        (app.capabilities_changed, "changed"),
+    )
+    return ", ".join(f"{count:,} {what}" for count, what in counts if count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,15 @@ const sentence = (text) => text && `${text[0].toUpperCase()}${text.slice(1)}.`;
 const hiddenText = (text) => make("span", { class: "hidden" }, text);
 const isolated = (text, attributes = {}) => make("bdi", attributes, text);
 
+/** Tell whether a text that is too long loses its start, as it may have already: of paths the end tells. */
+const endsTell = (text) => /^…|[/#]/.test(text);
+
+/** Return a name that may break after what joins its parts. */
+function breakable(text) {
+  const parts = text.split(/(?<=[./#_])/);
+  return make("bdi", {}, ...parts.flatMap((part, at) => (at ? [document.createElement("wbr"), part] : [part])));
+}
+
 function symbol(reach) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("class", `symbol r-${reach}`);

@@ -35,6 +35,10 @@ class Explorer {
     return this.form.elements.show.value;
   }
 
+  get total() {
+    return this.kind === "apps" ? this.catalog.appCount : this.catalog.capabilityCount;
+  }
+
   wanted() {
     const { elements } = this.form;
     const number = (name) => (elements[name]?.value ? Number(elements[name].value) : null);
@@ -51,7 +55,7 @@ class Explorer {
 
   filter() {
     const wanted = this.wanted();
-    const total = this.kind === "apps" ? this.catalog.appCount : this.catalog.capabilityCount;
+    const { total } = this;
     const fits = this.kind === "apps" ? this.appTest(wanted) : this.capabilityTest(wanted);
     this.rows = [];
     for (let at = 0; at < total; at += 1) if (fits(at)) this.rows.push(at);
@@ -178,8 +182,9 @@ class Explorer {
     const rows = shown.map((at) => make("tr", {}, ...(isApps ? this.appCells(at) : this.capabilityCells(at))));
     const caption = isApps ? "Apps and what each agent can call of them" : "Capabilities and how each agent reaches them";
     byId("matrix").replaceChildren(
-      make("table", {}, make("caption", { class: "hidden" }, caption), make("thead", {}, make("tr", {}, ...headers)), make("tbody", {}, ...rows)),
-      shown.length ? "" : make("p", { class: "empty" }, "Nothing fits these filters."),
+      shown.length
+        ? make("table", {}, make("caption", { class: "hidden" }, caption), make("thead", {}, make("tr", {}, ...headers)), make("tbody", {}, ...rows))
+        : make("p", { class: "empty" }, this.total ? "Nothing fits these filters." : "There is nothing to show."),
     );
     this.drawPager();
   }
@@ -192,7 +197,7 @@ class Explorer {
     const first = make(
       "th",
       { scope: "row" },
-      make("button", { type: "button", class: "link", onclick: () => this.sheet.openApp(at) }, isolated(name)),
+      make("button", { type: "button", class: endsTell(name) ? "link tail" : "link", onclick: () => this.sheet.openApp(at) }, isolated(name)),
       make("span", { class: "sub" }, protocols || "declares nothing"),
     );
     const agents = catalog.agents.map((_, agent) => {
@@ -218,14 +223,21 @@ class Explorer {
       const loss = name === "gateway" && level > 0 ? make("span", { class: "sub" }, catalog.levels[level]) : "";
       return make("td", { class: "agent" }, loss, symbol(name), hiddenText(` ${REACH_TITLES[name]}`));
     });
+    const id = catalog.text(capabilities.id[at]) || "(no name)";
+    const app = catalog.nameOfApp(catalog.appOf[at]);
     return [
       make(
         "th",
         { scope: "row" },
-        make("button", { type: "button", class: "link", onclick: () => this.sheet.openCapability(at) }, isolated(catalog.text(capabilities.id[at]) || "(no name)")),
+        make("button", { type: "button", class: endsTell(id) ? "link tail" : "link", onclick: () => this.sheet.openCapability(at) }, isolated(id)),
         make("span", { class: "sub" }, catalog.text(capabilities.description[at]) || "no description"),
       ),
-      make("td", {}, isolated(catalog.nameOfApp(catalog.appOf[at]), { class: "cut" }), make("span", { class: "sub" }, ` ${catalog.protocolOf(at)}`)),
+      make(
+        "td",
+        { class: "of" },
+        make("span", { class: endsTell(app) ? "cut tail" : "cut" }, isolated(app)),
+        make("span", { class: "sub" }, ` ${catalog.protocol_titles[catalog.protocolOf(at)] ?? catalog.protocolOf(at)}`),
+      ),
       ...agents,
       make("td", { class: "number" }, capabilities.tokens[at] < 0 ? "–" : count(capabilities.tokens[at])),
     ];

@@ -1,4 +1,7 @@
 /* What the page does beside the matrix: theme, sorting of small tables, heat map, links into the matrix. */
+const FOLDED_FROM = 50;
+const SHOWN_MORE = 100;
+
 function startTheme() {
   const button = byId("theme");
   const system = matchMedia("(prefers-color-scheme: dark)");
@@ -70,7 +73,8 @@ function startHeat(element) {
       const counts = countsOf(cell);
       const sum = (all) => all.reduce((total, each) => total + each, 0);
       const share = sum(counts.slice(0, most + 1)) / sum(counts);
-      cell.className = `cell h${shade(share)}`;
+      cell.classList.remove(...[...cell.classList].filter((one) => /^h\d+$/.test(one)));
+      cell.classList.add(`h${shade(share)}`);
       cell.firstElementChild.textContent = String(Math.floor(share * 100));
     }
   };
@@ -103,6 +107,7 @@ function startHeat(element) {
     move(event.target.parentElement, ...step);
   });
   cells[0]?.firstElementChild.setAttribute("tabindex", 0);
+  byId("heat-told").textContent = "Choose a cell for the counts behind it.";
   byId("carried").addEventListener("change", colour);
   byId("carried-label").hidden = false;
 }
@@ -138,15 +143,40 @@ function startLinks(explorer, sheet, catalog) {
   });
 }
 
+/** Show a long list a part at a time; paper has all of it. */
+function startFolding(list) {
+  const later = [...list.children].slice(FOLDED_FROM);
+  if (!later.length) return;
+  const button = make("button", { type: "button", class: "plain" });
+  const tell = () => {
+    button.textContent = `Show ${count(Math.min(later.length, SHOWN_MORE))} more of ${count(list.children.length)}`;
+    button.hidden = !later.length;
+  };
+  later.forEach((one) => one.classList.add("later"));
+  button.addEventListener("click", () => {
+    const next = later.splice(0, SHOWN_MORE);
+    next.forEach((one) => one.classList.remove("later"));
+    tell();
+    const first = next[0].querySelector("summary") ?? next[0];
+    if (first === next[0]) first.tabIndex = -1;
+    first.focus();
+  });
+  list.after(button);
+  tell();
+}
+
 /** Mark the part of the page that is read. */
 function startNavigation() {
+  const list = document.querySelector("body > nav ul");
   const links = new Map([...document.querySelectorAll("body > nav a")].map((link) => [link.hash.slice(1), link]));
   const watcher = new IntersectionObserver(
     (entries) => {
       for (const entry of entries) {
         if (!entry.isIntersecting) continue;
         links.forEach((link) => link.removeAttribute("aria-current"));
-        links.get(entry.target.id)?.setAttribute("aria-current", "location");
+        const link = links.get(entry.target.id);
+        link?.setAttribute("aria-current", "location");
+        if (link) list.scrollTo({ left: link.offsetLeft - list.clientWidth / 3 });
       }
     },
     { rootMargin: "-20% 0px -75% 0px" },
@@ -168,6 +198,7 @@ function startPrinting() {
 startTheme();
 document.querySelectorAll("table.sortable").forEach(startSorting);
 if (byId("heat")) startHeat(byId("heat"));
+if (byId("changes")) startFolding(byId("changes"));
 startNavigation();
 startPrinting();
 if (byId("columns")) {

@@ -1,4 +1,6 @@
 /* One app or one capability in full, beside the page. */
+const FINDING_TITLES = { reading: "bent", security: "security" };
+
 class Sheet {
   constructor(catalog, element) {
     this.catalog = catalog;
@@ -15,19 +17,19 @@ class Sheet {
 
   openApp(app) {
     const read = () => this.catalog.details(app);
-    return this.go({ name: this.catalog.nameOfApp(app), read, fill: (details) => this.app(app, details) });
+    return this.go({ kind: "App", name: this.catalog.nameOfApp(app), read, fill: (details) => this.app(app, details) });
   }
 
   openCapability(at) {
     const app = this.catalog.appOf[at];
     const name = this.catalog.text(this.catalog.capabilities.id[at]);
     const read = () => this.catalog.details(app);
-    return this.go({ name, read, fill: (details) => this.capability(at, app, details) });
+    return this.go({ kind: "Capability", name, read, fill: (details) => this.capability(at, app, details) });
   }
 
   openUnplaced() {
     const read = () => this.catalog.unplaced();
-    return this.go({ name: "Findings on no single app", read, fill: (findings) => [this.findings(findings)] });
+    return this.go({ kind: "Findings", name: "Findings on no single app", read, fill: (findings) => [this.findings(findings)] });
   }
 
   go(place) {
@@ -42,7 +44,7 @@ class Sheet {
 
   async show() {
     const place = this.trail.at(-1);
-    const title = make("h2", { id: "sheet-title", tabindex: -1 }, isolated(place.name));
+    const title = make("h2", { id: "sheet-title", tabindex: -1 }, breakable(place.name));
     const body = make("div", {}, make("p", { class: "busy", role: "status" }, "Reading"));
     const before = this.trail.at(-2);
     this.element.replaceChildren(
@@ -52,7 +54,7 @@ class Sheet {
         before
           ? make("button", { type: "button", class: "plain", onclick: () => this.back() }, "Back")
           : null,
-        make("span", { class: "space" }),
+        make("span", { class: "space sub" }, place.kind),
         make("button", { type: "button", class: "plain", onclick: () => this.element.close() }, "Close"),
       ),
       make("div", { class: "content" }, title, body),
@@ -70,7 +72,7 @@ class Sheet {
   }
 
   link(text, open) {
-    return make("button", { type: "button", class: "link", onclick: open }, isolated(text));
+    return make("button", { type: "button", class: "link", onclick: open }, breakable(text));
   }
 
   heading(text) {
@@ -203,12 +205,16 @@ class Sheet {
     );
     const reach = table(
       "Reach by agent",
-      [["Agent", ""], ["Reach", ""], ["Loss", ""], ["Why, and what it needs", "small"]],
+      [["Agent", ""], ["How, why, and what it needs", ""], ["Loss", ""]],
       catalog.cells(at).map(([reach, level, reason, needs], agent) => [
         catalog.agents[agent],
-        this.reachText(catalog.reaches[reach]),
+        make(
+          "span",
+          {},
+          this.reachText(catalog.reaches[reach]),
+          make("span", { class: "sub why" }, [reason, ...needs].map((each) => sentence(catalog.text(each))).join(" ")),
+        ),
         level < 0 ? "–" : catalog.levels[level],
-        [reason, ...needs].map((each) => sentence(catalog.text(each))).join(" "),
       ]),
     );
     return make("div", {}, reach, ...letters.map(([letter, meaning]) => make("p", { class: "sub" }, make("b", {}, letter), ` ${meaning}`)));
@@ -237,7 +243,7 @@ class Sheet {
       [["Code", ""], ["Level", ""], ["Finding", "small"]],
       rows.map(([, origin, level, code, message, hint, rule, pointer, place]) => [
         make("code", {}, code),
-        make("span", { class: `level-${level}` }, origin === "security" ? "security" : level),
+        make("span", { class: `level-${level}` }, FINDING_TITLES[origin] ?? level),
         make(
           "span",
           {},
@@ -282,14 +288,14 @@ class Sheet {
 
   commands(source, targets) {
     const command = make("pre", { class: "command", tabindex: 0 });
-    const tell = (target) => command.replaceChildren(`droidgate convert ${source} --to ${target}`);
+    const tell = (target) => command.replaceChildren(`droidgate convert ${source} --to ${target} -o out`);
     const choice = make(
       "select",
       { onchange: () => tell(choice.value) },
       ...targets.map((target) => make("option", { value: target }, target)),
     );
     tell(targets[0]);
-    return [make("p", {}, make("label", { class: "inline" }, "The command that makes it in ", choice)), command];
+    return [make("p", {}, make("label", { class: "inline" }, "The command that writes all that the app declares in ", choice, ", into the folder out")), command];
   }
 
   alike(at, one) {

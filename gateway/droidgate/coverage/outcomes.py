@@ -1,0 +1,22 @@
+"""What came of sources, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from droidgate.coverage.document_summary import Counted
+
+_WORDS: Final[Mapping[str, tuple[str, str]]] = {
+    "part": ("split", "splits"),
+    "no-descriptor": ("of no known format", "of no known format"),
+    "too-slow": ("too slow", "too slow"),
+    "too-much-memory": ("beyond the memory limit", "beyond the memory limit"),
+}
+
+
+def outcomes_in_words(outcomes: Iterable[Counted]) -> str:
+    """Return outcomes of sources (`SourceRow.outcome`) with their counts, such as `3 read, 1 split`."""
+    return ", ".join(
+        f"{one.count:,} {_WORDS.get(one.name, (one.name,) * 2)[one.count != 1]}" for one in outcomes
+    )

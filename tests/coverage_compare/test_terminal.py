@@ -1,0 +1,272 @@
+"""What `coverage` tells on a terminal: words that fit the counts, sums that add up, what is missing."""
+
+import csv
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.program_runs import Runner
+from coverage_compare.made_catalogs import (
+    App,
+    Tool,
+    broadcast,
+    functions,
+    make_catalog,
+    mmcp,
+    mobile_mcp,
+    tool_list,
+)
+from droidgate.coverage.document_summary import Counted
+from droidgate.coverage.outcomes import outcomes_in_words
+from droidgate_mappings.reach import load_reach
+
+NOTE = Tool("create_note")
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Runner:
+    return Runner(capsys, monkeypatch)
+
+
+def _part(text: str, heading: str) -> list[str]:
+    """Return the lines below a heading, up to the next empty one."""
+    lines = text.splitlines()
+    start = next(at for at, line in enumerate(lines) if line.startswith(heading))
+    rest = lines[start + 1 :]
+    return rest[: rest.index("")] if "" in rest else rest
+
+
+def _told(run: Runner, folder: Path, *apps: App, options: tuple[str | Path, ...] = ()) -> str:
+    make_catalog(folder, *apps)
+    done = run("coverage", folder, *options)
+    assert done.code == 0
+    return done.out
+
+
+def _head(text: str) -> list[str]:
+    return [" ".join(line.split()) for line in _part(text, "Coverage of")]
+
+
+def test_one_of_each_is_told_in_the_singular(run: Runner, tmp_path: Path) -> None:
+    text = _told(
+        run,
+        tmp_path / "c",
+        App("silent", [broadcast()], has_launcher=False),
+        App("both", [mmcp(NOTE), mobile_mcp()]),
+        App("screens"),
+        App("mute", has_launcher=False),
+        App(None, [tool_list()], source="tools.json"),
+    )
+    assert _head(text) == [
+        "5 apps",
+        "3 declare something for agents",
+        "1 of them tells its tools only when asked",
+        "1 of them does so in two protocols or more",
+        "1 of them is a descriptor alone",
+        "1 has screens only",
+        "1 has neither",
+        "1 capability in 4 components and descriptors",
+        "10 tokens to tell a model of all of them, estimated",
+        "5 sources: 5 read",
+    ]
+
+
+def test_several_of_each_are_told_in_the_plural_and_nothing_of_what_is_not_there(
+    run: Runner, tmp_path: Path
+) -> None:
+    text = _told(run, tmp_path / "c", *(App(f"screens.{at}") for at in range(2)))
+    assert _head(text) == [
+        "2 apps",
+        "2 have screens only",
+        "0 capabilities in 0 components and descriptors",
+        "2 sources: 2 read",
+    ]
+    assert "How well" not in text
+    assert "What a crossing" not in text
+
+
+def test_what_came_of_sources_is_told_in_words() -> None:
+    counts = (("read", 3), ("part", 1), ("no-descriptor", 2), ("unreadable", 1))
+    told = outcomes_in_words(Counted(name=name, count=count) for name, count in counts)
+    assert told == "3 read, 1 split, 2 of no known format, 1 unreadable"
+    assert outcomes_in_words([Counted(name="part", count=13)]) == "13 splits"
+
+
+def test_no_line_of_the_head_is_wider_than_a_terminal(run: Runner, tmp_path: Path) -> None:
+    text = _told(run, tmp_path / "c", *(App(f"a{at}", [mmcp(NOTE), mobile_mcp(NOTE)]) for at in range(30)))
+    assert max(map(len, _part(text, "Coverage of"))) < 80
+
+
+def test_links_are_as_many_as_capabilities_less_groups(run: Runner, tmp_path: Path) -> None:
+    apps = [App(f"a{at}", [mmcp(Tool("play_song")), mobile_mcp(Tool("send_message"))]) for at in range(3)]
+    line = _part(_told(run, tmp_path / "c", *apps), "Overlaps")[0]
+    found = re.fullmatch(r" +(\d+) capabilities in (\d+) groups that do the same, by (\d+) links: (.*)", line)
+    assert found is not None
+    capabilities, groups, links = map(int, found.groups()[:3])
+    assert links == capabilities - groups > 0
+    assert sum(int(one.split()[0]) for one in found[4].split(", ")) == links
+
+
+def test_who_lacks_something_to_use_the_gateway_is_told_to(run: Runner, tmp_path: Path) -> None:
+    text = _told(run, tmp_path / "c", App("a", [mmcp(NOTE)]))
+    lacking = {one.title: one.gateway_needs for one in load_reach().agents if one.gateway_needs is not None}
+    rows = [re.split(r"  +", line.strip()) for line in _part(text, "What is lost") if "not yet" in line]
+    assert rows == [[title, f"nothing dropped; not yet: {needs}"] for title, needs in lacking.items()]
+    document = json.loads(run("coverage", tmp_path / "c", "--json").out)
+    assert lacking == {
+        one["title"]: one["gateway_needs"] for one in document["report"]["agents"] if one["gateway_needs"]
+    }
+
+
+def test_nobody_lacks_the_gateway_who_reaches_nothing_through_it(run: Runner, tmp_path: Path) -> None:
+    assert "not yet" not in _told(run, tmp_path / "c", App("a", [tool_list(NOTE)]), App("s"))
+
+
+def test_a_version_that_is_all_that_is_lost_is_told_apart(run: Runner, tmp_path: Path) -> None:
+    dropped = {"mmcp+1.0": "dropped", "appfunctions+v2": "dropped"}
+    with_version = [Tool(f"tool_{at}", levels=dropped, facts={"version": "1"}) for at in range(2)]
+    other = Tool("other", levels=dropped)
+    text = _told(run, tmp_path / "c", App("a", [mobile_mcp(*with_version, other)]))
+    rows = {line.split("  ")[1]: line for line in _part(text, "What is lost")}
+    assert rows["mMCP agent (activities)"].endswith("3 with parts dropped, of 2 only the version")
+    assert "nothing dropped" in rows["MCP client"]
+    text = _told(run, tmp_path / "all", App("a", [mobile_mcp(*with_version)]))
+    assert "2 with parts dropped, of all only the version" in text
+
+
+def test_the_crossings_of_each_protocol_are_told_in_percent(run: Runner, tmp_path: Path) -> None:
+    levels = [
+        {"mcp+2025-11-25": "renamed"},
+        {"mcp+2025-11-25": "dropped"},
+        {"mcp+2025-11-25": "impossible"},
+        {},
+    ]
+    tools = [Tool(f"tool_{at}", levels=held) for at, held in enumerate(levels)]
+    header, row = _part(_told(run, tmp_path / "c", App("a", [functions(*tools)])), "What a crossing")
+    told = dict(zip(re.split(r"  +", header.strip()), re.split(r"  +", row.strip()), strict=True))
+    assert told == {
+        "FROM": "appfunctions",
+        "TO appfunctions": "100 / 0 / 0",
+        "TO mcp": "25 / 25 / 50",
+        "TO mmcp": "100 / 0 / 0",
+        "TO mobile-mcp": "100 / 0 / 0",
+    }
+
+
+def test_every_table_of_the_quality_has_its_heading(run: Runner, tmp_path: Path) -> None:
+    findings: list[dict[str, Any]] = [
+        {"level": "error", "releases": ("16",)},
+        {"origin": "security", "level": "warning"},
+    ]
+    poor = App("poor", [mmcp(Tool("x1", description=None))], findings=findings)
+    text = _told(run, tmp_path / "c", poor, App("good", [mmcp(NOTE)]))
+    assert _part(text, "The lowest scores")[0].split() == ["SCORE", "APP", "WHY"]
+    assert [line.split()[1] for line in _part(text, "The lowest scores")[1:]] == ["poor"]
+    assert _part(text, "Findings, the gravest first")[0].split()[:2] == ["LEVEL", "PROTOCOL"]
+    assert _part(text, "Findings that depend on the Android release")[0].split()[0] == "RELEASE"
+    assert "1 of 1 capability undescribed, 1 poor name, 1 error, 1 security mark" in text
+
+
+def test_an_app_without_capabilities_has_no_weight(run: Runner, tmp_path: Path) -> None:
+    make_catalog(tmp_path / "old", App("went"), App("a", [mmcp(NOTE)]))
+    text = _told(run, tmp_path / "new", App("came"), options=("--since", tmp_path / "old"))
+    lines = _part(text, "Since old")
+    assert [line.split()[:3] for line in lines[2:]] == [
+        ["breaking", "removed", "a"],
+        ["-", "added", "came"],
+        ["-", "removed", "went"],
+    ]
+    assert lines[0].endswith("1 capability breaks callers")
+
+
+def test_a_catalog_of_which_nothing_was_read_tells_what_to_ask(
+    run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "it's bad").mkdir()
+    (tmp_path / "it's bad/a.apk").write_bytes(b"no zip")
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
+    run("scan", tmp_path / "it's bad", "--catalog", tmp_path / "its catalog")
+    done = run("coverage", tmp_path / "its catalog")
+    assert (done.code, "no app was read" in done.out) == (0, True)
+    hint = next(line for line in done.out.splitlines() if "why not: " in line)
+    asked = run(*shlex.split(hint.partition("why not: droidgate ")[2]))
+    assert asked.code == 0
+    assert "a.apk" in asked.out
+
+
+def test_an_empty_catalog_is_told_to_be_empty(run: Runner, tmp_path: Path) -> None:
+    text = _told(run, tmp_path / "c")
+    assert "the scan found nothing to read" in text
+    assert "why not" not in text
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_an_app_to_translate_that_is_not_there_is_told(run: Runner, tmp_path: Path, as_json: bool) -> None:  # noqa: FBT001
+    make_catalog(tmp_path / "c", App("com.a", [mmcp(NOTE)]), App("com.screens"))
+    patterns = ("com.zzz*", "com.screens", "com.*", "com.a")
+    options = [word for one in patterns for word in ("--translate", one)]
+    done = run("coverage", tmp_path / "c", "--details", *options, *(["--json"] if as_json else []))
+    told = json.loads(done.out)["report"]["notes"] if as_json else done.out.splitlines()
+    assert [one for one in told if "--translate" in one] == [
+        "--translate com.zzz*: no app of the catalog fits it",
+        "--translate com.screens: what fits it declares nothing",
+    ]
+
+
+@pytest.mark.parametrize("option", ["--csv", "--parquet"])
+def test_tables_into_a_file_are_refused_with_a_way_out(run: Runner, tmp_path: Path, option: str) -> None:
+    make_catalog(tmp_path / "c", App("a", [mmcp(NOTE)]))
+    (tmp_path / "file.txt").write_text("mine", encoding="utf-8")
+    for force in ((), ("--force",)):
+        done = run("coverage", tmp_path / "c", option, tmp_path / "file.txt", *force)
+        assert done.code != 0
+        assert done.err.startswith(f"error: {tmp_path}/file.txt: it is no folder\nhint: ")
+    below = run("coverage", tmp_path / "c", option, tmp_path / "file.txt/out")
+    assert "Not a directory" in below.err
+    assert "Errno" not in below.err
+    assert (tmp_path / "file.txt").read_text(encoding="utf-8") == "mine"
+
+
+def test_the_tables_tell_who_leads_a_group_and_what_told_a_use_case(run: Runner, tmp_path: Path) -> None:
+    make_catalog(tmp_path / "c", *(App(f"a{at}", [mmcp(Tool("send_message"))]) for at in range(2)))
+    assert run("coverage", tmp_path / "c", "--csv", tmp_path / "out").code == 0
+
+    def rows(name: str) -> list[dict[str, str]]:
+        with (tmp_path / f"out/{name}.csv").open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    assert [(one["package"], one["kind"]) for one in rows("matches")] == [
+        ("a0", "leader"),
+        ("a1", "near-duplicate"),
+    ]
+    (first, *_) = [one for one in rows("use-cases") if one["use_case"] == "messaging.send"]
+    assert (first["package"], first["action"], first["object"]) == ("a0", "send", "message")
+    assert 0.45 <= float(first["score"]) <= 1
+    columns = list(rows("apps")[0])
+    assert columns.index("protocols") + 1 == columns.index("capabilities") < columns.index("reach mobile-mcp")
+
+
+@pytest.mark.parametrize(
+    "command", ["coverage --html", "catalog sql --catalog", "scan --known", "phone start --port"]
+)
+def test_an_option_without_its_argument_names_the_help_of_its_command(run: Runner, command: str) -> None:
+    done = run(*command.split())
+    *path, _ = command.split()
+    assert (done.code, done.err.splitlines()[-1]) == (2, f"hint: See `droidgate {' '.join(path)} --help`")
+
+
+def test_a_catalog_of_another_schema_in_a_history_is_one_error(run: Runner, tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        make_catalog(tmp_path / name, App("a", [mmcp(NOTE)]))
+    facts = tmp_path / "old/catalog.json"
+    facts.write_text(
+        facts.read_text(encoding="utf-8").replace("droidgate.catalog/1", "droidgate.catalog/99"),
+        encoding="utf-8",
+    )
+    done = run("coverage", tmp_path / "new", "--since", tmp_path / "old")
+    assert (done.code, done.out) == (3, "")
+    assert "old: the catalog has the schema 'droidgate.catalog/99'" in done.err

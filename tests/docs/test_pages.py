@@ -1,0 +1,107 @@
+"""What README.md and docs/ point to and name is there."""
+
+import functools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from droidgate.cli.program import build_app
+from requirements_of_tests import CHECKOUT
+
+PAGES = sorted(
+    [*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").rglob("*.md"), *(CHECKOUT / "device_shim").rglob("*.md")]
+)
+INDEX = CHECKOUT / "docs" / "README.md"
+_LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s]+)\)")
+_BLOCK = re.compile(r"^```.*?\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_SPAN = re.compile(r"`(droidgate [^`]+)`")
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(CHECKOUT))
+
+
+def anchors_of(text: str) -> set[str]:
+    """Return the anchors that GitHub gives to a page's headings."""
+    headings = re.findall(r"^#+ (.+)$", _BLOCK.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings}
+
+
+def links_that_lead_nowhere(page: Path) -> list[str]:
+    """Return a page's relative links to files and headings that are not there."""
+    wrong = []
+    for link in _LINK.findall(_BLOCK.sub("", page.read_text(encoding="utf-8"))):
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        is_wrong = not target.exists()
+        if anchor and not is_wrong:
+            is_wrong = anchor not in anchors_of(target.read_text(encoding="utf-8"))
+        if is_wrong:
+            wrong.append(link)
+    return wrong
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    assert links_that_lead_nowhere(page) == []
+
+
+def test_a_link_to_nothing_is_noticed(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A place\n[1](#a-place) [2](#no-place) [3](page.md) [4](other.md)\n```\n[5](x.md)\n```\n"
+    )
+    assert links_that_lead_nowhere(page) == ["#no-place", "other.md"]
+
+
+def test_every_page_is_in_the_index() -> None:
+    linked = {(INDEX.parent / one).resolve() for one in _LINK.findall(INDEX.read_text(encoding="utf-8"))}
+    assert set(INDEX.parent.rglob("*.md")) - {INDEX} - linked == set()
+
+
+def command_lines(text: str) -> Iterator[str]:
+    """Yield what a page tells to type: commands in the lines of its blocks, and spans of its sentences."""
+    for block in _BLOCK.findall(text):
+        for line in block.replace("\\\n", " ").splitlines():
+            for part in re.split(r"[|;&#]", line.removeprefix("$ ")):
+                typed = re.sub(r"^\s*([A-Z_]+=\S+ )*", "", part)
+                if typed.startswith("droidgate "):
+                    yield typed
+    yield from _SPAN.findall(_BLOCK.sub("", text))
+
+
+@functools.cache
+def _program() -> Any:  # a command of whichever click typer brings
+    return typer.main.get_command(build_app())
+
+
+def what_is_unknown(line: str) -> list[str]:
+    """Return the words of a command line that the program does not know: a command, or options of it."""
+    command = _program()
+    words = re.sub(r"\"[^\"]*\"|'[^']*'", "TEXT", line).split()[1:]
+    while words and (inner := getattr(command, "commands", None)):
+        word = words.pop(0)
+        if not re.fullmatch(r"[a-z][a-z-]*", word):
+            return []
+        if word not in inner:
+            return [word]
+        command = inner[word]
+    known = {"-h", "--help", *(name for one in command.params for name in (*one.opts, *one.secondary_opts))}
+    options = (re.match(r"--?[a-z][a-z-]*", word) for word in words)
+    return [one.group() for one in options if one and one.group() not in known]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_commands_and_options_that_a_page_names_exist(page: Path) -> None:
+    lines = command_lines(page.read_text(encoding="utf-8"))
+    assert {line: unknown for line in lines if (unknown := what_is_unknown(line))} == {}
+
+
+def test_a_command_or_option_that_does_not_exist_is_noticed() -> None:
+    assert what_is_unknown("droidgate no-such-thing x") == ["no-such-thing"]
+    assert what_is_unknown("droidgate coverage a --html b --no-such") == ["--no-such"]
+    assert what_is_unknown("droidgate catalog sql --catalog a 'SELECT --x'") == []
