@@ -267,7 +267,7 @@ def _meta_data(
         ("description", "description_string", provider.description),
     ):
         if text is not None:
-            # A string resource has a limit that a manifest has not.
+            # A string resource's limit is in bytes, and lower than a manifest's.
             value = f"@string/{NAMES[string]}" if fits_a_resource(text) else escape_attribute_value(text)
             yield role, (keys.get(role, form.keys[role]), "value", value)  # type: ignore[index]
     yield "capabilities", (keys.get("capabilities", form.keys["capabilities"]), "resource", reference)

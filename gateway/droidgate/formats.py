@@ -141,7 +141,8 @@ class Format:
             where none can be read.
         write: Writes one provider in one dialect. Raises `WriteError`.
         weigh: The findings that `write` has for a provider of another format that holds no facts of this one,
-            without its artifacts; the same in dialects of equal capacity. Without it, `write` tells them.
+            without its artifacts; the same in dialects of equal capacity. Raises `WriteError` wherever
+            `write` would. Without it, `write` tells them.
         lint_file: Findings against the rules of the specification, for one descriptor file. Raises
             `InputError`.
         lint_application: The same for an application's components and descriptors.

@@ -1,8 +1,13 @@
 """What changed between catalogs, by the code of `droidgate diff`."""
 
+import tempfile
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from coverage_compare.made_catalogs import App, Tool, make_catalog, mmcp, mobile_mcp, tool_list
+from droidgate.coverage import history as history_module
 from droidgate.coverage.document import History
 from droidgate.coverage.history import Snapshot, history_of
 
@@ -95,6 +100,53 @@ def test_an_app_that_somebody_else_signed_is_told_whether_it_declares_the_same_o
     assert (counts.unchanged, counts.breaking, history.left_out) == (3, 1, 0)
     told = {one.package: (one.status, one.resigned, one.weight) for one in history.apps}
     assert told == {"alike": ("changed", True, None), "both": ("changed", True, "breaking")}
+
+
+def test_an_app_that_somebody_else_signed_is_told_where_only_the_order_of_its_tools_is_another(
+    tmp_path: Path,
+) -> None:
+    one, two = Tool("one"), Tool("two")
+    before = App("a", [mmcp(one, two)], signers=("ab",)), App("alike", [mmcp(one, two)])
+    after = App("a", [mmcp(two, one)], signers=("cd",)), App("alike", [mmcp(two, one)])
+    history = _history(tmp_path, before, after)
+    assert (history.counts.apps_resigned, history.counts.apps_changed, history.left_out) == (1, 0, 0)
+    told = [(one.package, one.status, one.resigned, one.weight) for one in history.apps]
+    assert told == [("a", "changed", True, None)]
+
+
+def test_what_is_left_out_weighs_no_more_than_what_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("droidgate.coverage.history.MOST_APPS_TOLD", 4)
+    silent = [App(f"went.{number}") for number in range(5)]
+    before = App("resigned", [mmcp(NOTE)], signers=("ab",)), App("went", [mmcp(NOTE)]), *silent
+    after = (
+        App("resigned", [mmcp(NOTE)], signers=("cd",)),
+        App("came", [mmcp(NOTE, Tool("b"))]),
+        App("a.silent"),
+    )
+    history = _history(tmp_path, before, after)
+    assert [one.package for one in history.apps] == ["resigned", "went", "came", "a.silent"]
+    assert history.left_out == 5
+
+
+def test_what_memory_cannot_hold_goes_to_a_folder_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[Path] = []
+    changed = history_module._changed
+
+    def watched(connection: Any) -> Any:
+        (folder,) = connection.execute("SELECT current_setting('temp_directory')").fetchone()
+        told.append(Path(folder))
+        assert told[0].is_dir()
+        return changed(connection)
+
+    monkeypatch.setattr(history_module, "_changed", watched)
+    _history(tmp_path, (App("a"),), (App("b"),))
+    (folder,) = told
+    assert folder.is_relative_to(tempfile.gettempdir())
+    assert not folder.exists()
 
 
 def test_of_several_versions_in_a_catalog_the_newest_counts(tmp_path: Path) -> None:

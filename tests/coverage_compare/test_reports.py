@@ -205,6 +205,20 @@ def test_chosen_apps_are_translated_and_others_are_not(several: Catalog) -> None
     assert "send_message" in written["mcp+2025-11-25"].files[0].text
 
 
+@pytest.mark.parametrize(("most", "is_told"), [(1, True), (2, False)])
+def test_that_not_all_is_translated_is_told_where_it_is_so(
+    several: Catalog,
+    monkeypatch: pytest.MonkeyPatch,
+    most: int,
+    is_told: bool,  # noqa: FBT001
+) -> None:
+    monkeypatch.setattr("droidgate.coverage.translations.MOST_PROVIDERS", most)
+    report = report_of(several, details=True, translate=["a.both", "*.both"])
+    assert report.details is not None
+    assert len({one.provider for one in report.details.translations}) == most
+    assert (f"at most {most} providers are translated" in report.notes) is is_told
+
+
 def test_a_function_that_is_off_at_first_needs_its_app_for_every_agent(tmp_path: Path) -> None:
     declared = functions(Tool("createNote"), Tool("print", flags={"enabledByDefault": False}))
     details = report_of(make_catalog(tmp_path / "c", App("a", [declared])), details=True).details

@@ -138,6 +138,9 @@ def test_a_version_that_is_all_that_is_lost_is_told_apart(run: Runner, tmp_path:
     assert "2 with parts dropped, of all only the version" in text
 
 
+HEADING = "What a crossing costs: % exact / changed / dropped or impossible"
+
+
 def test_the_crossings_of_each_protocol_are_told_in_percent(run: Runner, tmp_path: Path) -> None:
     levels = [
         {"mcp+2025-11-25": "renamed"},
@@ -146,7 +149,7 @@ def test_the_crossings_of_each_protocol_are_told_in_percent(run: Runner, tmp_pat
         {},
     ]
     tools = [Tool(f"tool_{at}", levels=held) for at, held in enumerate(levels)]
-    header, row = _part(_told(run, tmp_path / "c", App("a", [functions(*tools)])), "What a crossing")
+    header, row = _part(_told(run, tmp_path / "c", App("a", [functions(*tools)])), HEADING)
     told = dict(zip(re.split(r"  +", header.strip()), re.split(r"  +", row.strip()), strict=True))
     assert told == {
         "FROM": "appfunctions",

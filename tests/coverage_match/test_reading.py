@@ -1,13 +1,15 @@
+import errno
 import itertools
 import random
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from coverage_match.labelled_pairs import capability_text, labelled_pairs
-from droidgate.coverage.match import reading, words
+from droidgate.coverage.match import reading, reading_process, words
 from droidgate.coverage.match.features import CapabilityText, declared_text, features_of, parts_of
 from droidgate.coverage.match.grouping import match_capabilities
 from droidgate.coverage.match.reading_process import ReadingProcess
@@ -86,6 +88,35 @@ def test_what_a_second_process_that_dies_has_not_read_is_read_here(
     monkeypatch.setattr(ReadingProcess, "give", kill_at_the_third)
     assert match_capabilities(_made(3_000), processes=2) == one
     assert taken == [True, True, False]
+
+
+@pytest.mark.usefixtures("small_lots")
+@pytest.mark.parametrize(("failing", "expected"), [(0, []), (1, [False])])
+def test_what_does_not_fit_on_the_disk_is_read_here(
+    monkeypatch: pytest.MonkeyPatch, taken: list[bool], failing: int, expected: list[bool]
+) -> None:
+    """The words are written first, then the lots."""
+    write, written = reading_process._write, itertools.count()
+
+    def fill_up(path: Path, value: Any) -> None:
+        if next(written) == failing:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(path, value)
+
+    one = match_capabilities(_made(3_000), processes=1)
+    monkeypatch.setattr(reading_process, "_write", fill_up)
+    assert match_capabilities(_made(3_000), processes=2) == one
+    assert taken == expected
+
+
+@pytest.mark.usefixtures("small_lots", "taken")
+def test_where_no_process_can_be_started_all_is_read_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    one = match_capabilities(_made(1_000), processes=1)
+    monkeypatch.setattr("subprocess.Popen", refuse)
+    assert match_capabilities(_made(1_000), processes=2) == one
 
 
 @pytest.mark.usefixtures("small_lots")

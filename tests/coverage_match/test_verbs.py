@@ -73,6 +73,14 @@ def test_looking_up_notes_is_searching_them_in_whatever_words(verb: str) -> None
     assert _served(f"{verb}_note") == {"notes.search"}
 
 
+def test_getting_rid_of_a_thing_is_deleting_it_and_not_getting_it() -> None:
+    assert _groups("get_rid_of_note", "delete_note", "get_note", "read_note", "get_ride", "getRide") == {
+        frozenset({"get_rid_of_note", "delete_note"}),
+        frozenset({"get_note", "read_note"}),
+        frozenset({"get_ride", "getRide"}),
+    }
+
+
 @pytest.mark.parametrize(
     "name", ["rebur_event", "noburVideo", "zilko_contact", "gribble_recipe", "dorvanWifi"]
 )

@@ -80,6 +80,18 @@ def test_a_phrase_is_found_with_words_between(text: str, action: str) -> None:
     assert {found for _, _, found, _ in vocabulary.phrases_of(vocabulary.words_of(text))} == {action}
 
 
+def test_a_word_too_short_for_an_ending_is_in_a_phrase_as_it_is_written() -> None:
+    vocabulary = Vocabulary()
+    phrases = [list(vocabulary.phrases_of(vocabulary.words_of(text))) for text in ("getRid", "gets a ride")]
+    assert phrases == [[(0, 1, "delete", None)], []]
+
+
+def test_a_word_too_short_for_an_ending_is_no_form_of_a_longer_one() -> None:
+    note, *others = Vocabulary().words_of("notes not rid")
+    assert (note.object, [one.object for one in others]) == ("note", [None, None])
+    assert [one.object for one in Vocabulary().words_of("car cars ride")] == ["ride"] * 3
+
+
 def test_being_alike_goes_both_ways() -> None:
     for name, others in actions_alike().items():
         assert all(name in actions_alike()[other] for other in others)

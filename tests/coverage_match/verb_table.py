@@ -112,6 +112,10 @@ VERB_TABLE: tuple[tuple[str, str | None, str], ...] = (
     ("battery_level", "Battery level in percent.", "tools.device"),
     ("heart_rate", "Heart rate, in beats per minute.", "fitness.metrics"),
     ("free_slots", "Free slots of a day.", "calendar.manage"),
+    # `get rid` is to delete, and `get ride` to look up.
+    ("get_rid_of_note", "Get rid of a note.", "notes.organise"),
+    ("get_ride", "Gets a ride.", ""),
+    ("getRideStatus", "Returns the status of a ride.", ""),
     ("contacts", None, ""),
     ("event", "An event.", ""),
 )

@@ -1,6 +1,7 @@
 """The same inputs give the same catalog, however they are scanned and however often the scan was ended."""
 
 import csv
+import importlib.util
 import itertools
 import json
 import os
@@ -273,12 +274,56 @@ def test_what_a_scan_leaves_when_it_is_ended_early_is_no_hindrance(
     place.parent.mkdir()
     if left == "building":
         place.mkdir()
+        place.with_name(LOG_FILE).write_bytes(b"")
     else:
         place.write_bytes(b"torn")
     result = scan_into(tmp_path / "c", apps / "agent.apk")
     assert result.outcomes == {"read": 1}
     names = {"catalog.json", *TABLES}
     assert {one.name for one in (tmp_path / "c").iterdir()} == names
+
+
+FOREIGN = ["apps/mine.apk.txt", "sources/0000.parquet", "building/house.txt"]
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_folder_that_is_called_as_a_part_of_a_catalog_is_not_written_into(
+    name: str, apps: Path, tmp_path: Path
+) -> None:
+    foreign = tmp_path / "c" / name
+    foreign.parent.mkdir(parents=True)
+    foreign.write_text("important")
+    with pytest.raises(InputError, match="no catalog"):
+        scan_into(tmp_path / "c", apps / "agent.apk")
+    assert [one for one in (tmp_path / "c").rglob("*") if one.is_file()] == [foreign]
+
+
+@pytest.mark.parametrize("begun", ["catalog", "log"])
+@pytest.mark.parametrize("name", ["apps/mine.apk.txt", "building/house.txt", "building/apps/mine.apk.txt"])
+def test_what_somebody_put_into_a_catalog_is_told_and_stays(
+    name: str, begun: str, apps: Path, tmp_path: Path
+) -> None:
+    if begun == "log":
+        unfinished(tmp_path / "c", apps)
+    else:
+        scan_into(tmp_path / "c", apps / "agent.apk")
+    foreign = tmp_path / "c" / name
+    foreign.parent.mkdir(parents=True, exist_ok=True)
+    foreign.write_text("important")
+    with pytest.raises(InputError, match="no part of a catalog") as raised:
+        scan_into(tmp_path / "c", apps / "agent.apk")
+    assert raised.value.place == str(foreign.parent)
+    assert foreign.read_text() == "important"
+
+
+@pytest.mark.parametrize("content", [b"my own log\n", b'{"step": 1}\n{"step": 2}\n', b"no line"])
+def test_a_file_that_is_only_called_as_the_log_stays(content: bytes, apps: Path, tmp_path: Path) -> None:
+    log = tmp_path / "c" / LOG_FILE
+    log.parent.mkdir()
+    log.write_bytes(content)
+    with pytest.raises(InputError, match="it is no log of a scan"):
+        scan_into(tmp_path / "c", apps / "agent.apk")
+    assert log.read_bytes() == content
 
 
 def test_a_catalog_is_no_source_of_itself(apps: Path, tmp_path: Path) -> None:
@@ -444,6 +489,26 @@ def test_a_query_that_is_refused_says_what_there_is(sql: str, hint: str, catalog
     with pytest.raises(UsageError) as raised:
         answer_of(catalog, sql)
     assert str(raised.value.hint).startswith(hint)
+
+
+def test_a_query_that_fails_at_a_value_has_no_hint_at_tables(catalog: Catalog) -> None:
+    with pytest.raises(UsageError, match="Could not convert string 'x'") as raised:
+        answer_of(catalog, "SELECT CAST('x' AS INTEGER)")
+    assert raised.value.hint is None
+
+
+def test_a_time_with_a_zone_is_had_as_text(catalog: Catalog) -> None:
+    columns, rows = answer_of(catalog, "SELECT CAST(now() AS VARCHAR) AS time")
+    assert (columns, len(rows)) == ((("time", "VARCHAR"),), 1)
+    if importlib.util.find_spec("pytz") is None:
+        with pytest.raises(UsageError, match="a time with a zone") as raised:
+            answer_of(catalog, "SELECT now()")
+        assert raised.value.hint == "CAST(... AS VARCHAR) gives it as text"
+
+
+def test_a_query_that_is_not_utf_8_is_refused(catalog: Catalog, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["catalog", "sql", "SELECT '\udcff'", "--catalog", str(catalog.folder)]) == 2
+    assert capsys.readouterr().err == "error: the query is not UTF-8\n"
 
 
 def test_the_documented_columns_are_those_of_the_files(catalog: Catalog) -> None:

@@ -185,6 +185,23 @@ def test_a_listing_without_end_is_given_up_before_it_fills_the_memory(
     assert [(one.kind, one.reason) for one in items] == [("refused", reason)]
 
 
+@pytest.mark.parametrize("page", [b"<a" + b" " * 1000, b"<a x" * 1000, b"<a " + b"x   " * 1000])
+def test_a_page_that_takes_a_regular_expression_long_is_listed_as_any_other(page: bytes) -> None:
+    links = b'<A  class="x"\n\t   href="a  b.apk">a</A><a href=\'c.apk\' >c</a>' + page * 1000
+    with _serving(b"<html>" + links) as (address, _):
+        assert names(f"{address}/page/") == [f"{address}/page/{one}.apk" for one in ("a  b", "c")]
+
+
+def test_a_tree_of_pages_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "MAX_LISTED", 10_000)
+    with _serving(b'<a href="again/">') as (address, sent):
+        items = list_inputs([f"{address}/tree/"]).items
+        assert len(sent) * len(b'<a href="again/">') < remote.MAX_LISTED
+        assert len(list_inputs([f"{address}/tree/x.apk"]).items) == 1
+    reason = "it cannot be listed: it lists more than 10000 characters"
+    assert [(one.kind, one.reason) for one in items] == [("refused", reason)]
+
+
 def test_a_file_in_memory_that_is_not_there_is_told_in_words(tmp_path: Path) -> None:
     catalog = scan_into(tmp_path / "c", "memory://scan/no.apk").catalog
     assert ask(catalog, "SELECT reason FROM sources") == [("it cannot be read: No such file",)]

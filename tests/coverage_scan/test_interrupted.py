@@ -60,7 +60,7 @@ def test_a_scan_that_ends_while_the_catalog_is_put_in_place_never_mixes_two(
     if moved < 8:
         with pytest.raises(InputError, match="not finished"):
             Catalog.open(tmp_path / "c")
-    (tmp_path / "c" / LOG_FILE).unlink(missing_ok=True)
+        (tmp_path / "c" / LOG_FILE).write_bytes(b"")
     second = scan_into(tmp_path / "c", apps).catalog
     assert rows_of(second) == rows_of(scan_into(tmp_path / "anew", apps).catalog) != first
 
@@ -103,6 +103,42 @@ def test_a_file_that_changes_while_it_is_read_has_no_rows(
     scanned = scan_one_module.scan_one(Item("a", "apk", str(path)))
     assert (scanned.outcome, scanned.reason) == ("unreadable", "it changed while it was read")
     assert (scanned.unit, scanned.rows) == (None, None)
+
+
+def test_an_app_whose_split_changes_while_it_is_read_has_no_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, data in zip(("base", "de"), split_app("dev.example.split"), strict=True):
+        (tmp_path / name).write_bytes(data)
+    read = read_opened
+
+    def changed_meanwhile(apk: Any) -> Any:
+        os.utime(tmp_path / "de", ns=(1, 1))
+        return read(apk)
+
+    monkeypatch.setattr(scan_one_module, "read_opened", changed_meanwhile)
+    item = Item("a", "app", str(tmp_path / "base"), (("de", str(tmp_path / "de")),))
+    scanned = scan_one_module.scan_one(item)
+    assert (scanned.outcome, scanned.reason) == ("unreadable", "it changed while it was read")
+    assert (scanned.unit, scanned.rows) == (None, None)
+
+
+def test_a_split_that_changes_before_it_is_read_with_its_base_belongs_to_no_unit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "apps"
+    folder.mkdir()
+    for name, data in zip(("base", "de"), split_app("dev.example.split"), strict=True):
+        (folder / f"{name}.apk").write_bytes(data)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    work = "coverage_scan.hostile_work:touches_splits"
+    rows = {row[0]: row for row in rows_of(scan_into(tmp_path / "c", folder, work=work).catalog)["sources"]}
+    assert rows["apps/base.apk"][5:] == ("read", None)
+    assert rows["apps/de.apk"][4:] == (
+        None,
+        "part",
+        "it cannot be read with its base, apps/base.apk: it changed while it was read",
+    )
 
 
 def test_a_file_that_changed_before_its_line_was_written_is_read_again(tmp_path: Path) -> None:

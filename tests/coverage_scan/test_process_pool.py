@@ -37,6 +37,20 @@ def hostile_folder(folder: Path, *names: str) -> Path:
     return folder
 
 
+def test_no_module_of_the_current_folder_runs_in_a_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_apps(tmp_path / "apps", 1) / "filler000.apk"
+    monkeypatch.chdir(tmp_path)
+    Path("json.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w'); raise SystemExit")
+    worker = StandingWorker(PoolSettings())
+    try:
+        assert outcomes(worker.scan([Item("a", "apk", str(path))])) == {"a": "read"}
+    finally:
+        worker.end()
+    assert not Path("ran").exists()
+
+
 def outcomes(answers: list[Answer]) -> dict[str, str]:
     return {one.item.source.rpartition("/")[2]: one.head["outcome"] for one in answers}
 

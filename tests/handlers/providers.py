@@ -159,8 +159,8 @@ WILD = Provider(
             output=ArrayType(items=SMALL),
         ),
         Capability(
-            id="three hundred",
-            input=ObjectType(properties={f"p{position}": needed(TEXT) for position in range(300)}),
+            id="more than a method of Java takes",
+            input=ObjectType(properties={f"p{position}": needed(TEXT) for position in range(256)}),
         ),
         Capability(id="getClass", output=VOID),
         Capability(

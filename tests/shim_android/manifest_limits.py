@@ -106,4 +106,6 @@ def limit_apks() -> dict[str, LimitApk]:
     whole = {f"allowed-{name}": LimitApk(one, refused=False) for name, one in allowed.items()}
     whole |= {f"longer-{name}": LimitApk(one, refused=True) for name, one in longer.items()}
     raw = _app(_service(inner=_held('android:resource="@raw/long_text"')))
-    return {**whole, "allowed-raw": LimitApk(raw, refused=False)}
+    described = _app(_service('android:description="@string/text"'), {"text": "d" * 40_000})
+    unread = {"allowed-raw": raw, "allowed-description": described}
+    return whole | {name: LimitApk(one, refused=False) for name, one in unread.items()}

@@ -173,7 +173,7 @@ def _fidelity(report: Report) -> list[Block]:
         for protocol, by_target in sums.items()
     ]
     return [
-        Heading("What a crossing costs: % exact / changed / with parts dropped"),
+        Heading("What a crossing costs: % exact / changed / dropped or impossible"),
         Table(("FROM", *(f"TO {one}" for one in shown.values())), rows),
     ]
 

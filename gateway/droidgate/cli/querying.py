@@ -12,15 +12,12 @@ from typing import Any, Final
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.pages import Line, Table, show
 from droidgate.cli.safe_text import visible
-from droidgate.coverage.catalog import Answered, Catalog, query
+from droidgate.coverage.catalog import FORMULA_BEGINNINGS, Answered, Catalog, query
 from droidgate.model.errors import UsageError
 from droidgate.model.json_values import Json, one_line_json
 
 MOST_SHOWN: Final = 1_000
 """Rows that are shown to people; programs get all of them."""
-
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What a spreadsheet takes for the beginning of a formula (OWASP, CSV injection)."""
 
 
 def ask_catalog(folder: Path, sql: str, *, as_csv: bool, as_json: bool) -> int:
@@ -55,7 +52,7 @@ def _cell(value: Json) -> str:
     """Return a cell of a CSV: a text that a spreadsheet would run begins with an apostrophe."""
     if not isinstance(value, str):
         return _text_of(value)
-    return f"'{visible(value)}" if value.startswith(_FORMULA) else visible(value)
+    return f"'{visible(value)}" if value.startswith(tuple(FORMULA_BEGINNINGS)) else visible(value)
 
 
 def _text_of(value: Any) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Self
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.pages import Block, Line, Table, show, tell
 from droidgate.coverage.cluster import Cluster, check_cluster
+from droidgate.coverage.cores import usable_cores
 from droidgate.coverage.process_pool import PoolSettings, ProcessPool
 from droidgate.coverage.scan import Executor, Request, Result, scan
 from droidgate.coverage.scanned import KNOWN
@@ -61,7 +62,7 @@ def scan_sources(sources: Sequence[str], folder: Path, options: ScanOptions, *, 
         sources=sources,
         folder=folder,
         pool=PoolSettings(
-            workers=options.workers or _cores(),
+            workers=options.workers or usable_cores(),
             memory=options.memory * _MEBIBYTE,
             deadline=options.deadline,
         ),
@@ -80,10 +81,6 @@ def scan_sources(sources: Sequence[str], folder: Path, options: ScanOptions, *, 
     raise InputError(
         "nothing could be read", place=printable(str(folder)), hint=_why(result, as_json=as_json)
     )
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def scan_page(result: Result) -> list[Block]:

@@ -18,9 +18,14 @@ from droidgate.sources.spelling import printable
 
 CATALOG_SCHEMA: Final = f"droidgate.catalog/{SCHEMA_VERSION}"
 
+FORMULA_BEGINNINGS: Final = "=+@\t\r\n\uff1d\uff0b\uff0d\uff20-"
+"""What a spreadsheet takes for the beginning of a formula (OWASP, CSV injection); `-` is the last one, so
+that they can stand in the brackets of a regular expression."""
+
 _ROWS_AT_ONCE: Final = 10_000
 _SCAN_ANEW: Final = "Delete the folder and scan again, or scan into a new one"
 _WHAT_THERE_IS: Final = f"The tables are {', '.join(TABLES)}; `DESCRIBE apps` tells the columns of one"
+_NO_TIME_ZONES: Final = "Required module 'pytz'"
 _PROPOSALS: Final = ("Did you mean", "Candidate bindings:", "Either add it")
 
 _OFFLINE: Final = {
@@ -195,6 +200,10 @@ def query(catalog: Catalog, sql: str) -> Iterator[Answered]:
         InputError: the catalog cannot be read.
     """
     duckdb = need("duckdb", "coverage")
+    try:
+        sql.encode()
+    except UnicodeEncodeError:
+        raise UsageError("the query is not UTF-8") from None
     with closing(catalog.connect()) as connection:
         _shut_in(connection, catalog)
         try:
@@ -205,7 +214,7 @@ def query(catalog: Catalog, sql: str) -> Iterator[Answered]:
             columns = tuple((name, str(kind)) for name, kind, *_ in result.description)
             yield Answered(columns, _rows_of(result))
         except duckdb.Error as error:
-            raise UsageError(f"DuckDB refuses the query: {first_line(error)}", hint=_hint_of(error)) from None
+            raise _refusal(error) from None
 
 
 def _rows_of(result: Any) -> Iterator[tuple[Any, ...]]:
@@ -213,11 +222,20 @@ def _rows_of(result: Any) -> Iterator[tuple[Any, ...]]:
         yield from rows
 
 
-def _hint_of(error: Exception) -> str:
-    """Return what DuckDB proposes, else which tables there are."""
+def _refusal(error: Exception) -> UsageError:
+    """Return why a query is refused, with what it proposes, or for a wrong name the tables."""
+    duckdb = need("duckdb", "coverage")
+    if _NO_TIME_ZONES in str(error):
+        return UsageError(
+            "DuckDB cannot give a time with a zone here", hint="CAST(... AS VARCHAR) gives it as text"
+        )
     told = [line.strip() for line in str(error).splitlines()]
-    proposed = next((line for line in told if line.startswith(_PROPOSALS)), None)
-    return proposed.rstrip(".!") if proposed else _WHAT_THERE_IS
+    hint = next((line.rstrip(".!") for line in told if line.startswith(_PROPOSALS)), None)
+    if hint is None and isinstance(
+        error, (duckdb.CatalogException, duckdb.BinderException, duckdb.ParserException)
+    ):
+        hint = _WHAT_THERE_IS
+    return UsageError(f"DuckDB refuses the query: {first_line(error)}", hint=hint)
 
 
 def _shut_in(connection: Any, catalog: Catalog) -> None:

@@ -41,8 +41,9 @@ is.
 Of a remote APK of more than 1 MiB only the pieces that are read are fetched, where the server gives pieces:
 the end, the directory, the manifest, resources and descriptors; 0.5 MB of a signed APK of 52 MB. One without
 a signing block, and a container, is fetched whole, since its digest is of everything. A web server that says
-nothing for 30 seconds or lists more than 64 MiB, and a place that takes 10 minutes to list, is a row with its
-reason.
+nothing for 30 seconds, answers with more than 64 MiB at once or lists more than 256 MiB of names in all, and
+a place that takes 10 minutes to list, where fsspec can be stopped (the web, `s3://`, `gs://`), is a row with
+its reason.
 
 A source that is named on the command line and is not there is an error before anything is read; in a list it
 is a row with its reason. So are a URL that cannot be reached, a scheme in a list that nobody knows, and in a
@@ -70,12 +71,15 @@ goes away; the scan goes on from there later.
 
 Results are written as they come, as lines of JSON, to `DIR/{log}`. A scan that was stopped, by whatever,
 goes on where it was when it is run again with the same settings: a torn last line is dropped, files that
-have changed since (size, time of change) are read again. A file that changes while it is read is a row that
-says so. When the catalog is written and on the disk, the log is deleted; `--keep-log` leaves it.
+have changed since (size, time of change) are read again. A file on this machine
+that changes while it is read, or whose split does, is a row that says so; with a URL that is not seen. When
+the catalog is written and on the disk, the log is deleted; `--keep-log` leaves it.
 
-One scan at a time writes into a folder; the system's lock on it is held until the process ends.
-`catalog.json` goes before the tables of an earlier scan are replaced and comes back after the last one: a
-scan that is ended in between leaves a catalog that is not finished, never a mixture.
+One scan at a time writes into a folder; where the system can lock a folder, its lock is held until the
+scan ends, or its process does. `catalog.json` goes before the tables of an earlier scan are replaced and
+comes back after the last one: a scan that is ended in between leaves a catalog that is not finished, never a
+mixture. A folder that holds anything but a catalog or a scan that has not ended is refused, and so is a
+catalog in whose tables lies what no scan has put there.
 
 A scan into a folder that holds a catalog makes it anew and reads only content that it has not: rows stand
 under a digest of the content. An APK with a signing block (scheme v2 or later) is known by its size, that

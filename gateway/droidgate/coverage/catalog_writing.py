@@ -26,6 +26,7 @@ BUILDING: Final = "building"
 """Folder inside the catalog's where a new one is made."""
 
 _FILE: Final = "0000.parquet"
+_LINES: Final = "lines.duckdb"
 _ROW_GROUP: Final = 100_000
 _NO_GUESSES: Final = "SET disabled_optimizers = 'statistics_propagation'"
 """Else a column in which DuckDB foresees no null is written as one that can have none, and what it foresees
@@ -72,7 +73,7 @@ def write_catalog(folder: Path, parts: Parts, *, threads: int | None = None) -> 
     building.mkdir()
     place = printable(str(folder))
     try:
-        with closing(duckdb.connect(str(building / "lines.duckdb"))) as connection:
+        with closing(duckdb.connect(str(building / _LINES))) as connection:
             connection.execute(_NO_GUESSES)
             if threads is not None:
                 connection.execute(f"SET threads = {int(threads)}")
@@ -80,7 +81,7 @@ def write_catalog(folder: Path, parts: Parts, *, threads: int | None = None) -> 
     except duckdb.Error as error:
         raise InputError(f"the catalog cannot be written: {first_line(error)}", place=place) from None
     finally:
-        for one in building.glob("lines.duckdb*"):
+        for one in building.glob(f"{_LINES}*"):
             one.unlink()
     targets = sorted({*parts.header.targets, *(one for _, held in parts.merged for one in held.targets)})
     told = {
@@ -93,6 +94,24 @@ def write_catalog(folder: Path, parts: Parts, *, threads: int | None = None) -> 
     (building / CATALOG_FILE).write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
     _put_in_place(building, folder)
     return Catalog.open(folder)
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder where a catalog would take the place of something that no scan has put there.
+
+    Raises:
+        InputError: it is one.
+    """
+    building = folder / BUILDING
+    tables = [place / name for place in (folder, building) for name in TABLES]
+    for place, ours in (
+        (building, (*TABLES, CATALOG_FILE, f"{_LINES}*")),
+        *((one, (_FILE,)) for one in tables),
+    ):
+        is_strange = place.is_symlink() or (place.exists() and not place.is_dir())
+        if is_strange or any(not any(map(one.match, ours)) for one in place.glob("*")):
+            hint = "Move it away, or name another folder"
+            raise InputError("it is no part of a catalog", place=printable(str(place)), hint=hint)
 
 
 def _put_in_place(building: Path, folder: Path) -> None:

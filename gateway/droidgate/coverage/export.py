@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from droidgate.coverage.catalog import first_line, quoted
+from droidgate.coverage.catalog import FORMULA_BEGINNINGS, first_line, quoted
 from droidgate.coverage.document import REACHES, History, Report
 from droidgate.coverage.extras import need
 from droidgate.coverage.figures import Figures
@@ -29,7 +29,7 @@ _OPTIONS: Final[Mapping[Form, str]] = {
 }
 _LEADER: Final = "leader"
 """What a group's first capability is; the others say what they have in common with one of the group."""
-_FORMULA: Final = "^[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20]"
+_FORMULA: Final = f"^[{FORMULA_BEGINNINGS}]"
 _UNSEEN: Final = (
     "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x{9f}\\x{ad}\\x{61c}\\x{180e}\\x{200b}-\\x{200f}"
     "\\x{2028}-\\x{202e}\\x{2060}-\\x{206f}\\x{feff}\\x{fff9}-\\x{fffb}\\x{e0000}-\\x{e007f}]"

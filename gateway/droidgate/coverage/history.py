@@ -8,7 +8,9 @@ compared. Certificates are compared where both catalogs have them.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import groupby, takewhile
 from typing import Any, Final
@@ -20,7 +22,7 @@ from droidgate.compare import (
     Weight,
     compare_sets,
 )
-from droidgate.coverage.catalog import Catalog, first_line, quoted
+from droidgate.coverage.catalog import Catalog, quoted
 from droidgate.coverage.document import (
     ChangeCounts,
     ChangedApp,
@@ -30,9 +32,7 @@ from droidgate.coverage.document import (
     History,
     TrendPoint,
 )
-from droidgate.coverage.extras import need
 from droidgate.model.capability import CapabilitySet, Provider
-from droidgate.model.errors import InputError
 
 MOST_APPS_TOLD: Final = 500
 MOST_APPS_IN_FULL: Final = 200
@@ -163,6 +163,7 @@ CREATE TABLE state AS
     FULL JOIN (SELECT * FROM new_entry WHERE latest) n USING (identity)
     LEFT JOIN old_marks x ON x.identity = o.identity LEFT JOIN new_marks y ON y.identity = n.identity
 """
+_TOUCHED: Final = "if(was AND stays, 0, old_count + new_count)"
 _CHANGED: Final = """
 SELECT s.identity, d.side, d.declaration FROM state s JOIN (
     SELECT 0 AS side, o.identity, o.unit, o.provider, p.declaration
@@ -188,13 +189,12 @@ class _Step:
     @classmethod
     def between(cls, old: Catalog, new: Catalog, *, keeps: bool) -> _Step:
         step = cls(keeps)
-        connection = _joined(old, new)
-        try:
+        with tempfile.TemporaryDirectory(prefix="droidgate-") as folder, closing(new.connect()) as connection:
+            connection.execute(f"SET temp_directory = {quoted(folder)}")
+            _join(connection, old, new)
             step._count_whole(connection)
             for identity, before, after in _changed(connection):
                 step._compare(identity, before, after)
-        finally:
-            connection.close()
         return step
 
     def counts(self) -> ChangeCounts:
@@ -238,11 +238,12 @@ class _Step:
         }
 
     def _keep_whole(self, connection: Any) -> None:
-        """Keep apps that came or went, and those of which only who signed them changed."""
+        """Keep apps that came, went or were only signed by somebody else: the first ones as `_keep` ranks."""
         listed = connection.execute(
             "SELECT identity, was, stays, coalesce(new_label, old_label), old_version, new_version, "
             "old_count, new_count FROM state WHERE was <> stays OR resigned AND NOT differs "
-            f"ORDER BY was DESC, stays DESC, old_count + new_count DESC, identity LIMIT {MOST_APPS_TOLD}"
+            f"ORDER BY was AND stays DESC, was AND {_TOUCHED} > 0 DESC, {_TOUCHED} DESC, identity "
+            f"LIMIT {MOST_APPS_TOLD}"
         ).fetchall()
         for identity, was, stays, label, old_version, new_version, old_count, new_count in listed:
             counts = (0, 0) if was and stays else (new_count, old_count)
@@ -286,12 +287,14 @@ class _Step:
             text_only=weights.count(Weight.TEXT_ONLY),
             unchanged=comparison.unchanged_capabilities,
         )
-        if not comparison.providers:
+        if comparison.providers:
+            self._add(apps_changed=1)
+        if not self.keeps:
             return
-        self._add(apps_changed=1)
-        self.concerned += 1
-        if self.keeps:
-            label, old_version, new_version, resigned = self._facts[identity]
+        label, old_version, new_version, resigned = self._facts[identity]
+        # The order of tools is no change of what is declared; who signed them is told all the same.
+        if comparison.providers or resigned:
+            self.concerned += 1
             weight = comparison.weight()
             self._keep(
                 ChangedApp(
@@ -319,20 +322,13 @@ class _Step:
             del self._heavy[MOST_APPS_TOLD:]
 
 
-def _joined(old: Catalog, new: Catalog) -> Any:
-    """Return a connection with the tables of both catalogs, and how each app stands."""
-    connection = new.connect()
-    duckdb = need("duckdb", "coverage")
+def _join(connection: Any, old: Catalog, new: Catalog) -> None:
+    """Make views of both catalogs, whose tables were found readable, and a table of how each app stands."""
     connection.execute("SET memory_limit = '1500MB'")
     connection.execute("SET preserve_insertion_order = false")
     for prefix, catalog in (("old_", old), ("new_", new)):
         for table in ("sources", "apps", "providers"):
-            files = ", ".join(quoted(str(one)) for one in catalog.paths_of(table))
-            try:
-                connection.execute(f"CREATE VIEW {prefix}{table} AS SELECT * FROM read_parquet([{files}])")
-            except duckdb.Error as error:
-                message = f"its table {table} cannot be read: {first_line(error)}"
-                raise InputError(message, place=str(catalog.folder)) from None
+            connection.execute(f"CREATE VIEW {prefix}{table} AS SELECT * FROM {catalog.scan_of(table)}")
         connection.execute(_entries_of(prefix, prefix))
     _know_moved_descriptors(connection)
     for prefix in ("old_", "new_"):
@@ -342,7 +338,6 @@ def _joined(old: Catalog, new: Catalog) -> Any:
             f"md5(string_agg(mark, chr(30) ORDER BY mark)) AS marks FROM {prefix}declared GROUP BY identity"
         )
     connection.execute(_STATES)
-    return connection
 
 
 def _know_moved_descriptors(connection: Any) -> None:

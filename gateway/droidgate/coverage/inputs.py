@@ -54,14 +54,18 @@ class Item:
 
 
 def state_of(item: Item) -> list[int] | None:
-    """Return size and time of change of a file on this machine; None of what is no single file."""
+    """Return size and time of change of each file on this machine: of an app, of its splits too.
+
+    None of a module, and of what is not here.
+    """
     if item.kind in {"module", "remote", "refused"} or not item.location:
         return None
     try:
-        found = os.stat(item.location)  # noqa: PTH116 - a million times
+        paths = (item.location, *(path for _, path in item.parts))
+        found = [os.stat(one) for one in paths]  # noqa: PTH116 - a million times
     except (OSError, ValueError):
         return None
-    return [found.st_size, found.st_mtime_ns]
+    return [number for one in found for number in (one.st_size, one.st_mtime_ns)]
 
 
 @dataclass(slots=True)

@@ -77,7 +77,7 @@ class _Worker:
     def __init__(self, settings: PoolSettings) -> None:
         module = "droidgate.coverage.worker"
         limits = (str(settings.memory), str(settings.deadline))
-        command = [sys.executable, "-m", module, *limits, settings.work, settings.known or ""]
+        command = [sys.executable, "-P", "-m", module, *limits, settings.work, settings.known or ""]
         quiet = None if os.environ.get("DROIDGATE_TRACEBACK") == "1" else subprocess.DEVNULL
         self._process = subprocess.Popen(  # noqa: S603 - our own module
             command,

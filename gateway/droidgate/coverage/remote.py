@@ -6,6 +6,8 @@ Of a large file only the pieces are fetched that a reader asks for, where the pl
 from __future__ import annotations
 
 import re
+from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any, Final
@@ -27,6 +29,9 @@ LISTING_SECONDS: Final = 600.0
 MAX_ANSWER_BYTES: Final = 64 << 20
 """A web server that answers with more at once, such as a listing without end, is given up."""
 
+MAX_LISTED: Final = 256 << 20
+"""A listing on a web server with more characters in its answers and the URLs of its names is given up."""
+
 _SILENT_SECONDS: Final = 30
 """How long a web server may say nothing."""
 
@@ -41,6 +46,10 @@ _PASSWORD: Final = re.compile(r"(?<=://)[^/?#]*@")
 _BLOCK: Final = 1 << 20
 _WEB: Final = frozenset({"http", "https"})
 _OF_THIS_PROCESS: Final = ("memory:",)
+
+
+_NO_TAG: Final = re.compile(r"<[aA]\s(?![^<>]*>)")
+_MANY_BLANKS: Final = re.compile(r"\s{3,}")
 
 
 class UnknownSchemeError(UsageError):
@@ -76,6 +85,7 @@ def find_remote(url: str) -> list[str]:
     try:
         if not url.endswith("/") and _ask(system, "isfile", path):
             return [url]
+        _listed.set(_Listed())
         found = [name for name in _ask(system, "find", path) if name.lower().endswith(ARCHIVE_ENDINGS)]
     except Exception as error:  # noqa: BLE001 - each file system has errors of its own
         raise _failed("it cannot be listed", error, url) from None
@@ -205,12 +215,37 @@ def _options_of(scheme: str) -> dict[str, Any]:
     return {"client_kwargs": {"timeout": timeout, "response_class": _bounded_answers()}}
 
 
+@dataclass(slots=True)
+class _Listed:
+    """How much of a listing there is so far."""
+
+    characters: int = 0
+
+    def add(self, characters: int) -> None:
+        self.characters += characters
+        if self.characters > MAX_LISTED:
+            raise BudgetError(f"it lists more than {MAX_LISTED} characters")
+
+
+_listed: ContextVar[_Listed | None] = ContextVar("_listed", default=None)
+"""Of the listing that is asked for; fsspec's own thread has the context of the one that asks."""
+
+
+def _quickly_searched(text: str) -> str:
+    """Return a page on which fsspec's regular expression for links is fast.
+
+    It looks for `<a`, blanks, anything but `>`, blanks, `href`, from each `<a` on: each split of many blanks,
+    and each way to the next `>`, is tried.
+    """
+    return _NO_TAG.sub("< ", _MANY_BLANKS.sub(" ", text))
+
+
 @cache
 def _bounded_answers() -> type:
-    """Return aiohttp's class of answers with a bound on what is held of one at once.
+    """Return aiohttp's class of answers with bounds on what is held of one at once and of a listing in all.
 
     `aiohttp.ClientResponse.read` holds the whole body, however long the server makes it; pieces of a file
-    that is fetched as a whole do not go through it.
+    that is fetched as a whole do not go through it. fsspec asks for the text of listings only.
     """
     aiohttp = import_module("aiohttp")
 
@@ -226,6 +261,13 @@ def _bounded_answers() -> type:
                 self._body = bytes(held)
             body: bytes = await super().read()
             return body
+
+        async def text(self, *arguments: Any, **options: Any) -> str:
+            text = _quickly_searched(await super().text(*arguments, **options))
+            if listed := _listed.get():
+                names = sum(map(text.count, ("href", "HREF", "http")))
+                listed.add(len(text) + names * len(str(self.url)))
+            return text
 
     return BoundedAnswer
 

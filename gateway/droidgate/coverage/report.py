@@ -19,7 +19,7 @@ from droidgate.coverage.overlaps import Overlaps, find_overlaps
 from droidgate.coverage.quality import prepare_quality, quality_of
 from droidgate.coverage.quality_findings import quality_findings
 from droidgate.coverage.reach import agents
-from droidgate.coverage.translations import MOST_PROVIDERS, misfits, translate_chosen
+from droidgate.coverage.translations import misfits, translate_chosen
 from droidgate.model.findings import Finding
 from droidgate_mappings.reach import load_shim_table
 
@@ -145,6 +145,4 @@ def _details(
         return None, tuple(notes)
     translations = translate_chosen(figures, wanted.translate)
     notes += misfits(figures, wanted.translate)
-    if len({one.provider for one in translations}) == MOST_PROVIDERS:
-        notes.append(f"at most {MOST_PROVIDERS} providers are translated")
     return details_of(figures, overlaps, translations), tuple(notes)

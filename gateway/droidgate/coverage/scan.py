@@ -11,25 +11,22 @@ from typing import Any, Final, Protocol
 
 from droidgate.apk.bundle_files import ApkIdentity, group_apks
 from droidgate.coverage.catalog import Catalog, check_name
-from droidgate.coverage.catalog_writing import BUILDING, Parts, write_catalog
+from droidgate.coverage.catalog_writing import Parts, check_folder, write_catalog
 from droidgate.coverage.crossings import targets
 from droidgate.coverage.extras import need
-from droidgate.coverage.inputs import CATALOG_FILE, Inputs, Item, list_inputs
+from droidgate.coverage.inputs import CATALOG_FILE, Inputs, Item, list_inputs, state_of
 from droidgate.coverage.known import KnownUnits, write_known
 from droidgate.coverage.process_pool import Answer, PoolSettings, ProcessPool
 from droidgate.coverage.remote import is_only_here
-from droidgate.coverage.rows import TABLES
 from droidgate.coverage.scan_lock import only_scan_of
 from droidgate.coverage.scan_log import KEPT_LOG_FILE, LOG_FILE, Header, ScanLog
-from droidgate.coverage.scanned import KNOWN, PART, Scanned
+from droidgate.coverage.scanned import CHANGED, KNOWN, PART, Scanned
 from droidgate.coverage.worker import do_work, load_work
 from droidgate.model.errors import InputError, UsageError
 from droidgate.sources.spelling import printable
 
 _KNOWN_FILE: Final = "known-{}.units"
 _KNOWN_FILES: Final = _KNOWN_FILE.format("[0-9a-f]" * 16)
-_OURS: Final = frozenset({CATALOG_FILE, LOG_FILE, KEPT_LOG_FILE, BUILDING, *TABLES})
-"""What a scan puts into the folder, whenever it is ended; and files of known units."""
 
 Answers = Generator[Answer, None, None]
 
@@ -157,6 +154,7 @@ class _Scan:
 
     def _run(self, inputs: Inputs, merged: Sequence[tuple[str, Catalog]]) -> Result:
         earlier = self._earlier_catalogs()
+        check_folder(self._folder)
         for torn in self._folder.glob(_KNOWN_FILES):
             torn.unlink()
         self._known_file = write_known(self._folder, _KNOWN_FILE, _units_of(earlier))
@@ -216,14 +214,16 @@ class _Scan:
         check_name(self._folder)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            strange = {one.name for one in self._folder.iterdir() if not one.match(_KNOWN_FILES)} - _OURS
+            is_strange = any(
+                one.name != KEPT_LOG_FILE and not one.match(_KNOWN_FILES) for one in self._folder.iterdir()
+            )
         except OSError as error:
             place = printable(str(self._folder))
             if not self._folder.is_dir() and self._folder.exists():
                 raise InputError("it is a file", place=place, hint="A catalog is a folder") from None
             raise InputError(f"it cannot be made: {error.strerror}", place=place) from None
         is_one = any((self._folder / one).exists() for one in (CATALOG_FILE, LOG_FILE))
-        if strange and not is_one:
+        if is_strange and not is_one:
             hint = "Name a folder that is empty, or not there yet"
             message = "the folder holds something that is no catalog"
             raise InputError(message, place=printable(str(self._folder)), hint=hint)
@@ -283,13 +283,16 @@ def _write_group(log: ScanLog, answer: Answer, splits: Iterable[tuple[Item, Mapp
 
     Where the whole cannot be read, the base stays as it was read alone: no split takes an app away.
     """
+    members = tuple(splits)
     unit, reason = answer.head["unit"], f"it is read with its base, {answer.item.source}"
-    if answer.head["outcome"] in _GOOD:
+    if any(head["state"] != state_of(split) for split, head in members):
+        unit, reason = None, f"it cannot be read with its base, {answer.item.source}: {CHANGED}"
+    elif answer.head["outcome"] in _GOOD:
         log.write(answer, stage=2)
     else:
         unit = None
         reason = f"it cannot be read with its base, {answer.item.source}: {answer.head['reason']}"
-    for split, head in splits:
+    for split, head in members:
         told = {name: held for name, held in head.items() if name != "identity"}
         log.write(Answer(split, {**told, "unit": unit, "reason": reason}), stage=2)
 

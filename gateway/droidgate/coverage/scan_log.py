@@ -25,6 +25,8 @@ LOG_FILE: Final = "scan.jsonl"
 KEPT_LOG_FILE: Final = "scan.kept"
 """What is kept of an earlier log, while it is picked out."""
 
+_LOG: Final = "droidgate.scan-log/1"
+_MARK: Final = f'{{"log":"{_LOG}"'.encode()
 _READ: Final = "read"
 
 
@@ -45,7 +47,7 @@ class Header:
     def as_json(self) -> dict[str, Any]:
         """Return the first line of a log."""
         return {
-            "log": "droidgate.scan-log/1",
+            "log": _LOG,
             "schema": SCHEMA_VERSION,
             "droidgate": self.droidgate,
             "targets": list(self.targets),
@@ -154,20 +156,25 @@ class ScanLog:
                 self._stream.close()
 
     def heads(self) -> Iterator[dict[str, Any]]:
-        """Yield the lines without their rows."""
+        """Yield the lines without their rows, each with `identity` and `state`."""
         with self.path.open("rb") as stream:
             for line in stream:
                 head = json.loads(line)
                 if "source" in head:
                     yield {name: held for name, held in head.items() if not isinstance(held, list)} | {
-                        "identity": head.get("identity")
+                        "identity": head.get("identity"),
+                        "state": head.get("state"),
                     }
 
 
 def _lines_of(path: Path, header: Header) -> Iterator[tuple[dict[str, Any], bytes]]:
     """Yield the whole lines of an earlier log; a torn one, and what follows it, is left out."""
     with path.open("rb") as stream:
-        first = _parsed(stream.readline())
+        line = stream.readline()
+        if not (line.startswith(_MARK) or _MARK.startswith(line)):
+            hint = "If a scan of yours wrote it, delete it to begin anew"
+            raise InputError("it is no log of a scan", place=printable(str(path)), hint=hint)
+        first = _parsed(line)
         if first is None:
             return
         if first != header.as_json():

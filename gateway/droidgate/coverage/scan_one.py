@@ -19,7 +19,7 @@ from droidgate.apk.reader import Apk
 from droidgate.coverage.digests import digest_of_apk, digest_of_content
 from droidgate.coverage.inputs import Item, state_of
 from droidgate.coverage.remote import open_remote
-from droidgate.coverage.scanned import KNOWN, PART, Scanned, SplitIdentity
+from droidgate.coverage.scanned import CHANGED, KNOWN, PART, Scanned, SplitIdentity
 from droidgate.coverage.unit_rows import Unit, rows_of_unit
 from droidgate.formats import SourceFile, detect_format, load_formats
 from droidgate.model.capability import Capability, Provider
@@ -58,7 +58,7 @@ def scan_one(item: Item, known: Container[str] = ()) -> Scanned:
         reason = error.message if error.place == item.source else _reason_of(error)
         scanned = Scanned.failed(item.source, "unreadable", reason, kind=_kind_of(item))
     if state != state_of(item):
-        scanned = Scanned.failed(item.source, "unreadable", "it changed while it was read", kind=scanned.kind)
+        scanned = Scanned.failed(item.source, "unreadable", CHANGED, kind=scanned.kind)
     scanned.state = state
     return scanned
 

@@ -13,6 +13,9 @@ from droidgate.coverage.rows import Row
 KNOWN: Final = "known"
 """The outcome for a unit whose rows are there already."""
 
+CHANGED: Final = "it changed while it was read"
+"""The reason for a file of two contents."""
+
 PART: Final = "part"
 """The outcome for a split."""
 

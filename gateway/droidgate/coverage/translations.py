@@ -41,18 +41,26 @@ def translate_chosen(figures: Figures, patterns: Sequence[str]) -> tuple[Transla
 
 
 def misfits(figures: Figures, patterns: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence for each pattern by which nothing is translated, without a period."""
+    """Yield a sentence for each pattern by which nothing is translated, and one where not all is that fits.
+
+    The sentences have no period.
+    """
     listed = (
-        figures.rows("SELECT identity, providers > 0 FROM entry JOIN entry_sum USING (entry)")
-        if patterns
-        else []
+        figures.rows("SELECT identity, providers FROM entry JOIN entry_sum USING (entry)") if patterns else []
     )
     for pattern in patterns:
-        fitting = [declares for identity, declares in listed if fnmatchcase(identity, pattern)]
+        fitting = [providers for identity, providers in listed if fnmatchcase(identity, pattern)]
         if not fitting:
             yield f"--translate {pattern}: no app of the catalog fits it"
         elif not any(fitting):
             yield f"--translate {pattern}: what fits it declares nothing"
+    chosen = sum(
+        providers
+        for identity, providers in listed
+        if any(fnmatchcase(identity, pattern) for pattern in patterns)
+    )
+    if chosen > MOST_PROVIDERS:
+        yield f"at most {MOST_PROVIDERS} providers are translated"
 
 
 def _translate(number: int, provider: Provider, target: str) -> Translation:

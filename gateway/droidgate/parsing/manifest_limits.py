@@ -3,7 +3,8 @@
 Android 15 (API 35) and later refuse to install an app with a longer one; Android 14 has no limit
 (`android.content.res.Validator` and `Element`: alike in Android 15 and 16, absent in 14's first build).
 Lengths are of what the package parser reads, in UTF-16 units: without escapes, and behind a reference to a
-string, since that is followed first. A file that is referred to is as long as its path.
+string, since that is followed first. A file that is referred to is as long as its path. The limits are those
+of the elements that apps declare most of; a few, such as `package` in `queries`, allow longer names.
 """
 
 from __future__ import annotations
@@ -47,9 +48,13 @@ _LIMITS: Final[Mapping[str, int]] = {
 }
 
 
-def longest_text(attribute: str) -> int:
-    """Return how many UTF-16 units an attribute, named without its prefix, may have."""
-    return _LIMITS.get(attribute, _DEFAULT)
+_READ_AS_NUMBERS: Final = frozenset({"description"})
+"""The package parser takes the number of the resource (`TypedArray.getResourceId`), never its text."""
+
+
+def longest_text(attribute: str) -> int | None:
+    """Return how many UTF-16 units an attribute, named without its prefix, may have; None for any number."""
+    return None if attribute in _READ_AS_NUMBERS else _LIMITS.get(attribute, _DEFAULT)
 
 
 def utf16_length(text: str) -> int:
@@ -66,7 +71,7 @@ def excess_of(attribute: str, length: int, element: str) -> str | None:
         element: Whose attribute it is, as the sentence names it.
     """
     limit = longest_text(attribute)
-    if length <= limit:
+    if limit is None or length <= limit:
         return None
     return (
         f"{attribute!r} of {element} has {length:,} characters; "

@@ -237,7 +237,7 @@ class _Run:
         shared = Counter(chain.from_iterable([find(block, _NOBODY) for block in blocks]))
         candidates: Iterable[int] = shared
         if len(shared) > COMPARED:
-            # Sorting is stable: of those that share as many blocks the first leaders come first.
+            # Sorting is stable: of those that share as many blocks the lowest numbers come first.
             candidates = sorted(sorted(shared), key=shared.__getitem__, reverse=True)[:COMPARED]
             self._compared += COMPARED
         else:

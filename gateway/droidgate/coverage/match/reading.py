@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gc
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, Self
 
+from droidgate.coverage.cores import usable_cores
 from droidgate.coverage.match.features import CapabilityText, FeatureMaker, Features, declared_text, parts_of
 from droidgate.coverage.match.reading_process import ReadingProcess
 from droidgate.coverage.match.words import Vocabulary
@@ -56,7 +56,7 @@ def read_capabilities(
         processes: How many processes read, 1 or 2; by default 2 where this one may use more than one core.
             Two are used only for many texts, and come to the same.
     """
-    with without_collections(), TextReader(more_words, processes or min(2, _cores())) as reader:
+    with without_collections(), TextReader(more_words, processes or min(2, usable_cores())) as reader:
         held = Reading([], [], [], [], [], [])
         shared: dict[str, str] = {}
         for one in capabilities:
@@ -125,7 +125,10 @@ class TextReader:
         first, lot = len(self._features), self._waiting
         self._waiting = []
         if not self._is_alone and self._second is None and first >= MANY_TEXTS:
-            self._second = ReadingProcess(self._more_words)
+            try:
+                self._second = ReadingProcess(self._more_words)
+            except OSError:
+                self._is_alone = True
         if self._second is not None and self._second.is_alive:
             self._take(self._second, _AHEAD)
             if len(self._second.lots) < _AHEAD:
@@ -148,10 +151,6 @@ class TextReader:
             else:
                 make = self._maker.features
                 self._features[first : first + len(lot)] = list(map(make, lot, read))
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _in_order(held: Reading) -> Reading:

@@ -32,18 +32,30 @@ class ReadingProcess:
     """
 
     def __init__(self, more_words: Mapping[str, str]) -> None:
+        """Start it.
+
+        Args:
+            more_words: Further words (see `Vocabulary`).
+
+        Raises:
+            OSError: it cannot be started, or not be told the words.
+        """
         self.lots: deque[tuple[int, list[str]]] = deque()
         self.is_alive = True
         self._held = tempfile.TemporaryDirectory(prefix="droidgate-")
         self._folder = Path(self._held.name)
-        _write(self._folder / _WORDS, dict(more_words))
-        self._process = subprocess.Popen(  # noqa: S603 - our own module
-            [sys.executable, "-P", "-m", "droidgate.coverage.match.reading_process", self._held.name],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(one for one in sys.path if one)},
-        )
+        try:
+            _write(self._folder / _WORDS, dict(more_words))
+            self._process = subprocess.Popen(  # noqa: S603 - our own module
+                [sys.executable, "-P", "-m", "droidgate.coverage.match.reading_process", self._held.name],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(one for one in sys.path if one)},
+            )
+        except OSError:
+            self._held.cleanup()
+            raise
         self._orders = cast("IO[bytes]", self._process.stdin)
         self._answers = cast("IO[bytes]", self._process.stdout)
 
@@ -56,6 +68,8 @@ class ReadingProcess:
             self._orders.flush()
         except OSError:
             self.is_alive = False
+            # Of a lot that it was not told of, `take` would wait for ever.
+            self._process.kill()
 
     def has_read(self) -> bool:
         """Tell whether `take` would not wait."""

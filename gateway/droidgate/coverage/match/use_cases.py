@@ -81,7 +81,6 @@ def _action_for(cue: Cue, sense: Sense, like: Mapping[str, frozenset[str]]) -> t
     for place, action in enumerate(sense.actions):
         if action in cue.actions:
             return action, _SECOND_ACTION if place else 1.0
-    for action in sense.actions[:1]:
-        if not like[action].isdisjoint(cue.actions):
-            return action, _ALIKE
+    if not like[sense.actions[0]].isdisjoint(cue.actions):
+        return sense.actions[0], _ALIKE
     return None, 0.0

@@ -25,6 +25,7 @@ _WORD: Final = re.compile(
 _PARTICLES: Final = frozenset({"on", "off", "up", "down", "in", "out", "away"})
 _REACH_OF_PARTICLE: Final = 4
 _LONGEST_WORD: Final = 40
+_LONGEST_SHORT: Final = 3
 MOST_KEPT: Final = 1 << 17
 """So many words are remembered; natural language has fewer, and made-up ones shall not fill the memory."""
 
@@ -41,6 +42,8 @@ class Word:
         object: Id of what it is done to.
         roles: Ids of a parameter's roles.
         is_head: Phrases begin with it.
+        is_short: It is too short to have an ending; one that ends a phrase is not met by longer words, as
+            that of `get rid` is not by `ride`.
         meaning: Its object, else its action, else its stem.
         is_known: It says something, and it is known what.
         is_unknown: It says something, and it is not known what.
@@ -53,6 +56,7 @@ class Word:
     object: str | None
     roles: tuple[str, ...]
     is_head: bool
+    is_short: bool
     meaning: str
     is_known: bool
     is_unknown: bool
@@ -60,7 +64,7 @@ class Word:
 
 def stem_of(word: str) -> str:
     """Return the stem of a lower-case word, by English endings only: `notes` and `note` are one word."""
-    if len(word) <= 3:  # noqa: PLR2004 - shorter words have no ending to lose
+    if len(word) <= _LONGEST_SHORT:
         return word
     for ending, put in (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("shes", "sh")):
         if word.endswith(ending):
@@ -96,12 +100,15 @@ class Vocabulary:
         self._opening = {word: one.id for one in words.actions for word in one.opening}
         self._actions = dict(_stems(words.actions))
         self._objects = dict(_stems(words.objects))
+        meanings = (*words.actions, *words.objects)
+        # `rid` is the stem of `ride`, and none of its forms.
+        self._short = {word for one in meanings for word in one.words if len(word) <= _LONGEST_SHORT}
         self._roles: dict[str, tuple[str, ...]] = {}
         for stem, role in _stems(words.roles):
             self._roles[stem] = (*self._roles.get(stem, ()), role)
         self._action_phrases = dict(_phrases(words.actions))
         self._object_phrases = dict(_phrases(words.objects))
-        self._heads = {first for first, _ in (*self._action_phrases, *self._object_phrases)}
+        self._heads = {first for first, *_ in (*self._action_phrases, *self._object_phrases)}
         self._same = dict(more or {})
         self._known: dict[str, Word] = {}
         self._parts = _Parts(self._words_in)
@@ -142,7 +149,7 @@ class Vocabulary:
         """Yield the phrases among words: positions of first and last word, the action, the object."""
         for position in [place for place, word in enumerate(words) if word.is_head]:
             for other in _reachable(words, position):
-                pair = (words[position].stem, words[other].stem)
+                pair = (words[position].stem, words[other].stem, words[other].is_short)
                 action, thing = self._action_phrases.get(pair), self._object_phrases.get(pair)
                 if action or thing:
                     yield position, other, action, thing
@@ -153,7 +160,9 @@ class Vocabulary:
         # A letter by itself is an index, or what is left of a name in a shrunken app.
         is_letter = len(lower) == 1 and lower.isascii()
         stop = is_letter or lower in self._stop or stem in self._stop
-        action, thing = self._actions.get(stem), self._objects.get(stem)
+        is_short = len(meant) <= _LONGEST_SHORT
+        is_cut = is_short and meant not in self._short
+        action, thing = (None, None) if is_cut else (self._actions.get(stem), self._objects.get(stem))
         return Word(
             stem=stem,
             stop=stop,
@@ -162,6 +171,7 @@ class Vocabulary:
             object=thing,
             roles=self._roles.get(stem, ()),
             is_head=stem in self._heads,
+            is_short=is_short,
             meaning=thing or action or stem,
             is_known=not stop and bool(action or thing),
             is_unknown=not (stop or action or thing),
@@ -201,11 +211,11 @@ def _stems(meanings: Iterable[Meaning]) -> Iterator[tuple[str, str]]:
             yield stem_of(word), one.id
 
 
-def _phrases(meanings: Iterable[Meaning]) -> Iterator[tuple[tuple[str, str], str]]:
+def _phrases(meanings: Iterable[Meaning]) -> Iterator[tuple[tuple[str, str, bool], str]]:
     for one in meanings:
         for phrase in one.phrases:
             first, last = phrase.split()
-            yield (stem_of(first), stem_of(last)), one.id
+            yield (stem_of(first), stem_of(last), len(last) <= _LONGEST_SHORT), one.id
 
 
 def _reachable(words: list[Word], position: int) -> Iterator[int]:
