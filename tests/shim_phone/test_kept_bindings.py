@@ -1,5 +1,8 @@
 """A binding to a tool app is kept for each agent, and with it what the tally app keeps for that agent."""
 
+import contextlib
+import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +14,7 @@ from droidgate_shim.builder.source_apps import read_source_apps
 from droidgate_shim.phone.apps.agent import request_text
 from droidgate_shim.phone.apps.shim_runtimes import ShimRuntime
 from droidgate_shim.phone.faults import Faults
-from droidgate_shim.phone.intents import ComponentName
+from droidgate_shim.phone.intents import ComponentName, Intent
 from droidgate_shim.phone.system.clocks import Signal, SystemClock
 from shim_phone.tool_apps import agent_apk
 from shim_phone.world import AGENT, World, key, outputs_of, sample_files, token_of
@@ -56,7 +59,8 @@ def world(shim_runtime: ShimRuntime, clock: _ClockThatSkips, tmp_path: Path) -> 
 
 def _world(folder: Path, sdk: str = "36.1", **more: object) -> World:
     made = World("tally", sdk=sdk, **more)  # type: ignore[arg-type]
-    (built,) = build_shims(read_source_apps(sample_files(folder, "tally")), ShimOptions(), key())
+    options = ShimOptions(advertise=frozenset({"mmcp-broadcast"}))
+    (built,) = build_shims(read_source_apps(sample_files(folder, "tally")), options, key())
     made.install(built.apk)
     made.install(agent_apk(OTHER_AGENT))
     for agent in (AGENT, OTHER_AGENT):
@@ -96,13 +100,69 @@ def test_no_other_agent_finds_it_whether_it_comes_through_the_shim_or_directly(w
     assert _bindings(world) == 3
 
 
+def _identifiers(world: World) -> set[str | None]:
+    records = [one for one in world.system.services.running() if one.name.package == TALLY]
+    return {binder.intent.identifier for one in records for binder in one.binders.values() if binder.bindings}
+
+
+def test_an_identifier_tells_nothing_of_its_agent_and_stays_while_the_shim_lives(
+    world: World, clock: _ClockThatSkips
+) -> None:
+    _add(world, 5)
+    _add(world, 70, OTHER_AGENT)
+    first = _identifiers(world)
+    assert len(first) == 2
+    for identifier in first:
+        assert re.fullmatch("[0-9a-f]{64}", identifier or "")
+
+    def all_are_gone() -> bool:
+        clock.skip(61)
+        with contextlib.suppress(AssertionError):
+            world.wait_until(lambda: _bindings(world) == 0, seconds=1)
+        return _bindings(world) == 0
+
+    world.wait_until(all_are_gone)
+    _add(world, 5)
+    _add(world, 70, OTHER_AGENT)
+    assert _identifiers(world) == first
+    world.wait_until(all_are_gone)
+    world.system.end_processes(SHIM, "test")
+    _add(world, 5)
+    assert not _identifiers(world) & first
+
+
+def test_an_app_that_binds_with_an_agents_uid_gets_no_binder_of_that_agent(world: World) -> None:
+    _add(world, 5)
+    agent = world.system.packages.find(AGENT)
+    assert agent is not None
+    component = ComponentName(TALLY, f"{TALLY}.TallyService")
+    intent = Intent("mobile.mcp.SERVICE", component, identifier=str(agent.uid))
+    other = world.system.app_context(OTHER_AGENT).bind_service(intent, lambda _: None, lambda: None)
+    assert other is not None
+    assert len(_identifiers(world)) == 2
+    other.unbind()
+
+
+def test_whoever_android_does_not_name_has_a_binding_for_one_call(world: World) -> None:
+    world.grant("any-app", shim=SHIM)
+    receiver = ComponentName(SHIM, "dev.droidgate.shim.MmcpReceiver")
+
+    def total_after(points: int) -> object:
+        told = world.agent().call_broadcast(receiver, "add_points", {"player": "Ada", "points": points})
+        assert told.code == -1, told
+        return json.loads(told.data or "")["total"]
+
+    assert (total_after(5), total_after(70)) == (5, 70)
+    world.wait_until(lambda: _bindings(world) == 0)
+
+
 def test_it_is_gone_when_the_agent_was_idle_for_a_minute_and_not_before(
     world: World, clock: _ClockThatSkips
 ) -> None:
     _add(world, 5)
     _add(world, 70, OTHER_AGENT)
     for _ in range(3):
-        clock.skip(50)
+        clock.skip(30)
         assert _total(world) == 5
     world.wait_until(lambda: _bindings(world) == 1)
     assert (_total(world), _total(world, OTHER_AGENT)) == (5, 0)
@@ -111,6 +171,8 @@ def test_it_is_gone_when_the_agent_was_idle_for_a_minute_and_not_before(
     def all_are_gone() -> bool:
         # Time may pass before the shim has seen to it that its calls are over: then a minute begins anew.
         clock.skip(61)
+        with contextlib.suppress(AssertionError):
+            world.wait_until(lambda: _bindings(world) == 0, seconds=1)
         return _bindings(world) == 0
 
     world.wait_until(all_are_gone)

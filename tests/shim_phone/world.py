@@ -193,9 +193,9 @@ class World:
             else:
                 yield bytes(files.read(path))
 
-    def wait_until(self, is_so: Callable[[], Any]) -> None:
+    def wait_until(self, is_so: Callable[[], Any], seconds: float = 20) -> None:
         """Wait until something is so."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + seconds
         while not is_so():
             assert time.monotonic() < end, "it never came to be"
             time.sleep(0.01)

@@ -1,12 +1,15 @@
 """Calls of Mobile-MCP tool apps: bound where they can be, else started (docs/shim.md 4).
 
-A binding is kept for one caller and one component. To the app behind, all messages come from the shim's uid;
-what tells the shim's callers apart there is the binder: Android asks a service for one for each intent that
-differs from the others, and the intents differ by their identifiers.
+A binding is kept for one caller and one component; a caller without a name has one for each call. To the app
+behind, all messages come from the shim's uid; what tells the shim's callers apart there is the binder: a
+service is asked for one for each intent that differs from the others, and the intents differ by their
+identifiers. Whoever binds with an equal intent gets the same binder, so nobody may guess an identifier.
 """
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
@@ -26,8 +29,12 @@ ACTION_SERVICE: Final = "mobile.mcp.SERVICE"
 EXTRA_CALLBACK: Final = "mcp_callback"
 IDLE_SECONDS: Final = 60.0
 _FIRST_IDENTIFIERS: Final = 29
+_SECRET_BYTES: Final = 16
 _REQUEST: Final = 1
 _RESPONSE: Final = 2
+
+_Key = tuple[str, ComponentName]
+"""Whose binding it is, and to what."""
 
 
 @dataclass(slots=True, eq=False)
@@ -42,6 +49,7 @@ class _Held:
     """One binding, with the calls that are open on it."""
 
     component: ComponentName
+    is_kept: bool
     binding: Binding | None = None
     state: Literal["connecting", "connected", "gone"] = "connecting"
     open: list[_Call] = field(default_factory=list)
@@ -53,15 +61,17 @@ class Bindings:
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._held: dict[tuple[int, ComponentName], _Held] = {}
+        self._held: dict[_Key, _Held] = {}
+        self._secret = secrets.token_hex(_SECRET_BYTES)
 
     def call(self, send: Send, component: ComponentName, extras: Bundle, origin: Origin) -> None:
         """Bring a call to a tool app."""
-        key = (origin.uid, component)
+        name = _name_of(origin)
+        key = (name or f"call {send.call.number}", component)
         call = _Call(send.call, extras)
         held = self._held.get(key)
         if held is None:
-            held = self._bind(key)
+            held = self._bind(key, is_kept=bool(name))
         if held is None:
             self._core.fail(send.call, "unavailable", "the app's service cannot be bound")
             return
@@ -75,15 +85,16 @@ class Bindings:
         seconds = (send.deadline - self._core.now()) / 1000
         self._core.platform.after(seconds, lambda: self._done(key, held, call))
 
-    def _bind(self, key: tuple[int, ComponentName]) -> _Held | None:
-        held = _Held(key[1])
+    def _bind(self, key: _Key, *, is_kept: bool) -> _Held | None:
+        held = _Held(key[1], is_kept)
         connection = Connection(
             on_connected=lambda: self._connected(held),
             on_null_binding=lambda: self._start_instead(key, held),
             on_disconnected=lambda: self._died(key, held),
         )
         has_identifiers = self._core.platform.sdk >= _FIRST_IDENTIFIERS
-        intent = Intent(ACTION_SERVICE, key[1], identifier=str(key[0]) if has_identifiers else None)
+        identifier = self._identifier(key) if has_identifiers else None
+        intent = Intent(ACTION_SERVICE, key[1], identifier=identifier)
         try:
             held.binding = self._core.platform.bind(intent, connection)
         except AndroidError:
@@ -92,6 +103,10 @@ class Bindings:
             return None
         self._held[key] = held
         return held
+
+    def _identifier(self, key: _Key) -> str:
+        name, component = key
+        return hashlib.sha256(f"{self._secret} {name} {component.flatten()}".encode()).hexdigest()
 
     def _connected(self, held: _Held) -> None:
         held.state = "connected"
@@ -119,27 +134,28 @@ class Bindings:
             if one is held:
                 self._done(key, held, call)
 
-    def _done(self, key: tuple[int, ComponentName], held: _Held, call: _Call) -> None:
+    def _done(self, key: _Key, held: _Held, call: _Call) -> None:
         if call not in held.open:
             return
         held.open.remove(call)
         self._core.platform.close_messenger(call.messenger)
         if not held.open and held.state != "gone":
-            held.stop_idling = self._core.platform.after(IDLE_SECONDS, lambda: self._let_go(key, held))
+            seconds = IDLE_SECONDS if held.is_kept else 0.0
+            held.stop_idling = self._core.platform.after(seconds, lambda: self._let_go(key, held))
 
-    def _let_go(self, key: tuple[int, ComponentName], held: _Held) -> None:
+    def _let_go(self, key: _Key, held: _Held) -> None:
         held.state = "gone"
         self._held.pop(key, None)
         if held.binding is not None:
             held.binding.unbind()
 
-    def _died(self, key: tuple[int, ComponentName], held: _Held) -> None:
+    def _died(self, key: _Key, held: _Held) -> None:
         self._let_go(key, held)
         for call in held.open:
             self._core.platform.close_messenger(call.messenger)
             self._core.fail(call.handle, "interrupted", "the app behind the capability stopped")
 
-    def _start_instead(self, key: tuple[int, ComponentName], held: _Held) -> None:
+    def _start_instead(self, key: _Key, held: _Held) -> None:
         """Start a service that hands out no binder, with a callback of the shim's own."""
         self._let_go(key, held)
         for call in held.open:
@@ -160,3 +176,10 @@ class Bindings:
             return
         if found is None:
             core.fail(call.handle, "unavailable", "the app's service is not there")
+
+
+def _name_of(origin: Origin) -> str:
+    """Return what no other caller has: the uid, an unseen package's name and certificate, or nothing."""
+    if origin.uid >= 0:
+        return str(origin.uid)
+    return " ".join(f"{one.name} {one.signers[0]}" for one in origin.packages)

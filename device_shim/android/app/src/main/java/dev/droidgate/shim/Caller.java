@@ -41,7 +41,8 @@ final class Caller {
         if (vouched.isEmpty()) {
             return NOBODY;
         }
-        // Below all uids; grants go by package and certificate, so two of one number share a rate and no more.
+        // Below all uids. Two may have the same number, and with it one rate, one set of request ids and one turn to be
+        // asked about; grants go by package and certificate, and what is kept for a caller by its key.
         long number = FIRST_UNSEEN - (name.hashCode() & 0xffffffffL);
         List<String> signers = Collections.singletonList(vouched.iterator().next());
         return new Caller(number, Collections.singletonList(name), signers, vouched);
@@ -50,6 +51,17 @@ final class Caller {
     /** Returns a caller of one package whose certificate is nobody's business. */
     static Caller named(long uid, String name) {
         return new Caller(uid, Collections.singletonList(name), Collections.singletonList(""));
+    }
+
+    /**
+     * Returns what no other caller has, for what is kept for this one: the uid, of an unseen package its name and
+     * certificate, empty for nobody.
+     */
+    String key() {
+        if (uid >= 0) {
+            return Long.toString(uid);
+        }
+        return packages.isEmpty() ? "" : packageName() + " " + signer();
     }
 
     /** Returns the package that it is shown and told by, empty for none. */

@@ -12,13 +12,16 @@ import java.util.Map;
 /**
  * Calls of other Mobile-MCP tools: bound where they let themselves be bound, else started (docs/shim.md 4).
  *
- * <p>A tool may keep what belongs to one agent with its binding, so each agent has a binding of its own. All messages
- * come from the shim's uid; a tool tells its agents apart by the binder, for which Android asks it once for each intent
- * that differs from the others: by its identifier, from Android 10 on.
+ * <p>A tool may keep what belongs to one agent with its binding, so each agent has a binding of its own, and each
+ * call of somebody who has no name. To a tool that tells its users apart by binder and sendingUid, the uid is always
+ * the shim's and the binder is what differs: Android asks for one for each intent that differs from the others, by
+ * its identifier from Android 10 on. Whoever binds with an equal intent gets the same binder, so nobody may guess an
+ * identifier.
  */
 final class MobileMcpCaller {
     private final Shim shim;
     private final StartedTools started;
+    private final String secret = Hex.randomId();
     private final Map<String, ToolBinding> bindings = new HashMap<>();
 
     MobileMcpCaller(Shim shim) {
@@ -40,14 +43,16 @@ final class MobileMcpCaller {
     }
 
     void call(long number, Reply reply, Route route, Intent intent) {
-        String key = reply.caller.uid + " " + route.component;
+        String who = reply.caller.key();
+        boolean isNamed = !who.isEmpty();
+        String key = (isNamed ? who : "call " + number) + " " + route.component;
         ToolCall call = new ToolCall(number, reply, intent);
         ToolBinding binding;
         boolean isNew = false;
         synchronized (bindings) {
             binding = bindings.get(key);
             if (binding == null || !binding.take(call)) {
-                binding = new ToolBinding(shim, this, key);
+                binding = new ToolBinding(shim, this, key, isNamed);
                 binding.take(call);
                 bindings.put(key, binding);
                 isNew = true;
@@ -56,7 +61,7 @@ final class MobileMcpCaller {
         if (isNew) {
             Intent tool = new Intent(Names.SERVICE).setComponent(intent.getComponent());
             if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q) {
-                tool.setIdentifier(Long.toString(reply.caller.uid));
+                tool.setIdentifier(Hex.digest(secret + " " + key));
             }
             binding.bind(tool);
         }

@@ -16,7 +16,7 @@ import dev.droidgate.shim.core.BackendAnswer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One agent's binding to one tool, kept until it has been idle for a minute. */
+/** A binding to one tool: an agent's is kept until it has been idle for a minute, a nameless caller's for one call. */
 final class ToolBinding implements ServiceConnection {
     private static final long CONNECTING_TIME = 5_000;
     private static final long IDLE_TIME = 60_000;
@@ -24,6 +24,7 @@ final class ToolBinding implements ServiceConnection {
     private final Shim shim;
     private final MobileMcpCaller caller;
     private final String key;
+    private final long idleTime;
     private final List<ToolCall> open = new ArrayList<>();
     private final Runnable late = this::startInstead;
     private final Runnable idle = this::closeIdle;
@@ -31,10 +32,11 @@ final class ToolBinding implements ServiceConnection {
     private Messenger tool;
     private boolean closed;
 
-    ToolBinding(Shim shim, MobileMcpCaller caller, String key) {
+    ToolBinding(Shim shim, MobileMcpCaller caller, String key, boolean isKept) {
         this.shim = shim;
         this.caller = caller;
         this.key = key;
+        idleTime = isKept ? IDLE_TIME : 0;
     }
 
     /** Takes what the tool answers to one call; anybody else's message is none. */
@@ -146,7 +148,7 @@ final class ToolBinding implements ServiceConnection {
             open.remove(call);
             if (open.isEmpty() && !closed) {
                 shim.main.removeCallbacks(idle);
-                shim.main.postDelayed(idle, IDLE_TIME);
+                shim.main.postDelayed(idle, idleTime);
             }
         }
     }

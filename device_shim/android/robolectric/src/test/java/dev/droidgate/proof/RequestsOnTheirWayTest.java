@@ -115,6 +115,21 @@ public final class RequestsOnTheirWayTest extends ShimTest {
     }
 
     @Test
+    public void unseenAgentsWhoseNamesHashAlikeHaveBindingsOfTheirOwn() {
+        host.grant(ANY_APP, "clock.now");
+        FunctionAgent functions = new FunctionAgent(phone);
+        functions.vouch(Inputs.app("agent"));
+        String one = "com.acme.Aagent";
+        String other = "com.acme.BBgent";
+        assertEquals(one.hashCode(), other.hashCode());
+        assertEquals("{time=[12:00], visits=[1]}", functions.call(one, "clock.now"));
+        assertEquals("{time=[12:00], visits=[1]}", functions.call(other, "clock.now"));
+        assertEquals("{time=[12:00], visits=[2]}", functions.call(one, "clock.now"));
+        functions.vouch(Inputs.app("agent_by_another"));
+        assertEquals("{time=[12:00], visits=[1]}", functions.call(one, "clock.now"));
+    }
+
+    @Test
     public void theAnswersOfAToolAreKeptApartFromItsLaterWords() {
         host.grant(AGENT, "*");
         Apps.all(Behaviour.TWICE);

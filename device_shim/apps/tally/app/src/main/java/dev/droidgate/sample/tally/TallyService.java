@@ -97,7 +97,8 @@ public final class TallyService extends Service {
     @Override
     public IBinder onBind(Intent intent) {
         RequestHandler handler = new RequestHandler(engine);
-        handlers.put(new Intent.FilterComparison(intent), handler);
+        // What is compared is enough: whatever else somebody binds with is not kept.
+        handlers.put(new Intent.FilterComparison(intent.cloneFilter()), handler);
         return new Messenger(handler).getBinder();
     }
 
