@@ -5,6 +5,7 @@ one half are not in the other.
 """
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -64,3 +65,14 @@ def labelled_pairs(half: str) -> tuple[Pair, ...]:
         for line in read_lines()
         if line["half"] == half
     )
+
+
+def row_of_use_cases(title: str, answers: Iterable[tuple[set[str], set[str]]]) -> str:
+    """Return the row of docs/matching.md for answers: use cases told, and those meant, of each capability."""
+    right = wrong = missed = 0
+    for told, meant in answers:
+        right += len(told & meant)
+        wrong += len(told - meant)
+        missed += len(meant - told)
+    precision, recall = right / (right + wrong), right / (right + missed)
+    return f"| {title} | use cases | {right} | {wrong} | {missed} | {precision:.3f} | {recall:.3f} |"

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from coverage_match.labelled_pairs import FOLDER, capability_text
+from coverage_match.labelled_pairs import FOLDER, capability_text, row_of_use_cases
 from coverage_match.test_matching import DOCUMENT
 from droidgate.coverage.match.features import CapabilityText
 from droidgate.coverage.match.use_cases import UseCases
@@ -27,17 +27,14 @@ def test_the_labels_are_use_cases_of_the_taxonomy_and_cover_every_app_type() -> 
 @pytest.mark.parametrize("half", ["tune", "held-out"])
 def test_the_document_tells_how_well_use_cases_are_assigned(half: str) -> None:
     use_cases = UseCases()
-    right = wrong = missed = 0
-    for labelled in _labelled(half):
-        told = {one.use_case for one in use_cases.served_by(capability_text(labelled["capability"]))}
-        meant = set(labelled["use_cases"])
-        right, wrong, missed = (
-            right + len(told & meant),
-            wrong + len(told - meant),
-            missed + len(meant - told),
+    answers = (
+        (
+            {one.use_case for one in use_cases.served_by(capability_text(labelled["capability"]))},
+            set(labelled["use_cases"]),
         )
-    precision, recall = right / (right + wrong), right / (right + missed)
-    line = f"| {half} | use cases | {right} | {wrong} | {missed} | {precision:.3f} | {recall:.3f} |"
+        for labelled in _labelled(half)
+    )
+    line = row_of_use_cases(half, answers)
     assert line in DOCUMENT.read_text(encoding="utf-8").splitlines()
 
 

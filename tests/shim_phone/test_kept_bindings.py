@@ -100,6 +100,19 @@ def test_no_other_agent_finds_it_whether_it_comes_through_the_shim_or_directly(w
     assert _bindings(world) == 3
 
 
+def _let_all_go(world: World, clock: _ClockThatSkips) -> None:
+    """Let time pass until the shim is bound to no tool."""
+
+    def all_are_gone() -> bool:
+        # Time may pass before the shim has seen to it that its calls are over: then a minute begins anew.
+        clock.skip(61)
+        with contextlib.suppress(AssertionError):
+            world.wait_until(lambda: _bindings(world) == 0, seconds=1)
+        return _bindings(world) == 0
+
+    world.wait_until(all_are_gone)
+
+
 def _identifiers(world: World) -> set[str | None]:
     records = [one for one in world.system.services.running() if one.name.package == TALLY]
     return {binder.intent.identifier for one in records for binder in one.binders.values() if binder.bindings}
@@ -115,17 +128,11 @@ def test_an_identifier_tells_nothing_of_its_agent_and_stays_while_the_shim_lives
     for identifier in first:
         assert re.fullmatch("[0-9a-f]{64}", identifier or "")
 
-    def all_are_gone() -> bool:
-        clock.skip(61)
-        with contextlib.suppress(AssertionError):
-            world.wait_until(lambda: _bindings(world) == 0, seconds=1)
-        return _bindings(world) == 0
-
-    world.wait_until(all_are_gone)
+    _let_all_go(world, clock)
     _add(world, 5)
     _add(world, 70, OTHER_AGENT)
     assert _identifiers(world) == first
-    world.wait_until(all_are_gone)
+    _let_all_go(world, clock)
     world.system.end_processes(SHIM, "test")
     _add(world, 5)
     assert not _identifiers(world) & first
@@ -168,14 +175,7 @@ def test_it_is_gone_when_the_agent_was_idle_for_a_minute_and_not_before(
     assert (_total(world), _total(world, OTHER_AGENT)) == (5, 0)
     assert _add(world, 1, OTHER_AGENT) == 1
 
-    def all_are_gone() -> bool:
-        # Time may pass before the shim has seen to it that its calls are over: then a minute begins anew.
-        clock.skip(61)
-        with contextlib.suppress(AssertionError):
-            world.wait_until(lambda: _bindings(world) == 0, seconds=1)
-        return _bindings(world) == 0
-
-    world.wait_until(all_are_gone)
+    _let_all_go(world, clock)
     assert (_total(world), _total(world, OTHER_AGENT)) == (0, 0)
 
 
