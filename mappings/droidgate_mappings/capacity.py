@@ -11,6 +11,9 @@ from droidgate.model.types import Frozen
 Constraint = Literal["enum", "pattern", "format"]
 ProviderField = Literal["package", "component", "name", "description", "instructions"]
 CapabilityField = Literal["title", "description", "version", "effects"]
+AccessField = Literal[
+    "exported", "enabled", "permission", "enabled_by_default", "restrict_callers", "scope", "access_level"
+]
 
 
 class TypeCapacity(Frozen):
@@ -87,6 +90,8 @@ class Capacity(Frozen):
         xml_fields: Provider fields that hold only the characters of XML 1.0 where `text` is `json`.
         outputs: The capacity for the types of outputs, where these can say less than inputs; whether there is
             an output and of which shape stays here.
+        access: Access rules that are written and read back.
+        access_enforced: Access rules among them that Android enforces where they are written.
         own_dialects: Dialects of the same format whose names and component are kept; None for all of them.
     """
 
@@ -124,4 +129,6 @@ class Capacity(Frozen):
     text: Literal["xml", "json"] = "json"
     xml_fields: frozenset[ProviderField] = frozenset()
     outputs: Capacity | None = None
+    access: frozenset[AccessField] = frozenset()
+    access_enforced: frozenset[AccessField] = frozenset()
     own_dialects: frozenset[str] | None = None

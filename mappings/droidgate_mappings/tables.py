@@ -53,6 +53,18 @@ class WordTable(Frozen):
     read: dict[str, str] = {}
 
 
+class BindingPermissions(Frozen):
+    """The permissions of a protocol whose components only Android binds, for callers that it checks.
+
+    Attributes:
+        component: `android:permission` of every component.
+        caller: The permission that Android requires of whoever calls.
+    """
+
+    component: str
+    caller: str
+
+
 class FormatTables(Frozen):
     """Everything that is data about one format.
 
@@ -67,6 +79,7 @@ class FormatTables(Frozen):
             format loses nothing of the declaration.
         told: Facts of the `extensions` of capabilities and types that people should know of, and what each is
             called in a description; another format has them there.
+        binding: The permissions by which Android itself stands between callers and components, where it does.
     """
 
     id: str
@@ -77,6 +90,7 @@ class FormatTables(Frozen):
     numbers: dict[str, str] = {}
     spellings: frozenset[str] = frozenset()
     told: dict[str, str] = {}
+    binding: BindingPermissions | None = None
 
 
 class DivergenceRow(Frozen):

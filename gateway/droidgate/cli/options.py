@@ -9,14 +9,16 @@ import typer
 
 
 class CrossingThreshold(StrEnum):
-    """Levels of a crossing's findings that `convert --fail-on` takes, mildest first."""
+    """Levels of a conversion's findings that `convert --fail-on` takes, mildest first."""
 
     RENAMED = "renamed"
     MOVED = "moved"
-    WIDENED = "widened"
     DEFAULTED = "defaulted"
+    WIDENED = "widened"
+    NARROWED = "narrowed"
     DROPPED = "dropped"
     IMPOSSIBLE = "impossible"
+    SECURITY = "security"
 
 
 class LintThreshold(StrEnum):

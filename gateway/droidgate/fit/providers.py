@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from droidgate.fit.access import fit_capability_access, fit_component_access
 from droidgate.fit.codes import (
     CLASS_DROPPED,
     COMPONENT_RENAMED,
@@ -108,6 +109,7 @@ class _ProviderFit(TypeFit):
             if noted:
                 changes[name] = self.add_notes(changes.get(name), notes, f"/{name}", separator="\n\n")
         changes["component"] = self.fit_component()
+        changes["access"] = fit_component_access(self)
         self.default_fields(capacity.provider_defaults, changes, "")
         return changes
 
@@ -241,6 +243,7 @@ class _ProviderFit(TypeFit):
                     f"{pointer}/version",
                     "capabilities of the target have no version",
                 )
+        changes["access"] = fit_capability_access(self, capability, pointer)
         changes["effects"] = self.fit_effects(capability.effects, pointer, notes)
         changes["input"] = self.fit_input(capability.input, f"{pointer}/input", notes)
         changes["output"] = self.fit_output(capability.output, f"{pointer}/output", notes)

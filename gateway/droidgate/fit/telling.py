@@ -49,10 +49,10 @@ class Telling:
         )
         return Level.MOVED if has_text else Level.DROPPED
 
-    def tell(self, code: str, level: Level, pointer: str, message: str) -> None:
+    def tell(self, code: str, level: Level, pointer: str, message: str, *, hint: str | None = None) -> None:
         """Add a finding at the place that is being fitted."""
         self.findings.append(
-            Finding(code=code, level=level, pointer=pointer, message=message, source=self.place)
+            Finding(code=code, level=level, pointer=pointer, message=message, hint=hint, source=self.place)
         )
 
     def clean(self, text: str, pointer: str, *, quiet: bool = False) -> str:

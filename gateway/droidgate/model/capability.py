@@ -51,6 +51,40 @@ class State(Frozen):
     enabled: bool | None = None
 
 
+class ComponentAccess(Frozen):
+    """Which apps may call a component, by its manifest element.
+
+    Attributes:
+        exported: `android:exported`; None where the manifest does not state it. Components of sources
+            without a manifest count as exported.
+        enabled: `android:enabled`; a reference to a boolean resource is its value in each configuration, by
+            resource qualifier (`""` is the default configuration, `v36` is Android 16 and later).
+        permission: `android:permission`, which Android requires of callers; None without one.
+    """
+
+    exported: bool | None = True
+    enabled: bool | dict[str, bool] = True
+    permission: str | None = None
+
+
+class CapabilityAccess(Frozen):
+    """Which callers may use one capability, and whether it can be called before its app enables it.
+
+    The names and values are those of AppFunctions (reference appfunctions 2.a, 2.c, 2.e).
+
+    Attributes:
+        enabled_by_default: `enabledByDefault`; false where the app has to enable it first.
+        restrict_callers: `restrictCallersWithExecuteAppFunctions`; None where it is not stated.
+        scope: `activity` where it exists only while an activity of the app is open, else None.
+        access_level: `self`, `system` or `androidTrusted`; None where it is not stated.
+    """
+
+    enabled_by_default: bool = True
+    restrict_callers: bool | None = None
+    scope: str | None = None
+    access_level: str | None = None
+
+
 class Capability(Frozen):
     """One callable: a Mobile-MCP capability, an mMCP or MCP tool, an app function.
 
@@ -63,6 +97,7 @@ class Capability(Frozen):
         output: What a call returns; None where nothing is declared, a `null` scalar where it is declared
             void.
         effects: Hints about side effects, or None.
+        access: Which callers may use it.
         state: Run-time state, or None.
         source: Where it is declared.
         extensions: Facts of one format.
@@ -75,6 +110,7 @@ class Capability(Frozen):
     input: Type = Field(default_factory=ObjectType)
     output: Type | None = None
     effects: Effects | None = None
+    access: CapabilityAccess = CapabilityAccess()
     state: State | None = None
     source: Place | None = None
     extensions: Extensions = Field(default_factory=dict)
@@ -91,6 +127,7 @@ class Provider(Frozen):
         name: Name for people.
         description: What the app offers, for people.
         instructions: How to use it, for language models.
+        access: Which apps may call the component.
         source: Where it is declared.
         definitions: Named types that `RefType` refers to.
         capabilities: In source order.
@@ -104,6 +141,7 @@ class Provider(Frozen):
     name: str | None = None
     description: str | None = None
     instructions: str | None = None
+    access: ComponentAccess = ComponentAccess()
     source: Place | None = None
     definitions: dict[str, Type] = Field(default_factory=dict)
     capabilities: tuple[Capability, ...] = ()

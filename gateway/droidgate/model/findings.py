@@ -15,8 +15,9 @@ from droidgate.model.types import Frozen
 
 
 class Level(StrEnum):
-    """How much a crossing changes a fact, in rising order; and, apart from those, how grave a lint finding
-    is.
+    """How much a conversion changes a fact, in order of harm; then the levels of lint findings.
+
+    docs/levels.md has the rule and an example for each.
     """
 
     READ = "read"
@@ -24,15 +25,19 @@ class Level(StrEnum):
     RENAMED = "renamed"
     """Another name; the name map leads back."""
     MOVED = "moved"
-    """Told in a description instead."""
-    WIDENED = "widened"
-    """The target accepts more than the source."""
+    """Text that is in another place of the target; the same values are accepted."""
     DEFAULTED = "defaulted"
-    """The target demands what the source does not say."""
+    """The target requires what the source does not state."""
+    WIDENED = "widened"
+    """The target accepts more values than the source, also where a description names the limit."""
+    NARROWED = "narrowed"
+    """The target accepts fewer values than the source."""
     DROPPED = "dropped"
     """Gone."""
     IMPOSSIBLE = "impossible"
     """The target cannot hold the thing at all."""
+    SECURITY = "security"
+    """An access rule of the source that the target does not enforce."""
     NOTE = "note"
     WARNING = "warning"
     ERROR = "error"
@@ -42,12 +47,14 @@ CROSSING_LEVELS: tuple[Level, ...] = (
     Level.READ,
     Level.RENAMED,
     Level.MOVED,
-    Level.WIDENED,
     Level.DEFAULTED,
+    Level.WIDENED,
+    Level.NARROWED,
     Level.DROPPED,
     Level.IMPOSSIBLE,
+    Level.SECURITY,
 )
-"""The levels of reading and crossing, mildest first."""
+"""The levels of reading and conversion, mildest first. A security finding reaches every threshold."""
 
 LINT_LEVELS: tuple[Level, ...] = (Level.NOTE, Level.WARNING, Level.ERROR)
 """The levels of linting, mildest first."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from droidgate.model.capability import Capability, Effects, Provider
+from droidgate.model.capability import Capability, CapabilityAccess, ComponentAccess, Effects, Provider
 from droidgate.model.json_values import Json, json_equal, pointer_token
 from droidgate.model.types import (
     SCALAR_KINDS,
@@ -32,6 +32,10 @@ from droidgate.model.types import (
 _PROVIDER_FIELDS = ("package", "component", "name", "description", "instructions")
 _CAPABILITY_FIELDS = ("title", "description", "version")
 _EFFECT_FIELDS = tuple(Effects.model_fields)
+_ACCESS_DEFAULTS: Mapping[type[ComponentAccess | CapabilityAccess], Mapping[str, Json]] = {
+    one: {name: field.default for name, field in one.model_fields.items()}
+    for one in (ComponentAccess, CapabilityAccess)
+}
 
 
 def leaves_of_type(one: Type, pointer: str) -> Iterator[tuple[str, Json]]:
@@ -96,6 +100,14 @@ def leaves_of_extensions(extensions: Extensions, pointer: str) -> Iterator[tuple
             yield f"{pointer}/extensions/{format_id}/{pointer_token(fact)}", value
 
 
+def leaves_of_access(access: ComponentAccess | CapabilityAccess, pointer: str) -> Iterator[tuple[str, Json]]:
+    """Yield `(pointer, value)` for each access rule that is not the default."""
+    for field, default in _ACCESS_DEFAULTS[type(access)].items():
+        value = getattr(access, field)
+        if value != default:
+            yield f"{pointer}/access/{field}", value
+
+
 def leaves_of_capability(capability: Capability, pointer: str) -> Iterator[tuple[str, Json]]:
     """Yield `(pointer, value)` for each leaf of a capability."""
     yield f"{pointer}/id", capability.id
@@ -111,6 +123,7 @@ def leaves_of_capability(capability: Capability, pointer: str) -> Iterator[tuple
             value = getattr(capability.effects, field)
             if value is not None:
                 yield f"{pointer}/effects/{field}", value
+    yield from leaves_of_access(capability.access, pointer)
     yield from leaves_of_extensions(capability.extensions, pointer)
 
 
@@ -120,6 +133,7 @@ def leaves_of_provider(provider: Provider) -> Iterator[tuple[str, Json]]:
         value = getattr(provider, field)
         if value is not None:
             yield f"/{field}", value
+    yield from leaves_of_access(provider.access, "")
     for name, definition in provider.definitions.items():
         yield from leaves_of_type(definition, f"/definitions/{pointer_token(name)}")
     for position, capability in enumerate(provider.capabilities):

@@ -1,0 +1,137 @@
+"""Adapt access rules: carry what the dialect can write, and report each rule that nothing enforces then."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from droidgate.fit.codes import (
+    ACCESS_NOT_ENFORCED,
+    FIELD_DEFAULTED,
+    PERMISSION_TRANSLATED,
+    SPELLING_DROPPED,
+)
+from droidgate.fit.telling import Telling
+from droidgate.model.capability import Capability, CapabilityAccess, ComponentAccess
+from droidgate.model.findings import Level
+from droidgate_mappings.tables import find_format_tables
+
+TRUSTED_LEVEL: Final = "androidTrusted"
+"""The access level that functions have anyway."""
+
+_EXPORTED: Final = "/access/exported"
+_PERMISSION: Final = "/access/permission"
+
+
+def is_restriction(field: str, value: Any) -> bool:
+    """Return whether the value of an access rule keeps some callers out, at some time or in some place."""
+    if field in {"exported", "enabled_by_default"}:
+        return value is False
+    if field == "enabled":
+        return value is not True
+    if field == "restrict_callers":
+        return value is True
+    return value is not None and not (field == "access_level" and value == TRUSTED_LEVEL)
+
+
+def fit_component_access(fit: Telling) -> ComponentAccess:
+    """Return a provider's access as the dialect writes it; each rule that gets lost is a security finding."""
+    access = fit.provider.access
+    changes: dict[str, Any] = {"permission": _fit_permission(fit)}
+    if access.exported is None and not fit.own and fit.capacity.component is not None:
+        message = "exported is not stated; written as true, which Android assumes with an intent filter"
+        fit.tell(SPELLING_DROPPED, Level.RENAMED, _EXPORTED, message)
+        changes["exported"] = True
+    elif access.exported is not True:
+        changes["exported"] = _carried(fit, "exported", access.exported, True, _EXPORTED)
+    if access.enabled is not True:
+        changes["enabled"] = _carried(fit, "enabled", access.enabled, True, "/access/enabled")
+    return access.changed(changes)
+
+
+def fit_capability_access(fit: Telling, capability: Capability, pointer: str) -> CapabilityAccess:
+    """Return a capability's access as the dialect writes it; each rule that gets lost is a security finding.
+
+    Args:
+        fit: Collects the findings.
+        capability: The capability.
+        pointer: Its JSON Pointer.
+    """
+    access = capability.access
+    if access == _OPEN:
+        return access
+    changes = {
+        name: _carried(fit, name, value, default, f"{pointer}/access/{name}")
+        for name, default in _OPEN
+        if (value := getattr(access, name)) != default
+    }
+    return access.changed(changes)
+
+
+_OPEN: Final = CapabilityAccess()
+
+_RULES: Final = {
+    "exported": "the source component is not exported",
+    "enabled": "the source component is disabled, on some devices at least",
+    "enabled_by_default": "the function is disabled until its app enables it",
+    "restrict_callers": "the function restricts its callers (restrictCallersWithExecuteAppFunctions)",
+    "scope": "the function exists only while an activity of its app is open",
+    "access_level": "the function's access level keeps other apps out",
+}
+_HINT: Final = "Check the caller in the code that answers the call, or leave the capability out"
+
+
+def _carried(fit: Telling, field: Any, value: Any, default: Any, leaf: str) -> Any:
+    """Return the value that the dialect writes for one rule."""
+    carried = field in fit.capacity.access
+    if not is_restriction(field, value):
+        if not carried:
+            fit.tell(SPELLING_DROPPED, Level.RENAMED, leaf, f"{value!r} restricts no caller")
+        return value if carried else default
+    if not carried or (field not in fit.capacity.access_enforced and not fit.own):
+        fit.tell(
+            ACCESS_NOT_ENFORCED,
+            Level.SECURITY,
+            leaf,
+            f"{_RULES[field]}; {fit.format_id} does not enforce this",
+            hint=_HINT,
+        )
+    return value if carried else default
+
+
+def _fit_permission(fit: Telling) -> str | None:
+    """Return the permission that the component is written with."""
+    stated = fit.provider.access.permission
+    capacity = fit.capacity
+    is_carried = "permission" in capacity.access
+    if fit.own and is_carried:
+        return stated
+    needed = stated
+    source = find_format_tables(fit.provider.protocol)
+    if source is not None and source.binding is not None and stated in {None, source.binding.component}:
+        needed = source.binding.caller
+    target = find_format_tables(fit.format_id)
+    binding = target.binding if target is not None else None
+    if binding is not None:
+        written = binding.component if is_carried else None
+        if needed not in {None, binding.caller}:
+            _tell_permission(fit, f"callers need {needed}; in the target they need {binding.caller} instead")
+        elif needed is None and written is not None:
+            message = f"the target requires {written}; callers need {binding.caller}"
+            fit.tell(FIELD_DEFAULTED, Level.DEFAULTED, _PERMISSION, message)
+        elif written != stated:
+            message = f"Android requires {binding.caller} of callers, as before"
+            fit.tell(PERMISSION_TRANSLATED, Level.RENAMED, _PERMISSION, message)
+        return written
+    if needed is None:
+        return None
+    if "permission" not in capacity.access_enforced:
+        _tell_permission(fit, f"callers need {needed}; {fit.format_id} does not enforce this")
+        return stated if is_carried else None
+    if needed != stated:
+        message = f"Android requires {needed} of callers; the new component requires it itself"
+        fit.tell(PERMISSION_TRANSLATED, Level.RENAMED, _PERMISSION, message)
+    return needed
+
+
+def _tell_permission(fit: Telling, message: str) -> None:
+    fit.tell(ACCESS_NOT_ENFORCED, Level.SECURITY, _PERMISSION, message, hint=_HINT)
