@@ -1,0 +1,53 @@
+"""Write a component's access rules into a manifest and its resources, for every format that writes one."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from droidgate.formats import Artifact
+from droidgate.model.capability import ComponentAccess, Provider
+
+_WORD_START: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NOT_WORD: Final = re.compile(r"[^a-z0-9]+")
+
+
+def enabled_attribute(provider: Provider) -> str | None:
+    """Return the value of `android:enabled` for a provider's component.
+
+    Returns:
+        `false`, a reference `@bool/...` to the resource that `enabled_resources` writes, or None where the
+        component is enabled and the attribute is not needed.
+    """
+    enabled = provider.access.enabled
+    if isinstance(enabled, bool):
+        return None if enabled else "false"
+    return f"@bool/{_resource_name(provider)}"
+
+
+def enabled_resources(provider: Provider) -> tuple[Artifact, ...]:
+    """Return the boolean resource behind `enabled_attribute`: a values file for each configuration."""
+    enabled = provider.access.enabled
+    if isinstance(enabled, bool):
+        return ()
+    name = _resource_name(provider)
+    return tuple(
+        Artifact(
+            f"res/values{'-' if qualifier else ''}{qualifier}/{name}.xml",
+            '<?xml version="1.0" encoding="utf-8"?>\n<resources>\n'
+            f'    <bool name="{name}">{"true" if value else "false"}</bool>\n</resources>\n',
+            "resource",
+        )
+        for qualifier, value in enabled.items()
+    )
+
+
+def is_restricted(access: ComponentAccess) -> bool:
+    """Return whether a component is not exported, not always enabled, or behind a permission."""
+    return access.exported is False or access.enabled is not True or access.permission is not None
+
+
+def _resource_name(provider: Provider) -> str:
+    simple = re.split(r"[.$]", provider.component or "")[-1]
+    name = _NOT_WORD.sub("_", _WORD_START.sub("_", simple).lower()).strip("_")
+    return f"{name or 'component'}_enabled"
