@@ -1,0 +1,102 @@
+"""Findings as docs/findings.md describes them, and how pointers relate."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+LEVELS: Final = (
+    "read",
+    "renamed",
+    "moved",
+    "defaulted",
+    "widened",
+    "narrowed",
+    "dropped",
+    "impossible",
+    "security",
+)
+_STEPS: Final = re.compile(
+    r"(?:/capabilities/\d+/(?:input|output)|/definitions/[^/]*)"
+    r"(?:/properties/[^/]*/type|/items|/members/\d+|/alternatives/\d+)*"
+)
+_SHAPE_WORDS: Final = frozenset({"kind", "name", "implicit", "boolean", "exclusive"})
+_SCHEMA_WORDS: Final = frozenset(
+    f"keywords/{word}"
+    for word in (
+        *("type", "anyOf", "oneOf", "allOf", "$ref", "items", "prefixItems", "properties", "not", "if", "then"),
+        *("patternProperties", "additionalProperties", "const", "contains", "propertyNames"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding of a conversion."""
+
+    code: str
+    level: str
+    pointer: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """One entry of names.json."""
+
+    pointer: str
+    original: str
+    written: str
+
+
+def reaches(level: str, threshold: str) -> bool:
+    """Return whether a level is a threshold or graver."""
+    return LEVELS.index(level) >= LEVELS.index(threshold)
+
+
+def split(pointer: str) -> tuple[str, str]:
+    """Return the pointer of the type (or other node) that a leaf belongs to, and the leaf's word in it."""
+    match = _STEPS.match(pointer)
+    if match is None:
+        node, _, word = pointer.rpartition("/")
+        return node, word
+    return match[0], pointer[match.end() + 1 :]
+
+
+def is_below(pointer: str, node: str) -> bool:
+    """Return whether a pointer is a node or inside it."""
+    return pointer == node or pointer.startswith(f"{node}/")
+
+
+def without_folds(pointer: str, folded: Collection[str]) -> str:
+    """Return a pointer without the steps of choices that have one member only."""
+    built = ""
+    for part in pointer.split("/")[1:]:
+        built = f"{built}/{part}"
+        if built in folded:
+            built = built.rsplit("/", 2)[0]
+    return built
+
+
+def speaks_of(finding: str, leaf: str) -> bool:
+    """Return whether a finding at one pointer is about a leaf at another.
+
+    It is where both are equal; where both say what kind of value a type has, in different words; and where
+    the finding replaces the whole type that the leaf is in, or the leaf is a keyword that holds the type.
+    """
+    if finding == leaf:
+        return True
+    (node, word), (leaf_node, leaf_word) = split(finding), split(leaf)
+    if node == leaf_node:
+        return _says_shape(word) and _says_shape(leaf_word)
+    if is_below(leaf_node, node):
+        return word == "kind" or word in _SCHEMA_WORDS
+    if is_below(node, leaf_node):
+        return leaf_word == "kind" or leaf_word in _SCHEMA_WORDS
+    return False
+
+
+def _says_shape(word: str) -> bool:
+    return word in _SHAPE_WORDS or word in _SCHEMA_WORDS or word in {"nullable", "enum", "keywords/enum"}
