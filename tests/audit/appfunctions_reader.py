@@ -102,8 +102,9 @@ def _read_function(element: Any) -> Tool:
     if deprecation is not None:
         function.facts["appfunctions/deprecation"] = _text(deprecation, "message")
     for word in _FACTS:
-        if _word(element, word) is not None:
-            function.facts[f"appfunctions/{word}"] = _word(element, word)
+        stated = _word(element, word)
+        if stated is not None:
+            function.facts[f"appfunctions/{word}"] = int(stated) if word == "schemaVersion" else stated
     properties: dict[str, Shape] = {}
     required: set[str] = set()
     for entry in element.iterfind("parameters"):

@@ -22,6 +22,7 @@ class Shape:
         exclusive: Exactly one alternative of a one-of applies, not several.
         name: The definition that a ref names.
         keywords: JSON Schema keywords that have no attribute here.
+        facts: What only its own protocol has, by the pointer steps of `extensions`.
         folded: Pointer steps that this type is written in and that mean nothing, such as `alternatives/0`.
     """
 
@@ -39,6 +40,7 @@ class Shape:
     exclusive: bool = True
     name: str | None = None
     class_name: str | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
     folded: str = ""
 
     def steps(self) -> Iterator[tuple[str, Shape]]:
@@ -106,6 +108,8 @@ def leaves_of_shape(shape: Shape, pointer: str) -> Iterator[tuple[str, Any]]:
             yield f"{pointer}/{word}", getattr(shape, word)
     for keyword, value in shape.keywords.items():
         yield f"{pointer}/keywords/{token(keyword)}", value
+    for steps, value in shape.facts.items():
+        yield f"{pointer}/extensions/{steps}", value
     if shape.kind == "ref":
         yield f"{pointer}/name", shape.name
     if not shape.exclusive:

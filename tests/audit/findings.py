@@ -22,14 +22,13 @@ _STEPS: Final = re.compile(
     r"(?:/capabilities/\d+/(?:input|output)|/definitions/[^/]*)"
     r"(?:/properties/[^/]*/type|/items|/members/\d+|/alternatives/\d+)*"
 )
+_SUFFIX: Final = re.compile(r"^(/definitions/[^/@]*)@[^/]*")
 _SHAPE_WORDS: Final = frozenset({"kind", "name", "implicit", "boolean", "exclusive"})
-_SCHEMA_WORDS: Final = frozenset(
+SCHEMA_WORDS: Final = frozenset(
     f"keywords/{word}"
-    for word in (
-        *("type", "anyOf", "oneOf", "allOf", "$ref", "items", "prefixItems", "properties", "not", "if", "then"),
-        *("patternProperties", "additionalProperties", "const", "contains", "propertyNames"),
-    )
+    for word in ("type", "anyOf", "oneOf", "allOf", "$ref", "items", "prefixItems", "properties", "if", "then")
 )
+"""Keywords that say what kind of value a type has, or that hold inner types as they are written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +64,16 @@ def split(pointer: str) -> tuple[str, str]:
     return match[0], pointer[match.end() + 1 :]
 
 
+def place_of(leaf: str) -> str:
+    """Return the pointer of what a leaf speaks about: a type, or a property where it says if that is required."""
+    return leaf.removesuffix("/required") if leaf.endswith("/required") else split(leaf)[0]
+
+
+def without_suffix(pointer: str) -> str:
+    """Return a pointer without what sets apart definitions of one name (`Node@3fa2`)."""
+    return _SUFFIX.sub(r"\1", pointer)
+
+
 def is_below(pointer: str, node: str) -> bool:
     """Return whether a pointer is a node or inside it."""
     return pointer == node or pointer.startswith(f"{node}/")
@@ -92,11 +101,11 @@ def speaks_of(finding: str, leaf: str) -> bool:
     if node == leaf_node:
         return _says_shape(word) and _says_shape(leaf_word)
     if is_below(leaf_node, node):
-        return word == "kind" or word in _SCHEMA_WORDS
+        return word == "kind" or word in SCHEMA_WORDS
     if is_below(node, leaf_node):
-        return leaf_word == "kind" or leaf_word in _SCHEMA_WORDS
+        return leaf_word == "kind" or leaf_word in SCHEMA_WORDS
     return False
 
 
 def _says_shape(word: str) -> bool:
-    return word in _SHAPE_WORDS or word in _SCHEMA_WORDS or word in {"nullable", "enum", "keywords/enum"}
+    return word in _SHAPE_WORDS or word in SCHEMA_WORDS or word in {"nullable", "enum", "keywords/enum"}

@@ -46,6 +46,9 @@ def _read_mcp_tool(tool: dict[str, Any], declared: Declared) -> Tool:
     annotations = tool.get("annotations") or {}
     declared.notes.append(tool.get("_meta", {}))
     facts = {f"mcp/{key}": value for key, value in tool.items() if key not in _MCP_KEYS}
+    others = {key: value for key, value in annotations.items() if key not in _HINTS and key != "title"}
+    meta = {key: value for key, value in tool.get("_meta", {}).items() if not key.startswith("dev.droidgate/")}
+    facts.update({f"mcp/{key}": value for key, value in (("annotations", others), ("_meta", meta)) if value})
     output = tool.get("outputSchema")
     return Tool(
         id=tool["name"],
@@ -92,5 +95,6 @@ def read_mmcp(files: Files) -> Declared:
 
 
 def _read_return(words: dict[str, str]) -> Shape:
-    """Read the first draft's `return`: a map from a name to a type word."""
-    return Shape("object", properties={name: Shape(_DRAFT_WORDS[word.lower()]) for name, word in words.items()})
+    """Read the first draft's `return`: a map from a name to a type word; a tool returns what it declares."""
+    properties = {name: Shape(_DRAFT_WORDS[word.lower()]) for name, word in words.items()}
+    return Shape("object", properties=properties, required=frozenset(properties))

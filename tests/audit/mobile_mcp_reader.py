@@ -66,7 +66,7 @@ def _read_capability(element: Any, files: Files) -> Tool:
     return Tool(
         id=text_of(element.get("id"), files) or "",
         description=text_of(element.get("description"), files),
-        version=text_of(element.get("version"), files),
+        version=text_of(element.get("version", "1"), files),
         input=Shape("object") if inputs is None else _read_parameters(inputs, files, is_output=False),
         output=None if outputs is None else _read_parameters(outputs, files, is_output=True),
     )
@@ -78,8 +78,11 @@ def _read_parameters(element: Any, files: Files, *, is_output: bool) -> Shape:
     required: set[str] = set()
     for one in element.iterfind("param"):
         name = text_of(one.get("name"), files) or ""
-        kind = TYPE_WORDS.get((one.get("type") or "").lower(), "string")
-        properties[name] = Shape(kind, description=text_of(one.get("description"), files))
+        word = one.get("type") or ""
+        shape = Shape(TYPE_WORDS.get(word.lower(), "string"), description=text_of(one.get("description"), files))
+        if word.lower() not in TYPE_WORDS:
+            shape.facts["mobile-mcp/word"] = word
+        properties[name] = shape
         if is_output or (one.get("required") or "").lower() in {"true", "1"}:
             required.add(name)
     return Shape("object", properties=properties, required=frozenset(required))

@@ -72,11 +72,13 @@ class _Reader:
 
     def shape_of(self, left: dict[str, Any]) -> Shape:
         """Return the kind of a schema with its inner types, and take the words that say so out of `left`."""
+        stated = [word for word in _APPLICATORS if word in left]
+        if left.get("type") == "object" and len(stated) == 1 and "properties" not in left:
+            return self.shape_of_parts(left, stated[0])
         if "type" in left:
             return self.shape_of_word(left)
         if "$ref" in left:
             return Shape("ref", name=self.name_of(left.pop("$ref")))
-        stated = [word for word in _APPLICATORS if word in left]
         if len(stated) == 1 and "properties" not in left and "items" not in left:
             return self.shape_of_parts(left, stated[0])
         if stated:

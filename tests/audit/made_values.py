@@ -1,0 +1,245 @@
+"""Values for a type: valid ones by construction, and mutated ones, each with the place that it violates."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, Final
+
+from audit.declared import Shape, token
+
+_DEEPEST: Final = 5
+_STRINGS: Final = {"^[a-z]+$": "abc", "^[A-Z]{2}$": "AB"}
+_FORMATS: Final = {
+    "date-time": "2026-02-24T10:00:00Z",
+    "date": "2026-02-24",
+    "uri": "https://example.com/",
+    "email": "a@example.com",
+    "uuid": "123e4567-e89b-12d3-a456-426614174000",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A part of a value: its path in the value, its type, and the type's pointer.
+
+    Attributes:
+        trail: Pointers of the types around it, through references too.
+    """
+
+    path: tuple[str | int, ...]
+    shape: Shape
+    pointer: str
+    trail: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A value, and the leaf that it violates; none for a valid one.
+
+    Attributes:
+        places: Pointers of the types that the changed part has: a reference, what it refers to, an alternative.
+        trail: Pointers of the types around these.
+    """
+
+    value: Any
+    leaf: str = ""
+    places: tuple[str, ...] = ()
+    trail: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class ValueMaker:
+    """Makes values of types; `sites` are the parts of the last one."""
+
+    random: Random
+    definitions: Mapping[str, Shape]
+    sites: list[Site] = field(default_factory=list)
+
+    def instances(self, shape: Shape, pointer: str, count: int) -> Iterator[Instance]:
+        """Yield values of a root type, most of them mutated once."""
+        for number in range(count):
+            self.sites = []
+            value = self.make(shape, pointer, (), ())
+            if number % 4 == 0 or not self.sites:
+                yield Instance(value)
+                continue
+            changed = self.mutated(value, self.random.choice(self.sites))
+            if changed is not None:
+                yield changed
+
+    def make(self, shape: Shape, pointer: str, path: tuple[str | int, ...], trail: tuple[str, ...]) -> Any:
+        """Return a valid value of a type, and note its parts."""
+        self.sites.append(Site(path, shape, pointer, trail))
+        around = (*trail, pointer)
+        if shape.nullable and (self.random.random() < 0.15 or len(around) > 2 * _DEEPEST):
+            return None
+        if "const" in shape.keywords:
+            return shape.keywords["const"]
+        if shape.enum:
+            return self.random.choice(shape.enum)
+        if shape.kind == "object":
+            return self.make_object(shape, pointer, path, around)
+        if shape.kind == "array":
+            return self.make_array(shape, pointer, path, around)
+        if shape.kind == "ref":
+            return self.make_referenced(shape, path, around)
+        if shape.kind == "one-of" and shape.parts:
+            position = self.random.randrange(len(shape.parts))
+            part = shape.parts[position]
+            value = self.make(part, f"{pointer}/alternatives/{position}", path, around)
+            if part.class_name is not None and isinstance(value, dict):
+                value["schemaType"] = part.class_name
+            return value
+        if shape.kind == "all-of":
+            return self.make_all(shape, pointer, path, around)
+        return self.make_scalar(shape)
+
+    def make_object(self, shape: Shape, pointer: str, path: tuple[str | int, ...], around: tuple[str, ...]) -> Any:
+        made: dict[str, Any] = {}
+        for name, inner in shape.properties.items():
+            is_deep = len(around) > _DEEPEST
+            if name in shape.required or (not is_deep and self.random.random() < 0.7):
+                made[name] = self.make(inner, f"{pointer}/properties/{token(name)}/type", (*path, name), around)
+        return made
+
+    def make_array(self, shape: Shape, pointer: str, path: tuple[str | int, ...], around: tuple[str, ...]) -> Any:
+        least = shape.keywords.get("minItems", 0)
+        count = max(least, 0 if len(around) > _DEEPEST else self.random.randint(0, 2))
+        count = min(count, shape.keywords.get("maxItems", count))
+        if shape.items is None:
+            return ["a", 1][:count]
+        return [self.make(shape.items, f"{pointer}/items", (*path, index), around) for index in range(count)]
+
+    def make_referenced(self, shape: Shape, path: tuple[str | int, ...], around: tuple[str, ...]) -> Any:
+        definition = self.definitions.get(shape.name or "")
+        if definition is None or len(around) > 3 * _DEEPEST:
+            return "x"
+        return self.make(definition, f"/definitions/{token(shape.name or '')}", path, around)
+
+    def make_all(self, shape: Shape, pointer: str, path: tuple[str | int, ...], around: tuple[str, ...]) -> Any:
+        made: dict[str, Any] = {}
+        for position, part in enumerate(shape.parts):
+            value = self.make(part, f"{pointer}/members/{position}", path, around)
+            if not isinstance(value, dict):
+                return value
+            made.update(value)
+        return made
+
+    def make_scalar(self, shape: Shape) -> Any:
+        if shape.kind in {"int32", "int64", "float", "double"}:
+            return self.make_number(shape)
+        if shape.kind == "boolean":
+            return self.random.random() < 0.5
+        if shape.kind == "null":
+            return None
+        if shape.kind == "bytes":
+            return "AAEC"
+        if shape.kind == "any":
+            words = shape.keywords.get("type", ["string"])
+            return {"boolean": True, "number": 1.5, "integer": 3}.get(words[0], "text")
+        text = _STRINGS.get(shape.pattern or "", _FORMATS.get(shape.format or "", "text"))
+        least, most = shape.keywords.get("minLength", 0), shape.keywords.get("maxLength", 1000)
+        return (text + "x" * (least - len(text)))[:most]
+
+    def make_number(self, shape: Shape) -> int | float:
+        words = shape.keywords
+        least = words.get("minimum", words.get("exclusiveMinimum", -100) + 1)
+        most = words.get("maximum", words.get("exclusiveMaximum", 1000) - 1)
+        number = self.random.randint(least, max(least, most))
+        number -= number % words.get("multipleOf", 1)
+        return number + 0.5 if shape.kind in {"float", "double"} and number + 0.5 <= most else number
+
+    def mutated(self, value: Any, site: Site) -> Instance | None:
+        """Return a value with one part changed, and the leaf that the change violates."""
+        options = list(self.changes(site, _part(value, site.path)))
+        if not options:
+            return None
+        word, part = self.random.choice(options)
+        places = tuple(one.pointer for one in self.sites if one.path == site.path)
+        return Instance(_with_part(value, site.path, part), f"{site.pointer}/{word}", places, site.trail)
+
+    def changes(self, site: Site, part: Any) -> Iterator[tuple[str, Any]]:
+        """Yield what a part may be changed into, with the leaf that speaks about it."""
+        shape = site.shape
+        if shape.kind in {"ref", "all-of"}:
+            yield "nullable", None
+            return
+        if site.path:
+            yield "nullable", None
+            yield "kind", [part]
+            yield "kind", {"nested": part}
+            yield "kind", 17 if isinstance(part, str | bool) else "words"
+            yield "kind", 1.5
+        if shape.enum is not None:
+            yield "enum", 987 if isinstance(part, int) else "not-listed"
+        yield from _out_of_range(shape)
+        if isinstance(part, dict):
+            yield from _other_members(shape, part)
+        if isinstance(part, list):
+            yield from _other_lengths(shape, part)
+
+
+def _out_of_range(shape: Shape) -> Iterator[tuple[str, Any]]:
+    words = shape.keywords
+    if shape.pattern is not None:
+        yield "pattern", "1 2"
+    if "const" in words:
+        yield "keywords/const", "other"
+    if "minLength" in words:
+        yield "keywords/minLength", "a" * (words["minLength"] - 1)
+    if "maxLength" in words:
+        yield "keywords/maxLength", "a" * (words["maxLength"] + 1)
+    if "minimum" in words:
+        yield "keywords/minimum", words["minimum"] - 1
+    if "exclusiveMinimum" in words:
+        yield "keywords/exclusiveMinimum", words["exclusiveMinimum"]
+    if "maximum" in words:
+        yield "keywords/maximum", words["maximum"] + 1
+    if "exclusiveMaximum" in words:
+        yield "keywords/exclusiveMaximum", words["exclusiveMaximum"]
+    if "multipleOf" in words:
+        yield "keywords/multipleOf", words["multipleOf"] * 10 + 1
+    if shape.kind == "int32":
+        yield "kind", 2**31
+
+
+def _other_members(shape: Shape, part: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name in shape.required:
+        if name in part and not shape.properties[name].nullable:
+            yield f"properties/{token(name)}/required", {key: one for key, one in part.items() if key != name}
+    stated = shape.keywords.get("additionalProperties")
+    if stated is False:
+        yield "keywords/additionalProperties", {**part, "undeclared": 1}
+    elif isinstance(stated, Mapping):
+        yield "keywords/additionalProperties", {**part, "undeclared": {"of": "another kind"}}
+    if "minProperties" in shape.keywords and not shape.required:
+        yield "keywords/minProperties", {}
+
+
+def _other_lengths(shape: Shape, part: list[Any]) -> Iterator[tuple[str, Any]]:
+    if shape.keywords.get("minItems", 0) > 0:
+        yield "keywords/minItems", []
+    if "maxItems" in shape.keywords and part:
+        yield "keywords/maxItems", part[:1] * (shape.keywords["maxItems"] + 1)
+    if shape.keywords.get("uniqueItems") and part:
+        yield "keywords/uniqueItems", [part[0], part[0]]
+
+
+def _part(value: Any, path: tuple[str | int, ...]) -> Any:
+    for step in path:
+        if isinstance(value, dict) and step not in value:
+            return None
+        value = value[step]
+    return value
+
+
+def _with_part(value: Any, path: tuple[str | int, ...], part: Any) -> Any:
+    if not path:
+        return part
+    changed = copy.deepcopy(value)
+    holder = _part(changed, path[:-1])
+    holder[path[-1]] = part
+    return changed
