@@ -21,12 +21,13 @@ class TypeCapacity(Frozen):
 
     Attributes:
         written_as: The kind that comes back when it is read again.
-        level: The level of the finding where that is another kind.
+        level: The level of the finding where that is another kind; None where the values decide that the two
+            kinds accept.
         constraints: Which of enum, pattern and format are carried.
     """
 
     written_as: str
-    level: Level = Level.WIDENED
+    level: Level | None = None
     constraints: frozenset[Constraint] = frozenset()
 
 
