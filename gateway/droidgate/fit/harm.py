@@ -98,6 +98,13 @@ _NO_LIMIT: Final[Mapping[str, Json]] = {
 """Values of keywords that allow everything, as if the keyword were missing."""
 
 
+_FORMS: Final[Mapping[str, type]] = {
+    **dict.fromkeys(("allOf", "anyOf", "enum", "oneOf", "required"), list),
+    **dict.fromkeys(("patternProperties", "properties"), dict),
+}
+"""Keywords that people write with a value of another form, and the form that validators read."""
+
+
 @dataclass(frozen=True, slots=True)
 class KeywordLoss:
     """What the loss of one keyword means.
@@ -126,7 +133,9 @@ def keyword_loss(one: Type, keyword: str, value: Json) -> KeywordLoss:
     if keyword in CLOSING and isinstance(value, bool):
         return _HIDDEN_LIMIT
     if keyword in ASSERTIONS:
-        return _LIMIT
+        # Validators do not act on `required: true` and its like; people mean something by it.
+        form = _FORMS.get(keyword)
+        return _LIMIT if form is None or isinstance(value, form) else _ANNOTATION
     return _ANNOTATION if keyword in SHOWN_ANNOTATIONS else _GONE
 
 
