@@ -5,7 +5,7 @@ import pytest
 from droidgate.cli.matrix import FEATURES, cell_text, make_matrix
 from droidgate.fit import fit_provider
 from droidgate.formats import load_formats
-from droidgate.model.capability import Capability, Effects, Provider
+from droidgate.model.capability import Capability, CapabilityAccess, Effects, Provider
 from droidgate.model.findings import Level
 from droidgate.model.types import (
     AllOfType,
@@ -55,7 +55,7 @@ TYPES: dict[str, Type] = {
 }
 # Feature to a capability that has it, and the pointer of the leaf it is about.
 CASES: dict[str, tuple[Capability, str]] = {
-    "capability: title": (Capability(id="do", title="t"), "/title"),
+    "capability: title": (Capability(id="do", title="t", description="d"), "/title"),
     "capability: description": (Capability(id="do", description="t"), "/description"),
     "capability: version": (Capability(id="do", version="7"), "/version"),
     "capability: effects": (Capability(id="do", effects=Effects(read_only=True)), "/effects/read_only"),
@@ -96,6 +96,14 @@ CASES: dict[str, tuple[Capability, str]] = {
     "type: a type without a name": (
         _with_parameter(STRING.model_copy(update={"implicit": True})),
         "/input/properties/p/type/implicit",
+    ),
+    "access: enabled_by_default": (
+        Capability(id="do", access=CapabilityAccess(enabled_by_default=False)),
+        "/access/enabled_by_default",
+    ),
+    "access: access_level": (
+        Capability(id="do", access=CapabilityAccess(access_level="self")),
+        "/access/access_level",
     ),
     **{
         f"type: {kind}": (_with_parameter(one), "/input/properties/p/type/kind")
