@@ -121,10 +121,10 @@ def _capability_field(name: CapabilityField) -> Callable[[Capacity], MatrixCell]
 def _kind(kind: str) -> Callable[[Capacity], MatrixCell]:
     def judge(capacity: Capacity) -> MatrixCell:
         row = capacity.types[kind]
-        if row.written_as != kind and kind == "ref":
-            return _cell(Level.WIDENED, row.written_as)
         if row.written_as != kind:
-            level = row.level or kind_level(blank_type(kind), row.written_as, lambda one: one)
+            # Most references lead to objects.
+            referenced = blank_type("object" if kind == "ref" else kind)
+            level = row.level or kind_level(referenced, row.written_as, lambda one: one)
             return _cell(level, row.written_as)
         if kind in _LEAVES or capacity.nested:
             return _YES
@@ -186,7 +186,7 @@ def _no_output(capacity: Capacity) -> MatrixCell:
 
 def _optional_outputs(capacity: Capacity) -> MatrixCell:
     if capacity.output_shape == "none":
-        return _in_text(capacity)
+        return _in_text(capacity, Level.MOVED)
     return _YES if capacity.output_required else _cell(Level.NARROWED, "required")
 
 
