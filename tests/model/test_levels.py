@@ -29,6 +29,7 @@ DEFINITIONS: dict[str, Type] = {
     "Record": RECORD,
     "Colour": STRING,
     "Choice": OneOfType(alternatives=(STRING, INTEGER)),
+    "Loop": AllOfType(members=(RefType(name="Loop"), STRING)),
 }
 
 
@@ -70,7 +71,9 @@ def _levels(one: Type, target: str) -> dict[str, tuple[str, Level]]:
         (RefType(name="Colour"), Level.WIDENED),
         (RefType(name="Choice"), Level.NARROWED),
         (AllOfType(members=(RECORD, RefType(name="Record"))), Level.WIDENED),
-        (AllOfType(members=(INTEGER,)), Level.NARROWED),
+        (AllOfType(members=(INTEGER, INTEGER)), Level.WIDENED),
+        (AllOfType(members=(INTEGER, STRING)), Level.NARROWED),
+        (AllOfType(members=(AllOfType(members=(RefType(name="Loop"),)),)), Level.NARROWED),
         (OneOfType(alternatives=(STRING, INTEGER)), Level.NARROWED),
         (OneOfType(alternatives=(RefType(name="Colour"), STRING)), Level.WIDENED),
         (OpaqueType(), Level.IMPOSSIBLE),

@@ -49,6 +49,9 @@ from droidgate.model.types import (
 )
 from droidgate.parsing.xml_text import NOT_XML
 
+_REPLACED: Final = frozenset({"ref", "all-of", "one-of"})
+"""Kinds that never take the place of another."""
+
 _SLASHES_OF_DEFINITION: Final = 2
 _NO_FACTS: Final[dict[str, Any]] = {
     "nullable": False,
@@ -399,10 +402,25 @@ class TypeFit(Telling):
             else:
                 return one
 
-    def replacing_kind(self, one: Type) -> str:
-        """Return the kind that the dialect writes in place of a type that it does not carry."""
-        kind = self.capacity.types[self.resolved(one).kind].written_as
-        return kind if kind != "ref" else self.capacity.types[one.kind].written_as
+    def replacing_kind(self, one: Type, seen: frozenset[str] = frozenset()) -> str:
+        """Return the kind that the dialect writes in place of a type that it does not carry.
+
+        A choice or combination whose parts are all written as one kind becomes that kind.
+
+        Args:
+            one: The type.
+            seen: Names of the references on the way to it.
+        """
+        behind = self.resolved(one)
+        kinds: set[str] = set()
+        if isinstance(one, RefType):
+            if isinstance(behind, AllOfType | OneOfType) and one.name not in seen:
+                kinds = {self.replacing_kind(behind, seen | {one.name})}
+        elif isinstance(behind, AllOfType | OneOfType):
+            parts = behind.members if isinstance(behind, AllOfType) else behind.alternatives
+            kinds = {self.replacing_kind(part, seen) for part in parts}
+        kind = kinds.pop() if len(kinds) == 1 else self.capacity.types[behind.kind].written_as
+        return kind if kind not in _REPLACED else self.capacity.types[one.kind].written_as
 
     def replace_shape(self, one: Type, kind: str, pointer: str, notes: list[str]) -> Type:
         """Return a type of another kind, without facts; the structure of what was goes to `notes`."""
