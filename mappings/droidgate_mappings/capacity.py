@@ -66,6 +66,9 @@ class Capacity(Frozen):
         type_descriptions: `all` types have one, or only `top` ones (parameters, outputs), or `none`.
         type_description_required: Parameters and outputs must have one; their name is written where they have
             none.
+        records_only: An object declares properties, and the parts of choices and combinations are such
+            objects; callers of the format do not see a capability with other ones, so these are written as
+            JSON text.
         nullable: Nullability is carried.
         nullable_definitions: Nullability of a definition itself, not of a reference to it, is carried.
         keywords: JSON Schema keywords are carried.
@@ -109,6 +112,7 @@ class Capacity(Frozen):
     items_required: bool = False
     type_descriptions: Literal["all", "top", "none"] = "all"
     type_description_required: bool = False
+    records_only: bool = False
     nullable: bool = True
     nullable_definitions: bool = True
     keywords: bool = True

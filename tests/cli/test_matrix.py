@@ -53,6 +53,12 @@ TYPES: dict[str, Type] = {
     "opaque": OpaqueType(class_name="android.app.PendingIntent"),
     "any": AnyType(),
 }
+RECORD = ObjectType(properties={"a": Property(type=STRING)})
+RECORDS: dict[str, Type] = {
+    "object": RECORD,
+    "all-of": AllOfType(members=(RECORD, RECORD)),
+    "one-of": OneOfType(alternatives=(RECORD, RECORD)),
+}
 # Feature to a capability that has it, and the pointer of the leaf it is about.
 CASES: dict[str, tuple[Capability, str]] = {
     "capability: title": (Capability(id="do", title="t", description="d"), "/title"),
@@ -124,6 +130,9 @@ def test_a_cell_is_the_level_of_the_finding(
     feature: str, format_id: str, dialect_id: str, capacity: Capacity
 ) -> None:
     capability, leaf = CASES[feature]
+    kind = feature.removeprefix("type: ")
+    if capacity.records_only and capacity.nested and kind in RECORDS:
+        capability = _with_parameter(RECORDS[kind])
     definitions: dict[str, Type] = {"D": ObjectType()}
     provider = Provider(
         protocol="elsewhere", package="app.one", capabilities=(capability,), definitions=definitions

@@ -82,6 +82,9 @@ def random_capacity(random: Random) -> Capacity:
             "items_required": nested and types["string"]["written_as"] == "string" and random.random() < 0.4,
             "type_descriptions": "all" if is_schema else random.choice(("all", "top", "none")),
             "type_description_required": random.random() < 0.3,
+            "records_only": not is_schema
+            and types["string"]["written_as"] == "string"
+            and random.random() < 0.3,
             "nullable": random.random() < 0.6,
             "keywords": is_schema or random.random() < 0.5,
             "implicit": random.random() < 0.5,

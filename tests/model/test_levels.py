@@ -21,6 +21,7 @@ from droidgate.model.types import (
     Type,
 )
 from droidgate_mappings.tables import load_format_tables
+from model.capacities import everything
 
 STRING = ScalarType(kind="string")
 INTEGER = ScalarType(kind="int64")
@@ -149,8 +150,10 @@ def test_an_array_of_anything_is_narrowed_where_the_items_need_a_type() -> None:
 def test_several_alternatives_at_once_matter_only_where_a_value_can_be_of_two(
     alternatives: tuple[Type, ...], level: Level
 ) -> None:
-    levels = _levels(OneOfType(alternatives=alternatives, exclusive=False), "appfunctions+v2")
-    assert levels["/exclusive"] == ("exclusive-assumed", level)
+    one = OneOfType(alternatives=alternatives, exclusive=False)
+    provider = Provider(protocol="test", capabilities=(Capability(id="c", output=one),))
+    fitted = fit_provider(provider, everything(exclusive_only=True), "target", "dialect")
+    assert [(finding.code, finding.level) for finding in fitted.findings] == [("exclusive-assumed", level)]
 
 
 def test_a_property_named_as_a_field_of_the_model_is_a_property() -> None:
@@ -158,6 +161,29 @@ def test_a_property_named_as_a_field_of_the_model_is_a_property() -> None:
     levels = _levels(one, "mobile-mcp+1.0")
     for name in ("extensions", "description"):
         assert levels[f"/properties/{name}/type/kind"] == ("structure-moved", Level.WIDENED)
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        ObjectType(),
+        OneOfType(alternatives=(STRING, INTEGER)),
+        OneOfType(alternatives=(RECORD, ObjectType())),
+        AllOfType(members=(RECORD, ObjectType())),
+    ],
+    ids=["free object", "choice of scalars", "choice with a free object", "combination with a free object"],
+)
+def test_what_jetpack_agents_do_not_see_is_written_as_text(one: Type) -> None:
+    assert _levels(one, "appfunctions+v2")["/kind"] == ("kind-changed", Level.NARROWED)
+
+
+@pytest.mark.parametrize(
+    "one",
+    [RECORD, RefType(name="Record"), OneOfType(alternatives=(RECORD, RefType(name="Record")))],
+    ids=["object", "reference", "choice"],
+)
+def test_objects_with_properties_stay_what_they_are_for_app_functions(one: Type) -> None:
+    assert "/kind" not in _levels(one, "appfunctions+v2")
 
 
 def test_notes_leave_out_what_does_not_help_a_caller() -> None:

@@ -126,6 +126,8 @@ def _kind(kind: str) -> Callable[[Capacity], MatrixCell]:
             referenced = blank_type("object" if kind == "ref" else kind)
             level = row.level or kind_level(referenced, row.written_as, lambda one: one)
             return _cell(level, row.written_as)
+        if capacity.nested and capacity.records_only and kind in {"object", "all-of", "one-of"}:
+            return _cell("yes", "objects with properties")
         if kind in _LEAVES or capacity.nested:
             return _YES
         return _cell("yes", f"nested types are {_in_text(capacity).value}")
@@ -216,6 +218,12 @@ def _arrays_of_anything(capacity: Capacity) -> MatrixCell:
     return _cell(Level.NARROWED, "string") if capacity.items_required else _YES
 
 
+def _free_objects(capacity: Capacity) -> MatrixCell:
+    if capacity.types["object"].written_as != "object":
+        return _kind("object")(capacity)
+    return _cell(Level.NARROWED, "JSON text") if capacity.records_only else _YES
+
+
 def _several_alternatives(capacity: Capacity) -> MatrixCell:
     if capacity.types["one-of"].written_as != "one-of":
         return _kind("one-of")(capacity)
@@ -303,6 +311,7 @@ FEATURES: Final = (
     _feature("output", "the types of inputs", _output_types, "outputs"),
     *(_feature("type", kind, _kind(kind), "types", "nested") for kind in TYPE_KINDS),
     _feature("type", "array of anything", _arrays_of_anything, "items_required"),
+    _feature("type", "object without properties", _free_objects, "records_only"),
     _feature("type", "several alternatives at once", _several_alternatives, "exclusive_only"),
     _feature(
         "type",

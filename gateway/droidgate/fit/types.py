@@ -28,6 +28,7 @@ from droidgate.fit.codes import (
 )
 from droidgate.fit.harm import are_disjoint, implicit_level, keyword_loss, kind_level, structure_level
 from droidgate.fit.notes import constraint_note, schema_note
+from droidgate.fit.objects import is_always_object, is_record
 from droidgate.fit.telling import Telling
 from droidgate.model.findings import Level
 from droidgate.model.json_values import Json, canonical_json, pointer_token
@@ -148,7 +149,16 @@ class TypeFit(Telling):
         """Tell whether the dialect carries what stands inside a type of a kind that it carries."""
         if one.kind == "any":
             return one.boolean is None or self.capacity.keywords
+        if self.is_hidden(one):
+            return False
         return self.capacity.nested or one.kind in SCALAR_KINDS or one.kind == "opaque"
+
+    def is_hidden(self, one: Type) -> bool:
+        """Return whether callers of the dialect do not see a capability that has the type."""
+        if not self.capacity.records_only or self.own:
+            return False
+        is_composite = isinstance(one, ObjectType | AllOfType | OneOfType)
+        return is_composite and not is_record(one, self.provider.definitions)
 
     def fit_description(
         self, text: str | None, pointer: str, notes: list[str], *, top: str | None, spill: list[str] | None
@@ -419,6 +429,8 @@ class TypeFit(Telling):
         elif isinstance(behind, AllOfType | OneOfType):
             parts = behind.members if isinstance(behind, AllOfType) else behind.alternatives
             kinds = {self.replacing_kind(part, seen) for part in parts}
+        if self.is_hidden(behind) and (len(kinds) != 1 or kinds == {"object"}):
+            return self.capacity.types["string"].written_as
         kind = kinds.pop() if len(kinds) == 1 else self.capacity.types[behind.kind].written_as
         return kind if kind not in _REPLACED else self.capacity.types[one.kind].written_as
 
@@ -429,7 +441,9 @@ class TypeFit(Telling):
             written = ArrayType(items=ScalarType(kind="string"))
         shape = one.model_copy(update=_NO_FACTS)
         before = dict(leaves_of_type(shape, pointer))
-        if len(before) > 1:
+        if kind == "string" and self.is_json_object(shape):
+            notes.extend(self.schema_notes("JSON text of", shape) or ["[The text of a JSON object]"])
+        elif len(before) > 1:
             notes.extend(self.schema_notes("Structure", shape))
         for leaf in different_leaves(before, dict(leaves_of_type(written, pointer))):
             if leaf == f"{pointer}/kind":
@@ -440,6 +454,10 @@ class TypeFit(Telling):
             else:
                 self.tell_items(leaf)
         return written
+
+    def is_json_object(self, one: Type) -> bool:
+        """Return whether all values of a type are objects, null apart."""
+        return is_always_object(one.changed({"nullable": False}), self.provider.definitions)
 
     def tell_structure(self, one: Type, pointer: str, leaf: str, value: Json) -> None:
         """Report a leaf of a structure that is in a note at most.
