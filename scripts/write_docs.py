@@ -44,9 +44,9 @@ NOTE = "<!-- Written by scripts/write_docs.py. -->\n"
 _FINDINGS_INTRODUCTION = """\
 # Findings
 
-Every finding has a stable code. Levels of a crossing, mildest first: `read`, `renamed`, `moved`,
-`widened`, `defaulted`, `dropped`, `impossible`. Levels of `lint`: `note`, `warning`, `error`. Weights of
-`diff`: `text-only`, `compatible`, `breaking`.
+Every finding has a stable code. [levels.md](levels.md) says what the levels of reading and conversion mean.
+Levels of `lint`: `note`, `warning`, `error`. Weights of `diff`: `text-only`, `compatible`, `breaking`,
+`security`.
 """
 _DIVERGENCES_INTRODUCTION = """\
 # Where specifications and apps differ
@@ -57,8 +57,8 @@ bends; each use of it is told as a finding `lenient-read`, and refused by `--str
 _MATRIX_INTRODUCTION = """\
 # Support matrix
 
-What becomes of each feature when it is written in a dialect: `yes`, or the level of the finding that tells
-it, and what is written instead.
+What becomes of each feature when it is written in a dialect: `yes`, or the level of its finding
+([levels.md](levels.md)) and what is written instead.
 """
 _CLI_INTRODUCTION = """\
 # Commands

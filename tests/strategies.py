@@ -31,7 +31,15 @@ from typing import Any
 from hypothesis import strategies as st
 
 from droidgate.json_schema import NAMESPACE
-from droidgate.model.capability import Capability, Effects, Provider, State, reachable_definitions
+from droidgate.model.capability import (
+    Capability,
+    CapabilityAccess,
+    ComponentAccess,
+    Effects,
+    Provider,
+    State,
+    reachable_definitions,
+)
 from droidgate.model.json_values import Json
 from droidgate.model.types import (
     TYPE_KINDS,
@@ -52,6 +60,8 @@ PROTOCOL = "test"
 """The protocol of every generated provider: no format's own, so names are mapped and components are new."""
 
 INVENTED_FORMAT = "invented-format"
+
+PERMISSIONS = ("com.example.permission.CALL", "android.permission.EXECUTE_APP_FUNCTIONS")
 
 TEXTS = (
     "Plain words",
@@ -409,6 +419,21 @@ class ModelMaker:
         chosen = {hint: self.random.random() < 0.5 for hint in hints if self.random.random() < 0.5}
         return Effects(**(chosen or {"read_only": True}))
 
+    def component_access(self) -> ComponentAccess:
+        return ComponentAccess(
+            exported=self.random.choice((True, False, None)),
+            enabled=self.random.choice((True, False, {"": False, "v36": True})),
+            permission=self.random.choice((None, *PERMISSIONS)),
+        )
+
+    def capability_access(self) -> CapabilityAccess:
+        return CapabilityAccess(
+            enabled_by_default=self.random.random() < 0.5,
+            restrict_callers=self.random.choice((None, True, False)),
+            scope=self.random.choice((None, "activity")),
+            access_level=self.random.choice((None, "self", "system", "androidTrusted")),
+        )
+
     def capability(self, name: str) -> Capability:
         return Capability(
             id=name,
@@ -418,6 +443,7 @@ class ModelMaker:
             input=self.maybe(0.85, self.input, ObjectType()),
             output=self.maybe(0.6, self.type),
             effects=self.maybe(0.3, self.effects),
+            access=self.maybe(0.15, self.capability_access, CapabilityAccess()),
             state=self.maybe(0.05, lambda: State(enabled=False)),
             extensions={**self.extensions(0.1), **self.maybe(0.1, self.mcp_facts, {})},
         )
@@ -436,6 +462,7 @@ class ModelMaker:
             name=self.maybe(0.5, self.text),
             description=self.maybe(0.4, self.text),
             instructions=self.maybe(0.4, self.text),
+            access=self.maybe(0.3, self.component_access, ComponentAccess()),
             definitions=definitions,
             capabilities=tuple(
                 self.laid_out(self.capability(name), definitions)

@@ -21,12 +21,13 @@ class TypeCapacity(Frozen):
 
     Attributes:
         written_as: The kind that comes back when it is read again.
-        level: The level of the finding where that is another kind.
+        level: The level of the finding where that is another kind; None where the values decide that the two
+            kinds accept.
         constraints: Which of enum, pattern and format are carried.
     """
 
     written_as: str
-    level: Level = Level.WIDENED
+    level: Level | None = None
     constraints: frozenset[Constraint] = frozenset()
 
 
@@ -65,6 +66,9 @@ class Capacity(Frozen):
         type_descriptions: `all` types have one, or only `top` ones (parameters, outputs), or `none`.
         type_description_required: Parameters and outputs must have one; their name is written where they have
             none.
+        records_only: An object declares properties, and the parts of choices and combinations are such
+            objects; callers of the format do not see a capability with other ones, so these are written as
+            JSON text.
         nullable: Nullability is carried.
         nullable_definitions: Nullability of a definition itself, not of a reference to it, is carried.
         keywords: JSON Schema keywords are carried.
@@ -108,6 +112,7 @@ class Capacity(Frozen):
     items_required: bool = False
     type_descriptions: Literal["all", "top", "none"] = "all"
     type_description_required: bool = False
+    records_only: bool = False
     nullable: bool = True
     nullable_definitions: bool = True
     keywords: bool = True

@@ -80,6 +80,7 @@ class FormatTables(Frozen):
         told: Facts of the `extensions` of capabilities and types that people should know of, and what each is
             called in a description; another format has them there.
         binding: The permissions by which Android itself stands between callers and components, where it does.
+        returns_text: A capability that does not declare its output returns text.
     """
 
     id: str
@@ -91,6 +92,7 @@ class FormatTables(Frozen):
     spellings: frozenset[str] = frozenset()
     told: dict[str, str] = {}
     binding: BindingPermissions | None = None
+    returns_text: bool = False
 
 
 class DivergenceRow(Frozen):

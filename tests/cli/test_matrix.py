@@ -5,7 +5,7 @@ import pytest
 from droidgate.cli.matrix import FEATURES, cell_text, make_matrix
 from droidgate.fit import fit_provider
 from droidgate.formats import load_formats
-from droidgate.model.capability import Capability, Effects, Provider
+from droidgate.model.capability import Capability, CapabilityAccess, Effects, Provider
 from droidgate.model.findings import Level
 from droidgate.model.types import (
     AllOfType,
@@ -53,9 +53,15 @@ TYPES: dict[str, Type] = {
     "opaque": OpaqueType(class_name="android.app.PendingIntent"),
     "any": AnyType(),
 }
+RECORD = ObjectType(properties={"a": Property(type=STRING)})
+RECORDS: dict[str, Type] = {
+    "object": RECORD,
+    "all-of": AllOfType(members=(RECORD, RECORD)),
+    "one-of": OneOfType(alternatives=(RECORD, RECORD)),
+}
 # Feature to a capability that has it, and the pointer of the leaf it is about.
 CASES: dict[str, tuple[Capability, str]] = {
-    "capability: title": (Capability(id="do", title="t"), "/title"),
+    "capability: title": (Capability(id="do", title="t", description="d"), "/title"),
     "capability: description": (Capability(id="do", description="t"), "/description"),
     "capability: version": (Capability(id="do", version="7"), "/version"),
     "capability: effects": (Capability(id="do", effects=Effects(read_only=True)), "/effects/read_only"),
@@ -97,6 +103,14 @@ CASES: dict[str, tuple[Capability, str]] = {
         _with_parameter(STRING.model_copy(update={"implicit": True})),
         "/input/properties/p/type/implicit",
     ),
+    "access: enabled_by_default": (
+        Capability(id="do", access=CapabilityAccess(enabled_by_default=False)),
+        "/access/enabled_by_default",
+    ),
+    "access: access_level": (
+        Capability(id="do", access=CapabilityAccess(access_level="self")),
+        "/access/access_level",
+    ),
     **{
         f"type: {kind}": (_with_parameter(one), "/input/properties/p/type/kind")
         for kind, one in TYPES.items()
@@ -116,6 +130,9 @@ def test_a_cell_is_the_level_of_the_finding(
     feature: str, format_id: str, dialect_id: str, capacity: Capacity
 ) -> None:
     capability, leaf = CASES[feature]
+    kind = feature.removeprefix("type: ")
+    if capacity.records_only and capacity.nested and kind in RECORDS:
+        capability = _with_parameter(RECORDS[kind])
     definitions: dict[str, Type] = {"D": ObjectType()}
     provider = Provider(
         protocol="elsewhere", package="app.one", capabilities=(capability,), definitions=definitions

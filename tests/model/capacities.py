@@ -15,6 +15,15 @@ _RULES = (
     {"allowed": "[A-Za-z0-9_]", "first": "[A-Za-z_]", "max_length": 40},
 )
 _PROVIDER_FIELDS = ("package", "component", "name", "description", "instructions")
+_ACCESS_FIELDS = (
+    "exported",
+    "enabled",
+    "permission",
+    "enabled_by_default",
+    "restrict_callers",
+    "scope",
+    "access_level",
+)
 _CAPABILITY_FIELDS = ("title", "description", "version", "effects")
 
 
@@ -30,7 +39,7 @@ def _type_rows(random: Random, *, references: bool) -> dict[str, Any]:
         written = kind if carried else simplest
         rows[kind] = {
             "written_as": written,
-            "level": random.choice(("widened", "moved", "dropped")),
+            "level": random.choice((None, "impossible")),
             "constraints": _some(random, ("enum", "pattern", "format")),
         }
     return rows
@@ -50,8 +59,11 @@ def random_capacity(random: Random) -> Capacity:
     shapes = ("any", "object", "none", *(["typed-object"] * 3 if is_schema else []))
     output_shape = random.choice(shapes)
     texts = [name for name in provider_fields if name in {"description", "instructions"}]
+    access = _some(random, _ACCESS_FIELDS)
     return Capacity.model_validate(
         {
+            "access": access,
+            "access_enforced": _some(random, tuple(access)),
             "provider_fields": provider_fields,
             "provider_text": random.choice([None, *texts]),
             "provider_defaults": {"name": "{package}"}
@@ -70,6 +82,9 @@ def random_capacity(random: Random) -> Capacity:
             "items_required": nested and types["string"]["written_as"] == "string" and random.random() < 0.4,
             "type_descriptions": "all" if is_schema else random.choice(("all", "top", "none")),
             "type_description_required": random.random() < 0.3,
+            "records_only": not is_schema
+            and types["string"]["written_as"] == "string"
+            and random.random() < 0.3,
             "nullable": random.random() < 0.6,
             "keywords": is_schema or random.random() < 0.5,
             "implicit": random.random() < 0.5,
@@ -96,8 +111,11 @@ def random_capacity(random: Random) -> Capacity:
 def everything(**changes: Any) -> Capacity:
     """Return a capacity that carries everything, but for what is changed; `types` are merged kind by kind."""
     constraints = ["enum", "pattern", "format"]
+    access = list(_ACCESS_FIELDS)
     types = {kind: {"written_as": kind, "constraints": constraints} for kind in TYPE_KINDS}
     stated = {
+        "access": access,
+        "access_enforced": access,
         "provider_fields": _PROVIDER_FIELDS,
         "capability_fields": _CAPABILITY_FIELDS,
         "extensions": ["*"],

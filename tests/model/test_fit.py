@@ -101,7 +101,7 @@ def test_a_constraint_without_a_place_is_told_in_the_description() -> None:
     assert _parameter(fitted).type == ScalarType(kind="string", description='Colour [One of: "a", "b"]')
     pointer = "/capabilities/0/input/properties/value/type"
     assert _told(fitted) == {
-        f"{pointer}/enum": ("constraint-moved", Level.MOVED),
+        f"{pointer}/enum": ("constraint-moved", Level.WIDENED),
         f"{pointer}/description": ("text-added", Level.MOVED),
     }
 
@@ -119,7 +119,7 @@ def test_an_optional_parameter_counts_as_required_where_the_target_cannot_say() 
     fitted = _fit(_with_parameter(ScalarType(kind="string")), capacity)
     assert _parameter(fitted).required
     assert _told(fitted) == {
-        "/capabilities/0/input/properties/value/required": ("required-assumed", Level.DEFAULTED)
+        "/capabilities/0/input/properties/value/required": ("required-assumed", Level.NARROWED)
     }
 
 
@@ -189,7 +189,7 @@ def test_an_input_by_reference_says_that_it_is_an_object() -> None:
     provider = _provider(Capability(id="tool", input=RefType(name="A")), definitions={"A": ObjectType()})
     fitted = _fit(provider, everything(input_shape="typed-object"))
     assert fitted.provider.capabilities[0].input == RefType(name="A", keywords={"type": "object"})
-    assert _told(fitted) == {"/capabilities/0/input/keywords/type": ("field-defaulted", Level.DEFAULTED)}
+    assert _told(fitted) == {"/capabilities/0/input/keywords/type": ("type-stated", Level.RENAMED)}
 
 
 def test_an_input_that_is_no_object_is_told_whole() -> None:
@@ -208,7 +208,7 @@ def test_an_array_behind_a_reference_says_of_what_where_it_must() -> None:
     capacity = everything(types={"ref": {"written_as": "string"}}, items_required=True)
     fitted = _fit(provider, capacity)
     assert fitted.provider.capabilities[0].output is not None
-    assert _told(fitted)["/capabilities/0/output/items/kind"] == ("items-defaulted", Level.DEFAULTED)
+    assert _told(fitted)["/capabilities/0/output/items/kind"] == ("items-defaulted", Level.NARROWED)
 
 
 def test_a_definition_that_is_reached_only_through_what_moved_is_not_written() -> None:
@@ -220,9 +220,9 @@ def test_a_definition_that_is_reached_only_through_what_moved_is_not_written() -
     assert _told(fitted)["/definitions/A/description"] == ("structure-moved", Level.MOVED)
 
 
-def test_a_definition_that_nothing_reaches_is_dropped_by_name() -> None:
+def test_a_definition_that_nothing_reaches_is_left_out_without_a_loss() -> None:
     fitted = _fit(_provider(definitions={"A": ObjectType()}), everything(definitions="reachable"))
-    assert _told(fitted) == {"/definitions/A/kind": ("definition-dropped", Level.DROPPED)}
+    assert _told(fitted) == {"/definitions/A/kind": ("definition-dropped", Level.RENAMED)}
 
 
 def test_effects_are_told_in_words_where_they_have_no_place() -> None:
@@ -248,15 +248,15 @@ def test_a_provider_of_the_target_keeps_its_names() -> None:
     ("one", "keyword", "value", "level"),
     [
         (ObjectType(), "properties", {}, Level.RENAMED),
-        (ObjectType(), "properties", {"a": "string"}, Level.MOVED),
+        (ObjectType(), "properties", {"a": "string"}, Level.WIDENED),
         (ObjectType(), "required", [], Level.RENAMED),
-        (ObjectType(), "required", ["a"], Level.MOVED),
+        (ObjectType(), "required", ["a"], Level.WIDENED),
         (ObjectType(), "required", "a", Level.MOVED),
-        (ObjectType(), "anyOf", [{"required": ["a"]}], Level.MOVED),
+        (ObjectType(), "anyOf", [{"required": ["a"]}], Level.WIDENED),
         (ScalarType(kind="string"), "required", True, Level.MOVED),
         (ScalarType(kind="string"), "type", ["string"], Level.RENAMED),
         (ScalarType(kind="string"), "enum", "a", Level.MOVED),
-        (ArrayType(), "items", [{"type": "string"}], Level.MOVED),
+        (ArrayType(), "items", [{"type": "string"}], Level.WIDENED),
         (RefType(name="A"), "$ref", "#/$defs/%41", Level.RENAMED),
     ],
 )
@@ -298,8 +298,8 @@ def test_a_reference_to_what_another_file_declares_stays_in_app_functions() -> N
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("instructions", "the provider's instructions are told in its description"),
-        ("description", "the provider's description is told in its instructions"),
+        ("instructions", "the provider's instructions moved into its description"),
+        ("description", "the provider's description moved into its instructions"),
     ],
 )
 def test_what_moves_into_another_text_of_the_provider_is_told_in_good_grammar(

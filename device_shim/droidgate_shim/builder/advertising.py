@@ -96,10 +96,13 @@ def advertise(plan: RoutePlan, facts: ShimFacts, manifest: str, kinds: Iterable[
 
 
 def _dialect(dialect: DialectTable, component: str) -> DialectTable:
-    """Return a dialect whose new components are one of the shim's classes."""
+    """Return a dialect whose new components are one of the shim's classes.
+
+    The engine reads objects as objects, so a free-form one is not declared as text.
+    """
     if dialect.capacity is None:
         raise TypeError(dialect.id)
-    capacity = dialect.capacity.model_copy(update={"component": component})
+    capacity = dialect.capacity.model_copy(update={"component": component, "records_only": False})
     return dialect.model_copy(update={"capacity": capacity})
 
 

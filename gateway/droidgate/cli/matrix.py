@@ -7,10 +7,18 @@ from dataclasses import dataclass
 from typing import Final, get_args
 
 from droidgate.cli.documents import Matrix, MatrixCell, MatrixRow
+from droidgate.fit.harm import kind_level
+from droidgate.fit.types import blank_type
 from droidgate.formats import Format
 from droidgate.model.findings import Level
 from droidgate.model.types import TYPE_KINDS
-from droidgate_mappings.capacity import CapabilityField, Capacity, Constraint, ProviderField
+from droidgate_mappings.capacity import (
+    AccessField,
+    CapabilityField,
+    Capacity,
+    Constraint,
+    ProviderField,
+)
 
 _CONSTRAINED: Final[dict[str, tuple[str, ...]]] = {
     "enum": ("string", "int32", "int64", "float", "double", "boolean"),
@@ -62,7 +70,7 @@ def _judge(feature: Feature, capacity: Capacity) -> MatrixCell:
     # Without parameters there is nothing that the facts of a parameter could be written with.
     is_about_parameters = feature.group in {"input", "type", "constraint"}
     if is_about_parameters and capacity.input_shape == "none":
-        return _told(capacity)
+        return _in_text(capacity)
     return feature.judge(capacity)
 
 
@@ -78,14 +86,14 @@ def _cell(value: str | Level, note: str | None = None) -> MatrixCell:
 _YES: Final = _cell("yes")
 
 
-def _told(capacity: Capacity) -> MatrixCell:
-    """Return what becomes of something that is told in a description."""
+def _in_text(capacity: Capacity, level: Level = Level.WIDENED) -> MatrixCell:
+    """Return what becomes of something that is in a description only."""
     has_text = capacity.type_descriptions != "none" or "description" in capacity.capability_fields
-    return _cell(Level.MOVED if has_text else Level.DROPPED)
+    return _cell(level if has_text else Level.DROPPED)
 
 
 def _is_carried(is_carried: bool, capacity: Capacity) -> MatrixCell:  # noqa: FBT001
-    return _YES if is_carried else _told(capacity)
+    return _YES if is_carried else _in_text(capacity)
 
 
 def _provider_field(name: ProviderField) -> Callable[[Capacity], MatrixCell]:
@@ -96,7 +104,7 @@ def _provider_field(name: ProviderField) -> Callable[[Capacity], MatrixCell]:
             return _cell(Level.DROPPED)
         if name == "component" and capacity.component is not None:
             return _cell(Level.RENAMED, capacity.component)
-        return _cell("yes", "demanded") if name in capacity.provider_defaults else _YES
+        return _cell("yes", "required") if name in capacity.provider_defaults else _YES
 
     return judge
 
@@ -104,8 +112,8 @@ def _provider_field(name: ProviderField) -> Callable[[Capacity], MatrixCell]:
 def _capability_field(name: CapabilityField) -> Callable[[Capacity], MatrixCell]:
     def judge(capacity: Capacity) -> MatrixCell:
         if name in capacity.capability_fields:
-            return _cell("yes", "demanded") if name in capacity.capability_defaults else _YES
-        return _told(capacity) if name in {"title", "effects"} else _cell(Level.DROPPED)
+            return _cell("yes", "required") if name in capacity.capability_defaults else _YES
+        return _in_text(capacity, Level.MOVED) if name == "effects" else _cell(Level.DROPPED)
 
     return judge
 
@@ -114,11 +122,15 @@ def _kind(kind: str) -> Callable[[Capacity], MatrixCell]:
     def judge(capacity: Capacity) -> MatrixCell:
         row = capacity.types[kind]
         if row.written_as != kind:
-            return _cell(row.level, row.written_as)
+            # Most references lead to objects.
+            referenced = blank_type("object" if kind == "ref" else kind)
+            level = row.level or kind_level(referenced, row.written_as, lambda one: one)
+            return _cell(level, row.written_as)
+        if capacity.nested and capacity.records_only and kind in {"object", "all-of", "one-of"}:
+            return _cell("yes", "objects with properties")
         if kind in _LEAVES or capacity.nested:
             return _YES
-        told = _told(capacity)
-        return _cell("yes", f"what is inside is {told.value}")
+        return _cell("yes", f"nested types are {_in_text(capacity).value}")
 
     return judge
 
@@ -128,7 +140,7 @@ def _constraint(name: Constraint) -> Callable[[Capacity], MatrixCell]:
         usual = _CONSTRAINED[name]
         carried = [kind for kind in usual if name in capacity.types[kind].constraints]
         if not carried:
-            return _told(capacity)
+            return _in_text(capacity, Level.MOVED if name == "format" else Level.WIDENED)
         notes = [] if len(carried) == len(usual) else [" and ".join(carried)]
         notes += (
             ["values of the type's kind"] if name == "enum" and capacity.enum_values == "matching" else []
@@ -140,10 +152,10 @@ def _constraint(name: Constraint) -> Callable[[Capacity], MatrixCell]:
 
 def _type_descriptions(capacity: Capacity) -> MatrixCell:
     if capacity.type_descriptions == "none":
-        return _told(capacity)
+        return _in_text(capacity, Level.MOVED)
     only = "parameters and outputs" if capacity.type_descriptions == "top" else None
     if capacity.type_description_required:
-        return _cell("yes", f"{only}, demanded" if only else "demanded")
+        return _cell("yes", f"{only}, required" if only else "required")
     return _cell("yes", only)
 
 
@@ -160,7 +172,7 @@ def _name_rule(rule: str) -> Callable[[Capacity], MatrixCell]:
 
 def _output(capacity: Capacity) -> MatrixCell:
     if capacity.output_shape == "none":
-        return _told(capacity)
+        return _in_text(capacity)
     return (
         _cell("yes", "named values; one value is called result")
         if capacity.output_shape == "object"
@@ -171,18 +183,18 @@ def _output(capacity: Capacity) -> MatrixCell:
 def _no_output(capacity: Capacity) -> MatrixCell:
     if capacity.output_default is None:
         return _YES
-    return _cell(Level.DEFAULTED, "void" if capacity.output_default == "null" else capacity.output_default)
+    return _cell(Level.DEFAULTED, "text or void")
 
 
 def _optional_outputs(capacity: Capacity) -> MatrixCell:
     if capacity.output_shape == "none":
-        return _told(capacity)
-    return _YES if capacity.output_required else _cell(Level.DEFAULTED, "required")
+        return _in_text(capacity, Level.MOVED)
+    return _YES if capacity.output_required else _cell(Level.NARROWED, "required")
 
 
 def _nullable(capacity: Capacity) -> MatrixCell:
     if not capacity.nullable:
-        return _told(capacity)
+        return _in_text(capacity, Level.NARROWED)
     return _YES if capacity.nullable_definitions else _cell("yes", "not of definitions")
 
 
@@ -198,24 +210,30 @@ def _definition_names(capacity: Capacity) -> MatrixCell:
 
 def _definitions(capacity: Capacity) -> MatrixCell:
     if capacity.definitions == "none":
-        return _told(capacity)
+        return _in_text(capacity)
     return _YES if capacity.definitions == "all" else _cell("yes", "those that are used")
 
 
 def _arrays_of_anything(capacity: Capacity) -> MatrixCell:
-    return _cell(Level.DEFAULTED, "string") if capacity.items_required else _YES
+    return _cell(Level.NARROWED, "string") if capacity.items_required else _YES
+
+
+def _free_objects(capacity: Capacity) -> MatrixCell:
+    if capacity.types["object"].written_as != "object":
+        return _kind("object")(capacity)
+    return _cell(Level.NARROWED, "JSON text") if capacity.records_only else _YES
 
 
 def _several_alternatives(capacity: Capacity) -> MatrixCell:
     if capacity.types["one-of"].written_as != "one-of":
         return _kind("one-of")(capacity)
-    return _cell(Level.DROPPED) if capacity.exclusive_only else _YES
+    return _cell(Level.NARROWED) if capacity.exclusive_only else _YES
 
 
 def _class_names(capacity: Capacity) -> MatrixCell:
     if not capacity.qualified_names:
         return _cell(Level.DROPPED)
-    return _YES if capacity.one_of_class is None else _cell("yes", "demanded of a one-of")
+    return _YES if capacity.one_of_class is None else _cell("yes", "required of a one-of")
 
 
 def _extensions(capacity: Capacity) -> MatrixCell:
@@ -237,8 +255,17 @@ def _characters(capacity: Capacity) -> MatrixCell:
 
 def _output_types(capacity: Capacity) -> MatrixCell:
     if capacity.output_shape == "none":
-        return _told(capacity)
+        return _in_text(capacity)
     return _YES if capacity.outputs is None else _cell("yes", "fewer kinds than inputs")
+
+
+def _access(name: AccessField) -> Callable[[Capacity], MatrixCell]:
+    def judge(capacity: Capacity) -> MatrixCell:
+        if name in capacity.access_enforced:
+            return _YES
+        return _cell(Level.SECURITY, "written, not enforced" if name in capacity.access else None)
+
+    return judge
 
 
 def _feature(group: str, name: str, judge: Callable[[Capacity], MatrixCell], *fields: str) -> Feature:
@@ -263,12 +290,13 @@ FEATURES: Final = (
         _feature("capability", name, _capability_field(name), "capability_fields", "capability_defaults")
         for name in get_args(CapabilityField)
     ),
+    *(_feature("access", name, _access(name), "access", "access_enforced") for name in get_args(AccessField)),
     _feature("input", "parameters", lambda _capacity: _YES, "input_shape"),
     _feature("input", "parameter name of any text", _name_rule("property_rule"), "property_rule"),
     _feature(
         "input",
         "optional parameters",
-        lambda capacity: _YES if capacity.input_required else _cell(Level.DEFAULTED, "required"),
+        lambda capacity: _YES if capacity.input_required else _cell(Level.NARROWED, "required"),
         "input_required",
     ),
     _feature(
@@ -283,6 +311,7 @@ FEATURES: Final = (
     _feature("output", "the types of inputs", _output_types, "outputs"),
     *(_feature("type", kind, _kind(kind), "types", "nested") for kind in TYPE_KINDS),
     _feature("type", "array of anything", _arrays_of_anything, "items_required"),
+    _feature("type", "object without properties", _free_objects, "records_only"),
     _feature("type", "several alternatives at once", _several_alternatives, "exclusive_only"),
     _feature(
         "type",

@@ -1,10 +1,13 @@
-"""What a note in a description says of a part that has no place of its own."""
+"""What is appended to a description about a part that the target cannot hold: only what helps a caller."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
-from droidgate.model.json_values import canonical_json
+from droidgate.fit.harm import ASSERTIONS, CLOSING, SHOWN_ANNOTATIONS
+from droidgate.json_schema import write_schema
+from droidgate.model.json_values import Json, canonical_json
 from droidgate.model.types import (
     AllOfType,
     ArrayType,
@@ -15,6 +18,47 @@ from droidgate.model.types import (
     Type,
 )
 
+_SCHEMA_MAPS: Final = frozenset(
+    {"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
+)
+_VALUES: Final = frozenset({"const", "default", "enum", "examples"})
+_SHOWN: Final = ASSERTIONS | SHOWN_ANNOTATIONS | _SCHEMA_MAPS | {"description", "format"}
+_SAYS_NOTHING: Final[tuple[Json, ...]] = ({}, {"type": "array"}, {"type": "object"})
+
+
+def schema_note(label: str, one: Type, definitions: Mapping[str, Type]) -> str | None:
+    """Return the note that shows a type as JSON Schema, without what does not help a caller.
+
+    Args:
+        label: What the schema is of, such as `Returns`.
+        one: The type.
+        definitions: What its references mean; those that it reaches are shown too.
+
+    Returns:
+        `[label: schema]`, or None where the schema says no more than the kind.
+    """
+    plain = {name: without_extensions(definition) for name, definition in definitions.items()}
+    shown = _shown_schema(write_schema(without_extensions(one), plain))
+    return None if shown in _SAYS_NOTHING else f"[{label}: {canonical_json(shown)}]"
+
+
+def _shown_schema(schema: Json) -> Json:
+    if isinstance(schema, list):
+        return [_shown_schema(item) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    shown: dict[str, Json] = {}
+    for keyword, value in schema.items():
+        if keyword not in _SHOWN or (keyword in CLOSING and isinstance(value, bool)):
+            continue
+        if keyword in _VALUES:
+            shown[keyword] = value
+        elif keyword in _SCHEMA_MAPS and isinstance(value, Mapping):
+            shown[keyword] = {name: _shown_schema(inner) for name, inner in value.items()}
+        else:
+            shown[keyword] = _shown_schema(value)
+    return shown
+
 
 def constraint_note(name: str, value: Any) -> str:
     """Return the note for an enum, a pattern or a format."""
@@ -24,7 +68,7 @@ def constraint_note(name: str, value: Any) -> str:
 
 
 def without_extensions(one: Type) -> Type:
-    """Return a type without facts of formats and class names, inside too."""
+    """Return a type without facts of formats and class names, nested types included."""
     changes: dict[str, Any] = {"extensions": {}}
     if isinstance(one, ObjectType):
         changes["properties"] = {

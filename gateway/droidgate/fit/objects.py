@@ -36,3 +36,20 @@ def is_always_object(one: Type, definitions: Mapping[str, Type], seen: frozenset
             is_always_object(inner, definitions, seen) for inner in one.alternatives
         )
     return one.kind == "object"
+
+
+def is_record(one: Type, definitions: Mapping[str, Type], seen: frozenset[str] = frozenset()) -> bool:
+    """Return whether a type is an object with declared properties, or is made of such objects only.
+
+    Args:
+        one: The type.
+        definitions: What its references mean; one that is not declared counts as a record.
+        seen: Names of the references on the way to it, which count as records.
+    """
+    if isinstance(one, RefType):
+        target = definitions.get(one.name) if one.name not in seen else None
+        return target is None or is_record(target, definitions, seen | {one.name})
+    if isinstance(one, AllOfType | OneOfType):
+        parts = one.members if isinstance(one, AllOfType) else one.alternatives
+        return bool(parts) and all(is_record(part, definitions, seen) for part in parts)
+    return isinstance(one, ObjectType) and bool(one.properties)

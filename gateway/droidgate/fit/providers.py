@@ -16,22 +16,25 @@ from droidgate.fit.codes import (
     FIELD_MOVED,
     NULLABLE_MOVED,
     OUTPUT_DEFAULTED,
+    OUTPUT_DROPPED,
     OUTPUT_WRAPPED,
     SPELLING_DROPPED,
     STRUCTURE_MOVED,
     TEXT_MOVED,
+    TYPE_STATED,
 )
-from droidgate.fit.notes import without_extensions
+from droidgate.fit.harm import implicit_level, kind_level, structure_level
 from droidgate.fit.objects import is_always_object, may_be_object
 from droidgate.fit.types import TypeFit
-from droidgate.json_schema import NAMESPACE, write_schema
+from droidgate.json_schema import NAMESPACE
 from droidgate.model.capability import Capability, Effects, Provider, reachable_definitions
 from droidgate.model.findings import Finding, Level
-from droidgate.model.json_values import canonical_json, pointer_token
-from droidgate.model.leaves import leaves_of_type
+from droidgate.model.json_values import pointer_token
+from droidgate.model.leaves import find_leaf, leaves_of_type
 from droidgate.model.names import NameEntry, map_names
 from droidgate.model.types import ObjectType, Property, ScalarType, Type
 from droidgate_mappings.capacity import Capacity
+from droidgate_mappings.tables import find_format_tables
 
 _WRAPPER: Final = "result"
 _EFFECT_WORDS: Final = {
@@ -94,12 +97,11 @@ class _ProviderFit(TypeFit):
                 continue
             changes[name] = None
             if name in {"description", "instructions"} and capacity.provider_text is not None:
-                told = "are told" if name == "instructions" else "is told"
-                message = f"the provider's {name} {told} in its {capacity.provider_text}"
+                message = f"the provider's {name} moved into its {capacity.provider_text}"
                 self.tell(TEXT_MOVED, Level.MOVED, f"/{name}", message)
                 notes.append(value)
             else:
-                message = f"the target has no place for the provider's {name}"
+                message = f"the target does not have the provider's {name}"
                 self.tell(FIELD_DROPPED, Level.DROPPED, f"/{name}", message)
         for name in sorted(capacity.provider_fields - {"component"}):
             value = getattr(provider, name)
@@ -118,15 +120,14 @@ class _ProviderFit(TypeFit):
         for name, template in defaults.items():
             if changes.get(name) is None:
                 changes[name] = self.clean(template.format(**filled), f"{pointer}/{name}", quiet=True)
-                demanded = name if name.endswith("s") else f"a {name}"
-                message = f"the target demands {demanded}: {changes[name]!r} is written"
+                message = f"the target requires {name}; {changes[name]!r} is written"
                 self.tell(FIELD_DEFAULTED, Level.DEFAULTED, f"{pointer}/{name}", message)
 
     def fit_component(self) -> str | None:
         capacity, component = self.capacity, self.provider.component
         if "component" not in capacity.provider_fields:
             if component is not None:
-                self.tell(FIELD_DROPPED, Level.DROPPED, "/component", "the target has no component")
+                self.tell(FIELD_DROPPED, Level.DROPPED, "/component", "the target does not have components")
             return None
         if capacity.component is None or (self.own and component is not None):
             return component if component is None else self.clean(component, "/component")
@@ -138,7 +139,7 @@ class _ProviderFit(TypeFit):
                 f"the target's component is {capacity.component}",
             )
         elif component != capacity.component:
-            message = f"{component} speaks another protocol; the new component is {capacity.component}"
+            message = f"component renamed from {component} to {capacity.component}"
             self.tell(COMPONENT_RENAMED, Level.RENAMED, "/component", message)
             self.names.append(NameEntry(pointer="/component", original=component, written=capacity.component))
         return capacity.component
@@ -192,20 +193,23 @@ class _ProviderFit(TypeFit):
         }
 
     def drop_definition(self, name: str, definition: Type, pointer: str, *, told: bool) -> None:
-        for leaf, _ in leaves_of_type(definition, pointer):
-            if not told or "/extensions/" in leaf:
-                self.tell(
-                    DEFINITION_DROPPED,
-                    Level.DROPPED,
-                    leaf,
-                    f"the definition {name!r} has no place in the target",
-                )
-            elif leaf.endswith(("/qualified_name", "/class_name")):
-                self.tell(CLASS_DROPPED, Level.DROPPED, leaf, "class names have no place in the target")
+        """Report a definition that the dialect leaves out.
+
+        Args:
+            name: Its name.
+            definition: The definition.
+            pointer: Its JSON Pointer.
+            told: A capability uses it, so that the structure notes show it.
+        """
+        for leaf, value in leaves_of_type(definition, pointer):
+            field = find_leaf(definition, leaf, pointer)[1]
+            if told:
+                self.tell_structure(definition, pointer, leaf, value)
+            elif field[0] == "extensions":
+                self.leave_out_fact(field[1], field[2], value, leaf, None)
             else:
-                self.tell(
-                    STRUCTURE_MOVED, self.moved, leaf, f"the definition {name!r} is told where it is used"
-                )
+                message = f"no capability uses the definition {name!r}; it is left out"
+                self.tell(DEFINITION_DROPPED, Level.RENAMED, leaf, message)
 
     def capability_ids(self) -> list[str]:
         ids = [capability.id for capability in self.provider.capabilities]
@@ -231,8 +235,7 @@ class _ProviderFit(TypeFit):
             if "title" in capacity.capability_fields:
                 changes["title"] = self.clean(capability.title, f"{pointer}/title")
             else:
-                self.tell(FIELD_MOVED, self.moved, f"{pointer}/title", "the title is told in the description")
-                notes.append(f"[Title: {capability.title}]")
+                self.leave_out_title(capability, f"{pointer}/title", notes)
         if capability.version is not None:
             if "version" in capacity.capability_fields:
                 changes["version"] = self.clean(capability.version, f"{pointer}/version")
@@ -253,6 +256,14 @@ class _ProviderFit(TypeFit):
         )
         self.default_fields(capacity.capability_defaults, changes, pointer)
         return capability.changed(changes)
+
+    def leave_out_title(self, capability: Capability, leaf: str, notes: list[str]) -> None:
+        """Report a title that the dialect does not have; it is the description where there is no other."""
+        if capability.title is not None and not capability.description:
+            self.tell(FIELD_MOVED, self.moved, leaf, "the title moved into the description")
+            notes.append(capability.title)
+        else:
+            self.tell(FIELD_DROPPED, Level.DROPPED, leaf, "capabilities of the target have no title")
 
     def fit_capability_text(self, text: str | None, pointer: str, notes: list[str]) -> str | None:
         if "description" not in self.capacity.capability_fields:
@@ -275,7 +286,7 @@ class _ProviderFit(TypeFit):
                     FIELD_MOVED,
                     self.moved,
                     f"{pointer}/effects/{name}",
-                    "the hint is told in the description",
+                    "the hint is appended to the description",
                 )
                 notes.append(f"[{words}: {'yes' if value else 'no'}]")
         return None
@@ -287,7 +298,7 @@ class _ProviderFit(TypeFit):
             return self.fit_typed_object(one, pointer)
         if isinstance(one, ObjectType) and self.capacity.input_shape == "object":
             return self.fit_parameters(one, pointer, notes, told_required=self.capacity.input_required)
-        self.move_whole(one, pointer, "Parameters", notes, kept_kind="object")
+        self.move_whole(one, pointer, "Parameters", STRUCTURE_MOVED, notes)
         return ObjectType()
 
     def fit_output(self, one: Type | None, pointer: str, notes: list[str]) -> Type | None:
@@ -295,14 +306,27 @@ class _ProviderFit(TypeFit):
         if one is None:
             if capacity.output_default is None:
                 return None
-            self.tell(
-                OUTPUT_DEFAULTED, Level.DEFAULTED, f"{pointer}/kind", "no output is declared; void is written"
-            )
-            return ScalarType(kind="null")
+            return self.default_output(pointer)
         self.capacity = capacity.outputs or capacity
         fitted = self.fit_declared_output(one, pointer, notes, capacity)
         self.capacity = capacity
         return fitted
+
+    def default_output(self, pointer: str) -> Type:
+        """Return what is written for an output that the source does not declare: void, or a text named
+        `result` where the source's protocol returns text then.
+        """
+        tables = find_format_tables(self.provider.protocol)
+        if tables is None or not tables.returns_text:
+            message = "the source does not declare an output; void is written"
+            self.tell(OUTPUT_DEFAULTED, Level.DEFAULTED, f"{pointer}/kind", message)
+            return ScalarType(kind="null")
+        message = "the source does not declare an output; a text named 'result' is written"
+        leaf = f"{pointer}/properties/{_WRAPPER}"
+        for each in (f"{pointer}/kind", f"{leaf}/required", f"{leaf}/type/kind"):
+            self.tell(OUTPUT_DEFAULTED, Level.DEFAULTED, each, message)
+        text = Property(type=ScalarType(kind="string"), required=True)
+        return ObjectType(properties={_WRAPPER: text})
 
     def fit_declared_output(
         self, one: Type, pointer: str, notes: list[str], capacity: Capacity
@@ -311,7 +335,7 @@ class _ProviderFit(TypeFit):
         if capacity.output_shape == "any":
             return self.fit_type(one, pointer)
         if capacity.output_shape == "none":
-            self.move_whole(one, pointer, "Returns", notes, kept_kind=None)
+            self.move_whole(one, pointer, "Returns", OUTPUT_DROPPED, notes)
             return None
         if capacity.output_shape == "typed-object":
             if is_always_object(one, self.provider.definitions):
@@ -326,54 +350,61 @@ class _ProviderFit(TypeFit):
         if fitted.kind != "object" and fitted.keywords.get("type") == "object":
             return fitted
         if fitted.kind != "object":
-            message = "the target demands that the schema says `type: object`"
-            self.tell(FIELD_DEFAULTED, Level.DEFAULTED, f"{pointer}/keywords/type", message)
+            is_object = is_always_object(one, self.provider.definitions)
+            level = Level.RENAMED if is_object else Level.NARROWED
+            message = "the target requires a schema of `type: object`"
+            self.tell(TYPE_STATED, level, f"{pointer}/keywords/type", message)
             return fitted.model_copy(update={"keywords": {**fitted.keywords, "type": "object"}})
         if fitted.nullable:
-            self.tell(
-                NULLABLE_MOVED, Level.DROPPED, f"{pointer}/nullable", "the target always takes an object here"
-            )
+            message = "the target requires an object here, and null is not one"
+            self.tell(NULLABLE_MOVED, Level.NARROWED, f"{pointer}/nullable", message)
         if fitted.implicit:
-            self.tell(SPELLING_DROPPED, Level.RENAMED, f"{pointer}/implicit", "the target names the type")
+            message = "the target names the type, which the schema leaves open"
+            self.tell(SPELLING_DROPPED, implicit_level(fitted), f"{pointer}/implicit", message)
         if "type" in fitted.keywords:
             message = "the target writes 'type' in its usual way"
             self.tell(SPELLING_DROPPED, Level.RENAMED, f"{pointer}/keywords/type", message)
         keywords = {word: value for word, value in fitted.keywords.items() if word != "type"}
         return fitted.model_copy(update={"nullable": False, "implicit": False, "keywords": keywords})
 
-    def move_whole(
-        self, one: Type, pointer: str, label: str, notes: list[str], *, kept_kind: str | None
-    ) -> None:
-        """Tell a whole type in a note, leaf by leaf; a leaf `kind` of `kept_kind` at its top stays."""
-        if one != ObjectType():
-            notes.append(f"[{label}: {self.schema_text(one)}]")
-        for leaf, value in leaves_of_type(one, pointer):
-            if leaf != f"{pointer}/kind" or value != kept_kind:
-                self.tell_structure(leaf)
+    def move_whole(self, one: Type, pointer: str, label: str, code: str, notes: list[str]) -> None:
+        """Report a whole type that is in a note only, leaf by leaf.
 
-    def schema_text(self, one: Type) -> str:
-        definitions = {name: without_extensions(held) for name, held in self.provider.definitions.items()}
-        return canonical_json(write_schema(without_extensions(one), definitions))
+        Args:
+            one: The type.
+            pointer: Its JSON Pointer.
+            label: What the note is of.
+            code: `STRUCTURE_MOVED` where the dialect writes an object in its place, `OUTPUT_DROPPED` where it
+                writes nothing.
+            notes: Takes the note.
+        """
+        notes.extend(self.schema_notes(label, one))
+        for leaf, value in leaves_of_type(one, pointer):
+            if leaf != f"{pointer}/kind":
+                self.tell_structure(one, pointer, leaf, value)
+            elif code == OUTPUT_DROPPED:
+                level = self.in_text(structure_level(("kind",), value))
+                self.tell(code, level, leaf, "the target does not declare outputs")
+            elif value != "object":
+                level = kind_level(one, "object", self.resolved)
+                self.tell(code, self.in_text(level), leaf, "the target takes named parameters")
 
     def fit_parameters(self, one: Type, pointer: str, notes: list[str], *, told_required: bool) -> ObjectType:
-        """Return an input or output object whose own facts have no place: they are told in the capability's
-        description.
-        """
+        """Return an input or output object whose own facts are appended to the capability's description."""
         if not isinstance(one, ObjectType):
             raise TypeError(one.kind)
         own_notes: list[str] = []
         facts = self.fit_facts(one, pointer, own_notes)
         if one.description is not None:
-            self.tell(
-                TEXT_MOVED, self.moved, f"{pointer}/description", "it is told in the capability's description"
-            )
+            message = "it is appended to the capability's description"
+            self.tell(TEXT_MOVED, self.moved, f"{pointer}/description", message)
             own_notes.insert(0, one.description)
         if one.qualified_name is not None:
             self.tell(
                 CLASS_DROPPED,
                 Level.DROPPED,
                 f"{pointer}/qualified_name",
-                "class names have no place in the target",
+                "the target does not have class names",
             )
         notes.extend(own_notes)
         written = self.property_names(one, pointer)

@@ -43,11 +43,17 @@ class Telling:
 
     @property
     def moved(self) -> Level:
-        """The level of what is told in a description: moved, or dropped where the dialect has none."""
+        """The level of what is moved into a description: dropped where the dialect does not have one."""
+        return self.in_text(Level.MOVED)
+
+    def in_text(self, level: Level) -> Level:
+        """Return the level of what is in a description only: `level`, or dropped where the dialect has no
+        description.
+        """
         has_text = (
             self.capacity.type_descriptions != "none" or "description" in self.capacity.capability_fields
         )
-        return Level.MOVED if has_text else Level.DROPPED
+        return level if has_text else Level.DROPPED
 
     def tell(self, code: str, level: Level, pointer: str, message: str, *, hint: str | None = None) -> None:
         """Add a finding at the place that is being fitted."""
@@ -74,7 +80,7 @@ class Telling:
         """Return a text with notes at its end, and tell it."""
         if not notes:
             return text
-        self.tell(TEXT_ADDED, Level.MOVED, pointer, "what moved is told at the end of the text")
+        self.tell(TEXT_ADDED, Level.MOVED, pointer, "moved facts are appended to the text")
         joined = separator.join(notes if text is None else [text, *notes])
         return NOT_XML.sub("\ufffd", joined) if self.capacity.text == "xml" else joined
 
@@ -101,15 +107,15 @@ class Telling:
         """Tell that a fact of a format has no place of its own, in a note too where people should know it."""
         tables = find_format_tables(format_id)
         if format_id == NAMESPACE or (tables is not None and fact in tables.spellings):
-            message = f"{fact!r} only tells how the source was written; the target has its own way"
+            message = f"{fact!r} only says how the source is written; the target has its own way"
             self.tell(SPELLING_DROPPED, Level.RENAMED, leaf, message)
         elif tables is not None and notes is not None and fact in tables.told:
-            self.tell(EXTENSION_MOVED, self.moved, leaf, f"{fact!r} is told in the description")
+            self.tell(EXTENSION_MOVED, self.moved, leaf, f"{fact!r} is appended to the description")
             notes.append(
                 f"[{tables.told[fact]}: {value if isinstance(value, str) else canonical_json(value)}]"
             )
         else:
-            message = f"{fact!r} is a fact of {format_id} without a place in the target"
+            message = f"{fact!r} is a fact of {format_id}, which the target does not have"
             self.tell(EXTENSION_DROPPED, Level.DROPPED, leaf, message)
 
     def carried_facts(self, format_id: str, facts: dict[str, Json]) -> dict[str, Json]:
@@ -122,4 +128,4 @@ class Telling:
     def rename(self, pointer: str, original: str, written: str) -> None:
         """Put a new name on the name map, and tell it."""
         self.names.append(NameEntry(pointer=pointer, original=original, written=written))
-        self.tell(RENAMED, Level.RENAMED, pointer, f"{original!r} is called {written!r} in the target")
+        self.tell(RENAMED, Level.RENAMED, pointer, f"{original!r} is {written!r} in the target")

@@ -12,9 +12,9 @@ from droidgate.fit.codes import (
     CLASS_DROPPED,
     CONSTRAINT_MOVED,
     EXCLUSIVE_ASSUMED,
-    EXTENSION_DROPPED,
     FIELD_DEFAULTED,
     ITEMS_DEFAULTED,
+    KEYWORD_DROPPED,
     KEYWORD_MOVED,
     KIND_CHANGED,
     NULLABLE_MOVED,
@@ -26,12 +26,13 @@ from droidgate.fit.codes import (
     TEXT_ADDED,
     TEXT_MOVED,
 )
-from droidgate.fit.notes import constraint_note, without_extensions
+from droidgate.fit.harm import are_disjoint, implicit_level, keyword_loss, kind_level, structure_level
+from droidgate.fit.notes import constraint_note, schema_note
+from droidgate.fit.objects import is_always_object, is_record
 from droidgate.fit.telling import Telling
-from droidgate.json_schema import write_schema
 from droidgate.model.findings import Level
 from droidgate.model.json_values import Json, canonical_json, pointer_token
-from droidgate.model.leaves import different_leaves, leaves_of_type
+from droidgate.model.leaves import different_leaves, find_leaf, leaves_of_type
 from droidgate.model.names import map_names
 from droidgate.model.types import (
     SCALAR_KINDS,
@@ -48,6 +49,9 @@ from droidgate.model.types import (
     TypeFacts,
 )
 from droidgate.parsing.xml_text import NOT_XML
+
+_REPLACED: Final = frozenset({"ref", "all-of", "one-of"})
+"""Kinds that never take the place of another."""
 
 _SLASHES_OF_DEFINITION: Final = 2
 _NO_FACTS: Final[dict[str, Any]] = {
@@ -66,23 +70,6 @@ def _is_plain_text(value: Json) -> bool:
     return isinstance(value, str) and value == value.strip() and not NOT_XML.search(value)
 
 
-def _is_spelling(one: Type, keyword: str, value: Json) -> bool:
-    """Tell whether a kept keyword only spells what the type itself says; others (`required: true`, a list of
-    `items`, alternatives beside a type, a name that is no property) say more.
-    """
-    if keyword in {"$ref", "anyOf"}:
-        return isinstance(one, RefType)
-    if keyword == "type":
-        return isinstance(one, ScalarType | ArrayType | ObjectType | RefType)
-    if keyword == "properties":
-        return isinstance(one, ObjectType) and value == {}
-    if keyword == "required":
-        return (
-            isinstance(one, ObjectType) and isinstance(value, list) and one.properties.keys() >= _texts(value)
-        )
-    return keyword == "enum" and isinstance(value, list) and not isinstance(one, AnyType)
-
-
 def _has_facts(one: Type) -> bool:
     """Tell whether a type states anything besides its kind, its shape and its description."""
     return (
@@ -94,11 +81,6 @@ def _has_facts(one: Type) -> bool:
         or bool(one.keywords)
         or bool(one.extensions)
     )
-
-
-def _texts(values: list[Json]) -> set[Json]:
-    """Return a list's members to compare with names; what is no text equals none."""
-    return {one if isinstance(one, str) else None for one in values}
 
 
 def _is_integer_of(bits: int) -> Callable[[Json], bool]:
@@ -167,7 +149,16 @@ class TypeFit(Telling):
         """Tell whether the dialect carries what stands inside a type of a kind that it carries."""
         if one.kind == "any":
             return one.boolean is None or self.capacity.keywords
+        if self.is_hidden(one):
+            return False
         return self.capacity.nested or one.kind in SCALAR_KINDS or one.kind == "opaque"
+
+    def is_hidden(self, one: Type) -> bool:
+        """Return whether callers of the dialect do not see a capability that has the type."""
+        if not self.capacity.records_only or self.own:
+            return False
+        is_composite = isinstance(one, ObjectType | AllOfType | OneOfType)
+        return is_composite and not is_record(one, self.provider.definitions)
 
     def fit_description(
         self, text: str | None, pointer: str, notes: list[str], *, top: str | None, spill: list[str] | None
@@ -184,17 +175,13 @@ class TypeFit(Telling):
                     FIELD_DEFAULTED,
                     Level.DEFAULTED,
                     leaf,
-                    f"the target demands a description: {top!r} is written",
+                    f"the target requires a description; {top!r} is written",
                 )
                 text = self.clean(top, leaf, quiet=True)
             return text
         if text is not None:
-            self.tell(
-                TEXT_MOVED,
-                self.moved,
-                leaf,
-                "types of the target have no description; it is told in the capability's",
-            )
+            message = "types of the target have no description; it is appended to the capability's"
+            self.tell(TEXT_MOVED, self.moved, leaf, message)
             notes.insert(0, text)
         if spill is not None and notes:
             spill.append(f"[{top}: {' '.join(notes)}]" if top is not None else " ".join(notes))
@@ -209,8 +196,8 @@ class TypeFit(Telling):
         Args:
             one: The type.
             pointer: Its JSON Pointer.
-            notes: Takes what is told in text.
-            kind: The kind that the type is written as; None where the dialect has no place for its facts.
+            notes: Takes what is appended to a description.
+            kind: The kind that the type is written as; None where the dialect cannot hold its facts.
         """
         capacity = self.capacity
         facts = dict(_NO_FACTS)
@@ -222,26 +209,23 @@ class TypeFit(Telling):
             if kind is not None and self.carries(one, kind, name, value):
                 facts[name] = value
                 continue
-            self.tell(
-                CONSTRAINT_MOVED, self.moved, f"{pointer}/{name}", f"the {name} is told in the description"
-            )
+            level = Level.MOVED if name == "format" else Level.WIDENED
+            message = f"the {name} is in the description only"
+            self.tell(CONSTRAINT_MOVED, self.in_text(level), f"{pointer}/{name}", message)
             notes.append(constraint_note(name, value))
         if one.nullable:
             if kind is not None and self.carries_null(pointer):
                 facts["nullable"] = True
             else:
-                self.tell(
-                    NULLABLE_MOVED,
-                    self.moved,
-                    f"{pointer}/nullable",
-                    "that null is allowed is told in the description",
-                )
+                message = "the target cannot allow null; the description says that the source allows it"
+                self.tell(NULLABLE_MOVED, self.in_text(Level.NARROWED), f"{pointer}/nullable", message)
                 notes.append("[May be null]")
         if one.implicit:
             if kind is not None and capacity.implicit:
                 facts["implicit"] = True
             else:
-                self.tell(SPELLING_DROPPED, Level.RENAMED, f"{pointer}/implicit", "the target names the type")
+                message = "the target names the type, which the schema leaves open"
+                self.tell(SPELLING_DROPPED, implicit_level(one), f"{pointer}/implicit", message)
         if one.keywords:
             facts["keywords"] = (
                 one.keywords
@@ -256,19 +240,27 @@ class TypeFit(Telling):
         return self.capacity.nullable and (self.capacity.nullable_definitions or not of_definition)
 
     def move_keywords(self, one: Type, pointer: str, notes: list[str]) -> dict[str, Json]:
-        """Tell a type's keywords in notes, and return what is left: nothing."""
+        """Report a type's keywords, append those that help a caller to `notes`, and return what is left:
+        nothing.
+        """
         for keyword, value in one.keywords.items():
-            leaf = f"{pointer}/keywords/{pointer_token(keyword)}"
-            if _is_spelling(one, keyword, value):
-                self.tell(
-                    SPELLING_DROPPED, Level.RENAMED, leaf, f"the target writes {keyword!r} in its usual way"
-                )
-            else:
-                self.tell(
-                    KEYWORD_MOVED, self.moved, leaf, f"the keyword {keyword!r} is told in the description"
-                )
+            self.tell_keyword(one, keyword, value, f"{pointer}/keywords/{pointer_token(keyword)}")
+            if keyword_loss(one, keyword, value).is_shown:
                 notes.append(f"[{keyword}: {canonical_json(value)}]")
         return {}
+
+    def tell_keyword(self, one: Type, keyword: str, value: Json, leaf: str) -> None:
+        """Report that the target does not have a keyword of a type."""
+        loss = keyword_loss(one, keyword, value)
+        if loss.level is Level.RENAMED:
+            message = f"the schema means the same without {keyword!r}"
+            self.tell(SPELLING_DROPPED, Level.RENAMED, leaf, message)
+        elif loss.is_shown:
+            message = f"the keyword {keyword!r} is in the description only"
+            self.tell(KEYWORD_MOVED, self.in_text(loss.level), leaf, message)
+        else:
+            message = f"the target does not have the keyword {keyword!r}"
+            self.tell(KEYWORD_DROPPED, loss.level, leaf, message)
 
     def carries(self, one: Type, kind: str, name: str, value: Any) -> bool:
         """Tell whether the dialect carries a constraint of a type that is written as `kind`."""
@@ -319,8 +311,9 @@ class TypeFit(Telling):
         return ScalarType(kind="string")
 
     def tell_items(self, leaf: str) -> None:
-        """Tell that an array's items are written as strings, since the source does not say."""
-        self.tell(ITEMS_DEFAULTED, Level.DEFAULTED, leaf, "the target demands items; string is written")
+        """Report that an array's items are written as strings, since the source does not state them."""
+        message = "the target requires the type of the items; string is written"
+        self.tell(ITEMS_DEFAULTED, Level.NARROWED, leaf, message)
 
     def fit_alternatives(self, one: OneOfType, pointer: str) -> dict[str, Any]:
         """Return the alternatives of a one-of, and whether exactly one applies."""
@@ -330,9 +323,10 @@ class TypeFit(Telling):
         )
         if one.exclusive or not self.capacity.exclusive_only:
             return {"alternatives": alternatives}
+        is_disjoint = are_disjoint([self.resolved(each) for each in one.alternatives])
         self.tell(
             EXCLUSIVE_ASSUMED,
-            Level.DROPPED,
+            Level.RENAMED if is_disjoint else Level.NARROWED,
             f"{pointer}/exclusive",
             "the target allows exactly one alternative",
         )
@@ -350,11 +344,11 @@ class TypeFit(Telling):
                 FIELD_DEFAULTED,
                 Level.DEFAULTED,
                 leaf,
-                f"the target demands a class name: {default!r} is written",
+                f"the target requires a class name; {default!r} is written",
             )
             return {"qualified_name": default}
         if not self.capacity.qualified_names:
-            self.tell(CLASS_DROPPED, Level.DROPPED, leaf, "class names have no place in the target")
+            self.tell(CLASS_DROPPED, Level.DROPPED, leaf, "the target does not have class names")
             return {"qualified_name": None}
         return {"qualified_name": self.clean(name, leaf)}
 
@@ -382,12 +376,8 @@ class TypeFit(Telling):
         """Return a property as the dialect writes it."""
         required = held.required
         if not required and not told_required:
-            self.tell(
-                REQUIRED_ASSUMED,
-                Level.DEFAULTED,
-                f"{pointer}/required",
-                "the target has no optional values here",
-            )
+            message = "the target does not have optional values here"
+            self.tell(REQUIRED_ASSUMED, Level.NARROWED, f"{pointer}/required", message)
             required = True
         return held.changed(
             {
@@ -422,10 +412,27 @@ class TypeFit(Telling):
             else:
                 return one
 
-    def replacing_kind(self, one: Type) -> str:
-        """Return the kind that the dialect writes in place of a type that it does not carry."""
-        kind = self.capacity.types[self.resolved(one).kind].written_as
-        return kind if kind != "ref" else self.capacity.types[one.kind].written_as
+    def replacing_kind(self, one: Type, seen: frozenset[str] = frozenset()) -> str:
+        """Return the kind that the dialect writes in place of a type that it does not carry.
+
+        A choice or combination whose parts are all written as one kind becomes that kind.
+
+        Args:
+            one: The type.
+            seen: Names of the references on the way to it.
+        """
+        behind = self.resolved(one)
+        kinds: set[str] = set()
+        if isinstance(one, RefType):
+            if isinstance(behind, AllOfType | OneOfType) and one.name not in seen:
+                kinds = {self.replacing_kind(behind, seen | {one.name})}
+        elif isinstance(behind, AllOfType | OneOfType):
+            parts = behind.members if isinstance(behind, AllOfType) else behind.alternatives
+            kinds = {self.replacing_kind(part, seen) for part in parts}
+        if self.is_hidden(behind) and (len(kinds) != 1 or kinds == {"object"}):
+            return self.capacity.types["string"].written_as
+        kind = kinds.pop() if len(kinds) == 1 else self.capacity.types[behind.kind].written_as
+        return kind if kind not in _REPLACED else self.capacity.types[one.kind].written_as
 
     def replace_shape(self, one: Type, kind: str, pointer: str, notes: list[str]) -> Type:
         """Return a type of another kind, without facts; the structure of what was goes to `notes`."""
@@ -434,31 +441,48 @@ class TypeFit(Telling):
             written = ArrayType(items=ScalarType(kind="string"))
         shape = one.model_copy(update=_NO_FACTS)
         before = dict(leaves_of_type(shape, pointer))
-        if len(before) > 1:
-            notes.append(self.structure_note("Structure", shape))
+        if kind == "string" and self.is_json_object(shape):
+            notes.extend(self.schema_notes("JSON text of", shape) or ["[The text of a JSON object]"])
+        elif len(before) > 1:
+            notes.extend(self.schema_notes("Structure", shape))
         for leaf in different_leaves(before, dict(leaves_of_type(written, pointer))):
             if leaf == f"{pointer}/kind":
-                level = self.capacity.types[one.kind].level
+                level = self.capacity.types[one.kind].level or kind_level(one, kind, self.resolved)
                 self.tell(KIND_CHANGED, level, leaf, f"the target writes {one.kind} as {written.kind}")
             elif leaf in before:
-                self.tell_structure(leaf)
+                self.tell_structure(shape, pointer, leaf, before[leaf])
             else:
                 self.tell_items(leaf)
         return written
 
-    def tell_structure(self, leaf: str) -> None:
-        """Tell that a leaf is only in a structure note, or not even there."""
-        if "/extensions/" in leaf:
-            self.tell(EXTENSION_DROPPED, Level.DROPPED, leaf, "facts of formats have no place in the target")
-        elif leaf.endswith(("/qualified_name", "/class_name")):
-            self.tell(CLASS_DROPPED, Level.DROPPED, leaf, "class names have no place in the target")
-        else:
-            self.tell(STRUCTURE_MOVED, self.moved, leaf, "the structure is told in the description")
+    def is_json_object(self, one: Type) -> bool:
+        """Return whether all values of a type are objects, null apart."""
+        return is_always_object(one.changed({"nullable": False}), self.provider.definitions)
 
-    def structure_note(self, label: str, one: Type) -> str:
-        """Return a type as a note: its JSON Schema, definitions included, without facts of formats."""
-        definitions = {name: without_extensions(held) for name, held in self.provider.definitions.items()}
-        return f"[{label}: {canonical_json(write_schema(without_extensions(one), definitions))}]"
+    def tell_structure(self, one: Type, pointer: str, leaf: str, value: Json) -> None:
+        """Report a leaf of a structure that is in a note at most.
+
+        Args:
+            one: The structure.
+            pointer: Its JSON Pointer.
+            leaf: The leaf's.
+            value: The leaf's value.
+        """
+        part, field = find_leaf(one, leaf, pointer)
+        if field[0] == "extensions":
+            self.leave_out_fact(field[1], field[2], value, leaf, None)
+        elif field[0] in {"qualified_name", "class_name"}:
+            self.tell(CLASS_DROPPED, Level.DROPPED, leaf, "the target does not have class names")
+        elif field[0] == "keywords" and not isinstance(part, Property):
+            self.tell_keyword(part, field[1], value, leaf)
+        else:
+            level = self.in_text(structure_level(field, value))
+            self.tell(STRUCTURE_MOVED, level, leaf, "the structure is in the description only")
+
+    def schema_notes(self, label: str, one: Type) -> list[str]:
+        """Return the note that shows a type as JSON Schema; none where that says nothing."""
+        note = schema_note(label, one, self.provider.definitions)
+        return [] if note is None else [note]
 
     def should_unwrap(self, one: OneOfType) -> bool:
         """Tell whether a choice is one of one that the dialect does not write as a choice."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from droidgate.model.capability import Capability, CapabilityAccess, ComponentAccess, Effects, Provider
-from droidgate.model.json_values import Json, json_equal, pointer_token
+from droidgate.model.json_values import Json, json_equal, pointer_name, pointer_token
 from droidgate.model.types import (
     SCALAR_KINDS,
     AllOfType,
@@ -84,6 +84,37 @@ def _leaves_of_shape(one: Type, pointer: str) -> Iterator[tuple[str, Json]]:
         yield f"{pointer}/boolean", one.boolean
     if isinstance(one, ObjectType | AllOfType | OneOfType) and one.qualified_name is not None:
         yield f"{pointer}/qualified_name", one.qualified_name
+
+
+def find_leaf(one: Type, leaf: str, root: str) -> tuple[Type | Property, tuple[str, ...]]:
+    """Return the innermost part of a type that a leaf belongs to, and which field of it the leaf is.
+
+    Args:
+        one: The type that `leaves_of_type` began with.
+        leaf: JSON Pointer of one of its leaves.
+        root: JSON Pointer of the type itself.
+
+    Returns:
+        The type or property, and tokens such as `("kind",)`, `("keywords", "title")` or
+        `("extensions", "mcp", "icons")`, not escaped.
+    """
+    tokens = [pointer_name(token) for token in leaf.removeprefix(root).split("/")[1:]]
+    part: Type | Property = one
+    while True:
+        if isinstance(part, Property):
+            if tokens[0] != "type":
+                return part, tuple(tokens)
+            part, tokens = part.type, tokens[1:]
+        elif isinstance(part, ObjectType) and tokens[0] == "properties":
+            part, tokens = part.properties[tokens[1]], tokens[2:]
+        elif isinstance(part, ArrayType) and tokens[0] == "items" and part.items is not None:
+            part, tokens = part.items, tokens[1:]
+        elif isinstance(part, AllOfType) and tokens[0] == "members":
+            part, tokens = part.members[int(tokens[1])], tokens[2:]
+        elif isinstance(part, OneOfType) and tokens[0] == "alternatives":
+            part, tokens = part.alternatives[int(tokens[1])], tokens[2:]
+        else:
+            return part, tuple(tokens)
 
 
 def leaves_of_property(held: Property, pointer: str) -> Iterator[tuple[str, Json]]:

@@ -1,0 +1,257 @@
+"""The level of each loss follows from the values that the target accepts (docs/levels.md)."""
+
+from __future__ import annotations
+
+import pytest
+
+from droidgate.fit import fit_provider
+from droidgate.model.capability import Capability, Provider
+from droidgate.model.findings import CROSSING_LEVELS, LINT_LEVELS, Level, at_least
+from droidgate.model.json_values import Json
+from droidgate.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    Property,
+    RefType,
+    ScalarType,
+    Type,
+)
+from droidgate_mappings.tables import load_format_tables
+from model.capacities import everything
+
+STRING = ScalarType(kind="string")
+INTEGER = ScalarType(kind="int64")
+RECORD = ObjectType(properties={"a": Property(type=STRING)})
+DEFINITIONS: dict[str, Type] = {
+    "Record": RECORD,
+    "Colour": STRING,
+    "Choice": OneOfType(alternatives=(STRING, INTEGER)),
+    "Loop": AllOfType(members=(RefType(name="Loop"), STRING)),
+}
+
+
+def _levels(one: Type, target: str) -> dict[str, tuple[str, Level]]:
+    """Return code and level by pointer below the type of the only parameter."""
+    format_id, _, dialect_id = target.partition("+")
+    dialect = next(each for each in load_format_tables(format_id).dialects if each.id == dialect_id)
+    assert dialect.capacity is not None
+    provider = Provider(
+        protocol="test",
+        definitions=DEFINITIONS,
+        capabilities=(
+            Capability(
+                id="c",
+                description="Do it",
+                input=ObjectType(properties={"p": Property(type=one, required=True)}),
+            ),
+        ),
+    )
+    fitted = fit_provider(provider, dialect.capacity, format_id, dialect_id)
+    prefix = "/capabilities/0/input/properties/p/type"
+    return {
+        finding.pointer.removeprefix(prefix): (finding.code, finding.level)
+        for finding in fitted.findings
+        if finding.pointer.startswith(prefix)
+    }
+
+
+@pytest.mark.parametrize(
+    ("one", "level"),
+    [
+        (ScalarType(kind="int32"), Level.WIDENED),
+        (ScalarType(kind="float"), Level.WIDENED),
+        (ScalarType(kind="bytes"), Level.WIDENED),
+        (ScalarType(kind="null"), Level.NARROWED),
+        (AnyType(), Level.NARROWED),
+        (AnyType(boolean=False), Level.WIDENED),
+        (RefType(name="Record"), Level.WIDENED),
+        (RefType(name="Colour"), Level.WIDENED),
+        (RefType(name="Choice"), Level.NARROWED),
+        (AllOfType(members=(RECORD, RefType(name="Record"))), Level.WIDENED),
+        (AllOfType(members=(INTEGER, INTEGER)), Level.WIDENED),
+        (AllOfType(members=(INTEGER, STRING)), Level.NARROWED),
+        (AllOfType(members=(AllOfType(members=(RefType(name="Loop"),)),)), Level.NARROWED),
+        (OneOfType(alternatives=(STRING, INTEGER)), Level.NARROWED),
+        (OneOfType(alternatives=(RefType(name="Colour"), STRING)), Level.WIDENED),
+        (OpaqueType(), Level.IMPOSSIBLE),
+    ],
+    ids=lambda one: one.kind if isinstance(one, ScalarType) else None,
+)
+def test_another_kind_is_widened_only_where_every_value_of_the_source_is_one_of_it(
+    one: Type, level: Level
+) -> None:
+    assert _levels(one, "mobile-mcp+1.0")["/kind"] == ("kind-changed", level)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "value", "code", "level"),
+    [
+        ("minimum", 3, "keyword-moved", Level.WIDENED),
+        ("uniqueItems", True, "keyword-moved", Level.WIDENED),
+        ("additionalProperties", {"type": "string"}, "keyword-moved", Level.WIDENED),
+        ("additionalProperties", False, "keyword-dropped", Level.WIDENED),
+        ("unevaluatedProperties", False, "keyword-dropped", Level.WIDENED),
+        ("additionalProperties", True, "spelling-dropped", Level.RENAMED),
+        ("additionalProperties", {}, "spelling-dropped", Level.RENAMED),
+        ("uniqueItems", False, "spelling-dropped", Level.RENAMED),
+        ("minItems", 0, "spelling-dropped", Level.RENAMED),
+        ("minLength", False, "keyword-moved", Level.WIDENED),
+        ("$schema", "https://json-schema.org/draft/2020-12/schema", "spelling-dropped", Level.RENAMED),
+        ("required", True, "keyword-moved", Level.MOVED),
+        ("default", 3, "keyword-moved", Level.MOVED),
+        ("deprecated", True, "keyword-moved", Level.MOVED),
+        ("title", "A", "keyword-dropped", Level.DROPPED),
+        ("$comment", "A", "keyword-dropped", Level.DROPPED),
+        ("x-order", 1, "keyword-dropped", Level.DROPPED),
+    ],
+)
+def test_a_keyword_is_a_limit_an_annotation_a_spelling_or_gone(
+    keyword: str, value: Json, code: str, level: Level
+) -> None:
+    levels = _levels(ScalarType(kind="string", keywords={keyword: value}), "mobile-mcp+1.0")
+    assert levels[f"/keywords/{keyword}"] == (code, level)
+    assert levels.get("/description", ("", ""))[0] == (
+        "text-added" if code == "keyword-moved" else "field-defaulted"
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "leaf", "expected"),
+    [
+        (ScalarType(kind="string", enum=("a",)), "/enum", ("constraint-moved", Level.WIDENED)),
+        (ScalarType(kind="string", pattern="^a"), "/pattern", ("constraint-moved", Level.WIDENED)),
+        (ScalarType(kind="string", format="email"), "/format", ("constraint-moved", Level.MOVED)),
+        (ScalarType(kind="string", nullable=True), "/nullable", ("nullable-moved", Level.NARROWED)),
+        (ArrayType(items=STRING), "/items/kind", ("structure-moved", Level.WIDENED)),
+        (RECORD, "/properties/a/type/kind", ("structure-moved", Level.WIDENED)),
+        (RECORD, "/properties/a/required", ("structure-moved", Level.MOVED)),
+        (ObjectType(properties={}, implicit=True), "/implicit", ("spelling-dropped", Level.NARROWED)),
+        (ScalarType(kind="string", implicit=True), "/implicit", ("spelling-dropped", Level.RENAMED)),
+    ],
+)
+def test_what_a_description_says_does_not_limit_the_values(
+    one: Type, leaf: str, expected: tuple[str, Level]
+) -> None:
+    assert _levels(one, "mobile-mcp+1.0")[leaf] == expected
+
+
+def test_an_array_of_anything_is_narrowed_where_the_items_need_a_type() -> None:
+    assert _levels(ArrayType(), "appfunctions+v2")["/items/kind"] == ("items-defaulted", Level.NARROWED)
+
+
+@pytest.mark.parametrize(
+    ("alternatives", "level"),
+    [((STRING, INTEGER), Level.RENAMED), ((STRING, ScalarType(kind="bytes")), Level.NARROWED)],
+)
+def test_several_alternatives_at_once_matter_only_where_a_value_can_be_of_two(
+    alternatives: tuple[Type, ...], level: Level
+) -> None:
+    one = OneOfType(alternatives=alternatives, exclusive=False)
+    provider = Provider(protocol="test", capabilities=(Capability(id="c", output=one),))
+    fitted = fit_provider(provider, everything(exclusive_only=True), "target", "dialect")
+    assert [(finding.code, finding.level) for finding in fitted.findings] == [("exclusive-assumed", level)]
+
+
+def test_a_property_named_as_a_field_of_the_model_is_a_property() -> None:
+    one = ObjectType(properties={"extensions": Property(type=STRING), "description": Property(type=STRING)})
+    levels = _levels(one, "mobile-mcp+1.0")
+    for name in ("extensions", "description"):
+        assert levels[f"/properties/{name}/type/kind"] == ("structure-moved", Level.WIDENED)
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        ObjectType(),
+        OneOfType(alternatives=(STRING, INTEGER)),
+        OneOfType(alternatives=(RECORD, ObjectType())),
+        AllOfType(members=(RECORD, ObjectType())),
+    ],
+    ids=["free object", "choice of scalars", "choice with a free object", "combination with a free object"],
+)
+def test_what_jetpack_agents_do_not_see_is_written_as_text(one: Type) -> None:
+    assert _levels(one, "appfunctions+v2")["/kind"] == ("kind-changed", Level.NARROWED)
+
+
+@pytest.mark.parametrize(
+    "one",
+    [RECORD, RefType(name="Record"), OneOfType(alternatives=(RECORD, RefType(name="Record")))],
+    ids=["object", "reference", "choice"],
+)
+def test_objects_with_properties_stay_what_they_are_for_app_functions(one: Type) -> None:
+    assert "/kind" not in _levels(one, "appfunctions+v2")
+
+
+def test_notes_leave_out_what_does_not_help_a_caller() -> None:
+    inner = ScalarType(
+        kind="string", description="Who", keywords={"title": "A", "minLength": 2, "x-order": 1}
+    )
+    one = ObjectType(
+        properties={"a": Property(type=inner, required=True)},
+        keywords={"additionalProperties": False, "title": "Record", "$schema": "s"},
+    )
+    capability = Capability(
+        id="c", title="C", description="Do it.", input=ObjectType(properties={"p": Property(type=one)})
+    )
+    dialect = load_format_tables("mobile-mcp").dialects[0]
+    assert dialect.capacity is not None
+    fitted = fit_provider(
+        Provider(protocol="test", capabilities=(capability,)), dialect.capacity, "mobile-mcp", "1.0"
+    )
+    (written,) = fitted.provider.capabilities
+    assert written.description == "Do it."
+    assert isinstance(written.input, ObjectType)
+    assert written.input.properties["p"].type.description == (
+        '[Structure: {"properties":{"a":{"description":"Who","minLength":2,"type":"string"}},'
+        '"required":["a"],"type":"object"}]'
+    )
+
+
+def test_a_title_is_the_description_of_a_capability_that_has_no_other() -> None:
+    dialect = load_format_tables("mmcp").dialects[0]
+    assert dialect.capacity is not None
+    provider = Provider(protocol="test", capabilities=(Capability(id="c", title="Create note"),))
+    fitted = fit_provider(provider, dialect.capacity, "mmcp", "1.0")
+    assert fitted.provider.capabilities[0].description == "Create note"
+    levels = {one.pointer: one.level for one in fitted.findings}
+    assert levels["/capabilities/0/title"] is Level.MOVED
+
+
+@pytest.mark.parametrize(
+    ("protocol", "kind"), [("mmcp", "object"), ("mcp", "object"), ("mobile-mcp", "null")]
+)
+def test_an_output_that_is_not_declared_is_text_where_the_protocol_returns_text(
+    protocol: str, kind: str
+) -> None:
+    dialect = load_format_tables("appfunctions").dialects[0]
+    assert dialect.capacity is not None
+    provider = Provider(protocol=protocol, capabilities=(Capability(id="c", description="d"),))
+    output = fit_provider(provider, dialect.capacity, "appfunctions", "v2").provider.capabilities[0].output
+    assert output is not None
+    assert output.kind == kind
+    if isinstance(output, ObjectType):
+        assert output.properties == {"result": Property(type=STRING, required=True)}
+
+
+def test_an_object_as_output_without_further_facts_is_not_appended_to_a_description() -> None:
+    dialect = load_format_tables("mmcp").dialects[0]
+    assert dialect.capacity is not None
+    provider = Provider(
+        protocol="test", capabilities=(Capability(id="c", description="d", output=ObjectType()),)
+    )
+    fitted = fit_provider(provider, dialect.capacity, "mmcp", "1.0")
+    assert fitted.provider.capabilities[0].description == "d"
+    assert {(one.code, one.level) for one in fitted.findings if "/output" in one.pointer} == {
+        ("output-dropped", Level.WIDENED)
+    }
+
+
+def test_security_reaches_every_threshold_of_a_conversion_and_no_other_level_reaches_it() -> None:
+    for level in CROSSING_LEVELS:
+        assert at_least(Level.SECURITY, level)
+        assert at_least(level, Level.SECURITY) == (level is Level.SECURITY)
+    assert not any(at_least(Level.SECURITY, level) for level in LINT_LEVELS)
