@@ -79,7 +79,9 @@ class Declaration:
     accepts_double = accepts_float
 
     def accepts_string(self, shape: Shape, value: Any) -> bool:
-        return isinstance(value, str) and (shape.pattern is None or re.search(shape.pattern, value) is not None)
+        return isinstance(value, str) and (
+            shape.pattern is None or re.search(shape.pattern, value) is not None
+        )
 
     accepts_bytes = accepts_string
 
@@ -91,7 +93,9 @@ class Declaration:
     def accepts_object(self, shape: Shape, value: Any) -> bool:
         if not isinstance(value, dict) or any(name not in value for name in shape.required):
             return False
-        return all(self.accepts(inner, value[name]) for name, inner in shape.properties.items() if name in value)
+        return all(
+            self.accepts(inner, value[name]) for name, inner in shape.properties.items() if name in value
+        )
 
     def accepts_ref(self, shape: Shape, value: Any) -> bool:
         definition = self.definitions.get(shape.name or "")

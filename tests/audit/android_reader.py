@@ -9,7 +9,7 @@ from typing import Any, Final
 from lxml import etree
 
 ANDROID: Final = "{http://schemas.android.com/apk/res/android}"
-_SPACE: Final = re.compile(r"[ \t\r\n]+")
+_PIECE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)|[ \t\r\n]+|.", re.DOTALL)
 _ESCAPE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 
 Files = Mapping[str, str]
@@ -77,10 +77,15 @@ def resource_values(files: Files, kind: str, name: str) -> dict[str, str]:
 
 def _resource_text(text: str) -> str:
     """Return the text of a resource: white space outside double quotes is collapsed, then escapes."""
-    pieces = re.split(r'(?<!\\)"', text)
-    parts = [piece if position % 2 else _SPACE.sub(" ", piece) for position, piece in enumerate(pieces)]
-    joined = "".join(parts)
-    return unescaped(joined.strip() if len(pieces) == 1 else joined)
+    built, is_quoted, has_quotes = "", False, False
+    for piece in _PIECE.findall(text):
+        if piece == '"':
+            is_quoted, has_quotes = not is_quoted, True
+        elif piece.isspace() and not is_quoted:
+            built += " "
+        else:
+            built += unescaped(piece)
+    return built if has_quotes else built.strip()
 
 
 def component_access(component: Any, files: Files, *, binding: str | None = None) -> dict[str, Any]:

@@ -120,14 +120,18 @@ def _read_function(element: Any) -> Tool:
 
 
 def _described(shape: Shape, text: str | None) -> Shape:
+    """Return a type with the description of its parameter, in front of that of a choice's only member."""
     if text is not None:
-        shape.description = text
+        inner = [shape.description] if shape.folded and shape.description else []
+        shape.description = " ".join([text, *inner])
     return shape
 
 
 def _read_type(element: Any) -> Shape:
     kind = KINDS[int(_word(element, "type") or "")]
-    shape = Shape(kind, nullable=_word(element, "isNullable") == "true", description=_text(element, "description"))
+    shape = Shape(
+        kind, nullable=_word(element, "isNullable") == "true", description=_text(element, "description")
+    )
     shape.class_name = _word(element, "objectQualifiedName")
     shape.name = _word(element, "dataTypeReference")
     values = [one.text or "" for one in element.iterfind("enumValues")]
@@ -139,9 +143,12 @@ def _read_type(element: Any) -> Shape:
     if element.find("itemType") is not None:
         shape.items = _read_type(element.find("itemType"))
     shape.properties = {
-        _word(one, "name") or "": _read_type(one.find("dataTypeMetadata")) for one in element.iterfind("properties")
+        _word(one, "name") or "": _read_type(one.find("dataTypeMetadata"))
+        for one in element.iterfind("properties")
     }
-    shape.required = frozenset(one.text or "" for one in element.iterfind("required")) & shape.properties.keys()
+    shape.required = (
+        frozenset(one.text or "" for one in element.iterfind("required")) & shape.properties.keys()
+    )
     tag = {"all-of": "allOf", "one-of": "oneOf"}.get(kind)
     if tag is not None:
         shape.parts = [_read_type(one) for one in element.iterfind(tag)]

@@ -6,7 +6,7 @@ pointers are those of docs/findings.md, so that a leaf and a finding can be comp
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -123,23 +123,22 @@ def leaves_of_shape(shape: Shape, pointer: str) -> Iterator[tuple[str, Any]]:
         yield from leaves_of_shape(inner, f"{pointer}/{steps}")
 
 
-def folded_prefixes(shape: Shape, pointer: str) -> Iterator[str]:
-    """Yield the pointers below which a finding speaks of the type at the pointer's parent."""
-    here = pointer
-    for step in filter(None, shape.folded.split(";")):
-        here = f"{pointer}/{step}"
-        yield here
+def folded_steps(shape: Shape, pointer: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the pointers of types that are written inside choices of one, with the steps to leave out."""
+    steps_left_out = [one for one in shape.folded.split(";") if one]
+    if steps_left_out:
+        yield pointer, steps_left_out
     for steps, inner in shape.steps():
-        yield from folded_prefixes(inner, f"{pointer}/{steps}")
+        yield from folded_steps(inner, f"{pointer}/{steps}")
 
 
-def shapes_of(declared: Declared) -> Iterator[tuple[str, Shape]]:
-    """Yield each root type with its pointer: inputs, outputs, definitions that a tool reaches."""
+def shapes_of(declared: Declared, kept: Iterable[str] = ()) -> Iterator[tuple[str, Shape]]:
+    """Yield each root type with its pointer: inputs, outputs, definitions that a tool reaches, and `kept`."""
     for position, tool in enumerate(declared.tools):
         yield f"/capabilities/{position}/input", tool.input
         if tool.output is not None:
             yield f"/capabilities/{position}/output", tool.output
-    for name in reached_definitions(declared):
+    for name in dict.fromkeys([*reached_definitions(declared), *kept]):
         yield f"/definitions/{token(name)}", declared.definitions[name]
 
 
@@ -156,8 +155,13 @@ def reached_definitions(declared: Declared) -> list[str]:
     return reached
 
 
-def leaves_of(declared: Declared) -> dict[str, Any]:
-    """Return all facts by pointer; access rules that let every caller in are no facts."""
+def leaves_of(declared: Declared, kept: Iterable[str] = ()) -> dict[str, Any]:
+    """Return all facts by pointer; access rules that let every caller in are no facts.
+
+    Args:
+        declared: What a reader made of a descriptor.
+        kept: Definitions that count although no tool reaches them.
+    """
     found: dict[str, Any] = {}
     for word in ("package", "component", "name", "description", "instructions"):
         if getattr(declared, word) is not None:
@@ -166,7 +170,7 @@ def leaves_of(declared: Declared) -> dict[str, Any]:
         found[f"/access/{word}"] = value
     for position, tool in enumerate(declared.tools):
         found.update(_leaves_of_tool(tool, f"/capabilities/{position}"))
-    for pointer, shape in shapes_of(declared):
+    for pointer, shape in shapes_of(declared, kept):
         found.update(leaves_of_shape(shape, pointer))
     return found
 

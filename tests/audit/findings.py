@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,7 +26,18 @@ _SUFFIX: Final = re.compile(r"^(/definitions/[^/@]*)@[^/]*")
 _SHAPE_WORDS: Final = frozenset({"kind", "name", "implicit", "boolean", "exclusive"})
 SCHEMA_WORDS: Final = frozenset(
     f"keywords/{word}"
-    for word in ("type", "anyOf", "oneOf", "allOf", "$ref", "items", "prefixItems", "properties", "if", "then")
+    for word in (
+        "type",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "$ref",
+        "items",
+        "prefixItems",
+        "properties",
+        "if",
+        "then",
+    )
 )
 """Keywords that say what kind of value a type has, or that hold inner types as they are written."""
 
@@ -79,14 +90,29 @@ def is_below(pointer: str, node: str) -> bool:
     return pointer == node or pointer.startswith(f"{node}/")
 
 
-def without_folds(pointer: str, folded: Collection[str]) -> str:
-    """Return a pointer without the steps of choices that have one member only."""
+def without_folds(pointer: str, folded: Mapping[str, Sequence[str]]) -> str:
+    """Return a pointer without the steps of choices that have one member only.
+
+    Args:
+        pointer: A pointer into a source as it is written.
+        folded: The steps to leave out, in order, by the pointer (without folds) of the type they start at.
+    """
+    left = {node: list(steps) for node, steps in folded.items()}
     built = ""
     for part in pointer.split("/")[1:]:
         built = f"{built}/{part}"
-        if built in folded:
-            built = built.rsplit("/", 2)[0]
+        node, _, step = built.rpartition("/")
+        node, _, word = node.rpartition("/")
+        if left.get(node, [])[:1] == [f"{word}/{step}"]:
+            del left[node][0]
+            built = node
     return built
+
+
+def says_same(finding: str, leaf: str) -> bool:
+    """Return whether two pointers are equal, or both say what kind of value one type has."""
+    (node, word), (leaf_node, leaf_word) = split(finding), split(leaf)
+    return node == leaf_node and (word == leaf_word or (_says_shape(word) and _says_shape(leaf_word)))
 
 
 def speaks_of(finding: str, leaf: str) -> bool:
@@ -95,11 +121,11 @@ def speaks_of(finding: str, leaf: str) -> bool:
     It is where both are equal; where both say what kind of value a type has, in different words; and where
     the finding replaces the whole type that the leaf is in, or the leaf is a keyword that holds the type.
     """
-    if finding == leaf:
+    if says_same(finding, leaf):
         return True
     (node, word), (leaf_node, leaf_word) = split(finding), split(leaf)
     if node == leaf_node:
-        return _says_shape(word) and _says_shape(leaf_word)
+        return False
     if is_below(leaf_node, node):
         return word == "kind" or word in SCHEMA_WORDS
     if is_below(node, leaf_node):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
-from audit.acceptance import accepts_anything, acceptance_of
+from audit.acceptance import Accepts, acceptance_of, accepts_anything
 from audit.declared import Declared, Shape, shapes_of, token
-from audit.findings import LEVELS, SCHEMA_WORDS, Finding, is_below, place_of, reaches, split, without_suffix
+from audit.findings import LEVELS, SCHEMA_WORDS, Finding, is_below, place_of, reaches, says_same, split, without_suffix
 from audit.leaf_audit import Comparison, Problem
 from audit.made_values import Instance, ValueMaker
 
@@ -20,22 +21,46 @@ _AROUND: Final = frozenset({"kind", "name", "exclusive", "nullable", *SCHEMA_WOR
 
 def problems_of_instances(compared: Comparison, seed: int) -> Iterator[Problem]:
     """Yield each value that one side accepts and the other refuses without a grave finding at its place."""
+    maker = ValueMaker(Random(seed), compared.source.definitions, compared.source.protocol in {"mcp", "mmcp"})
+    for root in _roots(compared):
+        for instance in maker.instances(root.shape, root.pointer, VALUES_OF_A_SCHEMA):
+            threshold = root.harm(instance.value)
+            # A mutated value says something of its place only where the value before it was taken alike.
+            if threshold and not (instance.leaf and root.harm(instance.base)):
+                yield from _judge(compared, root.pointer, instance, threshold)
+
+
+@dataclass(frozen=True, slots=True)
+class _Root:
+    """The input or output of one tool, on both sides."""
+
+    compared: Comparison
+    pointer: str
+    shape: Shape
+    by_source: Accepts
+    by_target: Accepts
+
+    def harm(self, value: Any) -> str:
+        """Return `widened` or `narrowed` where the target decides otherwise about a value, else no text."""
+        is_taken = self.by_source(value)
+        if is_taken == self.by_target(written_value(self.compared, value, self.shape, self.pointer)):
+            return ""
+        return "narrowed" if is_taken else "widened"
+
+
+def _roots(compared: Comparison) -> Iterator[_Root]:
     source, target = compared.source, compared.target
-    maker = ValueMaker(Random(seed), source.definitions)
     for position, (before, after) in enumerate(zip(source.tools, target.tools, strict=True)):
-        roots = (
+        sides = (
             ("input", before.input, before.input_schema, after.input, after.input_schema),
             ("output", before.output, before.output_schema, after.output, after.output_schema),
         )
-        for word, shape, schema, other, other_schema in roots:
+        for word, shape, schema, other, other_schema in sides:
             if shape is None or _has_kind(shape, "opaque", source):
                 continue
-            pointer = f"/capabilities/{position}/{word}"
             mine = acceptance_of(source, shape, schema)
             theirs = accepts_anything if other is None else acceptance_of(target, other, other_schema)
-            for instance in maker.instances(shape, pointer, VALUES_OF_A_SCHEMA):
-                value = written_value(compared, instance.value, shape, pointer)
-                yield from _judge(compared, pointer, instance, by_source=mine(instance.value), by_target=theirs(value))
+            yield _Root(compared, f"/capabilities/{position}/{word}", shape, mine, theirs)
 
 
 def _has_kind(shape: Shape, kind: str, declared: Declared) -> bool:
@@ -90,14 +115,10 @@ def _renamed(compared: Comparison, value: Any, shape: Shape | None, pointer: str
     return value
 
 
-def _judge(
-    compared: Comparison, root: str, instance: Instance, *, by_source: bool, by_target: bool
-) -> Iterator[Problem]:
-    if by_source == by_target:
-        return
-    threshold = "narrowed" if by_source else "widened"
+def _judge(compared: Comparison, root: str, instance: Instance, threshold: str) -> Iterator[Problem]:
     about = [one for one in compared.findings if one.level != "security" and _is_about(one, root, instance)]
-    at_leaf = [one for one in about if without_suffix(one.pointer) == without_suffix(instance.leaf)]
+    leaf = without_suffix(instance.leaf)
+    at_leaf = [one for one in about if leaf and says_same(without_suffix(one.pointer), leaf)]
     gravest = max(at_leaf or about, key=lambda one: LEVELS.index(one.level), default=None)
     if gravest is None:
         yield Problem(f"silently-{threshold}", instance.leaf or root, detail=repr(instance.value))

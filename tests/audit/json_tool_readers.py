@@ -23,7 +23,9 @@ _HINTS: Final = {
     "idempotentHint": "idempotent",
     "openWorldHint": "open_world",
 }
-_MCP_KEYS: Final = frozenset({"name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta"})
+_MCP_KEYS: Final = frozenset(
+    {"name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta"}
+)
 _ADVERTISE: Final = "com.example.mMCP.ACTION_TOOL_ADVERTISE"
 _DRAFT_WORDS: Final = {**WORDS, "int": "int64", "float": "double", "bool": "boolean"}
 
@@ -47,7 +49,9 @@ def _read_mcp_tool(tool: dict[str, Any], declared: Declared) -> Tool:
     declared.notes.append(tool.get("_meta", {}))
     facts = {f"mcp/{key}": value for key, value in tool.items() if key not in _MCP_KEYS}
     others = {key: value for key, value in annotations.items() if key not in _HINTS and key != "title"}
-    meta = {key: value for key, value in tool.get("_meta", {}).items() if not key.startswith("dev.droidgate/")}
+    meta = {
+        key: value for key, value in tool.get("_meta", {}).items() if not key.startswith("dev.droidgate/")
+    }
     facts.update({f"mcp/{key}": value for key, value in (("annotations", others), ("_meta", meta)) if value})
     output = tool.get("outputSchema")
     return Tool(

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from audit.declared import Declared, Shape, Tool, folded_prefixes, leaves_of, reached_definitions, shapes_of, token
+from audit.declared import (
+    Declared,
+    Shape,
+    Tool,
+    folded_steps,
+    leaves_of,
+    leaves_of_shape,
+    reached_definitions,
+    shapes_of,
+    token,
+)
 from audit.findings import Finding, Renamed, is_below, speaks_of, split, without_folds, without_suffix
 
 _WRAPPER: Final = "result"
@@ -61,7 +71,9 @@ class Comparison:
     @property
     def differences(self) -> list[str]:
         """The pointers of facts that only one side has, or that have different values."""
-        changed = [one for one, value in self.before.items() if not _same(value, self.after.get(one, _MISSING))]
+        changed = [
+            one for one, value in self.before.items() if not _same(value, self.after.get(one, _MISSING))
+        ]
         return changed + [one for one in self.after if one not in self.before]
 
 
@@ -74,15 +86,23 @@ def _same(left: Any, right: Any) -> bool:
     return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
 
 
-def compare(source: Declared, target: Declared, findings: Iterable[Finding], renamed: Iterable[Renamed]) -> Comparison:
+def compare(
+    source: Declared, target: Declared, findings: Iterable[Finding], renamed: Iterable[Renamed]
+) -> Comparison:
     """Return source and target with comparable pointers."""
-    folded = {one for pointer, shape in shapes_of(source) for one in folded_prefixes(shape, pointer)}
+    folded = {
+        one: steps for pointer, shape in shapes_of(source) for one, steps in folded_steps(shape, pointer)
+    }
+    # Unused definitions count as well: where a target keeps them, findings speak of them.
+    for name, shape in source.definitions.items():
+        folded.update(folded_steps(shape, f"/definitions/{token(name)}"))
     unwrapped = {f"/capabilities/{position}/output" for position in _wrapped(source, target)}
     placed = [replace(one, pointer=_placed(one.pointer, folded, unwrapped)) for one in findings]
     written = {_placed(one.pointer, folded, unwrapped): one for one in renamed}
     names = {(pointer.rpartition("/")[0], one.written): one.original for pointer, one in written.items()}
     restored = _Restored(target, names, unwrapped).declared()
     restored = _Restored(restored, _definition_names(source, restored), set()).declared()
+    kept = [name for name in source.definitions if name in restored.definitions]
     return Comparison(
         source=source,
         target=target,
@@ -90,8 +110,8 @@ def compare(source: Declared, target: Declared, findings: Iterable[Finding], ren
         findings=placed,
         written_names={pointer: one.written for pointer, one in written.items()},
         unwrapped=unwrapped,
-        before=leaves_of(source),
-        after=leaves_of(restored),
+        before=leaves_of(source, kept),
+        after=leaves_of(restored, kept),
     )
 
 
@@ -110,13 +130,33 @@ def _definition_names(source: Declared, target: Declared) -> dict[tuple[str, str
             continue
         if left.kind == right.kind == "ref" and ("/definitions", right.name) not in names:
             names["/definitions", right.name or ""] = left.name or ""
-            pending.append((source.definitions.get(left.name or ""), target.definitions.get(right.name or "")))
+            pending.append(
+                (source.definitions.get(left.name or ""), target.definitions.get(right.name or ""))
+            )
         steps = dict(right.steps())
         pending += [(inner, steps.get(one)) for one, inner in left.steps()]
+    unknown = [name for name in target.definitions if "@" in name and ("/definitions", name) not in names]
+    for name in unknown:
+        alike = [
+            one
+            for one in source.definitions
+            if without_suffix(f"/definitions/{token(one)}") == without_suffix(f"/definitions/{token(name)}")
+        ]
+        left_over = [one for one in alike if one not in names.values()]
+        if left_over:
+            names["/definitions", name] = max(
+                left_over, key=lambda one: _likeness(source.definitions[one], target.definitions[name])
+            )
     return names
 
 
-def _placed(pointer: str, folded: set[str], unwrapped: set[str]) -> str:
+def _likeness(left: Shape, right: Shape) -> int:
+    """Return how many facts two types share."""
+    after = dict(leaves_of_shape(right, ""))
+    return sum(_same(value, after.get(pointer, _MISSING)) for pointer, value in leaves_of_shape(left, ""))
+
+
+def _placed(pointer: str, folded: Mapping[str, list[str]], unwrapped: set[str]) -> str:
     for output in unwrapped:
         inner = f"{output}/properties/{_WRAPPER}/type"
         if is_below(pointer, inner):
@@ -129,7 +169,10 @@ def _wrapped(source: Declared, target: Declared) -> Iterator[int]:
     for position, (before, after) in enumerate(zip(source.tools, target.tools, strict=True)):
         if before.output is None or after.output is None:
             continue
-        is_alike = before.output.kind == "object" and before.output.properties.keys() == after.output.properties.keys()
+        is_alike = (
+            before.output.kind == "object"
+            and before.output.properties.keys() == after.output.properties.keys()
+        )
         if not is_alike and after.output.kind == "object" and list(after.output.properties) == [_WRAPPER]:
             yield position
 
@@ -143,9 +186,13 @@ class _Restored:
         self.unwrapped = unwrapped
 
     def declared(self) -> Declared:
-        tools = [self.tool(tool, f"/capabilities/{position}") for position, tool in enumerate(self.target.tools)]
+        tools = [
+            self.tool(tool, f"/capabilities/{position}") for position, tool in enumerate(self.target.tools)
+        ]
         definitions = {
-            (name := self.names.get(("/definitions", written), written)): self.shape(shape, f"/definitions/{token(name)}")
+            (name := self.names.get(("/definitions", written), written)): self.shape(
+                shape, f"/definitions/{token(name)}"
+            )
             for written, shape in self.target.definitions.items()
         }
         return replace(self.target, tools=tools, definitions=definitions)
@@ -172,7 +219,9 @@ class _Restored:
             },
             required=frozenset(original[name] for name in shape.required),
             items=None if shape.items is None else self.shape(shape.items, f"{pointer}/items"),
-            parts=[self.shape(one, f"{pointer}/{word}/{position}") for position, one in enumerate(shape.parts)],
+            parts=[
+                self.shape(one, f"{pointer}/{word}/{position}") for position, one in enumerate(shape.parts)
+            ],
         )
 
 
@@ -187,7 +236,9 @@ def problems_of_leaves(compared: Comparison) -> Iterator[Problem]:
         yield Problem("unreported", pointer, detail=f"{before!r} -> {after!r}")
     for finding in compared.findings:
         if not _is_true(finding, compared, differences):
-            is_unused = finding.pointer.startswith("/definitions/") and not _is_reached(finding.pointer, compared.source)
+            is_unused = finding.pointer.startswith("/definitions/") and not _is_reached(
+                finding.pointer, compared.source
+            )
             kind = "false-alarm-unused" if is_unused else "false-alarm"
             yield Problem(kind, finding.pointer, finding.code, finding.level, finding.message)
         if finding.level == "moved" and not _is_in_text(finding, compared):
@@ -213,8 +264,6 @@ def _holds(note: Any, value: Any) -> bool:
 def _is_true(finding: Finding, compared: Comparison, differences: list[str]) -> bool:
     if finding.level in _SPELLING or (finding.level == "security" and compared.target.protocol == "mcp"):
         return True
-    if finding.pointer.startswith("/definitions/") and not _is_reached(finding.pointer, compared.source):
-        return False
     pointer = without_suffix(finding.pointer)
     return any(speaks_of(pointer, without_suffix(one)) for one in differences)
 
@@ -262,5 +311,7 @@ def _spellings(pointer: str, value: Any) -> list[str]:
     if isinstance(value, bool):
         return ["yes" if value else "no", json.dumps(value)]
     if isinstance(value, list):
-        return [separator.join(json.dumps(one, ensure_ascii=False) for one in value) for separator in (", ", ",")]
+        return [
+            separator.join(json.dumps(one, ensure_ascii=False) for one in value) for separator in (", ", ",")
+        ]
     return [json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)]

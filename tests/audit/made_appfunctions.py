@@ -41,7 +41,9 @@ class AppFunctionTexts:
         parts = [f"<id>{name}</id><enabledByDefault>{enabled}</enabledByDefault>"]
         if self.chance(0.8):
             parts.append(self.element("description", self.text()))
-        parts.extend(self.parameter(one) for one in made_schemas.names(self.random, self.random.randint(0, 4)))
+        parts.extend(
+            self.parameter(one) for one in made_schemas.names(self.random, self.random.randint(0, 4))
+        )
         parts.append(self.response())
         if self.chance(0.2):
             parts.append(
@@ -51,7 +53,9 @@ class AppFunctionTexts:
         if self.chance(0.1):
             parts.append("<deprecation><id>unused</id><message>Use another</message></deprecation>")
         if self.adversarial and self.chance(0.2):
-            parts.append(self.element("accessLevel", self.random.choice(("self", "system", "androidTrusted"))))
+            parts.append(
+                self.element("accessLevel", self.random.choice(("self", "system", "androidTrusted")))
+            )
         if self.adversarial and self.chance(0.15):
             flag = self.random.choice(("true", "false"))
             parts.append(self.element("restrictCallersWithExecuteAppFunctions", flag))
@@ -98,7 +102,9 @@ class AppFunctionTexts:
         if self.adversarial and roll < 0.5:
             return self.all_of(tag)
         if self.adversarial and roll < 0.52:
-            return self.typed(tag, 13, "|<objectQualifiedName>android.app.PendingIntent</objectQualifiedName>")
+            return self.typed(
+                tag, 13, "|<objectQualifiedName>android.app.PendingIntent</objectQualifiedName>"
+            )
         return self.scalar(tag)
 
     def scalar(self, tag: str) -> str:
@@ -111,13 +117,17 @@ class AppFunctionTexts:
         elif number == 8 and self.chance(0.1):
             return self.typed(tag, 8, "").replace("<type>", "<format>uri</format><type>")
         elif number == 8 and self.adversarial and self.chance(0.15):
-            return self.typed(tag, 8, "").replace("<type>", "<pattern>^[a-z]+$</pattern><format>custom</format><type>")
+            return self.typed(tag, 8, "").replace(
+                "<type>", "<pattern>^[a-z]+$</pattern><format>custom</format><type>"
+            )
         return self.typed(tag, number, inner)
 
     def object_type(self, tag: str, depth: int, class_name: str | None = None) -> str:
         chosen = made_schemas.names(self.random, self.random.randint(1, 3))
         named = self.element("objectQualifiedName", class_name or f"{_PACKAGE}.Inline")
-        properties = "".join(self.property(one, self.data_type("dataTypeMetadata", depth + 1)) for one in chosen)
+        properties = "".join(
+            self.property(one, self.data_type("dataTypeMetadata", depth + 1)) for one in chosen
+        )
         required = "".join(f"<required>{one}</required>" for one in chosen if self.chance(0.6))
         return self.typed(tag, 3, f"|{named}{properties}{required}")
 
@@ -171,6 +181,7 @@ class AppFunctionTexts:
             for kind, size in (("Circle", "radius"), ("Square", "side"))
         )
         return self.typed(tag, 14, f"{alternatives}|{named}", nullable=True)
+
 
 _DOCUMENT: Final = "appfn:AppFunction{}MetadataDocument"
 _TEXT: Final = "xs:string"

@@ -15,7 +15,16 @@ from audit.made_appfunctions import AppFunctionTexts, schema_file
 FORMATS: Final = ("mcp", "mmcp", "mobile-mcp", "appfunctions")
 _VERBS: Final = ("create", "get", "list", "delete", "search", "update", "send", "play")
 _THINGS: Final = ("note", "event", "message", "alarm", "song", "contact", "order", "file")
-_ODD_IDS: Final = ("a.b", "with space", "äöü", "x" * 130, "slash/ed", "UPPER-case", "1st", "com.example.Foo#bar")
+_ODD_IDS: Final = (
+    "a.b",
+    "with space",
+    "äöü",
+    "x" * 130,
+    "slash/ed",
+    "UPPER-case",
+    "1st",
+    "com.example.Foo#bar",
+)
 _PERMISSION: Final = "com.example.permission.CALL_TOOLS"
 
 
@@ -38,6 +47,7 @@ class _Maker:
     def __init__(self, random: Random, *, adversarial: bool) -> None:
         self.random = random
         self.adversarial = adversarial
+        self.schemas = made_schemas.Schemas(random, adversarial=adversarial)
 
     def chance(self, share: float) -> bool:
         return self.random.random() < share
@@ -71,9 +81,9 @@ class _Maker:
             tool["title"] = name.replace("_", " ").title()
         if self.chance(0.9):
             tool["description"] = self.text()
-        tool["inputSchema"] = made_schemas.input_schema(self.random, adversarial=self.adversarial)
+        tool["inputSchema"] = self.schemas.input_schema()
         if self.chance(0.4):
-            tool["outputSchema"] = made_schemas.output_schema(self.random, adversarial=self.adversarial)
+            tool["outputSchema"] = self.schemas.output_schema()
         if self.chance(0.4):
             hints = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
             tool["annotations"] = {hint: self.chance(0.5) for hint in hints if self.chance(0.4)}
@@ -140,7 +150,7 @@ class _Maker:
 
     def mmcp_tool(self, name: str, *, draft: bool) -> dict[str, Any]:
         tool: dict[str, Any] = {"name": name, "description": self.text()}
-        tool["parameters"] = made_schemas.input_schema(self.random, adversarial=self.adversarial)
+        tool["parameters"] = self.schemas.input_schema()
         if draft and self.chance(0.6):
             words = self.random.choice((("String",), ("string", "boolean"), ("Integer", "array", "object")))
             tool["return"] = dict(zip(made_schemas.names(self.random, len(words)), words, strict=True))
@@ -168,7 +178,11 @@ class _Maker:
         return files
 
     def capability(self, name: str) -> str:
-        attributes = {"id": name, "description": _resource_text(self.text()), "version": self.random.choice(("1", "1.0"))}
+        attributes = {
+            "id": name,
+            "description": _resource_text(self.text()),
+            "version": self.random.choice(("1", "1.0")),
+        }
         if self.adversarial:
             for key in ("description", "version"):
                 if self.chance(0.1):
@@ -189,7 +203,9 @@ class _Maker:
                 attributes["required"] = self.random.choice(("true", "false"))
             attributes["description"] = _resource_text(self.text())
             if self.adversarial and self.chance(0.15):
-                del attributes[self.random.choice(["description", "required"] if tag == "input" else ["description"])]
+                del attributes[
+                    self.random.choice(["description", "required"] if tag == "input" else ["description"])
+                ]
             stated = " ".join(f"{key}={quoteattr(value)}" for key, value in attributes.items())
             inner.append(f"<param {stated} />")
         return f"<{tag}>{''.join(inner)}</{tag}>"
@@ -205,9 +221,7 @@ class _Maker:
         )
         before = ""
         if self.chance(0.4):
-            before = (
-                '<property android:name="android.app.appfunctions.app_metadata" android:resource="@xml/app_metadata" />'
-            )
+            before = '<property android:name="android.app.appfunctions.app_metadata" android:resource="@xml/app_metadata" />'
         permission = BIND if not self.adversarial or self.chance(0.8) else _PERMISSION
         component = self.component("service", ".FunctionService", inner, permission=permission)
         files = self.manifest(component, before=before)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 from random import Random
 from typing import Any, Final
 
 Schema = dict[str, Any]
+
+_REFERENCE: Final = re.compile(r'"#/(?:\$defs|definitions)/([^"]*)"')
 
 NAMES: Final = (
     "title path query limit date start_date end_date kind status location tags owner note email url count amount "
@@ -18,16 +22,16 @@ _TEXTS: Final = (
     "ISO 8601 date, for example 2026-02-24",
     "Who receives it (comma separated)",
     "Unit of the amount",
-    "Use \"metric\" or \"imperial\"",
+    'Use "metric" or "imperial"',
     "Where it is; can't be empty",
 )
 ODD_TEXTS: Final = (
-    'quotes " and \' and \\backslash\\',
+    "quotes \" and ' and \\backslash\\",
     "two\nlines\tand a tab",
     "  blanks around  ",
     "emoji \U0001f600, umlauts äöü, \u4e2d\u6587",
     "<b>markup</b> & ]]> &amp; entities",
-    "[One of: \"a\"] brackets like a note",
+    '[One of: "a"] brackets like a note',
     "percent %1$s ${placeholder} {braces}",
     "x",
 )
@@ -46,7 +50,12 @@ ODD_NAMES: Final = (
     "x" * 70,
     "required",
 )
-_ENUMS: Final = (["low", "medium", "high"], ["celsius", "fahrenheit"], ["open", "closed", "all"], ["extract_text", "extract_images"])
+_ENUMS: Final = (
+    ["low", "medium", "high"],
+    ["celsius", "fahrenheit"],
+    ["open", "closed", "all"],
+    ["extract_text", "extract_images"],
+)
 
 
 def text(random: Random, *, odd: bool = False) -> str:
@@ -60,21 +69,22 @@ def names(random: Random, count: int, *, odd: bool = False) -> list[str]:
     return random.sample(pool, count)
 
 
-def input_schema(random: Random, *, adversarial: bool = False) -> Schema:
-    """Return the schema of a tool's arguments."""
-    if adversarial:
-        return AdversarialSchemas(random).root()
-    style = random.choice((Pydantic2, Pydantic1, Zod, ByHand))
-    return style(random).root()
+class Schemas:
+    """Makes the schemas of one server's tools: one style, and one content for each name of a definition."""
 
+    def __init__(self, random: Random, *, adversarial: bool) -> None:
+        self.random = random
+        style = AdversarialSchemas if adversarial else random.choice((Pydantic2, Pydantic1, Zod, ByHand))
+        self.inputs = style(random)
+        self.outputs = self.inputs if adversarial else random.choice((Pydantic2, ByHand))(random)
 
-def output_schema(random: Random, *, adversarial: bool = False) -> Schema:
-    """Return the schema of a tool's result: an object, as revision 2025-11-25 has it."""
-    if adversarial:
-        return AdversarialSchemas(random).root()
-    if random.random() < 0.15:
-        return {"type": "object"}
-    return Pydantic2(random).root() if random.random() < 0.6 else ByHand(random).root()
+    def input_schema(self) -> Schema:
+        """Return the schema of a tool's arguments."""
+        return self.inputs.root()
+
+    def output_schema(self) -> Schema:
+        """Return the schema of a tool's result: an object, as revision 2025-11-25 has it."""
+        return {"type": "object"} if self.random.random() < 0.1 else self.outputs.root()
 
 
 class ByHand:
@@ -89,9 +99,21 @@ class ByHand:
 
     def root(self) -> Schema:
         schema = self.model("root", 0)
-        if self.definitions:
-            schema[self.container()] = self.definitions
+        reached = self.reached(schema)
+        if reached:
+            schema[self.container()] = {name: self.definitions[name] for name in reached}
         return schema
+
+    def reached(self, schema: Schema) -> list[str]:
+        """Return the names of the definitions that a schema needs, in the order of their first use."""
+        pending, found = [schema], []
+        while pending:
+            for name in _REFERENCE.findall(json.dumps(pending.pop())):
+                known = name.replace("~1", "/").replace("~0", "~")
+                if known in self.definitions and known not in found:
+                    found.append(known)
+                    pending.append(self.definitions[known])
+        return found
 
     def container(self) -> str:
         return "$defs"
@@ -117,7 +139,9 @@ class ByHand:
         if depth < 2 and roll < 0.12:
             return self.nested(depth)
         if roll < 0.27:
-            return {"type": "array", "items": self.value(depth + 1)} if self.chance(0.85) else {"type": "array"}
+            return (
+                {"type": "array", "items": self.value(depth + 1)} if self.chance(0.85) else {"type": "array"}
+            )
         return self.scalar()
 
     def nested(self, depth: int) -> Schema:
@@ -262,13 +286,26 @@ class Zod(ByHand):
 class AdversarialSchemas(ByHand):
     """Schemas with every keyword, odd names and texts, recursion and several types at once."""
 
-    def root(self) -> Schema:
-        for name in ("Node", "a.b/c~d", "Ünï code"):
+    def __init__(self, random: Random) -> None:
+        super().__init__(random)
+        for name in ("Node", "a.b/c~d", "Odd code!"):
             if self.chance(0.4):
                 self.definitions[name] = {}
         for name in list(self.definitions):
             self.definitions[name] = self.model(name, 1)
-        return super().root()
+
+    def root(self) -> Schema:
+        schema = super().root()
+        if self.chance(0.2):
+            schema["properties"]["own"] = {"$ref": "#/$defs/Own"}
+            held = {
+                "type": "object",
+                "properties": {"a": self.random.choice(({"type": "string"}, {"type": "integer"}))},
+            }
+            schema.setdefault("$defs", {})["Own"] = held
+        if self.chance(0.1):
+            schema.setdefault("$defs", {})["Unused"] = {"type": "string", "maxLength": 3}
+        return schema
 
     def model(self, name: str, depth: int) -> Schema:
         del name
@@ -316,7 +353,11 @@ class AdversarialSchemas(ByHand):
             name = self.random.choice(list(self.definitions))
             return {"$ref": "#/$defs/" + name.replace("~", "~0").replace("/", "~1")}
         if roll < 0.8:
-            return {self.random.choice(("anyOf", "oneOf")): [self.value(depth + 1) for _ in range(self.random.randint(1, 3))]}
+            return {
+                self.random.choice(("anyOf", "oneOf")): [
+                    self.value(depth + 1) for _ in range(self.random.randint(1, 3))
+                ]
+            }
         if roll < 0.85:
             return {"allOf": [self.model("", depth + 1) for _ in range(self.random.randint(1, 2))]}
         if roll < 0.9:
@@ -325,7 +366,12 @@ class AdversarialSchemas(ByHand):
 
     def array(self, depth: int) -> Schema:
         schema: Schema = {"type": "array", "items": self.value(depth + 1)}
-        extra: tuple[Schema, ...] = ({"minItems": 1}, {"maxItems": 2}, {"uniqueItems": True}, {"minItems": 1, "maxItems": 3})
+        extra: tuple[Schema, ...] = (
+            {"minItems": 1},
+            {"maxItems": 2},
+            {"uniqueItems": True},
+            {"minItems": 1, "maxItems": 3},
+        )
         if self.chance(0.5):
             schema.update(self.random.choice(extra))
         return schema
@@ -363,7 +409,12 @@ class AdversarialSchemas(ByHand):
             {"type": "string", "not": {"const": "bad"}},
             {"type": "object"},
             {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}},
-            {"type": "object", "properties": {"k": {"const": 1}, "v": {"type": "string"}}, "if": {"required": ["k"]}, "then": {"required": ["v"]}},
+            {
+                "type": "object",
+                "properties": {"k": {"const": 1}, "v": {"type": "string"}},
+                "if": {"required": ["k"]},
+                "then": {"required": ["v"]},
+            },
             {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}]},
             {"type": "array", "items": {"type": "string"}, "contains": {"const": "x"}},
             {"type": "object", "properties": {"a": {"type": "string"}}, "dependentRequired": {"a": ["b"]}},

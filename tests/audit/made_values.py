@@ -40,11 +40,13 @@ class Instance:
     """A value, and the leaf that it violates; none for a valid one.
 
     Attributes:
+        base: The value before it was mutated.
         places: Pointers of the types that the changed part has: a reference, what it refers to, an alternative.
         trail: Pointers of the types around these.
     """
 
     value: Any
+    base: Any = None
     leaf: str = ""
     places: tuple[str, ...] = ()
     trail: tuple[str, ...] = ()
@@ -52,10 +54,17 @@ class Instance:
 
 @dataclass(slots=True)
 class ValueMaker:
-    """Makes values of types; `sites` are the parts of the last one."""
+    """Makes values of types.
+
+    Attributes:
+        definitions: What references name.
+        has_schemas: The types are JSON Schemas, where the format `int32` limits no value.
+        sites: The parts of the last value.
+    """
 
     random: Random
     definitions: Mapping[str, Shape]
+    has_schemas: bool = False
     sites: list[Site] = field(default_factory=list)
 
     def instances(self, shape: Shape, pointer: str, count: int) -> Iterator[Instance]:
@@ -97,15 +106,21 @@ class ValueMaker:
             return self.make_all(shape, pointer, path, around)
         return self.make_scalar(shape)
 
-    def make_object(self, shape: Shape, pointer: str, path: tuple[str | int, ...], around: tuple[str, ...]) -> Any:
+    def make_object(
+        self, shape: Shape, pointer: str, path: tuple[str | int, ...], around: tuple[str, ...]
+    ) -> Any:
         made: dict[str, Any] = {}
         for name, inner in shape.properties.items():
             is_deep = len(around) > _DEEPEST
             if name in shape.required or (not is_deep and self.random.random() < 0.7):
-                made[name] = self.make(inner, f"{pointer}/properties/{token(name)}/type", (*path, name), around)
+                made[name] = self.make(
+                    inner, f"{pointer}/properties/{token(name)}/type", (*path, name), around
+                )
         return made
 
-    def make_array(self, shape: Shape, pointer: str, path: tuple[str | int, ...], around: tuple[str, ...]) -> Any:
+    def make_array(
+        self, shape: Shape, pointer: str, path: tuple[str | int, ...], around: tuple[str, ...]
+    ) -> Any:
         least = shape.keywords.get("minItems", 0)
         count = max(least, 0 if len(around) > _DEEPEST else self.random.randint(0, 2))
         count = min(count, shape.keywords.get("maxItems", count))
@@ -119,7 +134,9 @@ class ValueMaker:
             return "x"
         return self.make(definition, f"/definitions/{token(shape.name or '')}", path, around)
 
-    def make_all(self, shape: Shape, pointer: str, path: tuple[str | int, ...], around: tuple[str, ...]) -> Any:
+    def make_all(
+        self, shape: Shape, pointer: str, path: tuple[str | int, ...], around: tuple[str, ...]
+    ) -> Any:
         made: dict[str, Any] = {}
         for position, part in enumerate(shape.parts):
             value = self.make(part, f"{pointer}/members/{position}", path, around)
@@ -154,12 +171,15 @@ class ValueMaker:
 
     def mutated(self, value: Any, site: Site) -> Instance | None:
         """Return a value with one part changed, and the leaf that the change violates."""
+        if not _has_part(value, site.path):
+            return None
         options = list(self.changes(site, _part(value, site.path)))
         if not options:
             return None
         word, part = self.random.choice(options)
         places = tuple(one.pointer for one in self.sites if one.path == site.path)
-        return Instance(_with_part(value, site.path, part), f"{site.pointer}/{word}", places, site.trail)
+        changed = _with_part(value, site.path, part)
+        return Instance(changed, value, f"{site.pointer}/{word}", places, site.trail)
 
     def changes(self, site: Site, part: Any) -> Iterator[tuple[str, Any]]:
         """Yield what a part may be changed into, with the leaf that speaks about it."""
@@ -169,13 +189,17 @@ class ValueMaker:
             return
         if site.path:
             yield "nullable", None
-            yield "kind", [part]
-            yield "kind", {"nested": part}
+            if shape.kind != "array":
+                yield "kind", [part]
+            if shape.kind != "object":
+                yield "kind", {"nested": part}
             yield "kind", 17 if isinstance(part, str | bool) else "words"
             yield "kind", 1.5
         if shape.enum is not None:
             yield "enum", 987 if isinstance(part, int) else "not-listed"
         yield from _out_of_range(shape)
+        if shape.kind == "int32" and not self.has_schemas:
+            yield "kind", 2**31
         if isinstance(part, dict):
             yield from _other_members(shape, part)
         if isinstance(part, list):
@@ -202,8 +226,6 @@ def _out_of_range(shape: Shape) -> Iterator[tuple[str, Any]]:
         yield "keywords/exclusiveMaximum", words["exclusiveMaximum"]
     if "multipleOf" in words:
         yield "keywords/multipleOf", words["multipleOf"] * 10 + 1
-    if shape.kind == "int32":
-        yield "kind", 2**31
 
 
 def _other_members(shape: Shape, part: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -230,10 +252,17 @@ def _other_lengths(shape: Shape, part: list[Any]) -> Iterator[tuple[str, Any]]:
 
 def _part(value: Any, path: tuple[str | int, ...]) -> Any:
     for step in path:
-        if isinstance(value, dict) and step not in value:
-            return None
         value = value[step]
     return value
+
+
+def _has_part(value: Any, path: tuple[str | int, ...]) -> bool:
+    """Return whether a value has a part there; what a later member of an all-of replaced is gone."""
+    try:
+        _part(value, path)
+    except (LookupError, TypeError):
+        return False
+    return True
 
 
 def _with_part(value: Any, path: tuple[str | int, ...], part: Any) -> Any:

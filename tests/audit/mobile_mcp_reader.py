@@ -79,7 +79,9 @@ def _read_parameters(element: Any, files: Files, *, is_output: bool) -> Shape:
     for one in element.iterfind("param"):
         name = text_of(one.get("name"), files) or ""
         word = one.get("type") or ""
-        shape = Shape(TYPE_WORDS.get(word.lower(), "string"), description=text_of(one.get("description"), files))
+        shape = Shape(
+            TYPE_WORDS.get(word.lower(), "string"), description=text_of(one.get("description"), files)
+        )
         if word.lower() not in TYPE_WORDS:
             shape.facts["mobile-mcp/word"] = word
         properties[name] = shape

@@ -17,7 +17,11 @@ WORDS: Final = {
     "array": "array",
     "object": "object",
 }
-_KIND_OF_FORMAT: Final = {("integer", "int32"): "int32", ("integer", "int64"): "int64", ("number", "float"): "float"}
+_KIND_OF_FORMAT: Final = {
+    ("integer", "int32"): "int32",
+    ("integer", "int64"): "int64",
+    ("number", "float"): "float",
+}
 _INT32: Final = (-(2**31), 2**31 - 1)
 _APPLICATORS: Final = ("oneOf", "anyOf", "allOf")
 _CONTAINERS: Final = ("$defs", "definitions")
@@ -35,7 +39,11 @@ def read_root(schema: Any, definitions: dict[str, Shape], notes: list[Any]) -> S
     """
     if not isinstance(schema, Mapping):
         return _Reader({}, notes).read(schema)
-    local = {f"#/{word}/{name}": (name, held) for word in _CONTAINERS for name, held in schema.get(word, {}).items()}
+    local = {
+        f"#/{word}/{name}": (name, held)
+        for word in _CONTAINERS
+        for name, held in schema.get(word, {}).items()
+    }
     names = {pointer: name for pointer, (name, _) in local.items()}
     read: dict[str, Shape] = {}
     for pointer, (name, held) in local.items():
@@ -49,7 +57,9 @@ def read_root(schema: Any, definitions: dict[str, Shape], notes: list[Any]) -> S
     if any(name != pointer.rpartition("/")[2] for pointer, name in names.items()):
         read = {names[pointer]: _Reader(names, notes).read(held) for pointer, (_, held) in local.items()}
     definitions.update(read)
-    return _Reader(names, notes).read({word: held for word, held in schema.items() if word not in _CONTAINERS})
+    return _Reader(names, notes).read(
+        {word: held for word, held in schema.items() if word not in _CONTAINERS}
+    )
 
 
 class _Reader:
@@ -163,8 +173,12 @@ def fold(shape: Shape) -> Shape:
     if shape.kind not in {"all-of", "one-of"} or len(shape.parts) != 1:
         return shape
     inner = shape.parts[0]
-    compete = [word for word in ("enum", "pattern", "format") if getattr(shape, word) and getattr(inner, word)]
-    compete += [word for word in shape.keywords if word in inner.keywords and word not in {"title", "default"}]
+    compete = [
+        word for word in ("enum", "pattern", "format") if getattr(shape, word) and getattr(inner, word)
+    ]
+    compete += [
+        word for word in shape.keywords if word in inner.keywords and word not in {"title", "default"}
+    ]
     if compete:
         return shape
     step = "members/0" if shape.kind == "all-of" else "alternatives/0"

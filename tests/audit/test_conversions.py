@@ -34,7 +34,10 @@ def seeds_of(block: int, target: str) -> range:
 def fail_with(problems: Iterable[tuple[int, Problem]]) -> None:
     found = list(problems)
     if found:
-        lines = [f"seed {seed}: {one.kind} {one.pointer} {one.code} {one.level} {one.detail}" for seed, one in found]
+        lines = [
+            f"seed {seed}: {one.kind} {one.pointer} {one.code} {one.level} {one.detail}"
+            for seed, one in found
+        ]
         pytest.fail("\n".join([f"{len(found)} problems", *lines[:SHOWN]]), pytrace=False)
 
 
