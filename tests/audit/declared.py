@@ -77,6 +77,7 @@ class Declared:
 
     Attributes:
         definitions: Named types of all tools.
+        facts: What only the protocol has, by the pointer steps of `extensions`.
         notes: JSON values without a meaning in the protocol (`_meta`, keywords that start with `x-`), in
             which a converter may keep what the protocol has no field for.
     """
@@ -90,6 +91,7 @@ class Declared:
     access: dict[str, Any] = field(default_factory=dict)
     definitions: dict[str, Shape] = field(default_factory=dict)
     tools: list[Tool] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
     notes: list[Any] = field(default_factory=list)
 
 
@@ -168,6 +170,8 @@ def leaves_of(declared: Declared, kept: Iterable[str] = ()) -> dict[str, Any]:
             found[f"/{word}"] = getattr(declared, word)
     for word, value in declared.access.items():
         found[f"/access/{word}"] = value
+    for word, value in declared.facts.items():
+        found[f"/extensions/{word}"] = value
     for position, tool in enumerate(declared.tools):
         found.update(_leaves_of_tool(tool, f"/capabilities/{position}"))
     for pointer, shape in shapes_of(declared, kept):

@@ -187,7 +187,10 @@ class ValueMaker:
         if shape.kind in {"ref", "all-of"}:
             yield "nullable", None
             return
-        if site.path:
+        is_listed = shape.kind == "any" and ("const" in shape.keywords or shape.enum is not None)
+        if is_listed:
+            yield ("enum" if shape.enum is not None else "keywords/const"), ["another", "kind"]
+        elif site.path:
             yield "nullable", None
             if shape.kind != "array":
                 yield "kind", [part]

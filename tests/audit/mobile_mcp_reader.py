@@ -51,6 +51,9 @@ def read_mobile_mcp(files: Files) -> Declared:
         description=_text(service, "mobile.mcp.tool.description", files),
         access=component_access(service, files),
     )
+    foreground = attribute(service, "foregroundServiceType")
+    if foreground is not None:
+        declared.facts["mobile-mcp/foregroundServiceType"] = foreground
     root = etree.fromstring(files[f"res/{resource.removeprefix('@')}.xml"].encode())
     declared.tools.extend(_read_capability(one, files) for one in root.iterfind("capability"))
     return declared
