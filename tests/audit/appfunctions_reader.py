@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from lxml import etree
@@ -43,7 +44,12 @@ _METADATA_SPACES: Final = (
     "{http://schemas.android.com/apk/res-auto}",
     "{http://schemas.android.com/apk/androidx.appfunctions}",
 )
-_FACTS: Final = ("schemaCategory", "schemaName", "schemaVersion", "isCompatEnforcementEnabled")
+_FACTS: Final[dict[str, Callable[[str], Any]]] = {
+    "schemaCategory": str,
+    "schemaName": str,
+    "schemaVersion": int,
+    "isCompatEnforcementEnabled": lambda word: word == "true",
+}
 
 
 def read_appfunctions(files: Files) -> Declared:
@@ -104,7 +110,7 @@ def _read_function(element: Any) -> Tool:
     for word in _FACTS:
         stated = _word(element, word)
         if stated is not None:
-            function.facts[f"appfunctions/{word}"] = int(stated) if word == "schemaVersion" else stated
+            function.facts[f"appfunctions/{word}"] = _FACTS[word](stated)
     properties: dict[str, Shape] = {}
     required: set[str] = set()
     for entry in element.iterfind("parameters"):

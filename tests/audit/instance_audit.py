@@ -9,7 +9,17 @@ from typing import Any, Final
 
 from audit.acceptance import Accepts, acceptance_of, accepts_anything
 from audit.declared import Declared, Shape, shapes_of, token
-from audit.findings import LEVELS, SCHEMA_WORDS, Finding, is_below, place_of, reaches, says_same, split, without_suffix
+from audit.findings import (
+    LEVELS,
+    SCHEMA_WORDS,
+    Finding,
+    is_below,
+    place_of,
+    reaches,
+    says_same,
+    split,
+    without_suffix,
+)
 from audit.leaf_audit import Comparison, Problem
 from audit.made_values import Instance, ValueMaker
 

@@ -85,7 +85,8 @@ def read_mmcp(files: Files) -> Declared:
         access=component_access(activity, files),
     )
     for tool in document["tools"]:
-        schema = tool.get("parameters", {"type": "object"})
+        # Parameters are always sent as a JSON object, so an empty schema is one without properties.
+        schema = tool.get("parameters") or {"type": "object"}
         declared.tools.append(
             Tool(
                 id=tool["name"],

@@ -212,7 +212,9 @@ def test_a_pointer_is_split_at_its_type() -> None:
         ("/definitions/D/properties/a/type/kind", "/definitions/D/properties/b/type/kind", False),
     ],
 )
-def test_a_finding_speaks_of_its_leaf_and_of_what_it_replaces(finding: str, leaf: str, expected: bool) -> None:  # noqa: FBT001
+def test_a_finding_speaks_of_its_leaf_and_of_what_it_replaces(
+    finding: str, leaf: str, expected: bool
+) -> None:  # noqa: FBT001
     assert speaks_of(finding, leaf) is expected
 
 
@@ -264,7 +266,9 @@ def declared(description: str, **properties: Shape) -> Declared:
         ),
     ],
 )
-def test_differences_and_findings_are_held_against_each_other(findings: tuple[str, ...], kinds: list[str]) -> None:
+def test_differences_and_findings_are_held_against_each_other(
+    findings: tuple[str, ...], kinds: list[str]
+) -> None:
     source = declared("T", a=Shape("string", enum=["x"]), b=Shape("string"))
     target = declared('T ["x"]', a=Shape("string"), b=Shape("string"))
     reported = [Finding("c", "widened", one, "") for one in findings]

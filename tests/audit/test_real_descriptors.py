@@ -64,13 +64,20 @@ def descriptors_of_corpus(corpus: Path) -> Iterator[tuple[str, Descriptor]]:
     """Yield each descriptor that has the form of a default dialect, in an app of its own."""
     for path in sorted((corpus / "mobile_mcp").glob("*.xml")):
         if root_of(path) == "mobile-mcp-capabilities":
-            files = {"AndroidManifest.xml": _MANIFEST.format(_MOBILE_MCP), "res/xml/capabilities.xml": text_of(path)}
+            files = {
+                "AndroidManifest.xml": _MANIFEST.format(_MOBILE_MCP),
+                "res/xml/capabilities.xml": text_of(path),
+            }
             yield path.name, Descriptor("mobile-mcp", files)
     for path in sorted((corpus / "mmcp").glob("*mMCP_manifest.json")):
         value = quoteattr(text_of(path).replace("\\", "\\\\").replace("'", "\\'"))
         yield path.name, Descriptor("mmcp", {"AndroidManifest.xml": _MANIFEST.format(_MMCP.format(value))})
     for path in sorted((corpus / "appfunctions").glob("*.xml")):
-        if root_of(path) == "appfunctions" and "<response>" in text_of(path) and "<functionId>" in text_of(path):
+        if (
+            root_of(path) == "appfunctions"
+            and "<response>" in text_of(path)
+            and "<functionId>" in text_of(path)
+        ):
             files = {
                 "AndroidManifest.xml": _MANIFEST.format(_APPFUNCTIONS),
                 "assets/f.xml": text_of(path),
@@ -91,7 +98,11 @@ def problems_of(descriptor: Descriptor, folder: Path) -> list[str]:
         conversion = convert(descriptor, read_by_droidgate(descriptor, folder), target)
         source, written = read_by_specification(descriptor), read_by_specification(conversion.target)
         sides = compare(source, written, conversion.findings, conversion.renamed)
-        problems = [*problems_of_leaves(sides), *problems_of_instances(sides, 0), *problems_of_visibility(sides)]
+        problems = [
+            *problems_of_leaves(sides),
+            *problems_of_instances(sides, 0),
+            *problems_of_visibility(sides),
+        ]
         found.extend(f"{target}: {one}" for one in problems)
     return found
 
