@@ -35,8 +35,8 @@ def problems_of_instances(compared: Comparison, seed: int) -> Iterator[Problem]:
     for root in _roots(compared):
         for instance in maker.instances(root.shape, root.pointer, VALUES_OF_A_SCHEMA):
             threshold = root.harm(instance.value)
-            # A mutated value says something of its place only where the value before it was taken alike.
-            if threshold and not (instance.leaf and root.harm(instance.base)):
+            # A mutated value says something of its place only where both sides take the value before it.
+            if threshold and (not instance.leaf or root.is_taken_by_both(instance.base)):
                 yield from _judge(compared, root.pointer, instance, threshold)
 
 
@@ -50,10 +50,18 @@ class _Root:
     by_source: Accepts
     by_target: Accepts
 
+    def is_taken_by_both(self, value: Any) -> bool:
+        """Return whether source and target accept a value."""
+        return self.by_source(value) and self.by_target(self.written(value))
+
+    def written(self, value: Any) -> Any:
+        """Return a value as the target has it."""
+        return written_value(self.compared, value, self.shape, self.pointer)
+
     def harm(self, value: Any) -> str:
         """Return `widened` or `narrowed` where the target decides otherwise about a value, else no text."""
         is_taken = self.by_source(value)
-        if is_taken == self.by_target(written_value(self.compared, value, self.shape, self.pointer)):
+        if is_taken == self.by_target(self.written(value)):
             return ""
         return "narrowed" if is_taken else "widened"
 
@@ -127,7 +135,8 @@ def _renamed(compared: Comparison, value: Any, shape: Shape | None, pointer: str
 
 def _judge(compared: Comparison, root: str, instance: Instance, threshold: str) -> Iterator[Problem]:
     about = [one for one in compared.findings if one.level != "security" and _is_about(one, root, instance)]
-    leaf = without_suffix(instance.leaf)
+    # Fewer values are taken for what a leaf allows, more for what it forbids; a leaf that is not there allows none.
+    leaf = without_suffix(instance.leaf) if threshold == "widened" or instance.leaf in compared.before else ""
     at_leaf = [one for one in about if leaf and says_same(without_suffix(one.pointer), leaf)]
     gravest = max(at_leaf or about, key=lambda one: LEVELS.index(one.level), default=None)
     if gravest is None:
@@ -144,6 +153,9 @@ def _is_about(finding: Finding, root: str, instance: Instance) -> bool:
         return is_below(pointer, root) or pointer.startswith("/definitions/")
     own = place_of(instance.leaf)
     places = [own] if instance.leaf.endswith("/required") else [own, *instance.places]
+    # What one alternative refuses another may take.
+    around = [own, *instance.places, *instance.trail]
+    places += [one.partition("/alternatives/")[0] for one in around if "/alternatives/" in one]
     if any(is_below(pointer, without_suffix(one)) for one in places):
         return True
     node, word = split(pointer)
