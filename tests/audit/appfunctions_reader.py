@@ -128,7 +128,7 @@ def _read_function(element: Any) -> Tool:
 def _described(shape: Shape, text: str | None) -> Shape:
     """Return a type with the description of its parameter, in front of that of a choice's only member."""
     if text is not None:
-        inner = [shape.description] if shape.folded and shape.description else []
+        inner = [shape.description] if shape.levels and shape.description else []
         shape.description = " ".join([text, *inner])
     return shape
 

@@ -18,12 +18,13 @@ class Shape:
     """A type: what values it has.
 
     Attributes:
-        parts: The members of an all-of, or the alternatives of a one-of.
+        parts: The members of an all-of, or the alternatives of a one-of; null is told by `nullable`.
         exclusive: Exactly one alternative of a one-of applies, not several.
         name: The definition that a ref names.
         keywords: JSON Schema keywords that have no attribute here.
         facts: What only its own protocol has, by the pointer steps of `extensions`.
-        folded: Pointer steps that this type is written in and that mean nothing, such as `alternatives/0`.
+        levels: What pointer steps into choices mean, from the outermost: the empty text for the type itself (a
+            choice of one), `nullable` for an alternative that only allows null, or the step without those.
     """
 
     kind: str
@@ -41,7 +42,7 @@ class Shape:
     name: str | None = None
     class_name: str | None = None
     facts: dict[str, Any] = field(default_factory=dict)
-    folded: str = ""
+    levels: list[dict[str, str]] = field(default_factory=list)
 
     def steps(self) -> Iterator[tuple[str, Shape]]:
         """Yield each inner type with the pointer steps to it."""
@@ -125,13 +126,37 @@ def leaves_of_shape(shape: Shape, pointer: str) -> Iterator[tuple[str, Any]]:
         yield from leaves_of_shape(inner, f"{pointer}/{steps}")
 
 
-def folded_steps(shape: Shape, pointer: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the pointers of types that are written inside choices of one, with the steps to leave out."""
-    steps_left_out = [one for one in shape.folded.split(";") if one]
-    if steps_left_out:
-        yield pointer, steps_left_out
-    for steps, inner in shape.steps():
-        yield from folded_steps(inner, f"{pointer}/{steps}")
+@dataclass(slots=True)
+class Spelling:
+    """How a source writes its choices, for pointers that follow the writing: the levels of each type."""
+
+    levels: dict[str, list[dict[str, str]]] = field(default_factory=dict)
+
+    def add(self, shape: Shape, pointer: str) -> None:
+        """Add a root type."""
+        if shape.levels:
+            self.levels[pointer] = shape.levels
+        for steps, inner in shape.steps():
+            self.add(inner, f"{pointer}/{steps}")
+
+    def placed(self, pointer: str) -> str:
+        """Return a pointer without the steps of choices of one, and with alternatives counted as here."""
+        depths: dict[str, int] = {}
+        built = ""
+        for part in pointer.split("/")[1:]:
+            built = f"{built}/{part}"
+            node, _, step = built.rpartition("/")
+            node, _, word = node.rpartition("/")
+            left = self.levels.get(node, [])[depths.get(node, 0) :]
+            meaning = left[0].get(f"{word}/{step}") if left else None
+            if meaning == "":
+                depths[node] = depths.get(node, 0) + 1
+                built = node
+            elif meaning == "nullable":
+                return f"{node}/nullable"
+            elif meaning is not None:
+                built = f"{node}/{meaning}"
+        return built
 
 
 def shapes_of(declared: Declared, kept: Iterable[str] = ()) -> Iterator[tuple[str, Shape]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -90,25 +89,6 @@ def is_below(pointer: str, node: str) -> bool:
     return pointer == node or pointer.startswith(f"{node}/")
 
 
-def without_folds(pointer: str, folded: Mapping[str, Sequence[str]]) -> str:
-    """Return a pointer without the steps of choices that have one member only.
-
-    Args:
-        pointer: A pointer into a source as it is written.
-        folded: The steps to leave out, in order, by the pointer (without folds) of the type they start at.
-    """
-    left = {node: list(steps) for node, steps in folded.items()}
-    built = ""
-    for part in pointer.split("/")[1:]:
-        built = f"{built}/{part}"
-        node, _, step = built.rpartition("/")
-        node, _, word = node.rpartition("/")
-        if left.get(node, [])[:1] == [f"{word}/{step}"]:
-            del left[node][0]
-            built = node
-    return built
-
-
 def says_same(finding: str, leaf: str) -> bool:
     """Return whether two pointers are equal, or both say what kind of value one type has."""
     (node, word), (leaf_node, leaf_word) = split(finding), split(leaf)
@@ -119,7 +99,7 @@ def speaks_of(finding: str, leaf: str) -> bool:
     """Return whether a finding at one pointer is about a leaf at another.
 
     It is where both are equal; where both say what kind of value a type has, in different words; and where
-    the finding replaces the whole type that the leaf is in, or the leaf is a keyword that holds the type.
+    one is a keyword that holds the type of the other as it is written.
     """
     if says_same(finding, leaf):
         return True
@@ -127,10 +107,8 @@ def speaks_of(finding: str, leaf: str) -> bool:
     if node == leaf_node:
         return False
     if is_below(leaf_node, node):
-        return word == "kind" or word in SCHEMA_WORDS
-    if is_below(node, leaf_node):
-        return leaf_word == "kind" or leaf_word in SCHEMA_WORDS
-    return False
+        return word in SCHEMA_WORDS
+    return is_below(node, leaf_node) and leaf_word in SCHEMA_WORDS
 
 
 def _says_shape(word: str) -> bool:

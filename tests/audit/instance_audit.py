@@ -8,6 +8,7 @@ from random import Random
 from typing import Any, Final
 
 from audit.acceptance import Accepts, acceptance_of, accepts_anything
+from audit.comparison import Comparison
 from audit.declared import Declared, Shape, shapes_of, token
 from audit.findings import (
     LEVELS,
@@ -20,7 +21,7 @@ from audit.findings import (
     split,
     without_suffix,
 )
-from audit.leaf_audit import Comparison, Problem
+from audit.leaf_audit import Problem
 from audit.made_values import Instance, ValueMaker
 
 VALUES_OF_A_SCHEMA: Final = 24

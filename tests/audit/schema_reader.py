@@ -131,11 +131,16 @@ class _Reader:
         parts = [self.read(one) for one in left.pop(word)]
         if word == "allOf":
             return Shape("all-of", parts=parts)
-        named = [one for one in parts if one != Shape("null")]
-        nullable = len(named) < len(parts)
-        if not named:
+        positions = [position for position, one in enumerate(parts) if one != Shape("null")]
+        if not positions:
             return Shape("null")
-        return Shape("one-of", parts=named, exclusive=word == "oneOf", nullable=nullable)
+        return Shape(
+            "one-of",
+            parts=[parts[position] for position in positions],
+            exclusive=word == "oneOf",
+            nullable=len(positions) < len(parts),
+            levels=_levels_without_null(len(parts), positions),
+        )
 
     def read_enum(self, left: dict[str, Any], shape: Shape) -> None:
         """Take `enum`; null is allowed only where it is listed, too."""
@@ -150,6 +155,13 @@ class _Reader:
     def name_of(self, reference: str) -> str:
         decoded = unquote(reference).replace("~1", "/").replace("~0", "~")
         return self.names.get(decoded, self.names.get(reference, decoded))
+
+
+def _levels_without_null(count: int, positions: list[int]) -> list[dict[str, str]]:
+    """Return what the steps of alternatives mean where those that are null do not count."""
+    level = {f"alternatives/{one}": "nullable" for one in range(count) if one not in positions}
+    level.update({f"alternatives/{one}": f"alternatives/{number}" for number, one in enumerate(positions)})
+    return [level] if len(positions) < count else []
 
 
 def _scalar_kind(word: str, left: dict[str, Any]) -> str:
@@ -181,8 +193,12 @@ def fold(shape: Shape) -> Shape:
     ]
     if compete:
         return shape
-    step = "members/0" if shape.kind == "all-of" else "alternatives/0"
-    inner.folded = f"{step};{inner.folded}"
+    (step, _), *_ = shape.steps()
+    own = shape.levels[0] if shape.levels else {step: step}
+    inner.levels = [
+        {written: "" if counted == step else counted for written, counted in own.items()},
+        *inner.levels,
+    ]
     inner.nullable = inner.nullable or shape.nullable
     texts = [one for one in (shape.description, inner.description) if one is not None]
     inner.description = " ".join(texts) if texts else None

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from audit.comparison import Comparison, compare
 from audit.conversions import TARGETS, convert, read_by_droidgate, read_by_specification
 from audit.instance_audit import problems_of_instances, problems_of_visibility
-from audit.leaf_audit import Comparison, Problem, compare, problems_of_leaves
+from audit.leaf_audit import Problem, problems_of_leaves
 from audit.made_descriptors import FORMATS, Descriptor, made_descriptor
 
 PAIRS = [(source, target) for source in FORMATS for target in TARGETS]

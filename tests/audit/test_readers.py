@@ -11,10 +11,11 @@ import pytest
 from audit.acceptance import Declaration
 from audit.android_reader import resource_values, text_of
 from audit.appfunctions_reader import read_appfunctions
-from audit.declared import Declared, Shape, leaves_of
-from audit.findings import Finding, Renamed, speaks_of, split, without_folds
+from audit.comparison import compare
+from audit.declared import Declared, Shape, Spelling, leaves_of
+from audit.findings import Finding, Renamed, speaks_of, split
 from audit.json_tool_readers import read_mcp, read_mmcp
-from audit.leaf_audit import compare, problems_of_leaves
+from audit.leaf_audit import problems_of_leaves
 from audit.mobile_mcp_reader import read_mobile_mcp
 from audit.schema_reader import read_root
 
@@ -191,8 +192,28 @@ def test_a_schema_has_one_kind(schema: Any, kind: str, nullable: bool) -> None: 
 def test_a_choice_of_one_is_read_as_its_member_and_findings_about_it_are_found() -> None:
     shape = shape_of({"anyOf": [{"allOf": [{"type": "string", "enum": ["a"]}]}, {"type": "null"}]})
     assert shape.enum == ["a"]
-    folded = {"/definitions/D": shape.folded.split(";")[:2]}
-    assert without_folds("/definitions/D/alternatives/0/members/0/enum", folded) == "/definitions/D/enum"
+    spelling = Spelling()
+    spelling.add(shape, "/definitions/D")
+    assert spelling.placed("/definitions/D/alternatives/0/members/0/enum") == "/definitions/D/enum"
+    assert spelling.placed("/definitions/D/alternatives/1/kind") == "/definitions/D/nullable"
+
+
+def test_a_choice_inside_a_choice_of_one_keeps_its_alternatives() -> None:
+    inner = {"anyOf": [{"type": "string"}, {"type": "integer", "multipleOf": 5}]}
+    spelling = Spelling()
+    spelling.add(shape_of({"anyOf": [inner, {"type": "null"}]}), "/definitions/D")
+    place = "/definitions/D/alternatives/0/alternatives/1/keywords/multipleOf"
+    assert spelling.placed(place) == "/definitions/D/alternatives/1/keywords/multipleOf"
+    assert spelling.placed("/definitions/D/alternatives/1/kind") == "/definitions/D/nullable"
+
+
+def test_alternatives_are_counted_without_null() -> None:
+    spelling = Spelling()
+    spelling.add(
+        shape_of({"anyOf": [{"type": "null"}, {"type": "string"}, {"type": "boolean"}]}), "/definitions/D"
+    )
+    assert spelling.placed("/definitions/D/alternatives/2/kind") == "/definitions/D/alternatives/1/kind"
+    assert spelling.placed("/definitions/D/alternatives/0/kind") == "/definitions/D/nullable"
 
 
 def test_a_pointer_is_split_at_its_type() -> None:
@@ -206,7 +227,8 @@ def test_a_pointer_is_split_at_its_type() -> None:
     [
         ("/definitions/D/kind", "/definitions/D/kind", True),
         ("/definitions/D/keywords/type", "/definitions/D/kind", True),
-        ("/definitions/D/kind", "/definitions/D/properties/a/type/enum", True),
+        ("/definitions/D/keywords/anyOf", "/definitions/D/alternatives/0/enum", True),
+        ("/definitions/D/kind", "/definitions/D/properties/a/type/enum", False),
         ("/definitions/D/description", "/definitions/D/kind", False),
         ("/definitions/D/keywords/additionalProperties", "/definitions/D/properties/a/required", False),
         ("/definitions/D/properties/a/type/kind", "/definitions/D/properties/b/type/kind", False),

@@ -9,9 +9,10 @@ from xml.sax.saxutils import quoteattr
 import pytest
 from lxml import etree
 
+from audit.comparison import compare
 from audit.conversions import TARGETS, convert, read_by_droidgate, read_by_specification
 from audit.instance_audit import problems_of_instances, problems_of_visibility
-from audit.leaf_audit import compare, problems_of_leaves
+from audit.leaf_audit import problems_of_leaves
 from audit.made_appfunctions import schema_file
 from audit.made_descriptors import Descriptor
 from requirements_of_tests import CHECKOUT, require
