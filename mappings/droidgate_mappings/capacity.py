@@ -61,7 +61,8 @@ class Capacity(Frozen):
         types: Kind of type -> how it is written.
         nested: Types inside a parameter (items, properties, members, alternatives, references) are carried.
         exclusive_only: A one-of is always exclusive.
-        one_of_class: Class name that is written for a one-of without one, where it must have one.
+        one_of_class: Class name that is written for a one-of without one, where it must have one; its
+            alternatives without names get this name and their position.
         items_required: An array always says of what.
         type_descriptions: `all` types have one, or only `top` ones (parameters, outputs), or `none`.
         type_description_required: Parameters and outputs must have one; their name is written where they have
@@ -71,6 +72,9 @@ class Capacity(Frozen):
             JSON text.
         nullable: Nullability is carried.
         nullable_definitions: Nullability of a definition itself, not of a reference to it, is carried.
+        nullable_members: Nullability of the parts of choices and combinations is carried.
+        nullable_items: Nullability of an array's items is carried.
+        nested_arrays: An array may hold arrays; else the inner ones are written as JSON text.
         keywords: JSON Schema keywords are carried.
         implicit: A type that names no type is carried as such.
         enum_values: `any` values, or only those `matching` the type's kind.
@@ -115,6 +119,9 @@ class Capacity(Frozen):
     records_only: bool = False
     nullable: bool = True
     nullable_definitions: bool = True
+    nullable_members: bool = True
+    nullable_items: bool = True
+    nested_arrays: bool = True
     keywords: bool = True
     implicit: bool = True
     enum_values: Literal["any", "matching"] = "any"

@@ -86,6 +86,9 @@ def random_capacity(random: Random) -> Capacity:
             and types["string"]["written_as"] == "string"
             and random.random() < 0.3,
             "nullable": random.random() < 0.6,
+            "nullable_members": is_schema or random.random() < 0.7,
+            "nullable_items": is_schema or random.random() < 0.7,
+            "nested_arrays": is_schema or types["string"]["written_as"] != "string" or random.random() < 0.7,
             "keywords": is_schema or random.random() < 0.5,
             "implicit": random.random() < 0.5,
             "enum_values": random.choice(("any", "matching")),

@@ -107,6 +107,15 @@ def test_the_permission_that_callers_need_is_kept(
     assert _findings(fitted).get("/access/permission") == finding
 
 
+def test_a_service_that_is_new_to_its_functions_requires_that_only_android_binds_it() -> None:
+    dialect = load_format_tables("appfunctions").dialects[0]
+    assert dialect.capacity is not None
+    provider = Provider(protocol="appfunctions", dialect="app-level", capabilities=(Capability(id="c"),))
+    fitted = fit_provider(provider, dialect.capacity, "appfunctions", "v2")
+    assert fitted.provider.access.permission == BIND
+    assert _findings(fitted) == {"/access/permission": ("permission-translated", Level.RENAMED)}
+
+
 def test_a_component_that_does_not_state_exported_is_written_as_exported() -> None:
     fitted = _fit("mmcp", "mobile-mcp", ComponentAccess(exported=None))
     assert fitted.provider.access.exported is True

@@ -289,10 +289,18 @@ def test_a_reference_to_what_is_not_declared_becomes_any_value_and_is_told(forma
 
 def test_a_reference_to_what_another_file_declares_stays_in_app_functions() -> None:
     capability = Capability(id="find", output=RefType(name="a.Note"))
-    before = Provider(protocol="test", package="a", capabilities=(capability,))
+    before = Provider(protocol="appfunctions", dialect="v2", package="a", capabilities=(capability,))
     target, dialect = find_format("appfunctions")
-    assert target.write is not None
-    assert target.write(before, dialect).provider.capabilities[0].output == RefType(name="a.Note")
+    assert dialect.capacity is not None
+    fitted = fit_provider(before, dialect.capacity, target.id, dialect.id)
+    assert fitted.provider.capabilities[0].output == RefType(name="a.Note")
+    other = fit_provider(
+        before.model_copy(update={"protocol": "test"}), dialect.capacity, target.id, dialect.id
+    )
+    assert other.provider.capabilities[0].output == ScalarType(kind="string")
+    assert ("/capabilities/0/output/name", "reference-dropped") in {
+        (one.pointer, one.code) for one in other.findings
+    }
 
 
 @pytest.mark.parametrize(
@@ -335,3 +343,25 @@ def test_an_unknown_type_word_and_a_deprecation_are_told_in_the_descriptions() -
         "/capabilities/0/extensions/appfunctions/deprecation": Level.MOVED,
         "/capabilities/0/input/properties/day/type/extensions/mobile-mcp/word": Level.MOVED,
     }
+
+
+def test_references_in_all_directions_do_not_take_more_than_one_look_each() -> None:
+    names = [f"D{number}" for number in range(60)]
+    everywhere = tuple(RefType(name=name) for name in names)
+    definitions: dict[str, Type] = {
+        name: (AllOfType if position % 2 else OneOfType).model_validate(
+            {"members" if position % 2 else "alternatives": everywhere}
+        )
+        for position, name in enumerate(names)
+    }
+    provider = _provider(
+        Capability(
+            id="tool", description="d", input=ObjectType(properties={"p": Property(type=everywhere[0])})
+        ),
+        definitions=definitions,
+    )
+    for target in ("mobile-mcp", "appfunctions", "mmcp", "mcp"):
+        one, dialect = find_format(target)
+        assert dialect.capacity is not None
+        fitted = fit_provider(provider, dialect.capacity, one.id, dialect.id)
+        assert [capability.id for capability in fitted.provider.capabilities] == ["tool"]

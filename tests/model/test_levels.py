@@ -186,6 +186,41 @@ def test_objects_with_properties_stay_what_they_are_for_app_functions(one: Type)
     assert "/kind" not in _levels(one, "appfunctions+v2")
 
 
+def test_an_array_of_arrays_is_an_array_of_texts_for_app_functions() -> None:
+    levels = _levels(ArrayType(items=ArrayType(items=STRING)), "appfunctions+v2")
+    assert levels["/items/kind"] == ("kind-changed", Level.NARROWED)
+
+
+def test_null_items_are_narrowed_for_app_functions() -> None:
+    levels = _levels(ArrayType(items=ScalarType(kind="string", nullable=True)), "appfunctions+v2")
+    assert levels["/items/nullable"] == ("nullable-moved", Level.NARROWED)
+
+
+@pytest.mark.parametrize(
+    ("one", "lifted"),
+    [
+        (OneOfType(alternatives=(RECORD, RECORD.model_copy(update={"nullable": True}))), True),
+        (AllOfType(members=(RECORD, RECORD.model_copy(update={"nullable": True}))), False),
+    ],
+    ids=["choice", "combination"],
+)
+def test_a_choice_allows_null_where_an_alternative_does_and_a_combination_where_each_member_does(
+    one: Type,
+    lifted: bool,  # noqa: FBT001
+) -> None:
+    levels = _levels(one, "appfunctions+v2")
+    part = "/alternatives/1/nullable" if isinstance(one, OneOfType) else "/members/1/nullable"
+    assert levels[part] == ("nullable-moved", Level.RENAMED)
+    assert ("/nullable" in levels) == lifted
+
+
+def test_alternatives_get_class_names_by_which_jetpack_chooses() -> None:
+    levels = _levels(OneOfType(alternatives=(RECORD, RefType(name="Record"))), "appfunctions+v2")
+    assert levels["/qualified_name"] == ("field-defaulted", Level.DEFAULTED)
+    assert levels["/alternatives/0/qualified_name"] == ("field-defaulted", Level.DEFAULTED)
+    assert "/alternatives/1/qualified_name" not in levels
+
+
 def test_notes_leave_out_what_does_not_help_a_caller() -> None:
     inner = ScalarType(
         kind="string", description="Who", keywords={"title": "A", "minLength": 2, "x-order": 1}

@@ -8,7 +8,7 @@ from typing import Final, get_args
 
 from droidgate.cli.documents import Matrix, MatrixCell, MatrixRow
 from droidgate.fit.harm import kind_level
-from droidgate.fit.types import blank_type
+from droidgate.fit.structure import blank_type
 from droidgate.formats import Format
 from droidgate.model.findings import Level
 from droidgate.model.types import TYPE_KINDS
@@ -195,11 +195,20 @@ def _optional_outputs(capacity: Capacity) -> MatrixCell:
 def _nullable(capacity: Capacity) -> MatrixCell:
     if not capacity.nullable:
         return _in_text(capacity, Level.NARROWED)
-    return _YES if capacity.nullable_definitions else _cell("yes", "not of definitions")
+    lacks = [
+        word
+        for word, is_carried in (
+            ("definitions", capacity.nullable_definitions),
+            ("items of arrays", capacity.nullable_items),
+            ("parts of choices", capacity.nullable_members),
+        )
+        if not is_carried
+    ]
+    return _cell("yes", f"not of {', '.join(lacks)}") if lacks else _YES
 
 
 def _dangling(capacity: Capacity) -> MatrixCell:
-    return _YES if capacity.dangling_references else _cell(Level.DROPPED)
+    return _cell("yes", "of its own format") if capacity.dangling_references else _cell(Level.DROPPED)
 
 
 def _definition_names(capacity: Capacity) -> MatrixCell:
@@ -216,6 +225,12 @@ def _definitions(capacity: Capacity) -> MatrixCell:
 
 def _arrays_of_anything(capacity: Capacity) -> MatrixCell:
     return _cell(Level.NARROWED, "string") if capacity.items_required else _YES
+
+
+def _nested_arrays(capacity: Capacity) -> MatrixCell:
+    if not capacity.nested:
+        return _in_text(capacity)
+    return _YES if capacity.nested_arrays else _cell(Level.NARROWED, "JSON text")
 
 
 def _free_objects(capacity: Capacity) -> MatrixCell:
@@ -311,6 +326,7 @@ FEATURES: Final = (
     _feature("output", "the types of inputs", _output_types, "outputs"),
     *(_feature("type", kind, _kind(kind), "types", "nested") for kind in TYPE_KINDS),
     _feature("type", "array of anything", _arrays_of_anything, "items_required"),
+    _feature("type", "array of arrays", _nested_arrays, "nested_arrays"),
     _feature("type", "object without properties", _free_objects, "records_only"),
     _feature("type", "several alternatives at once", _several_alternatives, "exclusive_only"),
     _feature(
@@ -323,7 +339,15 @@ FEATURES: Final = (
         _feature("constraint", name, _constraint(name), "types", "enum_values")
         for name in get_args(Constraint)
     ),
-    _feature("constraint", "null allowed", _nullable, "nullable", "nullable_definitions"),
+    _feature(
+        "constraint",
+        "null allowed",
+        _nullable,
+        "nullable",
+        "nullable_definitions",
+        "nullable_members",
+        "nullable_items",
+    ),
     _feature(
         "constraint",
         "other JSON Schema keywords",

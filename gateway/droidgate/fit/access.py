@@ -103,14 +103,15 @@ def _fit_permission(fit: Telling) -> str | None:
     stated = fit.provider.access.permission
     capacity = fit.capacity
     is_carried = "permission" in capacity.access
-    if fit.own and is_carried:
+    target = find_format_tables(fit.format_id)
+    binding = target.binding if target is not None else None
+    is_new = binding is not None and fit.provider.component is None and capacity.component is not None
+    if fit.own and is_carried and not is_new:
         return stated
     needed = stated
     source = find_format_tables(fit.provider.protocol)
     if source is not None and source.binding is not None and stated in {None, source.binding.component}:
         needed = source.binding.caller
-    target = find_format_tables(fit.format_id)
-    binding = target.binding if target is not None else None
     if binding is not None:
         written = binding.component if is_carried else None
         if needed not in {None, binding.caller}:

@@ -1,14 +1,23 @@
-"""Which types are objects, for targets whose root schemas have to be."""
+"""Which types are objects, for targets whose root schemas or parts of choices have to be."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Final
 
+from droidgate.model.capability import reachable_definitions, references_of
 from droidgate.model.types import AllOfType, AnyType, ObjectType, OneOfType, RefType, Type
+
+Judge = Callable[[Type, Callable[[str], bool]], bool]
+"""Whether a type has a quality, given which definitions have it."""
 
 
 def may_be_object(one: Type) -> bool:
-    """Tell whether a type's schema can also say `type: object`: it says no other, and is no boolean."""
+    """Return whether a type's schema can also have `type: object`: it has no other `type`, and is not a
+    boolean.
+    """
     if isinstance(one, AnyType):
         return one.boolean is None and one.keywords.get("type", "object") == "object"
     if isinstance(one, OneOfType) and len(one.alternatives) == 1:
@@ -16,40 +25,73 @@ def may_be_object(one: Type) -> bool:
     return isinstance(one, ObjectType | RefType | AllOfType | OneOfType)
 
 
-def is_always_object(one: Type, definitions: Mapping[str, Type], seen: frozenset[str] = frozenset()) -> bool:
-    """Tell whether every value of a type is an object.
+def is_object(one: Type, is_object_definition: Callable[[str], bool]) -> bool:
+    """Return whether every value of a type is an object, given which definitions are."""
+    if one.nullable:
+        return False
+    if isinstance(one, RefType):
+        return is_object_definition(one.name)
+    judge = partial(is_object, is_object_definition=is_object_definition)
+    if isinstance(one, AllOfType):
+        return any(map(judge, one.members))
+    if isinstance(one, OneOfType):
+        return bool(one.alternatives) and all(map(judge, one.alternatives))
+    return one.kind == "object"
+
+
+def is_record(one: Type, is_record_definition: Callable[[str], bool]) -> bool:
+    """Return whether a type is an object with declared properties, or is made of such objects only, given
+    which definitions are.
+    """
+    if isinstance(one, RefType):
+        return is_record_definition(one.name)
+    if isinstance(one, AllOfType | OneOfType):
+        parts = one.members if isinstance(one, AllOfType) else one.alternatives
+        return bool(parts) and all(is_record(part, is_record_definition) for part in parts)
+    return isinstance(one, ObjectType) and bool(one.properties)
+
+
+def object_definitions(definitions: Mapping[str, Type]) -> frozenset[str]:
+    """Return the definitions whose values are all objects; a circle of references is not an object."""
+    return _definitions_with(definitions, is_object, is_assumed=False)
+
+
+def record_definitions(definitions: Mapping[str, Type]) -> frozenset[str]:
+    """Return the definitions that are records; a circle of references counts as one."""
+    return _definitions_with(definitions, is_record, is_assumed=True)
+
+
+def is_always_object(one: Type, definitions: Mapping[str, Type]) -> bool:
+    """Return whether every value of a type is an object.
 
     Args:
         one: The type.
         definitions: What its references mean.
-        seen: Names of references that are being followed; a circle is no object.
     """
-    if one.nullable:
-        return False
-    if isinstance(one, RefType):
-        target = definitions.get(one.name) if one.name not in seen else None
-        return target is not None and is_always_object(target, definitions, seen | {one.name})
-    if isinstance(one, AllOfType):
-        return any(is_always_object(member, definitions, seen) for member in one.members)
-    if isinstance(one, OneOfType):
-        return bool(one.alternatives) and all(
-            is_always_object(inner, definitions, seen) for inner in one.alternatives
-        )
-    return one.kind == "object"
+    reached = reachable_definitions(one, dict(definitions))
+    names = object_definitions({name: definitions[name] for name in reached}) if reached else _NONE
+    return is_object(one, names.__contains__)
 
 
-def is_record(one: Type, definitions: Mapping[str, Type], seen: frozenset[str] = frozenset()) -> bool:
-    """Return whether a type is an object with declared properties, or is made of such objects only.
+_NONE: Final[frozenset[str]] = frozenset()
 
-    Args:
-        one: The type.
-        definitions: What its references mean; one that is not declared counts as a record.
-        seen: Names of the references on the way to it, which count as records.
+
+def _definitions_with(definitions: Mapping[str, Type], judge: Judge, *, is_assumed: bool) -> frozenset[str]:
+    """Return the definitions that have a quality.
+
+    Each definition changes its answer once at most, so the work grows with the number of references, also
+    where references go in circles.
     """
-    if isinstance(one, RefType):
-        target = definitions.get(one.name) if one.name not in seen else None
-        return target is None or is_record(target, definitions, seen | {one.name})
-    if isinstance(one, AllOfType | OneOfType):
-        parts = one.members if isinstance(one, AllOfType) else one.alternatives
-        return bool(parts) and all(is_record(part, definitions, seen) for part in parts)
-    return isinstance(one, ObjectType) and bool(one.properties)
+    users: defaultdict[str, set[str]] = defaultdict(set)
+    for name, definition in definitions.items():
+        for reference in references_of(definition):
+            users[reference].add(name)
+    answers = dict.fromkeys(definitions, is_assumed)
+    pending = list(definitions)
+    while pending:
+        name = pending.pop()
+        answer = judge(definitions[name], lambda other: answers.get(other, is_assumed))
+        if answer != answers[name]:
+            answers[name] = answer
+            pending.extend(users[name])
+    return frozenset(name for name, answer in answers.items() if answer)

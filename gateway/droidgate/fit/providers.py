@@ -24,7 +24,7 @@ from droidgate.fit.codes import (
     TYPE_STATED,
 )
 from droidgate.fit.harm import implicit_level, kind_level, structure_level
-from droidgate.fit.objects import is_always_object, may_be_object
+from droidgate.fit.objects import may_be_object
 from droidgate.fit.types import TypeFit
 from droidgate.json_schema import NAMESPACE
 from droidgate.model.capability import Capability, Effects, Provider, reachable_definitions
@@ -338,7 +338,7 @@ class _ProviderFit(TypeFit):
             self.move_whole(one, pointer, "Returns", OUTPUT_DROPPED, notes)
             return None
         if capacity.output_shape == "typed-object":
-            if is_always_object(one, self.provider.definitions):
+            if self.is_object(one):
                 return self.fit_typed_object(one, pointer)
         elif isinstance(one, ObjectType):
             return self.fit_parameters(one, pointer, notes, told_required=capacity.output_required)
@@ -350,7 +350,7 @@ class _ProviderFit(TypeFit):
         if fitted.kind != "object" and fitted.keywords.get("type") == "object":
             return fitted
         if fitted.kind != "object":
-            is_object = is_always_object(one, self.provider.definitions)
+            is_object = self.is_object(one)
             level = Level.RENAMED if is_object else Level.NARROWED
             message = "the target requires a schema of `type: object`"
             self.tell(TYPE_STATED, level, f"{pointer}/keywords/type", message)

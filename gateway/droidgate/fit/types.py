@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final
 
 from droidgate.fit.codes import (
@@ -13,26 +12,20 @@ from droidgate.fit.codes import (
     CONSTRAINT_MOVED,
     EXCLUSIVE_ASSUMED,
     FIELD_DEFAULTED,
-    ITEMS_DEFAULTED,
-    KEYWORD_DROPPED,
-    KEYWORD_MOVED,
-    KIND_CHANGED,
     NULLABLE_MOVED,
     REFERENCE_DROPPED,
     RENAMED,
     REQUIRED_ASSUMED,
     SPELLING_DROPPED,
-    STRUCTURE_MOVED,
     TEXT_ADDED,
     TEXT_MOVED,
 )
-from droidgate.fit.harm import are_disjoint, implicit_level, keyword_loss, kind_level, structure_level
-from droidgate.fit.notes import constraint_note, schema_note
-from droidgate.fit.objects import is_always_object, is_record
-from droidgate.fit.telling import Telling
+from droidgate.fit.harm import are_disjoint, implicit_level
+from droidgate.fit.notes import constraint_note
+from droidgate.fit.structure import NO_FACTS, StructureFit
 from droidgate.model.findings import Level
-from droidgate.model.json_values import Json, canonical_json, pointer_token
-from droidgate.model.leaves import different_leaves, find_leaf, leaves_of_type
+from droidgate.model.json_values import Json, pointer_token
+from droidgate.model.leaves import different_leaves, leaves_of_type
 from droidgate.model.names import map_names
 from droidgate.model.types import (
     SCALAR_KINDS,
@@ -50,20 +43,7 @@ from droidgate.model.types import (
 )
 from droidgate.parsing.xml_text import NOT_XML
 
-_REPLACED: Final = frozenset({"ref", "all-of", "one-of"})
-"""Kinds that never take the place of another."""
-
 _SLASHES_OF_DEFINITION: Final = 2
-_NO_FACTS: Final[dict[str, Any]] = {
-    "nullable": False,
-    "description": None,
-    "enum": None,
-    "pattern": None,
-    "format": None,
-    "implicit": False,
-    "keywords": {},
-    "extensions": {},
-}
 
 
 def _is_plain_text(value: Json) -> bool:
@@ -95,28 +75,18 @@ _MATCHING: Final[dict[str, Callable[[Json], bool]]] = {
 }
 
 
-@cache
-def blank_type(kind: str) -> Type:
-    """Return a type of a kind with no facts; a `ref` is not among them."""
-    if kind in SCALAR_KINDS:
-        return ScalarType(kind=kind)  # type: ignore[arg-type]
-    blanks: dict[str, Type] = {
-        "array": ArrayType(),
-        "object": ObjectType(),
-        "all-of": AllOfType(),
-        "one-of": OneOfType(),
-        "opaque": OpaqueType(),
-        "any": AnyType(),
-    }
-    return blanks[kind]
-
-
 @dataclass(slots=True)
-class TypeFit(Telling):
+class TypeFit(StructureFit):
     """Fits the types of one provider."""
 
     def fit_type(
-        self, one: Type, pointer: str, *, top: str | None = None, spill: list[str] | None = None
+        self,
+        one: Type,
+        pointer: str,
+        *,
+        top: str | None = None,
+        spill: list[str] | None = None,
+        as_kind: str | None = None,
     ) -> Type:
         """Return a type as the dialect writes it.
 
@@ -125,21 +95,28 @@ class TypeFit(Telling):
             pointer: Its JSON Pointer.
             top: The name of the parameter or output it belongs to, where it is the type of one.
             spill: Takes the notes of a type that has no description of its own.
+            as_kind: The kind to write in place of the type's own; None to decide by the capacity.
         """
         if one.kind == "one-of" and self.should_unwrap(one):
             return self.unwrap(one, pointer, top=top, spill=spill)
         if one.kind == "ref" and self.dangles(one):
             return self.replace_dangling(one, pointer, top=top, spill=spill)
         notes: list[str] = []
-        is_kept = self.capacity.types[one.kind].written_as == one.kind and self.carries_shape(one)
+        is_kept = (
+            as_kind is None
+            and self.capacity.types[one.kind].written_as == one.kind
+            and self.carries_shape(one)
+        )
         if is_kept and one.kind in SCALAR_KINDS and not _has_facts(one):
             text = self.fit_description(one.description, pointer, notes, top=top, spill=spill)
             return one.changed({"description": text})
-        kind = one.kind if is_kept else self.replacing_kind(one)
+        kind = one.kind if is_kept else as_kind or self.replacing_kind(one)
         facts = self.fit_facts(one, pointer, notes, kind=kind)
         if is_kept:
             fitted = one
             facts.update(self.fit_shape(one, pointer))
+            if isinstance(one, AllOfType | OneOfType):
+                facts["nullable"] = self.lift_null(one, pointer, is_nullable=facts["nullable"])
         else:
             fitted = self.replace_shape(one, kind, pointer, notes)
         facts["description"] = self.fit_description(one.description, pointer, notes, top=top, spill=spill)
@@ -152,13 +129,6 @@ class TypeFit(Telling):
         if self.is_hidden(one):
             return False
         return self.capacity.nested or one.kind in SCALAR_KINDS or one.kind == "opaque"
-
-    def is_hidden(self, one: Type) -> bool:
-        """Return whether callers of the dialect do not see a capability that has the type."""
-        if not self.capacity.records_only or self.own:
-            return False
-        is_composite = isinstance(one, ObjectType | AllOfType | OneOfType)
-        return is_composite and not is_record(one, self.provider.definitions)
 
     def fit_description(
         self, text: str | None, pointer: str, notes: list[str], *, top: str | None, spill: list[str] | None
@@ -200,7 +170,7 @@ class TypeFit(Telling):
             kind: The kind that the type is written as; None where the dialect cannot hold its facts.
         """
         capacity = self.capacity
-        facts = dict(_NO_FACTS)
+        facts = dict(NO_FACTS)
         facts["extensions"] = self.fit_extensions(one.extensions, pointer, notes)
         for name in ("enum", "pattern", "format"):
             value = getattr(one, name)
@@ -236,31 +206,31 @@ class TypeFit(Telling):
 
     def carries_null(self, pointer: str) -> bool:
         """Tell whether the dialect carries that the type at a pointer may be null."""
-        of_definition = pointer.startswith("/definitions/") and pointer.count("/") == _SLASHES_OF_DEFINITION
-        return self.capacity.nullable and (self.capacity.nullable_definitions or not of_definition)
+        if pointer.startswith("/definitions/") and pointer.count("/") == _SLASHES_OF_DEFINITION:
+            return self.capacity.nullable and self.capacity.nullable_definitions
+        return self.capacity.nullable and (self.capacity.nullable_items or not pointer.endswith("/items"))
 
-    def move_keywords(self, one: Type, pointer: str, notes: list[str]) -> dict[str, Json]:
-        """Report a type's keywords, append those that help a caller to `notes`, and return what is left:
-        nothing.
+    def lift_null(self, one: AllOfType | OneOfType, pointer: str, *, is_nullable: bool) -> bool:
+        """Return whether a choice or combination is written as nullable, where its parts cannot be.
+
+        A choice allows null where one alternative does, a combination where every member does.
         """
-        for keyword, value in one.keywords.items():
-            self.tell_keyword(one, keyword, value, f"{pointer}/keywords/{pointer_token(keyword)}")
-            if keyword_loss(one, keyword, value).is_shown:
-                notes.append(f"[{keyword}: {canonical_json(value)}]")
-        return {}
-
-    def tell_keyword(self, one: Type, keyword: str, value: Json, leaf: str) -> None:
-        """Report that the target does not have a keyword of a type."""
-        loss = keyword_loss(one, keyword, value)
-        if loss.level is Level.RENAMED:
-            message = f"the schema means the same without {keyword!r}"
-            self.tell(SPELLING_DROPPED, Level.RENAMED, leaf, message)
-        elif loss.is_shown:
-            message = f"the keyword {keyword!r} is in the description only"
-            self.tell(KEYWORD_MOVED, self.in_text(loss.level), leaf, message)
-        else:
-            message = f"the target does not have the keyword {keyword!r}"
-            self.tell(KEYWORD_DROPPED, loss.level, leaf, message)
+        parts = one.members if isinstance(one, AllOfType) else one.alternatives
+        if self.capacity.nullable_members or not self.capacity.nullable or self.own:
+            return is_nullable
+        word = "members" if isinstance(one, AllOfType) else "alternatives"
+        for position, part in enumerate(parts):
+            if part.nullable:
+                message = "the target says of the whole type whether null is allowed"
+                self.tell(NULLABLE_MOVED, Level.RENAMED, f"{pointer}/{word}/{position}/nullable", message)
+        allows = [part.nullable for part in parts]
+        if is_nullable or not (any(allows) if isinstance(one, OneOfType) else allows and all(allows)):
+            return is_nullable
+        leaf = f"{pointer}/nullable"
+        if self.carries_null(pointer):
+            self.tell(NULLABLE_MOVED, Level.RENAMED, leaf, "null is allowed of the whole type")
+            return True
+        return False
 
     def carries(self, one: Type, kind: str, name: str, value: Any) -> bool:
         """Tell whether the dialect carries a constraint of a type that is written as `kind`."""
@@ -289,7 +259,7 @@ class TypeFit(Telling):
             return {"items": self.fit_items(one, pointer)}
         if isinstance(one, AllOfType):
             members = tuple(
-                self.fit_type(member, f"{pointer}/members/{position}")
+                self.fit_part(member, f"{pointer}/members/{position}")
                 for position, member in enumerate(one.members)
             )
             return {"members": members, **self.fit_class(one, pointer)}
@@ -304,22 +274,19 @@ class TypeFit(Telling):
     def fit_items(self, one: ArrayType, pointer: str) -> Type | None:
         """Return what an array holds."""
         if one.items is not None:
-            return self.fit_type(one.items, f"{pointer}/items")
+            is_nested = isinstance(self.resolved(one.items), ArrayType) and not self.own
+            as_kind = "string" if is_nested and not self.capacity.nested_arrays else None
+            return self.fit_type(one.items, f"{pointer}/items", as_kind=as_kind)
         if not self.capacity.items_required:
             return None
         self.tell_items(f"{pointer}/items/kind")
         return ScalarType(kind="string")
 
-    def tell_items(self, leaf: str) -> None:
-        """Report that an array's items are written as strings, since the source does not state them."""
-        message = "the target requires the type of the items; string is written"
-        self.tell(ITEMS_DEFAULTED, Level.NARROWED, leaf, message)
-
     def fit_alternatives(self, one: OneOfType, pointer: str) -> dict[str, Any]:
         """Return the alternatives of a one-of, and whether exactly one applies."""
         alternatives = tuple(
-            self.fit_type(alternative, f"{pointer}/alternatives/{position}")
-            for position, alternative in enumerate(one.alternatives)
+            self.fit_alternative(one, position, f"{pointer}/alternatives/{position}")
+            for position in range(len(one.alternatives))
         )
         if one.exclusive or not self.capacity.exclusive_only:
             return {"alternatives": alternatives}
@@ -331,6 +298,27 @@ class TypeFit(Telling):
             "the target allows exactly one alternative",
         )
         return {"alternatives": alternatives, "exclusive": True}
+
+    def fit_part(self, part: Type, pointer: str) -> Type:
+        """Return a part of a choice or combination; `lift_null` writes whether null is allowed."""
+        is_lifted = not self.capacity.nullable_members and self.capacity.nullable and not self.own
+        return self.fit_type(part.changed({"nullable": False}) if is_lifted else part, pointer)
+
+    def fit_alternative(self, one: OneOfType, position: int, pointer: str) -> Type:
+        """Return an alternative, with a class name where the dialect chooses by it."""
+        part = one.alternatives[position]
+        fitted = self.fit_part(part, pointer)
+        if (
+            self.capacity.one_of_class is None
+            or self.own
+            or not isinstance(fitted, ObjectType | AllOfType)
+            or fitted.qualified_name is not None
+        ):
+            return fitted
+        name = f"{one.qualified_name or self.capacity.one_of_class}${position}"
+        message = f"the target chooses by class names; {name!r} is written"
+        self.tell(FIELD_DEFAULTED, Level.DEFAULTED, f"{pointer}/qualified_name", message)
+        return fitted.changed({"qualified_name": name})
 
     def fit_class(self, one: ObjectType | AllOfType | OneOfType, pointer: str) -> dict[str, str | None]:
         """Return the class name of a composite type."""
@@ -398,92 +386,6 @@ class TypeFit(Telling):
                 self.rename(f"{pointer}/properties/{pointer_token(name)}", name, target)
         return written
 
-    def resolved(self, one: Type) -> Type:
-        """Return the type behind references and choices of one; the last one where references go in a
-        circle.
-        """
-        seen: set[str] = set()
-        while True:
-            if isinstance(one, RefType) and one.name in self.provider.definitions and one.name not in seen:
-                seen.add(one.name)
-                one = self.provider.definitions[one.name]
-            elif isinstance(one, OneOfType) and len(one.alternatives) == 1:
-                one = one.alternatives[0]
-            else:
-                return one
-
-    def replacing_kind(self, one: Type, seen: frozenset[str] = frozenset()) -> str:
-        """Return the kind that the dialect writes in place of a type that it does not carry.
-
-        A choice or combination whose parts are all written as one kind becomes that kind.
-
-        Args:
-            one: The type.
-            seen: Names of the references on the way to it.
-        """
-        behind = self.resolved(one)
-        kinds: set[str] = set()
-        if isinstance(one, RefType):
-            if isinstance(behind, AllOfType | OneOfType) and one.name not in seen:
-                kinds = {self.replacing_kind(behind, seen | {one.name})}
-        elif isinstance(behind, AllOfType | OneOfType):
-            parts = behind.members if isinstance(behind, AllOfType) else behind.alternatives
-            kinds = {self.replacing_kind(part, seen) for part in parts}
-        if self.is_hidden(behind) and (len(kinds) != 1 or kinds == {"object"}):
-            return self.capacity.types["string"].written_as
-        kind = kinds.pop() if len(kinds) == 1 else self.capacity.types[behind.kind].written_as
-        return kind if kind not in _REPLACED else self.capacity.types[one.kind].written_as
-
-    def replace_shape(self, one: Type, kind: str, pointer: str, notes: list[str]) -> Type:
-        """Return a type of another kind, without facts; the structure of what was goes to `notes`."""
-        written = blank_type(kind)
-        if isinstance(written, ArrayType) and self.capacity.items_required:
-            written = ArrayType(items=ScalarType(kind="string"))
-        shape = one.model_copy(update=_NO_FACTS)
-        before = dict(leaves_of_type(shape, pointer))
-        if kind == "string" and self.is_json_object(shape):
-            notes.extend(self.schema_notes("JSON text of", shape) or ["[The text of a JSON object]"])
-        elif len(before) > 1:
-            notes.extend(self.schema_notes("Structure", shape))
-        for leaf in different_leaves(before, dict(leaves_of_type(written, pointer))):
-            if leaf == f"{pointer}/kind":
-                level = self.capacity.types[one.kind].level or kind_level(one, kind, self.resolved)
-                self.tell(KIND_CHANGED, level, leaf, f"the target writes {one.kind} as {written.kind}")
-            elif leaf in before:
-                self.tell_structure(shape, pointer, leaf, before[leaf])
-            else:
-                self.tell_items(leaf)
-        return written
-
-    def is_json_object(self, one: Type) -> bool:
-        """Return whether all values of a type are objects, null apart."""
-        return is_always_object(one.changed({"nullable": False}), self.provider.definitions)
-
-    def tell_structure(self, one: Type, pointer: str, leaf: str, value: Json) -> None:
-        """Report a leaf of a structure that is in a note at most.
-
-        Args:
-            one: The structure.
-            pointer: Its JSON Pointer.
-            leaf: The leaf's.
-            value: The leaf's value.
-        """
-        part, field = find_leaf(one, leaf, pointer)
-        if field[0] == "extensions":
-            self.leave_out_fact(field[1], field[2], value, leaf, None)
-        elif field[0] in {"qualified_name", "class_name"}:
-            self.tell(CLASS_DROPPED, Level.DROPPED, leaf, "the target does not have class names")
-        elif field[0] == "keywords" and not isinstance(part, Property):
-            self.tell_keyword(part, field[1], value, leaf)
-        else:
-            level = self.in_text(structure_level(field, value))
-            self.tell(STRUCTURE_MOVED, level, leaf, "the structure is in the description only")
-
-    def schema_notes(self, label: str, one: Type) -> list[str]:
-        """Return the note that shows a type as JSON Schema; none where that says nothing."""
-        note = schema_note(label, one, self.provider.definitions)
-        return [] if note is None else [note]
-
     def should_unwrap(self, one: OneOfType) -> bool:
         """Tell whether a choice is one of one that the dialect does not write as a choice."""
         if len(one.alternatives) != 1:
@@ -525,7 +427,8 @@ class TypeFit(Telling):
 
     def dangles(self, one: RefType) -> bool:
         """Tell whether a reference leads nowhere and the dialect cannot say so."""
-        return one.name not in self.provider.definitions and not self.capacity.dangling_references
+        is_kept = self.own and self.capacity.dangling_references
+        return one.name not in self.provider.definitions and not is_kept
 
     def replace_dangling(
         self, one: RefType, pointer: str, *, top: str | None, spill: list[str] | None

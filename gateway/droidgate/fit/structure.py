@@ -1,0 +1,211 @@
+"""Parts of types that a dialect cannot hold: what is written in their place, and what is reported of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final
+
+from droidgate.fit.codes import (
+    CLASS_DROPPED,
+    ITEMS_DEFAULTED,
+    KEYWORD_DROPPED,
+    KEYWORD_MOVED,
+    KIND_CHANGED,
+    SPELLING_DROPPED,
+    STRUCTURE_MOVED,
+)
+from droidgate.fit.harm import keyword_loss, kind_level, structure_level
+from droidgate.fit.notes import schema_note
+from droidgate.fit.objects import is_object, is_record, object_definitions, record_definitions
+from droidgate.fit.telling import Telling
+from droidgate.model.findings import Level
+from droidgate.model.json_values import Json, canonical_json, pointer_token
+from droidgate.model.leaves import different_leaves, find_leaf, leaves_of_type
+from droidgate.model.types import (
+    SCALAR_KINDS,
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    Property,
+    RefType,
+    ScalarType,
+    Type,
+)
+
+_REPLACED: Final = frozenset({"ref", "all-of", "one-of"})
+"""Kinds that never take the place of another."""
+
+NO_FACTS: Final[dict[str, Any]] = {
+    "nullable": False,
+    "description": None,
+    "enum": None,
+    "pattern": None,
+    "format": None,
+    "implicit": False,
+    "keywords": {},
+    "extensions": {},
+}
+"""The facts of a type that says nothing but its kind and shape, description included."""
+
+
+@cache
+def blank_type(kind: str) -> Type:
+    """Return a type of a kind with no facts; a `ref` is not among them."""
+    if kind in SCALAR_KINDS:
+        return ScalarType(kind=kind)  # type: ignore[arg-type]
+    blanks: dict[str, Type] = {
+        "array": ArrayType(),
+        "object": ObjectType(),
+        "all-of": AllOfType(),
+        "one-of": OneOfType(),
+        "opaque": OpaqueType(),
+        "any": AnyType(),
+    }
+    return blanks[kind]
+
+
+@dataclass(slots=True)
+class StructureFit(Telling):
+    """Replaces and reports what a dialect cannot hold of the types of one provider.
+
+    Attributes:
+        records: Definitions that are records, once they are asked for.
+        objects: Definitions that are always objects, once they are asked for.
+        kinds: Definition -> the kind that replaces a reference to it.
+    """
+
+    records: frozenset[str] | None = None
+    objects: frozenset[str] | None = None
+    kinds: dict[str, str] = field(default_factory=dict)
+
+    def resolved(self, one: Type) -> Type:
+        """Return the type behind references and choices of one; the last one where references go in a
+        circle.
+        """
+        seen: set[str] = set()
+        while True:
+            if isinstance(one, RefType) and one.name in self.provider.definitions and one.name not in seen:
+                seen.add(one.name)
+                one = self.provider.definitions[one.name]
+            elif isinstance(one, OneOfType) and len(one.alternatives) == 1:
+                one = one.alternatives[0]
+            else:
+                return one
+
+    def is_hidden(self, one: Type) -> bool:
+        """Return whether callers of the dialect do not see a capability that has the type."""
+        if not self.capacity.records_only or self.own:
+            return False
+        if not isinstance(one, ObjectType | AllOfType | OneOfType):
+            return False
+        if self.records is None:
+            self.records = record_definitions(self.provider.definitions)
+        return not is_record(one, self.records.__contains__)
+
+    def is_object(self, one: Type) -> bool:
+        """Return whether every value of a type is an object."""
+        if self.objects is None:
+            self.objects = object_definitions(self.provider.definitions)
+        return is_object(one, self.objects.__contains__)
+
+    def replacing_kind(self, one: Type) -> str:
+        """Return the kind that the dialect writes in place of a type that it does not carry.
+
+        A choice or combination whose parts are all written as one kind becomes that kind.
+        """
+        if not isinstance(one, RefType):
+            return self.replacing_kind_of(one, one)
+        if one.name not in self.kinds:
+            self.kinds[one.name] = self.capacity.types[one.kind].written_as  # where references go in a circle
+            self.kinds[one.name] = self.replacing_kind_of(one, self.resolved(one))
+        return self.kinds[one.name]
+
+    def replacing_kind_of(self, one: Type, behind: Type) -> str:
+        """Return the same for a type and what is behind it."""
+        behind = self.resolved(behind)
+        parts: tuple[Type, ...] = ()
+        if isinstance(behind, AllOfType | OneOfType):
+            parts = behind.members if isinstance(behind, AllOfType) else behind.alternatives
+        kinds = {self.replacing_kind(part) for part in parts}
+        if self.is_hidden(behind) and (len(kinds) != 1 or kinds == {"object"}):
+            return self.capacity.types["string"].written_as
+        kind = kinds.pop() if len(kinds) == 1 else self.capacity.types[behind.kind].written_as
+        return kind if kind not in _REPLACED else self.capacity.types[one.kind].written_as
+
+    def replace_shape(self, one: Type, kind: str, pointer: str, notes: list[str]) -> Type:
+        """Return a type of another kind, without facts; the structure of what was goes to `notes`."""
+        written = blank_type(kind)
+        if isinstance(written, ArrayType) and self.capacity.items_required:
+            written = ArrayType(items=ScalarType(kind="string"))
+        shape = one.model_copy(update=NO_FACTS)
+        before = dict(leaves_of_type(shape, pointer))
+        if kind == "string" and self.is_object(shape):
+            notes.extend(self.schema_notes("JSON text of", shape) or ["[The text of a JSON object]"])
+        elif len(before) > 1:
+            notes.extend(self.schema_notes("Structure", shape))
+        for leaf in different_leaves(before, dict(leaves_of_type(written, pointer))):
+            if leaf == f"{pointer}/kind":
+                level = self.capacity.types[one.kind].level or kind_level(one, kind, self.resolved)
+                self.tell(KIND_CHANGED, level, leaf, f"the target writes {one.kind} as {written.kind}")
+            elif leaf in before:
+                self.tell_structure(shape, pointer, leaf, before[leaf])
+            else:
+                self.tell_items(leaf)
+        return written
+
+    def tell_items(self, leaf: str) -> None:
+        """Report that an array's items are written as strings, since the source does not state them."""
+        message = "the target requires the type of the items; string is written"
+        self.tell(ITEMS_DEFAULTED, Level.NARROWED, leaf, message)
+
+    def tell_structure(self, one: Type, pointer: str, leaf: str, value: Json) -> None:
+        """Report a leaf of a structure that is in a note at most.
+
+        Args:
+            one: The structure.
+            pointer: Its JSON Pointer.
+            leaf: The leaf's.
+            value: The leaf's value.
+        """
+        part, field = find_leaf(one, leaf, pointer)
+        if field[0] == "extensions":
+            self.leave_out_fact(field[1], field[2], value, leaf, None)
+        elif field[0] in {"qualified_name", "class_name"}:
+            self.tell(CLASS_DROPPED, Level.DROPPED, leaf, "the target does not have class names")
+        elif field[0] == "keywords" and not isinstance(part, Property):
+            self.tell_keyword(part, field[1], value, leaf)
+        else:
+            level = self.in_text(structure_level(field, value))
+            self.tell(STRUCTURE_MOVED, level, leaf, "the structure is in the description only")
+
+    def schema_notes(self, label: str, one: Type) -> list[str]:
+        """Return the note that shows a type as JSON Schema; none where that says nothing."""
+        note = schema_note(label, one, self.provider.definitions)
+        return [] if note is None else [note]
+
+    def move_keywords(self, one: Type, pointer: str, notes: list[str]) -> dict[str, Json]:
+        """Report a type's keywords, append those that help a caller to `notes`, and return what is left:
+        nothing.
+        """
+        for keyword, value in one.keywords.items():
+            self.tell_keyword(one, keyword, value, f"{pointer}/keywords/{pointer_token(keyword)}")
+            if keyword_loss(one, keyword, value).is_shown:
+                notes.append(f"[{keyword}: {canonical_json(value)}]")
+        return {}
+
+    def tell_keyword(self, one: Type, keyword: str, value: Json, leaf: str) -> None:
+        """Report that the target does not have a keyword of a type."""
+        loss = keyword_loss(one, keyword, value)
+        if loss.level is Level.RENAMED:
+            message = f"the schema means the same without {keyword!r}"
+            self.tell(SPELLING_DROPPED, Level.RENAMED, leaf, message)
+        elif loss.is_shown:
+            message = f"the keyword {keyword!r} is in the description only"
+            self.tell(KEYWORD_MOVED, self.in_text(loss.level), leaf, message)
+        else:
+            message = f"the target does not have the keyword {keyword!r}"
+            self.tell(KEYWORD_DROPPED, loss.level, leaf, message)
