@@ -221,6 +221,27 @@ def test_alternatives_get_class_names_by_which_jetpack_chooses() -> None:
     assert "/alternatives/1/qualified_name" not in levels
 
 
+@pytest.mark.parametrize("target", ["mcp+2025-11-25", "mmcp+1.0"])
+def test_json_schema_accepts_anything_in_place_of_a_parcelable(target: str) -> None:
+    assert _levels(OpaqueType(), target)["/kind"] == ("kind-changed", Level.WIDENED)
+
+
+def test_a_choice_of_one_scalar_is_that_scalar() -> None:
+    levels = _levels(OneOfType(alternatives=(STRING,)), "appfunctions+v2")
+    assert set(levels.values()) == {("alternative-unwrapped", Level.RENAMED)}
+
+
+@pytest.mark.parametrize(
+    ("one", "level"),
+    [
+        (ScalarType(kind="int64", format="int64"), Level.RENAMED),
+        (ScalarType(kind="int64", format="id"), Level.MOVED),
+    ],
+)
+def test_a_format_that_repeats_the_kind_is_a_spelling(one: Type, level: Level) -> None:
+    assert _levels(one, "mobile-mcp+1.0")["/format"][1] is level
+
+
 def test_notes_leave_out_what_does_not_help_a_caller() -> None:
     inner = ScalarType(
         kind="string", description="Who", keywords={"title": "A", "minLength": 2, "x-order": 1}

@@ -229,6 +229,14 @@ _JSON_TYPES: Final[Mapping[str, str]] = {
 }
 
 
+def is_usual_format(one: Type, word: Json) -> bool:
+    """Return whether a `format` only repeats the kind of a number, such as `int64`."""
+    return one.kind == word and word in _NUMBER_FORMATS
+
+
+_NUMBER_FORMATS: Final = frozenset({"int32", "int64", "float", "double"})
+
+
 def structure_level(field: tuple[str, ...], value: Json) -> Level:
     """Return the level of a leaf of a type whose whole structure is lost, and is in a description.
 

@@ -20,7 +20,7 @@ from droidgate.fit.codes import (
     TEXT_ADDED,
     TEXT_MOVED,
 )
-from droidgate.fit.harm import are_disjoint, implicit_level
+from droidgate.fit.harm import are_disjoint, implicit_level, is_usual_format
 from droidgate.fit.notes import constraint_note
 from droidgate.fit.structure import NO_FACTS, StructureFit
 from droidgate.model.findings import Level
@@ -178,6 +178,10 @@ class TypeFit(StructureFit):
                 continue
             if kind is not None and self.carries(one, kind, name, value):
                 facts[name] = value
+                continue
+            if name == "format" and is_usual_format(one, value):
+                message = f"the type itself is {value}"
+                self.tell(SPELLING_DROPPED, Level.RENAMED, f"{pointer}/format", message)
                 continue
             level = Level.MOVED if name == "format" else Level.WIDENED
             message = f"the {name} is in the description only"
@@ -391,7 +395,9 @@ class TypeFit(StructureFit):
         if len(one.alternatives) != 1:
             return False
         capacity = self.capacity
-        carried = capacity.nested and capacity.types["one-of"].written_as == "one-of"
+        carried = (
+            capacity.nested and capacity.types["one-of"].written_as == "one-of" and not self.is_hidden(one)
+        )
         if carried and (one.exclusive or not capacity.exclusive_only):
             return False
         inner = one.alternatives[0]
