@@ -74,6 +74,12 @@ def _holds(note: Any, value: Any) -> bool:
 def _is_true(finding: Finding, compared: Comparison, differences: list[str]) -> bool:
     if finding.level in _SPELLING or (finding.level == "security" and compared.target.protocol == "mcp"):
         return True
+    node, word = split(finding.pointer)
+    kind = f"{node}/kind"
+    if kind in compared.before and kind not in compared.after:
+        return True  # The whole type is gone, and all that it said.
+    if word == "kind" and any(is_below(one, node) for one in differences):
+        return True  # The kind of a type that lost what is inside.
     pointer = without_suffix(finding.pointer)
     return any(speaks_of(pointer, without_suffix(one)) for one in differences)
 
