@@ -23,6 +23,7 @@ from droidgate_mobile_mcp.document import (
     unknown_parts,
     xpath_of,
 )
+from droidgate_mobile_mcp.facts import word_fact
 
 _ROOT_ATTRIBUTES: Final = frozenset({"version"})
 _NO_NAMES: Final[frozenset[str]] = frozenset()
@@ -176,8 +177,10 @@ class _DescriptorReader:
                     properties[name] = held
         if duplicates:
             rest["elements"] = [*rest.get("elements", ()), *duplicates]
-        if rest or (role == "input" and not properties):
+        if rest:
             facts[role] = rest
+        if role == "input" and not properties:
+            facts["empty-input"] = True
         return ObjectType(properties=properties)
 
     def read_parameter(self, element: Element, role: str) -> tuple[str, Property]:
@@ -196,7 +199,7 @@ class _DescriptorReader:
         if kind is None:
             self.allow("M05", element, f"the type {word!r} of {name!r} is read as string")
             kind = "string"
-        extensions = {} if WORDS.write[kind] == word else own_extensions({"word": word})
+        extensions = {} if WORDS.write[kind] == word else own_extensions({word_fact(word): word})
         if kind == "array":
             return ArrayType(description=description, extensions=extensions)
         if kind == "object":

@@ -71,8 +71,8 @@ def map_names(names: Iterable[tuple[str, str]], rule: NameRule) -> dict[str, str
     """Map names of one namespace to names that a rule permits, no two alike.
 
     1. A name that the rule permits, and that occurs once, stays as it is.
-    2. Any other name is shaped (`NameRule.shape`). It gets the shaped name if no other name of the namespace is
-       that name or has that shape.
+    2. Any other name is shaped (`NameRule.shape`). It gets the shaped name if no other name of the namespace
+       is that name or has that shape.
     3. Every other name gets a suffix made from its own key: each of several equal names, and each of several
        names with one shape.
 
