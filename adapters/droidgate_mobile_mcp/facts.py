@@ -261,7 +261,6 @@ class _Keeper:
     def property(self, name: str, held: Property, pointer: str, checks: Mapping[str, Check]) -> Property:
         if not held.extensions and not held.type.extensions:
             return held
-        kind = held.type.kind
         words = _word_checks(held.type)
         kept = self.keep(held.type.extensions, words, f"{pointer}/type")
         held_type = held.type.model_copy(update={"extensions": kept})

@@ -29,7 +29,7 @@ _HINT: Final = "Add the resource to the app, or write the value itself"
 def read_access(application: Application, component: Component) -> ComponentAccess:
     """Return which apps may call a component, by its own attributes and those of the application.
 
-    Android exports a component that does not state it only if it has an intent filter; `exported` is None then.
+    Without a stated value, Android exports a component only if it has an intent filter; it is None then.
     A content provider's permission is the one to read from it.
     """
     exported = component.exported

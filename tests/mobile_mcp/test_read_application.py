@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from droidgate.model.capability import ComponentAccess
 from droidgate.model.errors import InputError
 from droidgate.sources import read_source
 from mobile_mcp.tools import (
@@ -116,12 +117,8 @@ def test_what_a_call_needs_to_know_about_the_service_is_kept() -> None:
         'android:foregroundServiceType="dataSync"'
     )
     (provider,) = read_app(service(NAME, DESCRIPTION, CAPABILITIES, attributes=attributes)).providers
-    assert provider.extensions["mobile-mcp"] == {
-        "exported": False,
-        "enabled": False,
-        "permission": "a.b.CALL",
-        "foregroundServiceType": "dataSync",
-    }
+    assert provider.access == ComponentAccess(exported=False, enabled=False, permission="a.b.CALL")
+    assert provider.extensions["mobile-mcp"] == {"foregroundServiceType": "dataSync"}
 
 
 def test_a_descriptor_of_another_name_is_followed_and_its_name_kept() -> None:

@@ -95,7 +95,8 @@ def test_a_type_word_and_its_synonyms_are_one_kind_in_any_case(word: str, kind: 
         held = capability.input.properties["x"].type
         assert held.kind == kind
         written = {"string": "string", "boolean": "boolean", "int64": "integer", "double": "number"}[kind]
-        assert held.extensions == ({} if spelled == written else {"mobile-mcp": {"word": spelled}})
+        fact = "word" if word == "short" else "spelled-word"
+        assert held.extensions == ({} if spelled == written else {"mobile-mcp": {fact: spelled}})
 
 
 def test_arrays_and_objects_have_no_structure() -> None:
@@ -280,7 +281,7 @@ def test_what_has_no_name_is_refused_with_its_place(element: str) -> None:
 def test_an_empty_input_element_is_remembered_and_a_missing_one_is_usual() -> None:
     empty = capability_of('<capability id="c" description="C" version="1"><input/><output/></capability>')
     assert (empty.input, empty.output) == (ObjectType(), ObjectType())
-    assert empty.extensions == {"mobile-mcp": {"input": {}}}
+    assert empty.extensions == {"mobile-mcp": {"empty-input": True}}
     assert capability_of(SWITCH).extensions == {}
 
 
