@@ -156,7 +156,7 @@ def _capacity_for(capacity: Capacity, *, again: bool, alone: bool) -> Capacity:
     changes: dict[str, Any] = {}
     if again:
         # What a file of the same dialect leaves out stays out.
-        changes.update(provider_defaults={}, capability_defaults={})
+        changes.update(provider_defaults={}, capability_defaults={}, input_shape="any")
     if alone:
         changes.update(
             component=None,
