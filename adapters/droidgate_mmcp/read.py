@@ -232,13 +232,16 @@ def component_facts(application: Application, component: Component) -> dict[str,
 
 
 def missing_declarations(component: Component) -> list[str]:
-    """Return what an advertising component does not declare of what calls need (row M39)."""
+    """Return what an advertising component does not declare of what calls need (row M39).
+
+    `android:exported="false"` is not missing: it is an access rule of the component.
+    """
     missing = []
     if not component.has_action(NAMES["call_action"]):
         missing.append(f"the action {NAMES['call_action']}")
     if not any(NAMES["default_category"] in one.categories for one in component.filters):
         missing.append(f"the category {NAMES['default_category']}")
-    if component.exported is not True:
+    if component.exported is None:
         missing.append('android:exported="true"')
     return missing
 

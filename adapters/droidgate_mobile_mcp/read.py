@@ -122,6 +122,7 @@ class _DescriptorReader:
         version = document.text(root, "version")
         if version is None:
             return "prototype", {}
+        self.report_typed(root, "version", version)
         if version == FORMS["1.0"].version:
             return "1.0", {}
         if not SAME_MAJOR.fullmatch(version):
@@ -243,6 +244,7 @@ class _DescriptorReader:
             if required:
                 self.allow("M62", element, f"a <{shown_tag(element)}> without {attribute} is read")
             return None
+        self.report_typed(element, attribute, text)
         if "@" not in text:
             return text
         reference = self.document.reference(element, attribute)
@@ -254,6 +256,14 @@ class _DescriptorReader:
             return resolved
         facts["references"] = [*facts.get("references", ()), attribute]
         return text
+
+    def report_typed(self, element: Element, attribute: str, text: str) -> None:
+        """Report a text that is a number, boolean, colour or dimension for aapt2 and comes back changed."""
+        raw = element.get(attribute)
+        if raw == text or raw is None or self.document.rules != "source" or "\\" in raw or "@" in raw:
+            return
+        message = f"{attribute}={raw[:100]!r} is not a text for a device; it is read as {text[:100]!r}"
+        self.allow("M68", element, message, hint=r"Escape the first character as \uXXXX")
 
     def read_rest(
         self, element: Element, attributes: frozenset[str], elements: frozenset[str]

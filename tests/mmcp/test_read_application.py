@@ -92,7 +92,6 @@ def test_a_raw_resource_may_hold_the_manifest() -> None:
         (component_xml(VALUE, actions=(ADVERTISE,)), CALL),
         (component_xml(VALUE, categories=()), "DEFAULT"),
         (component_xml(VALUE, attributes=""), "exported"),
-        (component_xml(VALUE, attributes='android:exported="false"'), "exported"),
     ],
 )
 def test_what_calls_need_is_told_where_it_is_missing(xml: str, told: str) -> None:

@@ -441,3 +441,20 @@ def test_a_changed_descriptor_is_read_or_refused(data: st.DataObject) -> None:
         text = text[:start] + data.draw(_PIECES) + text[end:]
     with suppress(InputError):
         read_text(text)
+
+
+@pytest.mark.row("M68")
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [("1.10", "1.1"), ("1e2", "100.0"), ("007", "7"), ("#fff", "#ffffffff"), ("10dp", "10.0dip")],
+)
+def test_a_text_that_a_device_changes_is_read_as_on_a_device(raw: str, text: str) -> None:
+    reading = read_text(descriptor(f'<capability id="c" description="C" version="{raw}"/>'))
+    assert reading.providers[0].capabilities[0].version == text
+    assert rows_of(reading) == ["M68"]
+    assert repr(raw) in reading.findings[0].message
+
+
+@pytest.mark.parametrize("raw", ["1.0", "2", "2.1", "true", "1.2.3", "\\u0031.10", "a\\nb"])
+def test_a_text_that_a_device_gives_back_is_not_reported(raw: str) -> None:
+    assert rows_of(read_text(descriptor(f'<capability id="c" description="C" version="{raw}"/>'))) == []
