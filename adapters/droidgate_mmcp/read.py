@@ -241,7 +241,8 @@ def missing_declarations(component: Component) -> list[str]:
         missing.append(f"the action {NAMES['call_action']}")
     if not any(NAMES["default_category"] in one.categories for one in component.filters):
         missing.append(f"the category {NAMES['default_category']}")
-    if component.exported is None:
+    is_stated = any(one.startswith("exported=") for one in component.unresolved)
+    if component.exported is None and not is_stated:
         missing.append('android:exported="true"')
     return missing
 
