@@ -89,13 +89,13 @@ def read_application(application: Application, context: ReadingContext) -> Readi
     says what would find them. Nothing is raised.
     """
     findings = list(context.findings)
-    told = len(context.findings)
+    earlier = len(context.findings)
     providers = [
         _read_component(application, component, protocol, findings, context)
         for protocol in PROTOCOLS.values()
         for component in _anchoring(application, protocol)
     ]
-    return Reading(tuple(providers), (*findings, *context.findings[told:]))
+    return Reading(tuple(providers), (*findings, *context.findings[earlier:]))
 
 
 def _anchoring(application: Application, protocol: ObservedProtocol) -> Iterator[Component]:
