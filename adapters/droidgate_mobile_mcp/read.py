@@ -254,6 +254,9 @@ class _DescriptorReader:
         if resolved is not None:
             self.allow("M12", element, f"the reference {reference} in {attribute} is replaced by its text")
             return resolved
+        self.allow(
+            "M12", element, f"the reference {reference} in {attribute} leads nowhere; it is kept as text"
+        )
         facts["references"] = [*facts.get("references", ()), attribute]
         return text
 

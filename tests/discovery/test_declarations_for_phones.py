@@ -1,5 +1,7 @@
 """What each format asks a phone for, how its capabilities are called, and what is missing."""
 
+from typing import Any
+
 import pytest
 
 from droidgate.formats import load_formats
@@ -101,7 +103,7 @@ def test_an_mmcp_receiver_is_called_by_the_shell() -> None:
         ({"access": ComponentAccess(permission="p")}, "permission p"),
     ],
 )
-def test_a_receiver_that_the_shell_cannot_reach_says_why(held: dict[str, object], word: str) -> None:
+def test_a_receiver_that_the_shell_cannot_reach_says_why(held: dict[str, Any], word: str) -> None:
     (route,) = routes("mmcp", dialect="broadcast", **held)
     assert not route.ready
     assert word in route.needs[0]

@@ -458,3 +458,13 @@ def test_a_text_that_a_device_changes_is_read_as_on_a_device(raw: str, text: str
 @pytest.mark.parametrize("raw", ["1.0", "2", "2.1", "true", "1.2.3", "\\u0031.10", "a\\nb"])
 def test_a_text_that_a_device_gives_back_is_not_reported(raw: str) -> None:
     assert rows_of(read_text(descriptor(f'<capability id="c" description="C" version="{raw}"/>'))) == []
+
+
+@pytest.mark.row("M12")
+@pytest.mark.parametrize("attribute", ["id", "description", "version"])
+def test_a_reference_that_leads_nowhere_is_reported(attribute: str) -> None:
+    texts = {"id": "c", "description": "C", "version": "1", attribute: "@string/none"}
+    written = " ".join(f'{name}="{text}"' for name, text in texts.items())
+    reading = read_text(descriptor(f"<capability {written}/>"))
+    assert rows_of(reading) == ["M12"]
+    assert f"@string/none in {attribute} leads nowhere" in reading.findings[0].message
