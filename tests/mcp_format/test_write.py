@@ -90,7 +90,7 @@ def test_what_mcp_has_no_field_for_is_in_meta() -> None:
         component=".Service",
         name="App",
         instructions="Be brief.",
-        definitions={"Unused": ScalarType(kind="int32")},
+        definitions={"Unused": ScalarType(kind="int64")},
         capabilities=(Capability(id="a", version="2", extensions={"other": {"level": 3}}),),
         extensions={"other": {"flag": True}},
     )
@@ -101,7 +101,7 @@ def test_what_mcp_has_no_field_for_is_in_meta() -> None:
             "component": ".Service",
             "name": "App",
             "instructions": "Be brief.",
-            "definitions": {"Unused": {"type": "integer", "format": "int32"}},
+            "definitions": {"Unused": {"type": "integer"}},
             "extensions": {"other": {"flag": True}},
         }
     }

@@ -101,10 +101,12 @@ class ValueFitter:
         """
         self._spend(pointer, depth)
         one = self._resolve(declared, pointer)
-        if value is None and (one.nullable or declared.nullable):
+        if value is None and (declared.nullable or (one.nullable and not find_violation(None, declared))):
             return None
         fitted = self._fit_kind(value, one, pointer, depth)
         violation = find_violation(fitted, one)
+        if violation is None and declared is not one:
+            violation = find_violation(fitted, declared)
         if violation is not None:
             raise UnfitValueError(pointer, violation)
         return fitted

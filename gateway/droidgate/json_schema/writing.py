@@ -8,16 +8,24 @@ from typing import Any, Final
 from droidgate.json_schema.words import (
     ANNOTATION,
     FORMAT_OF_KIND,
+    INT32_BOUNDS,
     NAMESPACE,
     NOTHING,
     NULL_SCHEMA,
+    SPELLING,
+    UNSTATED_BOUNDS,
     WORD_OF_KIND,
+    WRAPPED_WORDS,
     encoded_reference,
+    ends_with_null,
+    excludes_null,
     is_schema_map,
     kind_of,
+    takes_null,
+    unwrap_all_of,
 )
 from droidgate.model.capability import reachable_definitions
-from droidgate.model.json_values import Json, json_equal
+from droidgate.model.json_values import Json
 from droidgate.model.types import (
     SCALAR_KINDS,
     AllOfType,
@@ -107,7 +115,15 @@ def _write(one: Type, layout: _Layout, note: dict[str, Json]) -> Json:
     if one.implicit and one.kind not in WORD_OF_KIND:
         note["implicit"] = True
     _annotate(one, layout, out, note)
-    return out
+    wrapped = one.extensions.get(SPELLING, NOTHING).get(WRAPPED_WORDS)
+    return out if wrapped is None else _wrap(out, wrapped)
+
+
+def _wrap(schema: dict[str, Json], words: list[str]) -> dict[str, Json]:
+    """Return a schema with some of its keywords inside an `allOf` with one member."""
+    member = {word: schema[word] for word in words if word in schema}
+    wrapped = {"allOf": [member], **{word: held for word, held in schema.items() if word not in member}}
+    return wrapped if unwrap_all_of(wrapped) is not None else schema
 
 
 def _annotate(one: Type, layout: _Layout, out: dict[str, Json], note: dict[str, Json]) -> None:
@@ -118,23 +134,28 @@ def _annotate(one: Type, layout: _Layout, out: dict[str, Json], note: dict[str, 
         note["qualified_name"] = one.qualified_name
     if isinstance(one, OpaqueType) and one.class_name is not None:
         note["class_name"] = one.class_name
-    if isinstance(one, OneOfType) and not one.nullable and len(one.alternatives) > 1:
-        last = out["oneOf" if one.exclusive else "anyOf"][-1]
-        if json_equal(last, dict(NULL_SCHEMA)):
+    if isinstance(one, OneOfType) and not one.nullable:
+        members = out["oneOf" if one.exclusive else "anyOf"]
+        if ends_with_null(out, members, exclusive=one.exclusive):
             note["nullable"] = False
-    if one.extensions:
-        note["extensions"] = one.extensions
+    others = {facts: held for facts, held in one.extensions.items() if facts != SPELLING}
+    if others:
+        note["extensions"] = others
     if note:
         if ANNOTATION in out:
             note["verbatim"] = out[ANNOTATION]
         out[ANNOTATION] = note
 
 
+def _allows_null(one: Type) -> bool:
+    return one.nullable and not excludes_null(one.keywords)
+
+
 def _write_word(one: Type, out: dict[str, Json]) -> bool:
     if one.implicit:
         return False
     word = WORD_OF_KIND[one.kind]
-    told = one.nullable and one.kind != "null"
+    told = _allows_null(one) and one.kind != "null"
     out["type"] = [word, "null"] if told else word
     return told
 
@@ -145,6 +166,9 @@ def _write_scalar(one: ScalarType, _: _Layout, out: dict[str, Json]) -> bool:
         out["contentEncoding"] = "base64"
     if one.format is None and one.kind in FORMAT_OF_KIND:
         out["format"] = FORMAT_OF_KIND[one.kind]
+    if one.kind == "int32" and one.enum is None and not one.keywords.keys() & {"enum", "const"}:
+        unstated = one.extensions.get(SPELLING, NOTHING).get(UNSTATED_BOUNDS, ())
+        out.update({word: bound for word, bound in INT32_BOUNDS.items() if word not in unstated})
     return told
 
 
@@ -170,25 +194,27 @@ def _write_object(one: ObjectType, layout: _Layout, out: dict[str, Json]) -> boo
 
 def _write_ref(one: RefType, layout: _Layout, out: dict[str, Json]) -> bool:
     reference = layout.written.get(one.name) or encoded_reference(f"$defs/{one.name}")
-    if one.nullable:
+    told = _allows_null(one)
+    if told:
         out["anyOf"] = [{"$ref": reference}, dict(NULL_SCHEMA)]
     else:
         out["$ref"] = reference
-    return one.nullable
+    return told
 
 
 def _write_all_of(one: AllOfType, layout: _Layout, out: dict[str, Json]) -> bool:
     members = [_write(member, layout, {}) for member in one.members]
-    if one.nullable:
+    told = _allows_null(one)
+    if told:
         out["anyOf"] = [{"allOf": members}, dict(NULL_SCHEMA)]
     else:
         out["allOf"] = members
-    return one.nullable
+    return told
 
 
 def _write_one_of(one: OneOfType, layout: _Layout, out: dict[str, Json]) -> bool:
     members = [_write(alternative, layout, {}) for alternative in one.alternatives]
-    told = one.nullable and bool(members)
+    told = _allows_null(one) and bool(members) and not (one.exclusive and any(map(takes_null, members)))
     out["oneOf" if one.exclusive else "anyOf"] = [*members, dict(NULL_SCHEMA)] if told else members
     return told
 
