@@ -32,6 +32,7 @@ from droidgate_mcp.facts import (
     member_name,
     read_members,
 )
+from droidgate_mcp.placing import place_all_definitions
 from droidgate_mcp.tables import FORMAT_ID, HINTS, MODERN, PROVIDER_META, TOOL_META, document_fact
 
 FILE_NAME: Final = "tools.json"
@@ -48,7 +49,7 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
         WriteError: the dialect is not written.
     """
     fitted = _fit(provider, dialect)
-    written, findings = fitted.provider, fitted.findings
+    written, findings = place_all_definitions(fitted.provider, fitted.findings)
     fact = document_fact(dialect.id)
     shape = written.extensions.get(FORMAT_ID, {}).get(fact)
     tools = [_write_tool(one, written, dialect.id) for one in written.capabilities]

@@ -15,7 +15,15 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, FormatChecker
 
 from droidgate.calls.values import UnfitValueError, ValueFitter
-from droidgate.json_schema import ANNOTATION, NAMESPACE, SPELLING, read_schema, read_type, write_schema
+from droidgate.json_schema import (
+    ANNOTATION,
+    NAMESPACE,
+    SPELLING,
+    place_definitions,
+    read_schema,
+    read_type,
+    write_schema,
+)
 from droidgate.model.capability import declaration_of, reachable_definitions
 from droidgate.model.json_values import Json, canonical_json
 from droidgate.model.types import (
@@ -415,3 +423,73 @@ def test_writing_changes_nothing_of_what_it_was_given() -> None:
     written = write_schema(root, {"A": ScalarType(kind="null")})
     assert written["$defs"] == {"Kept": {"type": "string"}, "A": {"type": "null"}}
     assert keywords == {"$defs": {"Kept": {"type": "string"}}}
+
+
+PERSON = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "friends": {"type": "array", "items": {"$ref": "#"}},
+        "home": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+        "work": {"$ref": "#/properties/home"},
+        "nickname": {"$ref": "#/properties/friends/items/properties/name"},
+        "place": {"$ref": "#/properties/work"},
+        "city": {"$ref": "#/definitions/Town/properties/city"},
+        "tag": {"$anchor": "tag", "type": "integer"},
+        "other tag": {"$ref": "#tag"},
+        "first": {"$ref": "#/properties/friends/items"},
+    },
+    "definitions": {"Town": {"type": "object", "properties": {"city": {"type": "string", "maxLength": 3}}}},
+}
+
+
+def test_references_into_the_schema_itself_are_definitions() -> None:
+    root, definitions = read_schema(PERSON)
+    _assert_exact(PERSON)
+    assert isinstance(root, ObjectType)
+    assert root.properties["work"].type == RefType(name="home")
+    assert root.properties["friends"].type == ArrayType(items=RefType(name="Root"))
+    assert root.properties["city"].type == RefType(name="Town_city")
+    assert root.properties["other tag"].type == RefType(name="tag")
+    assert definitions["home"] == root.properties["home"].type
+    assert definitions["Town_city"] == ScalarType(kind="string", keywords={"maxLength": 3})
+    # JSON Pointers do not lead through references, so this one leads nowhere.
+    assert root.properties["nickname"].type.kind == "any"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"work": {"city": "Bonn"}, "friends": [{"name": "a", "friends": []}], "other tag": 1},
+        {"work": {}},
+        {"place": {}},
+        {"friends": [{"name": 1}]},
+        {"friends": [{"friends": [{"work": {}}]}]},
+        {"city": "Bonn"},
+        {"other tag": "x"},
+        {"first": {"name": 1}},
+    ],
+)
+def test_calls_follow_references_into_the_schema_itself(value: Json) -> None:
+    schema = {**PERSON, "properties": {**PERSON["properties"], "nickname": {}}}  # type: ignore[dict-item]
+    root, definitions = read_schema(schema)
+    assert _is_taken(value, root, definitions) is Draft202012Validator(schema).is_valid(value)
+
+
+def test_references_that_lose_their_target_lead_to_defs() -> None:
+    root, definitions = read_schema({"type": "array", "items": {"$ref": "#"}})
+    layout = {NAMESPACE: root.extensions[NAMESPACE]}
+    bare = root.model_copy(update={"extensions": {}})
+    held = {"result": Property(type=bare, required=True)}
+    wrapped = ObjectType(properties=held, extensions=layout)
+    schema = write_schema(wrapped, definitions)
+    assert schema["$defs"] == {"Root": {"type": "array", "items": {"$ref": "#/$defs/Root"}}}
+    placed, replaced = place_definitions(wrapped, definitions)
+    assert replaced == {"#": "#/$defs/Root"}
+    assert read_schema(schema) == (placed, definitions)
+
+
+def test_references_in_an_embedded_resource_are_not_read_as_ones_into_the_whole() -> None:
+    schema = {"type": "object", "properties": {"a": {"$id": "https://example.com/a", "items": {"$ref": "#"}}}}
+    assert read_schema(schema)[1] == {}
+    _assert_exact(schema)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from droidgate.json_schema.references import find_local_references, name_reference
 from droidgate.json_schema.words import (
     ANNOTATION,
     CONTAINERS,
@@ -69,27 +70,30 @@ def read_schema(schema: Schema, *, known: Mapping[str, Type] = NOTHING) -> tuple
     if isinstance(schema, bool):
         return read_type(schema), {}
     containers = [word for word in CONTAINERS if schema.get(word) and is_schema_map(schema[word])]
-    if not containers:
-        return read_type(schema), {}
     local = {f"{word}/{name}": held for word in containers for name, held in schema[word].items()}
-    names, read = _read_definitions(local, known)
+    names = {pointer: pointer.partition("/")[2] for pointer in local}
+    for reference, held in find_local_references(schema, names).items():
+        local[reference], names[reference] = held, name_reference(reference)
+    if not local:
+        return read_type(schema), {}
+    read = _read_definitions(local, names, known)
     root = read_type({word: value for word, value in schema.items() if word not in containers}, names)
     usual = {f"$defs/{name}": name for name in reachable_definitions(root, read)}
     if usual != names:
         layout = {NAMESPACE: {"definitions": names}}
-        root = root.model_copy(update={"extensions": {**root.extensions, **layout}})
+        root = root.changed({"extensions": {**root.extensions, **layout}})
     return root, read
 
 
 def _read_definitions(
-    local: Mapping[str, Schema], known: Mapping[str, Type]
-) -> tuple[dict[str, str], dict[str, Type]]:
-    names = {pointer: pointer.partition("/")[2] for pointer in local}
+    local: Mapping[str, Schema], names: dict[str, str], known: Mapping[str, Type]
+) -> dict[str, Type]:
+    """Read definitions, and give those whose names are taken other names, in `names`."""
     while True:
         read = {name: read_type(local[pointer], names) for pointer, name in names.items()}
         renamed = _new_names(names, read, known, local)
         if not renamed:
-            return names, read
+            return read
         names.update(renamed)
 
 

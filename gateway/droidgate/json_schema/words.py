@@ -109,15 +109,22 @@ _FRAGMENT_CHARACTERS: Final = "~!$&'()*+,;=:@-._?"
 
 
 def encoded_reference(pointer: str) -> str:
-    """Return the `$ref` to the definition at `container/name`, a URI fragment (RFC 6901 section 6)."""
+    """Return the `$ref` to the definition at `container/name`, a URI fragment (RFC 6901 section 6).
+
+    A pointer that starts with `#` is a reference already.
+    """
+    if pointer.startswith("#"):
+        return pointer
     container, _, name = pointer.partition("/")
     return f"#/{container}/{quote(pointer_token(name), safe=_FRAGMENT_CHARACTERS)}"
 
 
 def referenced_name(reference: Json, names: Mapping[str, str]) -> str | None:
     """Return the model's name of the definition that a `$ref` names, None where it is none of `names`."""
-    if not isinstance(reference, str) or not reference.startswith("#/"):
+    if not isinstance(reference, str) or not reference.startswith("#"):
         return None
+    if reference in names or not reference.startswith("#/"):
+        return names.get(reference)
     container, _, token = unquote(reference[2:]).partition("/")
     return names.get(f"{container}/{pointer_name(token)}") if "/" not in token else None
 

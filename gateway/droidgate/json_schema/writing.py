@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from droidgate.json_schema.references import is_local, resolve_reference
 from droidgate.json_schema.words import (
     ANNOTATION,
     FORMAT_OF_KIND,
@@ -25,7 +26,7 @@ from droidgate.json_schema.words import (
     unwrap_all_of,
 )
 from droidgate.model.capability import reachable_definitions
-from droidgate.model.json_values import Json
+from droidgate.model.json_values import Json, json_equal
 from droidgate.model.types import (
     SCALAR_KINDS,
     AllOfType,
@@ -46,23 +47,79 @@ def write_schema(root: Type, definitions: Mapping[str, Type] = NOTHING) -> Json:
     Returns:
         A JSON Schema: a dict, or a bool for the schemas `true` and `false`.
     """
-    pointers: dict[str, str] = {}
-    stated = root.extensions.get(NAMESPACE)
-    if stated is not None:
-        pointers = {pointer: name for pointer, name in stated["definitions"].items() if name in definitions}
-        others = {one: facts for one, facts in root.extensions.items() if one != NAMESPACE}
-        root = root.model_copy(update={"extensions": others})
+    return _write_placed(root, definitions)[0]
+
+
+def place_definitions(root: Type, definitions: Mapping[str, Type]) -> tuple[Type, dict[str, str]]:
+    """Return a root whose layout is the one that reading its schema gives.
+
+    A layout may keep a definition by a reference into the schema, such as `#`. Where the root has changed,
+    the reference means something else; then the definition is written into `$defs`.
+
+    Returns:
+        The root, and the new reference for each one that `$defs` replaces.
+    """
+    stated = _stated_layout(root)
+    if not any(map(is_local, stated)):
+        return root, {}
+    _, pointers, replaced = _write_placed(root, definitions)
+    layout: dict[str, Json] = {"definitions": pointers}
+    usual = {f"$defs/{name}": name for name in reachable_definitions(root, dict(definitions))}
+    kept = {NAMESPACE: layout} if pointers != usual else {}
+    return root.changed({"extensions": {**_without_layout(root).extensions, **kept}}), replaced
+
+
+def _write_placed(root: Type, definitions: Mapping[str, Type]) -> tuple[Json, dict[str, str], dict[str, str]]:
+    """Return the schema, where its definitions are, and the new reference for each replaced one."""
+    pointers = {pointer: name for pointer, name in _stated_layout(root).items() if name in definitions}
+    root = _without_layout(root)
     if definitions:
         placed = set(pointers.values())
         for name in sorted(reachable_definitions(root, dict(definitions)) - placed):
             pointers[f"$defs/{name}"] = name
-    layout = _Layout(pointers)
+    replaced: dict[str, str] = {}
+    while True:
+        layout = _Layout(pointers)
+        schema = _write_whole(root, definitions, layout)
+        changed = _changed_references(schema, definitions, layout)
+        if not changed:
+            return schema, pointers, replaced
+        for reference in changed:
+            name = pointers.pop(reference)
+            pointers[f"$defs/{name}"] = name
+            replaced[reference] = encoded_reference(f"$defs/{name}")
+
+
+def _stated_layout(root: Type) -> dict[str, str]:
+    stated: dict[str, str] = root.extensions.get(NAMESPACE, {}).get("definitions", {})
+    return stated
+
+
+def _without_layout(root: Type) -> Type:
+    if NAMESPACE not in root.extensions:
+        return root
+    return root.changed(
+        {"extensions": {one: held for one, held in root.extensions.items() if one != NAMESPACE}}
+    )
+
+
+def _write_whole(root: Type, definitions: Mapping[str, Type], layout: _Layout) -> Json:
     schema = _write(root, layout, {})
     if isinstance(schema, dict):
-        for container, held in _write_definitions(pointers, definitions, layout).items():
+        for container, held in _write_definitions(layout.read, definitions, layout).items():
             stated = schema.get(container)
             schema[container] = {**(stated if stated is not None and is_schema_map(stated) else {}), **held}
     return schema
+
+
+def _changed_references(schema: Json, definitions: Mapping[str, Type], layout: _Layout) -> list[str]:
+    """Return the references into a schema that do not lead to the definition that they are kept for."""
+    local = {pointer: name for pointer, name in layout.read.items() if is_local(pointer)}
+    return [
+        reference
+        for reference, name in local.items()
+        if not json_equal(resolve_reference(schema, reference), _write(definitions[name], layout, {}))
+    ]
 
 
 def write_annotated(one: Type, names: Mapping[str, str], note: Mapping[str, Json] = NOTHING) -> Json:
@@ -89,6 +146,8 @@ def _write_definitions(
 ) -> dict[str, dict[str, Json]]:
     containers: dict[str, dict[str, Json]] = {}
     for pointer, name in pointers.items():
+        if is_local(pointer):
+            continue
         container, _, local = pointer.partition("/")
         containers.setdefault(container, {})[local] = _write(definitions[name], layout, {})
     return containers
