@@ -8,7 +8,7 @@ from typing import Final
 from droidgate.fit import Fitted, fit_provider
 from droidgate.fit.codes import SPELLING_DROPPED
 from droidgate.formats import Artifact, Writing
-from droidgate.json_schema import NAMESPACE, write_schema
+from droidgate.json_schema import NAMESPACE, add_discriminators, write_schema
 from droidgate.model.capability import Capability, Provider, reachable_definitions
 from droidgate.model.errors import WriteError
 from droidgate.model.findings import Finding, Level
@@ -49,7 +49,7 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
         WriteError: the dialect is not written.
     """
     fitted = _fit(provider, dialect)
-    written, findings = place_all_definitions(fitted.provider, fitted.findings)
+    written, findings = fitted.provider, fitted.findings
     fact = document_fact(dialect.id)
     shape = written.extensions.get(FORMAT_ID, {}).get(fact)
     tools = [_write_tool(one, written, dialect.id) for one in written.capabilities]
@@ -74,7 +74,12 @@ def weigh(provider: Provider, dialect: DialectTable) -> tuple[Finding, ...]:
 def _fit(provider: Provider, dialect: DialectTable) -> Fitted:
     if dialect.capacity is None:
         raise WriteError(f"MCP {dialect.id} is not written")
-    return fit_provider(provider, dialect.capacity, FORMAT_ID, dialect.id)
+    fitted = fit_provider(provider, dialect.capacity, FORMAT_ID, dialect.id)
+    written, findings = place_all_definitions(fitted.provider, fitted.findings)
+    if provider.protocol != FORMAT_ID:
+        written, added = add_discriminators(written)
+        findings = (*findings, *added)
+    return Fitted(written, findings, fitted.names)
 
 
 def _without_fact(provider: Provider, fact: str) -> Provider:

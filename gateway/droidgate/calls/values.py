@@ -269,14 +269,16 @@ class ValueFitter:
         self.bends.extend(bends)
         return fitted
 
-    def _named_alternative(self, value: Json, one: OneOfType, pointer: str) -> ObjectType | None:
+    def _named_alternative(self, value: Json, one: OneOfType, pointer: str) -> ObjectType | AllOfType | None:
         """Return the alternative that the value's `schemaType` names."""
         told = value.get(SCHEMA_TYPE_KEY) if isinstance(value, dict) else None
         if not isinstance(told, str):
             return None
         for alternative in one.alternatives:
             held = self._resolve(alternative, pointer)
-            if not isinstance(held, ObjectType) or SCHEMA_TYPE_KEY in held.properties:
+            if not isinstance(held, ObjectType | AllOfType):
+                continue
+            if isinstance(held, ObjectType) and SCHEMA_TYPE_KEY in held.properties:
                 continue
             referred = alternative.name if isinstance(alternative, RefType) else None
             if told == (held.qualified_name or referred):

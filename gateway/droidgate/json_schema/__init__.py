@@ -7,6 +7,7 @@ other formats) is written under the annotation keyword `x-droidgate`. A note und
 writing what was read gives the note back; any other value of that keyword is a keyword like others.
 """
 
+from droidgate.json_schema.discriminators import add_discriminators
 from droidgate.json_schema.reading import read_schema, read_type
 from droidgate.json_schema.references import replace_references
 from droidgate.json_schema.words import ANNOTATION, NAMESPACE, SPELLING, Schema
@@ -17,6 +18,7 @@ __all__ = [
     "NAMESPACE",
     "SPELLING",
     "Schema",
+    "add_discriminators",
     "place_definitions",
     "read_schema",
     "read_type",

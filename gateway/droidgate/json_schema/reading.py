@@ -9,6 +9,7 @@ from typing import Any, Final
 from droidgate.json_schema.references import find_local_references, name_reference
 from droidgate.json_schema.words import (
     ANNOTATION,
+    CLASSES,
     CONTAINERS,
     FORMAT_OF_KIND,
     INT32_BOUNDS,
@@ -29,6 +30,7 @@ from droidgate.json_schema.words import (
     note_of,
     referenced_name,
     type_word,
+    undiscriminate,
     unwrap_all_of,
 )
 from droidgate.json_schema.writing import write_annotated
@@ -306,6 +308,9 @@ def _read_one_of(part: _Part) -> Type:
     if "nullable" not in part.note and ends_with_null(part.left, members, exclusive=exclusive):
         part.facts["nullable"] = True
         members = members[:-1]
+    if "discriminator" in part.note and exclusive and members:
+        members, classes = map(list, zip(*map(undiscriminate, members), strict=True))
+        part.spelling[CLASSES] = classes
     part.take_facts()
     return OneOfType(
         alternatives=part.read_all(members), exclusive=exclusive, keywords=part.left, **part.facts

@@ -25,6 +25,12 @@ WRAPPED_WORDS: Final = "allOf"
 UNSTATED_BOUNDS: Final = "unstatedBounds"
 """Spelling: which of `minimum` and `maximum` the source did not state for a 32-bit integer."""
 
+CLASSES: Final = "classes"
+"""Spelling: for each alternative of a choice the class name that `schemaType` states, None for none."""
+
+SCHEMA_TYPE_KEY: Final = "schemaType"
+"""Key under which an object states its class, as AppFunctions has it."""
+
 CONTAINERS: Final = ("$defs", "definitions")
 """The keywords of a root schema that hold definitions, the usual one first."""
 
@@ -63,6 +69,7 @@ _KIND_OF_WORD: Final = {
 _KIND_BY_FORMAT: Final = {("integer", "int32"): "int32", ("number", "float"): "float"}
 _APPLICATORS: Final = ("allOf", "oneOf", "anyOf")
 _NULLABLE_PAIR: Final = 2
+_DISCRIMINATED_PAIR: Final = 2
 _SHAPES_BESIDE_REFERENCE: Final = frozenset({"properties", "items", *_APPLICATORS})
 _WORDS_OUTSIDE_ALL_OF: Final = frozenset(
     {
@@ -170,6 +177,7 @@ _NOTE_CHECKS: Final[Mapping[str, Callable[[Json], bool]]] = {
     "class_name": _is_text,
     "qualified_name": _is_text,
     "boolean": _is_flag,
+    "discriminator": lambda value: value == SCHEMA_TYPE_KEY,
     "extensions": _is_extensions,
     "property": _is_extensions,
     "verbatim": lambda _: True,
@@ -198,6 +206,27 @@ def excludes_null(schema: Mapping[str, Json]) -> bool:
     if isinstance(values, list) and None not in values:
         return True
     return schema.get("const") is not None
+
+
+def discriminate(schema: Json, class_name: str | None) -> Json:
+    """Return a schema for the objects of another schema that state their class; as it is without a name."""
+    if class_name is None:
+        return schema
+    stated = {SCHEMA_TYPE_KEY: {"const": class_name}}
+    return {"allOf": [schema, {"type": "object", "properties": stated, "required": [SCHEMA_TYPE_KEY]}]}
+
+
+def undiscriminate(schema: Schema) -> tuple[Schema, str | None]:
+    """Undo `discriminate`: return the schema and the class name; None for any other schema."""
+    members = schema.get("allOf") if isinstance(schema, Mapping) else None
+    if not is_schema_list(members) or len(members) != _DISCRIMINATED_PAIR:
+        return schema, None
+    properties = members[1].get("properties") if isinstance(members[1], Mapping) else None
+    stated = properties.get(SCHEMA_TYPE_KEY) if isinstance(properties, Mapping) else None
+    name = stated.get("const") if isinstance(stated, Mapping) else None
+    if isinstance(name, str) and json_equal(discriminate(members[0], name), schema):
+        return members[0], name
+    return schema, None
 
 
 def ends_with_null(schema: Mapping[str, Json], members: list[Schema], *, exclusive: bool) -> bool:

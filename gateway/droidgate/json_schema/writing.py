@@ -8,15 +8,18 @@ from typing import Any, Final
 from droidgate.json_schema.references import is_local, resolve_reference
 from droidgate.json_schema.words import (
     ANNOTATION,
+    CLASSES,
     FORMAT_OF_KIND,
     INT32_BOUNDS,
     NAMESPACE,
     NOTHING,
     NULL_SCHEMA,
+    SCHEMA_TYPE_KEY,
     SPELLING,
     UNSTATED_BOUNDS,
     WORD_OF_KIND,
     WRAPPED_WORDS,
+    discriminate,
     encoded_reference,
     ends_with_null,
     excludes_null,
@@ -197,6 +200,8 @@ def _annotate(one: Type, layout: _Layout, out: dict[str, Json], note: dict[str, 
         members = out["oneOf" if one.exclusive else "anyOf"]
         if ends_with_null(out, members, exclusive=one.exclusive):
             note["nullable"] = False
+    if isinstance(one, OneOfType) and _classes_of(one):
+        note["discriminator"] = SCHEMA_TYPE_KEY
     others = {facts: held for facts, held in one.extensions.items() if facts != SPELLING}
     if others:
         note["extensions"] = others
@@ -273,9 +278,18 @@ def _write_all_of(one: AllOfType, layout: _Layout, out: dict[str, Json]) -> bool
 
 def _write_one_of(one: OneOfType, layout: _Layout, out: dict[str, Json]) -> bool:
     members = [_write(alternative, layout, {}) for alternative in one.alternatives]
+    classes = _classes_of(one)
+    if classes:
+        members = list(map(discriminate, members, classes))
     told = _allows_null(one) and bool(members) and not (one.exclusive and any(map(takes_null, members)))
     out["oneOf" if one.exclusive else "anyOf"] = [*members, dict(NULL_SCHEMA)] if told else members
     return told
+
+
+def _classes_of(one: OneOfType) -> list[str | None]:
+    """Return the class name that each alternative is written with; empty without any."""
+    classes: list[str | None] = one.extensions.get(SPELLING, NOTHING).get(CLASSES, [])
+    return classes if one.exclusive and any(classes) and len(classes) == len(one.alternatives) else []
 
 
 def _write_opaque(_one: OpaqueType, _layout: _Layout, _out: dict[str, Json]) -> bool:
