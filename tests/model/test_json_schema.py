@@ -407,6 +407,12 @@ def test_a_definition_is_another_when_what_it_refers_to_is() -> None:
     assert canonical_json(write_schema(root, {**known, **brought})) == canonical_json(schema("boolean"))
 
 
+def test_a_schema_for_a_description_leaves_the_bounds_of_integers_out() -> None:
+    held = {"a": Property(type=ScalarType(kind="int32"))}
+    schema = write_schema(ObjectType(properties=held), int32_bounds=False)
+    assert schema["properties"]["a"] == {"type": "integer", "format": "int32"}
+
+
 def test_numbers_keep_their_digits() -> None:
     digits = Decimal("0.10000000000000000001")
     assert _assert_exact({"type": "number", "minimum": digits}).keywords == {"minimum": digits}

@@ -52,6 +52,8 @@ def find_local_references(schema: Mapping[str, Json], names: Mapping[str, str]) 
         schema: A whole schema.
         names: The definitions in its containers; references to these are left out.
     """
+    if not _may_refer_to_itself(dict(schema), names):
+        return {}
     parts = _parts_of(schema)
     if any(isinstance(part.get("$id"), str) for pointer, part in parts.items() if pointer):
         return {}
@@ -141,6 +143,21 @@ def _replaced(schema: Json, references: Mapping[str, str]) -> Json:
         elif word in _MAP_WORDS and isinstance(value, Mapping):
             changed[word] = {name: _replaced(member, references) for name, member in value.items()}
     return changed
+
+
+def _may_refer_to_itself(schema: Mapping[str, Json], names: Mapping[str, str]) -> bool:
+    """Return whether a reference to anything but a definition is anywhere in a schema: a quick first look."""
+    pending: list[Json] = [schema]
+    while pending:
+        value = pending.pop()
+        if type(value) is dict:
+            reference = value.get("$ref")
+            if type(reference) is str and referenced_name(reference, names) is None:
+                return True
+            pending.extend(value.values())
+        elif type(value) is list:
+            pending.extend(value)
+    return False
 
 
 def _parts_of(schema: Mapping[str, Json]) -> dict[str, Mapping[str, Json]]:

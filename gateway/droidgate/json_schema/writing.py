@@ -44,13 +44,19 @@ from droidgate.model.types import (
 )
 
 
-def write_schema(root: Type, definitions: Mapping[str, Type] = NOTHING) -> Json:
+def write_schema(root: Type, definitions: Mapping[str, Type] = NOTHING, *, int32_bounds: bool = True) -> Json:
     """Write a type as a whole schema that carries the definitions it reaches.
+
+    Args:
+        root: The type.
+        definitions: The provider's definitions.
+        int32_bounds: Write the bounds of 32-bit integers that the type does not state; without them a
+            schema is shorter to read in a description.
 
     Returns:
         A JSON Schema: a dict, or a bool for the schemas `true` and `false`.
     """
-    return _write_placed(root, definitions)[0]
+    return _write_placed(root, definitions, int32_bounds=int32_bounds)[0]
 
 
 def place_definitions(root: Type, definitions: Mapping[str, Type]) -> tuple[Type, dict[str, str]]:
@@ -72,7 +78,9 @@ def place_definitions(root: Type, definitions: Mapping[str, Type]) -> tuple[Type
     return root.changed({"extensions": {**_without_layout(root).extensions, **kept}}), replaced
 
 
-def _write_placed(root: Type, definitions: Mapping[str, Type]) -> tuple[Json, dict[str, str], dict[str, str]]:
+def _write_placed(
+    root: Type, definitions: Mapping[str, Type], *, int32_bounds: bool = True
+) -> tuple[Json, dict[str, str], dict[str, str]]:
     """Return the schema, where its definitions are, and the new reference for each replaced one."""
     pointers = {pointer: name for pointer, name in _stated_layout(root).items() if name in definitions}
     root = _without_layout(root)
@@ -82,7 +90,7 @@ def _write_placed(root: Type, definitions: Mapping[str, Type]) -> tuple[Json, di
             pointers[f"$defs/{name}"] = name
     replaced: dict[str, str] = {}
     while True:
-        layout = _Layout(pointers)
+        layout = _Layout(pointers, int32_bounds=int32_bounds)
         schema = _write_whole(root, definitions, layout)
         changed = _changed_references(schema, definitions, layout)
         if not changed:
@@ -139,8 +147,9 @@ def write_annotated(one: Type, names: Mapping[str, str], note: Mapping[str, Json
 class _Layout:
     """Where definitions stand in the schema being written: name to `$ref`, pointer to name as when read."""
 
-    def __init__(self, pointers: Mapping[str, str]) -> None:
+    def __init__(self, pointers: Mapping[str, str], *, int32_bounds: bool = True) -> None:
         self.read = pointers
+        self.int32_bounds = int32_bounds
         self.written = {name: encoded_reference(pointer) for pointer, name in pointers.items()}
 
 
@@ -224,13 +233,14 @@ def _write_word(one: Type, out: dict[str, Json]) -> bool:
     return told
 
 
-def _write_scalar(one: ScalarType, _: _Layout, out: dict[str, Json]) -> bool:
+def _write_scalar(one: ScalarType, layout: _Layout, out: dict[str, Json]) -> bool:
     told = _write_word(one, out)
     if one.kind == "bytes":
         out["contentEncoding"] = "base64"
     if one.format is None and one.kind in FORMAT_OF_KIND:
         out["format"] = FORMAT_OF_KIND[one.kind]
-    if one.kind == "int32" and one.enum is None and not one.keywords.keys() & {"enum", "const"}:
+    states_values = one.enum is not None or bool(one.keywords.keys() & {"enum", "const"})
+    if one.kind == "int32" and layout.int32_bounds and not states_values:
         unstated = one.extensions.get(SPELLING, NOTHING).get(UNSTATED_BOUNDS, ())
         out.update({word: bound for word, bound in INT32_BOUNDS.items() if word not in unstated})
     return told
