@@ -37,14 +37,17 @@ def read_access(kind: type[_Access], stated: Json, place: str) -> _Access:
         return kind()
     try:
         access = kind.model_validate(stated, strict=True)
-    except ValidationError as problems:
-        first = problems.errors(include_url=False)[0]
-        rule = "/".join(["access", *(str(part) for part in first["loc"][:1])])
-        message = f"{rule!r} in droidgate's `_meta` is not an access rule: {first['input']!r}"
-        raise InputError(message, place=place, hint=_HINT) from None
+    except ValidationError as error:
+        raise InputError(_describe(error), place=place, hint=_HINT) from None
     for name, allowed in _ALLOWED_TEXTS.items():
         value = getattr(access, name, None)
         if value is not None and value not in allowed:
             message = f"'access/{name}' in droidgate's `_meta` is not an access rule: {value!r}"
             raise InputError(message, place=place, hint=f"Use one of {', '.join(sorted(allowed))}")
     return access
+
+
+def _describe(error: ValidationError) -> str:
+    problem = error.errors(include_url=False)[0]
+    rule = "/".join(["access", *(str(part) for part in problem["loc"][:1])])
+    return f"{rule!r} in droidgate's `_meta` is not an access rule: {problem['input']!r}"

@@ -247,8 +247,8 @@ def put_together(
         return tools
     parent["tools"] = tools
     if dialect_id == MODERN:
-        for word, value in CACHE_DEFAULTS.items():
-            parent.setdefault(word, value)
+        for word, default in CACHE_DEFAULTS.items():
+            parent.setdefault(word, default)
     if meta:
         parent["_meta"] = dict(meta)
     return document

@@ -219,7 +219,7 @@ def discriminate(schema: Json, class_name: str | None) -> Json:
 def undiscriminate(schema: Schema) -> tuple[Schema, str | None]:
     """Undo `discriminate`: return the schema and the class name; None for any other schema."""
     members = schema.get("allOf") if isinstance(schema, Mapping) else None
-    if not is_schema_list(members) or len(members) != _DISCRIMINATED_PAIR:
+    if not isinstance(members, list) or len(members) != _DISCRIMINATED_PAIR or not is_schema_list(members):
         return schema, None
     properties = members[1].get("properties") if isinstance(members[1], Mapping) else None
     stated = properties.get(SCHEMA_TYPE_KEY) if isinstance(properties, Mapping) else None
