@@ -12,7 +12,7 @@ from droidgate.component_access import enabled_attribute, enabled_resources
 from droidgate.fit import Fitted, fit_provider
 from droidgate.fit.codes import EXTENSION_DROPPED, SPELLING_DROPPED
 from droidgate.formats import Artifact, Writing
-from droidgate.json_schema import write_schema
+from droidgate.json_schema import add_discriminators, write_schema
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.errors import WriteError
 from droidgate.model.findings import Finding, Level
@@ -102,7 +102,11 @@ def fit(provider: Provider, dialect: DialectTable, *, alone: bool = False) -> Fi
     kept = _without_facts(provider, dropped, told)
     capacity = _capacity_for(dialect.capacity, again=again, alone=alone)
     fitted = fit_provider(kept, capacity, FORMAT_ID, dialect.id)
-    return Fitted(fitted.provider, (*told, *fitted.findings), fitted.names)
+    written, findings = fitted.provider, (*told, *fitted.findings)
+    if provider.protocol != FORMAT_ID:
+        written, added = add_discriminators(written)
+        findings = (*findings, *added)
+    return Fitted(written, findings, fitted.names)
 
 
 def write_manifest(provider: Provider) -> dict[str, Json]:
