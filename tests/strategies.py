@@ -450,7 +450,7 @@ class ModelMaker:
 
     def mcp_facts(self) -> Extensions:
         """Return facts that an MCP tool may have, and no other format."""
-        return {"mcp": {"icons": [{"src": "data:image/png;base64,AA=="}], "_meta": {"com.example/cost": 3}}}
+        return {"mcp": {"icons": [{"src": "data:image/png;base64,AA=="}], "/_meta/com.example~1cost": 3}}
 
     def provider(self) -> Provider:
         self.definitions = tuple(self.names(self.random.choice((0, 0, 1, 2, 3))))

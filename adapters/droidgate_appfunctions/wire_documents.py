@@ -30,6 +30,7 @@ from droidgate_appfunctions.wire_values import (
     WireError,
     fits_bits,
     has_required,
+    name_alternative,
     name_kind,
     point,
     read_number,
@@ -394,7 +395,7 @@ class _DocumentReader:
         if told:
             for name, one in alternatives:
                 if isinstance(one, ObjectType) and name == told:
-                    return _named(self._read_object(value, one, pointer, depth), name, one)
+                    return name_alternative(self._read_object(value, one, pointer, depth), name, one)
         for name, one in alternatives:
             try:
                 read = self._read_item(kind, value, one, pointer, depth + 1)
@@ -405,7 +406,7 @@ class _DocumentReader:
                 return read
             unknown = bool(one.properties) and any(key not in one.properties for key in read)
             if not unknown and has_required(read, one):
-                return _named(read, name, one)
+                return name_alternative(read, name, one)
         raise self.walk.error("no-alternative", "no alternative of the declared ones fits", pointer)
 
 
@@ -416,13 +417,6 @@ def _is_open(declared: Type | None) -> bool:
 
 def _takes_lists(declared: Type) -> bool:
     return isinstance(declared, ArrayType) or _is_open(declared)
-
-
-def _named(value: dict[str, Json], name: str | None, one: ObjectType) -> dict[str, Json]:
-    """Return an alternative's value that tells which one it is."""
-    if not name or SCHEMA_TYPE_KEY in one.properties:
-        return value
-    return {SCHEMA_TYPE_KEY: name, **without(value, SCHEMA_TYPE_KEY)}
 
 
 def _raise_if_too_much(error: WireError) -> None:

@@ -18,6 +18,7 @@ from droidgate_appfunctions.wire_values import (
     WireError,
     check_scalar,
     has_required,
+    name_alternative,
     name_kind,
     point,
     read_scalar,
@@ -227,16 +228,21 @@ class _ResultReader:
         return read
 
     def _read_one_of(self, value: Json, declared: OneOfType, pointer: str, depth: int) -> Json:
-        """Guess the alternative, which the shell does not print: the first that fits by names and kinds."""
-        for _, one in self.walk.alternatives(declared, pointer):
+        """Guess the alternative, which the shell does not print: the first that fits by names and kinds.
+
+        The value states it under `schemaType`: schemas of other formats require it.
+        """
+        for name, one in self.walk.alternatives(declared, pointer):
             known = one.properties if isinstance(one, ObjectType) else {}
             if isinstance(one, ObjectType) and isinstance(value, Mapping):
                 unknown = bool(known) and any(name not in known for name in value)
                 if unknown or not has_required(value, one):
                     continue
             try:
-                return self._read_item(value, one, pointer, depth)
+                read = self._read_item(value, one, pointer, depth)
             except WireError as error:
                 if error.problem == "too-much":
                     raise
+                continue
+            return name_alternative(read, name, one) if isinstance(one, ObjectType) else read
         raise self.walk.error("no-alternative", "no alternative of the declared ones fits", pointer)

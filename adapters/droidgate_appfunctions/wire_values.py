@@ -291,6 +291,19 @@ def without(value: Mapping[str, Json], key: str) -> dict[str, Json]:
     return {name: held for name, held in value.items() if name != key}
 
 
+def name_alternative(value: dict[str, Json], name: str | None, one: ObjectType) -> dict[str, Json]:
+    """Return an alternative's value with the name of the alternative under `schemaType`.
+
+    Args:
+        value: The value.
+        name: The alternative's name; None without one.
+        one: The alternative; a property `schemaType` of its own stays as it is.
+    """
+    if not name or SCHEMA_TYPE_KEY in one.properties:
+        return value
+    return {SCHEMA_TYPE_KEY: name, **without(value, SCHEMA_TYPE_KEY)}
+
+
 def has_required(value: Mapping[str, Json], declared: ObjectType) -> bool:
     """Tell whether an object has every key that its type demands."""
     # A key that is required and nullable may stay away (reference 2.c, required against nullable).

@@ -70,7 +70,7 @@ PROPERTIES: Final = _rule(
 )
 REQUIRED: Final = _rule(
     "mcp-required-unknown",
-    Level.WARNING,
+    Level.NOTE,  # JSON Schema allows it, and a schema that comes from another format is written as it was.
     "schema Tool.inputSchema",
     "What is required is described",
     "Describe it under `properties`, or take it out of `required`",
@@ -84,7 +84,7 @@ ANNOTATIONS: Final = _rule(
 )
 HINTS_DISAGREE: Final = _rule(
     "mcp-hints-disagree",
-    Level.WARNING,
+    Level.NOTE,  # `destructiveHint` means nothing where `readOnlyHint` is true.
     "schema ToolAnnotations.destructiveHint",
     "A read-only tool is not destructive",
     "Remove one of the two hints",

@@ -11,12 +11,28 @@ from droidgate.application import Application
 from droidgate.formats import Reading, SourceFile
 from droidgate.json_schema import read_schema
 from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, Effects, Place, Provider
+from droidgate.model.capability import (
+    Capability,
+    CapabilityAccess,
+    ComponentAccess,
+    Effects,
+    Place,
+    Provider,
+)
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import AnyType, Extensions, Type
 from droidgate.parsing.json_text import parse_json
-from droidgate_mcp.document import Document, is_shape, take_apart
+from droidgate_mcp.access import read_access
+from droidgate_mcp.document import Document, is_further_field, is_shape, take_apart
+from droidgate_mcp.facts import (
+    ANNOTATIONS_FACT,
+    ANNOTATIONS_POINTER,
+    META_POINTER,
+    TITLE_FACT,
+    name_member,
+    name_members,
+)
 from droidgate_mcp.tables import (
     FORMAT_ID,
     HANDSHAKE,
@@ -79,13 +95,16 @@ class _DocumentReader:
         document = self.document
         meta = dict(document.meta)
         held = self.read_own_meta(meta.pop(PROVIDER_META, None), "")
-        facts: dict[str, Json] = {"_meta": meta} if meta else {}
+        access = read_access(ComponentAccess, held.pop("access", None), self.path)
+        facts = name_members(meta, META_POINTER)
         tools = [
             self.spell_usually(tool, f"{document.pointer}/{index}")
             for index, tool in enumerate(document.tools)
         ]
         dialect = self.find_dialect(tools)
         shape = document.kept_shape(dialect)
+        facts.update(document.further)
+        facts.update(self.read_fields(held.pop("fields", {}), facts))
         facts.update(self.read_documents(held.pop("documents", {}), dialect))
         if shape is not None:
             facts[document_fact(dialect)] = shape
@@ -99,6 +118,7 @@ class _DocumentReader:
         return Provider(
             protocol=FORMAT_ID,
             dialect=dialect,
+            access=access,
             source=Place(path=self.path, line=1),
             definitions=self.definitions,
             capabilities=capabilities,
@@ -160,10 +180,11 @@ class _DocumentReader:
         self.names.add(name)
         meta = self.meta_of(members, pointer)
         held = self.read_own_meta(meta.pop(TOOL_META, None), pointer)
-        facts = {key: value for key, value in members.items() if key not in _OWN_KEYS}
-        facts.update(self.read_members(held.pop("members", {}), facts, pointer))
-        if meta:
-            facts["_meta"] = meta
+        access = read_access(CapabilityAccess, held.pop("access", None), f"{self.path}:{pointer}")
+        left = {key: value for key, value in members.items() if key not in _OWN_KEYS}
+        left.update(self.read_members(held.pop("members", {}), left, pointer))
+        facts = {name_member(key): value for key, value in left.items()}
+        facts.update(name_members(meta, META_POINTER))
         input_type = self.read_input(members, pointer)
         output_type = self.read_output(members, held, pointer)
         title, effects = self.read_annotations(members, facts, pointer)
@@ -180,6 +201,7 @@ class _DocumentReader:
             input=input_type,
             output=output_type,
             effects=effects,
+            access=access,
             source=Place(path=self.path, line=1, inner=pointer),
             extensions=extensions,
         )
@@ -261,11 +283,12 @@ class _DocumentReader:
             )
             del left[key]
         hints = {HINTS[key]: left.pop(key) for key in HINTS if isinstance(left.get(key), bool)}
-        if title is None and isinstance(left.get("title"), str):
+        if isinstance(left.get("title"), str) and title in {None, left["title"]}:
+            facts[TITLE_FACT] = "annotations" if title is None else "both"
             title = left.pop("title")
-            facts["title"] = "annotations"
-        if left or not (hints or "title" in facts):
-            facts["annotations"] = left
+        facts.update(name_members(left, ANNOTATIONS_POINTER))
+        if not (left or hints or TITLE_FACT in facts):
+            facts[ANNOTATIONS_FACT] = {}
         return title, Effects(**hints) if hints else None
 
     def meta_of(self, members: dict[str, Json], pointer: str) -> dict[str, Json]:
@@ -288,6 +311,13 @@ class _DocumentReader:
         if not isinstance(held, Mapping) or held.keys() & (_OWN_KEYS | facts.keys()):
             raise self.error("`members` in droidgate's `_meta` is not what it writes", pointer, "Remove it")
         return held
+
+    def read_fields(self, held: Json, facts: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return the further fields of a document of another revision."""
+        is_ours = isinstance(held, Mapping) and all(map(is_further_field, held))
+        if not is_ours or held.keys() & facts.keys():
+            raise self.error("`fields` in droidgate's `_meta` are not what it writes", "", "Remove them")
+        return dict(held)
 
     def read_documents(self, held: Json, dialect: str) -> Mapping[str, Json]:
         """Return the shapes of the documents that the tools had in other revisions."""

@@ -6,22 +6,38 @@ from collections.abc import Mapping
 from typing import Final
 
 from droidgate.fit import Fitted, fit_provider
-from droidgate.fit.codes import EXTENSION_DROPPED
+from droidgate.fit.codes import SPELLING_DROPPED
 from droidgate.formats import Artifact, Writing
-from droidgate.json_schema import NAMESPACE, write_schema
+from droidgate.json_schema import NAMESPACE, add_discriminators, write_schema
 from droidgate.model.capability import Capability, Provider, reachable_definitions
 from droidgate.model.errors import WriteError
 from droidgate.model.findings import Finding, Level
 from droidgate.model.json_values import Json, readable_json
 from droidgate.model.types import AnyType, Extensions, Type
 from droidgate_mappings.tables import DialectTable
-from droidgate_mcp.document import holds_meta, placed_fields, put_together
+from droidgate_mcp.access import stated_rules
+from droidgate_mcp.document import (
+    holds_meta,
+    is_further_field,
+    placed_fields,
+    placed_further,
+    put_together,
+)
+from droidgate_mcp.facts import (
+    ANNOTATIONS_FACT,
+    ANNOTATIONS_POINTER,
+    META_POINTER,
+    TITLE_FACT,
+    is_member,
+    member_name,
+    read_members,
+)
+from droidgate_mcp.placing import place_all_definitions
 from droidgate_mcp.tables import FORMAT_ID, HINTS, MODERN, PROVIDER_META, TOOL_META, document_fact
 
 FILE_NAME: Final = "tools.json"
 
 _TEXT_FIELDS: Final = ("package", "component", "name", "description", "instructions")
-_SPECIAL_FACTS: Final = frozenset({"title", "annotations", "_meta"})
 _MEMBERS_OF_HANDSHAKE: Final = frozenset({"execution"})
 """Members of a tool that revision 2026-07-28 took away."""
 
@@ -37,12 +53,11 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
     fact = document_fact(dialect.id)
     shape = written.extensions.get(FORMAT_ID, {}).get(fact)
     tools = [_write_tool(one, written, dialect.id) for one in written.capabilities]
-    meta = _write_provider_meta(written, placed_fields(shape), fact)
+    meta = _write_provider_meta(written, shape, fact)
     if meta and not holds_meta(shape):
         written, shape = _without_fact(written, fact), None
-        findings = (*findings, _tell_shape(fact))
-    fields = {name: text for name in placed_fields(shape) if (text := getattr(written, name)) is not None}
-    document = put_together(shape, dialect.id, tools, fields, meta)
+        findings = (*findings, _report_shape(fact))
+    document = put_together(shape, dialect.id, tools, _placed_members(written, shape), meta)
     artifact = Artifact(FILE_NAME, readable_json(document) + "\n", "document")
     return Writing((artifact,), written, findings, fitted.names)
 
@@ -59,7 +74,12 @@ def weigh(provider: Provider, dialect: DialectTable) -> tuple[Finding, ...]:
 def _fit(provider: Provider, dialect: DialectTable) -> Fitted:
     if dialect.capacity is None:
         raise WriteError(f"MCP {dialect.id} is not written")
-    return fit_provider(provider, dialect.capacity, FORMAT_ID, dialect.id)
+    fitted = fit_provider(provider, dialect.capacity, FORMAT_ID, dialect.id)
+    written, findings = place_all_definitions(fitted.provider, fitted.findings)
+    if provider.protocol != FORMAT_ID:
+        written, added = add_discriminators(written)
+        findings = (*findings, *added)
+    return Fitted(written, findings, fitted.names)
 
 
 def _without_fact(provider: Provider, fact: str) -> Provider:
@@ -68,33 +88,58 @@ def _without_fact(provider: Provider, fact: str) -> Provider:
     return provider.model_copy(update={"extensions": {**others, FORMAT_ID: own} if own else others})
 
 
-def _tell_shape(fact: str) -> Finding:
+def _report_shape(fact: str) -> Finding:
     return Finding(
-        code=EXTENSION_DROPPED,
-        level=Level.DROPPED,
+        code=SPELLING_DROPPED,
+        level=Level.RENAMED,
         pointer=f"/extensions/{FORMAT_ID}/{fact}",
         message="an array of tools has no room for facts about the server; a result is written",
     )
 
 
-def _write_provider_meta(provider: Provider, placed: frozenset[str], used: str) -> dict[str, Json]:
-    """Return `_meta` of the whole list: `used` is the fact that the document itself tells."""
+def _further_fields(provider: Provider) -> dict[str, Json]:
+    own = provider.extensions.get(FORMAT_ID, {})
+    return {name: value for name, value in own.items() if is_further_field(name)}
+
+
+def _placed_members(provider: Provider, shape: Mapping[str, Json] | None) -> dict[str, Json]:
+    """Return by JSON Pointer what a document of a shape holds next to its tools and its layout."""
+    if shape is None:
+        return {}
+    texts = {
+        shape["places"][name]: text
+        for name in placed_fields(shape)
+        if (text := getattr(provider, name)) is not None
+    }
+    return {**texts, **placed_further(shape, _further_fields(provider))}
+
+
+def _write_provider_meta(provider: Provider, shape: Mapping[str, Json] | None, used: str) -> dict[str, Json]:
+    """Return `_meta` of the whole list: the document itself states the fact `used`."""
+    placed = placed_fields(shape)
     held: dict[str, Json] = {
         name: text
         for name in _TEXT_FIELDS
         if name not in placed and (text := getattr(provider, name)) is not None
     }
+    access = stated_rules(provider.access)
+    if access:
+        held["access"] = access
     definitions = _write_unreached(provider)
     if definitions:
         held["definitions"] = definitions
     extensions = _of_others(provider.extensions)
     if extensions:
         held["extensions"] = extensions
+    further = _further_fields(provider)
+    left = further.keys() - placed_further(shape, further).keys()
+    if left:
+        held["fields"] = {name: value for name, value in further.items() if name in left}
     own = provider.extensions.get(FORMAT_ID, {})
-    documents = {name: shape for name, shape in own.items() if name not in {"_meta", used}}
+    documents = {name: other for name, other in own.items() if not name.startswith("/") and name != used}
     if documents:
         held["documents"] = documents
-    meta: dict[str, Json] = own.get("_meta", {})
+    meta = read_members(own, META_POINTER)
     return {**meta, PROVIDER_META: held} if held else meta
 
 
@@ -125,10 +170,10 @@ def _write_unreached(provider: Provider) -> dict[str, Json]:
 
 def _write_tool(capability: Capability, provider: Provider, dialect_id: str) -> dict[str, Json]:
     own: Mapping[str, Json] = capability.extensions.get(FORMAT_ID, {})
-    members = {name: value for name, value in own.items() if name not in _SPECIAL_FACTS}
+    members = {member_name(fact): value for fact, value in own.items() if is_member(fact)}
     held = _write_tool_meta(capability, members, dialect_id)
     tool: dict[str, Json] = {"name": capability.id}
-    if capability.title is not None and own.get("title") != "annotations":
+    if capability.title is not None and own.get(TITLE_FACT) != "annotations":
         tool["title"] = capability.title
     if capability.description is not None:
         tool["description"] = capability.description
@@ -144,7 +189,7 @@ def _write_tool(capability: Capability, provider: Provider, dialect_id: str) -> 
     if annotations is not None:
         tool["annotations"] = annotations
     tool.update(members)
-    meta = {**own.get("_meta", {}), **({TOOL_META: held} if held else {})}
+    meta = {**read_members(own, META_POINTER), **({TOOL_META: held} if held else {})}
     if meta:
         tool["_meta"] = meta
     return tool
@@ -159,6 +204,9 @@ def _write_tool_meta(capability: Capability, members: dict[str, Json], dialect_i
     held: dict[str, Json] = {}
     if capability.version is not None:
         held["version"] = capability.version
+    access = stated_rules(capability.access)
+    if access:
+        held["access"] = access
     if dialect_id == MODERN:
         gone = {name: members.pop(name) for name in sorted(_MEMBERS_OF_HANDSHAKE & members.keys())}
         if gone:
@@ -171,11 +219,11 @@ def _write_tool_meta(capability: Capability, members: dict[str, Json], dialect_i
 
 def _write_annotations(capability: Capability, own: Mapping[str, Json]) -> dict[str, Json] | None:
     annotations: dict[str, Json] = {}
-    if capability.title is not None and own.get("title") == "annotations":
+    if capability.title is not None and TITLE_FACT in own:
         annotations["title"] = capability.title
-    annotations.update(own.get("annotations", {}))
+    annotations.update(read_members(own, ANNOTATIONS_POINTER))
     for word, name in HINTS.items():
         hint = getattr(capability.effects, name) if capability.effects is not None else None
         if hint is not None:
             annotations[word] = hint
-    return annotations if annotations or "annotations" in own else None
+    return annotations if annotations or ANNOTATIONS_FACT in own else None

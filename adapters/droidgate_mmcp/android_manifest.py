@@ -24,8 +24,8 @@ class ComponentElement:
         element: Which element.
         name: Class name.
         label: Text for people, or None.
-        exported: Other apps may start it.
-        enabled: It can be started at all.
+        exported: `android:exported`, None where it is not stated.
+        enabled: `android:enabled`, None where it is not stated.
         permission: What callers need, or None.
         actions: Of its filter.
         categories: Of its filter.
@@ -35,8 +35,8 @@ class ComponentElement:
     element: Literal["activity", "service", "receiver"]
     name: str
     label: str | None = None
-    exported: bool = True
-    enabled: bool = True
+    exported: bool | None = True
+    enabled: str | None = None
     permission: str | None = None
     actions: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
@@ -108,9 +108,10 @@ def _component_lines(component: ComponentElement) -> Iterator[str]:
 
 def _component_attributes(component: ComponentElement) -> Iterator[str]:
     yield _attribute("android:name", component.name)
-    if not component.enabled:
-        yield _attribute("android:enabled", "false")
-    yield _attribute("android:exported", str(component.exported).lower())
+    if component.enabled is not None:
+        yield _attribute("android:enabled", component.enabled)
+    if component.exported is not None:
+        yield _attribute("android:exported", str(component.exported).lower())
     if component.label is not None:
         yield _attribute("android:label", escape_attribute_value(component.label))
     if component.permission is not None:

@@ -9,6 +9,12 @@ from dataclasses import replace
 from typing import Final
 
 from droidgate.application import Application, Component
+from droidgate.component_reading import (
+    needs_of_caller,
+    read_access,
+    report_unknown_attributes,
+    report_unknown_texts,
+)
 from droidgate.formats import Reading
 from droidgate.installed import CallRoute, ComponentQuery, DeviceFacts, InstalledState
 from droidgate.leniency import ReadingContext
@@ -37,7 +43,13 @@ def read_installed(application: Application, state: InstalledState, context: Rea
     """
     del state
     reading = read_application(application, context)
-    return replace(reading, providers=(*reading.providers, *broadcast_providers(application)))
+    for receiver in asked_receivers(application):
+        report_unknown_attributes(application, receiver, context)
+        report_unknown_texts(application, receiver, context, "label")
+    providers = (*reading.providers, *broadcast_providers(application))
+    return replace(
+        reading, providers=providers, findings=tuple(dict.fromkeys((*reading.findings, *context.findings)))
+    )
 
 
 def broadcast_providers(application: Application) -> tuple[Provider, ...]:
@@ -46,9 +58,7 @@ def broadcast_providers(application: Application) -> tuple[Provider, ...]:
 
 
 def _broadcast_provider(application: Application, component: Component) -> Provider:
-    facts = component_facts(component)
-    if component.exported is not True:
-        facts["exported"] = component.exported
+    facts = component_facts(application, component)
     if not component.has_action(NAMES["invoke_action"]):
         facts["invoke"] = False
     return Provider(
@@ -57,6 +67,7 @@ def _broadcast_provider(application: Application, component: Component) -> Provi
         package=application.package,
         component=component.name,
         name=component.label if component.label is not None else application.label,
+        access=read_access(application, component),
         source=component.place or application.place,
         extensions={FORMAT_ID: facts} if facts else {},
     )
@@ -65,13 +76,7 @@ def _broadcast_provider(application: Application, component: Component) -> Provi
 def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]:
     """Return how a provider's tools could be called: broadcasts by the shell, activities through a shim."""
     held = provider.extensions.get(FORMAT_ID, {})
-    needs: list[str] = []
-    if held.get("exported", True) is not True:
-        needs.append(f"an exported {held.get('element', 'component')}: this one is the app's own")
-    if held.get("enabled", True) is not True:
-        needs.append("an enabled component: the app's manifest disables it")
-    if held.get("permission") is not None:
-        needs.append(f"the permission {held['permission']} for the caller")
+    needs = list(needs_of_caller(provider, facts, held.get("element", "component")))
     if provider.dialect == BROADCAST:
         if held.get("invoke") is False:
             needs.append(f"the action {NAMES['invoke_action']}, which the receiver does not declare")

@@ -107,6 +107,7 @@ class ManifestReader:
         if unknown:
             facts["keys"] = unknown
         capabilities = self.read_tools(manifest)
+        texts: dict[str, Any] = {TEXT_FIELDS[self.dialect]: text}
         return Provider(
             protocol=FORMAT_ID,
             dialect=self.dialect,
@@ -114,7 +115,7 @@ class ManifestReader:
             definitions=self.definitions,
             capabilities=capabilities,
             extensions={FORMAT_ID: facts} if facts else {},
-            **{TEXT_FIELDS[self.dialect]: text},
+            **texts,
         )
 
     def refuse(self, pointer: str, message: str, hint: str | None = None) -> Never:

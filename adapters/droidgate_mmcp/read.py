@@ -6,7 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from droidgate.application import Application, Component, MetaData
+from droidgate.application import Application, Component, MetaData, text_of_value
+from droidgate.component_reading import (
+    inherited_access,
+    read_access,
+    report_unknown_attributes,
+    report_unknown_texts,
+)
 from droidgate.formats import Reading, SourceFile, read_each_component
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place, Provider
@@ -131,7 +137,8 @@ def find_manifest_text(application: Application, component: Component) -> Manife
             raise InputError(message, place=str(place), hint=f'Write android:resource="{reference}"')
         return ManifestText(meta.value, place, meta.raw_value, reference)
     if meta.value is not None:
-        message = f"the meta-data {meta.name} is the {_type_name(meta)} {meta.value!r}, no text"
+        shown = text_of_value(meta.value)
+        message = f"the meta-data {meta.name} is the {_type_name(meta)} {shown}, not a text"
         raise InputError(message, place=str(place), hint="It holds a JSON object in android:value")
     stated = meta.resource or meta.raw_value
     if stated is None or reference_in(stated) is None:
@@ -176,7 +183,9 @@ def _read_component(
         context.allow("M35", f"the manifest JSON stands in {found.reference}", source=found.place)
     value = parse_manifest(found.text, found.place, context, hint=hint_about_json(found))
     provider = read_manifest(value, found.place, context)
-    facts = component_facts(component)
+    facts = component_facts(application, component)
+    report_unknown_attributes(application, component, context)
+    report_unknown_texts(application, component, context, "label")
     if component.kind == "service" and provider.dialect == CURRENT:
         message = f"{component.name} is a service, which no client can call; an activity answers calls"
         context.allow("M42", message, source=place)
@@ -187,6 +196,7 @@ def _read_component(
             "package": application.package,
             "component": component.name,
             "name": component.label if component.label is not None else application.label,
+            "access": read_access(application, component),
             "source": place,
             "extensions": {FORMAT_ID: extensions} if extensions else {},
         }
@@ -210,28 +220,29 @@ def hint_about_json(found: ManifestText) -> str | None:
     return ESCAPE_HINT
 
 
-def component_facts(component: Component) -> dict[str, Json]:
+def component_facts(application: Application, component: Component) -> dict[str, Json]:
     """Return what a component's element says besides, where a writer would not say the same."""
     facts: dict[str, Any] = {}
     if component.kind == "service":
-        facts.update(element="service", callable=False)
-    if component.exported is False:
-        facts["exported"] = False
-    if not component.enabled:
-        facts["enabled"] = False
-    if component.permission is not None:
-        facts["permission"] = component.permission
+        facts["element"] = "service"
+    inherited = inherited_access(application, component)
+    if inherited:
+        facts["application-access"] = inherited
     return facts
 
 
 def missing_declarations(component: Component) -> list[str]:
-    """Return what an advertising component does not declare of what calls need (row M39)."""
+    """Return what an advertising component does not declare of what calls need (row M39).
+
+    `android:exported="false"` is not missing: it is an access rule of the component.
+    """
     missing = []
     if not component.has_action(NAMES["call_action"]):
         missing.append(f"the action {NAMES['call_action']}")
     if not any(NAMES["default_category"] in one.categories for one in component.filters):
         missing.append(f"the category {NAMES['default_category']}")
-    if component.exported is not True:
+    is_stated = any(one.startswith("exported=") for one in component.unresolved)
+    if component.exported is None and not is_stated:
         missing.append('android:exported="true"')
     return missing
 

@@ -13,6 +13,9 @@ from droidgate_mmcp.tables import FORMAT_ID, KIND_OF_WORD, WORD_OF_KIND
 FORM_NOTE: Final[Mapping[str, Json]] = {ANNOTATION: {"form": "schema"}}
 """Says of parameters that look like an empty or flat map that they are a JSON Schema all the same."""
 
+_NARROWER_WORDS: Final = frozenset({"byte", "short", "char"})
+"""Known words that name fewer values than the type they are read as."""
+
 _BLANKS: Final[Mapping[str, Type]] = {"array": ArrayType(), "object": ObjectType(), "any": AnyType()}
 
 
@@ -69,7 +72,12 @@ def _read_property(word: Json, *, capital: bool) -> Property:
         return _property(AnyType(), {"declared": word})
     usual = _usual_word(kind, capital=capital)
     one = ScalarType(kind=kind) if kind in SCALAR_KINDS else _BLANKS[kind]  # type: ignore[arg-type]
-    return _property(one, {} if word == usual else {"declared": word})
+    return _property(one, {} if word == usual else {_word_fact(word): word})
+
+
+def _word_fact(word: str) -> str:
+    """Return the fact that holds an unusual type word, by whether it means the type of the usual word."""
+    return "declared" if word.lower() in _NARROWER_WORDS else "spelled-word"
 
 
 def _property(one: Type, facts: dict[str, Any]) -> Property:
@@ -78,7 +86,8 @@ def _property(one: Type, facts: dict[str, Any]) -> Property:
 
 def _write_word(held: Property, *, capital: bool) -> Json:
     facts = held.extensions.get(FORMAT_ID, {})
-    return facts["declared"] if "declared" in facts else _usual_word(held.type.kind, capital=capital)
+    stated = (facts[fact] for fact in ("declared", "spelled-word") if fact in facts)
+    return next(stated, _usual_word(held.type.kind, capital=capital))
 
 
 def _usual_word(kind: str, *, capital: bool) -> str:

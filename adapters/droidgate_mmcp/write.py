@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from droidgate.component_access import enabled_attribute, enabled_resources
 from droidgate.fit import Fitted, fit_provider
 from droidgate.fit.codes import EXTENSION_DROPPED, SPELLING_DROPPED
 from droidgate.formats import Artifact, Writing
-from droidgate.json_schema import write_schema
+from droidgate.json_schema import add_discriminators, write_schema
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.errors import WriteError
 from droidgate.model.findings import Finding, Level
@@ -34,6 +35,9 @@ DISCOVERY_PATH: Final = "mmcp_discovery.json"
 _OF_ONE_DIALECT: Final = frozenset({"protocolVersion", "text_key", "parameters", "instructions", "return"})
 """Facts that say how one dialect's file was written; another dialect has its own way, or no place for it."""
 
+_NEVER_WRITTEN: Final = frozenset({"application-access"})
+"""Facts that say where the source states what is always written at the component."""
+
 _Facts = Mapping[str, Json]
 
 
@@ -55,7 +59,8 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
     artifacts: tuple[Artifact, ...] = (document,)
     if not alone:
         text = write_android_manifest(fitted.provider, _activity(fitted.provider, write_json(manifest)))
-        artifacts = (Artifact(MANIFEST_PATH, text, "manifest"), document)
+        manifest_file = Artifact(MANIFEST_PATH, text, "manifest")
+        artifacts = (manifest_file, document, *enabled_resources(fitted.provider))
     return Writing(artifacts, fitted.provider, fitted.findings, fitted.names)
 
 
@@ -93,10 +98,15 @@ def fit(provider: Provider, dialect: DialectTable, *, alone: bool = False) -> Fi
         return fit_provider(provider, dialect.capacity, FORMAT_ID, dialect.id)
     again = provider.protocol == FORMAT_ID and provider.dialect == dialect.id
     told: list[Finding] = []
-    kept = provider if again else _without_facts_of_one_dialect(provider, told)
+    dropped = _NEVER_WRITTEN if again else _NEVER_WRITTEN | _OF_ONE_DIALECT
+    kept = _without_facts(provider, dropped, told)
     capacity = _capacity_for(dialect.capacity, again=again, alone=alone)
     fitted = fit_provider(kept, capacity, FORMAT_ID, dialect.id)
-    return Fitted(fitted.provider, (*told, *fitted.findings), fitted.names)
+    written, findings = fitted.provider, (*told, *fitted.findings)
+    if provider.protocol != FORMAT_ID:
+        written, added = add_discriminators(written)
+        findings = (*findings, *added)
+    return Fitted(written, findings, fitted.names)
 
 
 def write_manifest(provider: Provider) -> dict[str, Json]:
@@ -150,30 +160,35 @@ def _capacity_for(capacity: Capacity, *, again: bool, alone: bool) -> Capacity:
     changes: dict[str, Any] = {}
     if again:
         # What a file of the same dialect leaves out stays out.
-        changes.update(provider_defaults={}, capability_defaults={})
+        changes.update(provider_defaults={}, capability_defaults={}, input_shape="any")
     if alone:
         changes.update(
-            component=None, provider_fields=capacity.provider_fields - {"package", "component", "name"}
+            component=None,
+            provider_fields=capacity.provider_fields - {"package", "component", "name"},
+            access=frozenset(),
+            access_enforced=frozenset(),
         )
     return capacity.model_copy(update=changes) if changes else capacity
 
 
-def _without_facts_of_one_dialect(provider: Provider, told: list[Finding]) -> Provider:
+def _without_facts(provider: Provider, names: frozenset[str], told: list[Finding]) -> Provider:
     capabilities = []
     for position, one in enumerate(provider.capabilities):
-        extensions = _other_facts(one.extensions, f"/capabilities/{position}", told)
+        extensions = _other_facts(one.extensions, names, f"/capabilities/{position}", told)
         changed = extensions is not one.extensions
         capabilities.append(one.model_copy(update={"extensions": extensions}) if changed else one)
     changes = {
-        "extensions": _other_facts(provider.extensions, "", told),
+        "extensions": _other_facts(provider.extensions, names, "", told),
         "capabilities": tuple(capabilities),
     }
     return provider.model_copy(update=changes)
 
 
-def _other_facts(extensions: Extensions, pointer: str, told: list[Finding]) -> Extensions:
+def _other_facts(
+    extensions: Extensions, names: frozenset[str], pointer: str, told: list[Finding]
+) -> Extensions:
     facts = extensions.get(FORMAT_ID, {})
-    dropped = [fact for fact in facts if fact in _OF_ONE_DIALECT]
+    dropped = [fact for fact in facts if fact in names]
     if not dropped:
         return extensions
     for fact in dropped:
@@ -184,7 +199,7 @@ def _other_facts(extensions: Extensions, pointer: str, told: list[Finding]) -> E
         else:
             message = f"{fact!r} has no place in this dialect"
             told.append(Finding(code=EXTENSION_DROPPED, level=Level.DROPPED, pointer=leaf, message=message))
-    left = {fact: value for fact, value in facts.items() if fact not in _OF_ONE_DIALECT}
+    left = {fact: value for fact, value in facts.items() if fact not in names}
     others = {one: held for one, held in extensions.items() if one != FORMAT_ID}
     return {**others, FORMAT_ID: left} if left else others
 
@@ -219,9 +234,9 @@ def _activity(provider: Provider, manifest: str) -> ComponentElement:
         element="service" if facts.get("element") == "service" else "activity",
         name=provider.component or "",
         label=provider.name,
-        exported=facts.get("exported", True),
-        enabled=facts.get("enabled", True),
-        permission=facts.get("permission"),
+        exported=provider.access.exported,
+        enabled=enabled_attribute(provider),
+        permission=provider.access.permission,
         actions=(NAMES["advertise_action"], NAMES["call_action"]),
         categories=(NAMES["default_category"],),
         meta_data={NAMES["manifest_meta_data"]: manifest},
@@ -233,6 +248,9 @@ def _receiver(provider: Provider) -> ComponentElement:
         element="receiver",
         name=provider.component or "",
         label=provider.name,
+        exported=provider.access.exported,
+        enabled=enabled_attribute(provider),
+        permission=provider.access.permission,
         actions=(NAMES["discovery_action"], NAMES["invoke_action"]),
     )
 
@@ -242,5 +260,6 @@ def _write_broadcast(fitted: Fitted) -> Writing:
     artifacts = (
         Artifact(MANIFEST_PATH, write_android_manifest(provider, _receiver(provider)), "manifest"),
         Artifact(DISCOVERY_PATH, write_json(write_discovery(provider), lines=True) + "\n", "document"),
+        *enabled_resources(provider),
     )
     return Writing(artifacts, provider, fitted.findings, fitted.names)

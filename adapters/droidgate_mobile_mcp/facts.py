@@ -7,14 +7,16 @@
 | provider | `filters` | the service's intent filters, where they are not the usual one |
 | provider | `keys` | role -> meta-data name, where it is another dialect's |
 | provider | `at-application` | the roles whose meta-data stands at the application |
-| provider | `exported` | false, or null where the manifest does not say |
-| provider | `enabled` | false |
-| provider | `permission`, `foregroundServiceType` | the service's attributes of these names |
+| provider | `application-access` | the access rules that the application element states, not the service |
+| provider | `foregroundServiceType` | the service's attribute of this name |
 | capability, property | `references` | attributes whose text is a resource reference |
-| capability | `input`, `output` | what the element holds besides parameters; `{}` for an empty `<input>` |
-| type | `word` | the type word, where it is not the usual one of its kind |
+| capability | `input`, `output` | what the element holds besides parameters |
+| capability | `empty-input` | true for an `<input>` without parameters |
+| type | `spelled-word` | another word, or another spelling, of the same type, such as `String` |
+| type | `word` | a type word that is not known, or that means more than the type it is read as |
 | provider, capability, property | `attributes`, `elements`, `text` | what the element holds besides |
 
+`application-access` is never written: the rules are written at the service, where they mean the same.
 Attributes and elements are in source form, as `droidgate_mobile_mcp.document` reads them.
 """
 
@@ -25,16 +27,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from droidgate.fit.codes import EXTENSION_DROPPED
+from droidgate.fit.codes import EXTENSION_DROPPED, SPELLING_DROPPED
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.findings import Finding, Level
 from droidgate.model.json_values import Json, pointer_token
 from droidgate.model.types import ArrayType, Extensions, ObjectType, Property, ScalarType, Type
 from droidgate.parsing.aapt_text import reference_in
 from droidgate.parsing.xml_text import NOT_XML, TOOLS
-from droidgate_mobile_mcp.constants import ACTIONS, FORMAT_ID, KEYS, NAMES, SAME_MAJOR, WORDS, DescriptorForm
+from droidgate_mobile_mcp.constants import (
+    ACTIONS,
+    FORMAT_ID,
+    KEYS,
+    NAMES,
+    SAME_MAJOR,
+    TABLES,
+    WORDS,
+    DescriptorForm,
+)
 
 Check = Callable[[Json], bool]
+
+_NARROWER_WORDS: Final = frozenset({"short"})
+"""Known words that name fewer values than the type they are read as."""
 
 _REFERENCE: Final = re.compile(r"@(xml|raw)/[a-z][a-z0-9_]*")
 _XML_NAME: Final = re.compile(r"(\{[^{}\s<>&\"]+\})?[A-Za-z_][A-Za-z0-9_.-]*")
@@ -109,12 +123,7 @@ def _rest_beside(*known: str) -> dict[str, Check]:
 
 _NO_PARAMETERS: Final = ObjectType()
 _REST: Final = _rest_beside()
-_SERVICE: Final[dict[str, Check]] = {
-    "exported": lambda value: value is None or value is False,
-    "enabled": lambda value: value is False,
-    "permission": _is_text,
-    "foregroundServiceType": _is_text,
-}
+_SERVICE: Final[dict[str, Check]] = {"foregroundServiceType": _is_text}
 
 
 def _provider_checks(form: DescriptorForm, facts: Mapping[str, Json]) -> dict[str, Check]:
@@ -214,7 +223,8 @@ class _Keeper:
         texts = {"id": capability.id, "description": capability.description, "version": capability.version}
         checks = {**_CAPABILITY, **self.reference_check(texts)}
         no_parameters = isinstance(capability.input, ObjectType) and not capability.input.properties
-        checks["input"] = lambda value: _is_rest(value) and (no_parameters or bool(value))
+        checks["input"] = lambda value: _is_rest(value) and bool(value)
+        checks["empty-input"] = lambda value: value is True and no_parameters
         if capability.output is None:
             del checks["output"]
         extensions = self.keep(capability.extensions, checks, pointer)
@@ -251,8 +261,7 @@ class _Keeper:
     def property(self, name: str, held: Property, pointer: str, checks: Mapping[str, Check]) -> Property:
         if not held.extensions and not held.type.extensions:
             return held
-        kind = held.type.kind
-        words: dict[str, Check] = {"word": lambda value: _is_text(value) and _is_word_of(value, kind)}
+        words = _word_checks(held.type)
         kept = self.keep(held.type.extensions, words, f"{pointer}/type")
         held_type = held.type.model_copy(update={"extensions": kept})
         texts = {"name": name, "type": word_of(held_type), "description": held_type.description}
@@ -266,18 +275,38 @@ class _Keeper:
         kept = {name: value for name, value in facts.items() if name in checks and checks[name](value)}
         for name in facts:
             if name not in kept:
-                self.findings.append(
-                    Finding(
-                        code=EXTENSION_DROPPED,
-                        level=Level.DROPPED,
-                        pointer=f"{pointer}/extensions/{FORMAT_ID}/{pointer_token(name)}",
-                        message=f"the fact {name!r} cannot be written in this dialect",
-                    )
-                )
+                self.findings.append(_unwritable(name, pointer))
         if len(kept) == len(facts):
             return extensions
         others = {format_id: held for format_id, held in extensions.items() if format_id != FORMAT_ID}
         return {**others, FORMAT_ID: kept} if kept else others
+
+
+def _unwritable(name: str, pointer: str) -> Finding:
+    leaf = f"{pointer}/extensions/{FORMAT_ID}/{pointer_token(name)}"
+    if name in TABLES.spellings:
+        message = f"{name!r} only says how the source was written; the target has its own way"
+        return Finding(code=SPELLING_DROPPED, level=Level.RENAMED, pointer=leaf, message=message)
+    message = f"the fact {name!r} cannot be written in this dialect"
+    return Finding(code=EXTENSION_DROPPED, level=Level.DROPPED, pointer=leaf, message=message)
+
+
+def word_fact(word: str) -> str:
+    """Return the fact that holds an unusual type word, by whether it means the type of the usual word."""
+    plain = word.strip().lower()
+    return "spelled-word" if plain in WORDS.read and plain not in _NARROWER_WORDS else "word"
+
+
+def _word_checks(one: Type) -> dict[str, Check]:
+    has_word = "word" in facts_of(one.extensions)
+
+    def is_word(value: Json, fact: str) -> bool:
+        return _is_text(value) and _is_word_of(value, one.kind) and word_fact(value) == fact
+
+    return {
+        "word": lambda value: is_word(value, "word"),
+        "spelled-word": lambda value: is_word(value, "spelled-word") and not has_word,
+    }
 
 
 def _is_word_of(word: str, kind: str) -> bool:
@@ -292,5 +321,6 @@ def word_of(one: Type) -> str:
     """Return the type word of a fitted parameter's type."""
     if not isinstance(one, ScalarType | ArrayType | ObjectType):
         raise TypeError(one.kind)
-    word: str = facts_of(one.extensions).get("word", WORDS.write[one.kind])
+    facts = facts_of(one.extensions)
+    word: str = facts.get("word", facts.get("spelled-word", WORDS.write[one.kind]))
     return word

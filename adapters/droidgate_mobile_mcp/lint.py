@@ -206,13 +206,13 @@ class _DescriptorLinter:
 
 
 def _is_deliberate(raw: str) -> bool:
-    r"""Tell whether every backslash begins an escape that somebody meant: `\n`, `\\`, `\'`, `\"`, `\@`, `\?`,
-    `\uXXXX`.
+    r"""Return whether every backslash begins an escape that aapt2 knows: `\n`, `\t`, `\\`, `\'`, `\"`, `\@`,
+    `\?`, `\uXXXX`.
     """
     position = raw.find("\\")
     while position >= 0:
         following = raw[position + 1 : position + 2]
-        if not following or following not in "n\\'\"@?u":
+        if not following or following not in "nt\\'\"@?u":
             return False
         position = raw.find("\\", position + 2)
     return True

@@ -4,7 +4,7 @@ agents do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from droidgate.application import Application, Component, MetaData
 from droidgate.leniency import ReadingContext
@@ -66,16 +66,21 @@ def _lint_service(application: Application, service: Component) -> Iterator[Find
     yield from _lint_text(service, "description", rules.DESCRIPTION, rules.DESCRIPTION_TEXT, place)
     yield from _lint_descriptor(application, service, place)
     if service.exported is not True:
-        stated = "is not exported" if service.exported is False else "does not say whether it is exported"
-        hint = 'Write android:exported="true"; Android 12 demands that it is said'
+        stated = "is not exported" if service.exported is False else "does not state android:exported"
+        hint = 'Write android:exported="true"; Android 12 and later require the attribute'
         yield rules.EXPORTED.broken(f"{service.name} {stated}", source=place, hint=hint)
-    if not service.enabled:
-        yield rules.ENABLED.broken(f"{service.name} is disabled", source=place)
-    if service.permission is not None:
-        message = f"{service.name} asks its callers for {service.permission}"
+    enabled = application.enabled_rule_of(service)
+    if enabled is not True:
+        where = "" if enabled is False else f" in some configurations ({_disabled_in(enabled)})"
+        yield rules.ENABLED.broken(f"{service.name} is disabled{where}", source=place)
+    permission = application.permission_of(service)
+    if permission is not None:
+        message = f"{service.name} requires {permission} of its callers"
         yield rules.NO_PERMISSION.broken(message, source=place)
     if "foregroundServiceType" not in service.attributes:
-        hint = 'Declare android:foregroundServiceType="dataSync" and its permission'
+        hint = (
+            'If it calls startForeground, declare android:foregroundServiceType="dataSync" and its permission'
+        )
         yield rules.FOREGROUND_TYPE.broken(
             f"{service.name} has no android:foregroundServiceType", source=place, hint=hint
         )
@@ -144,6 +149,10 @@ def _lint_descriptor_file(application: Application, meta: MetaData, place: Place
         yield not_well_formed(error, path)
         return
     yield from lint_document(document)
+
+
+def _disabled_in(enabled: Mapping[str, bool]) -> str:
+    return ", ".join(qualifier or "default" for qualifier, value in enabled.items() if not value)
 
 
 def _place(application: Application, service: Component) -> Place:

@@ -23,6 +23,7 @@ from droidgate_mobile_mcp.document import (
     unknown_parts,
     xpath_of,
 )
+from droidgate_mobile_mcp.facts import word_fact
 
 _ROOT_ATTRIBUTES: Final = frozenset({"version"})
 _NO_NAMES: Final[frozenset[str]] = frozenset()
@@ -121,6 +122,7 @@ class _DescriptorReader:
         version = document.text(root, "version")
         if version is None:
             return "prototype", {}
+        self.report_typed(root, "version", version)
         if version == FORMS["1.0"].version:
             return "1.0", {}
         if not SAME_MAJOR.fullmatch(version):
@@ -176,8 +178,10 @@ class _DescriptorReader:
                     properties[name] = held
         if duplicates:
             rest["elements"] = [*rest.get("elements", ()), *duplicates]
-        if rest or (role == "input" and not properties):
+        if rest:
             facts[role] = rest
+        if role == "input" and not properties:
+            facts["empty-input"] = True
         return ObjectType(properties=properties)
 
     def read_parameter(self, element: Element, role: str) -> tuple[str, Property]:
@@ -196,7 +200,7 @@ class _DescriptorReader:
         if kind is None:
             self.allow("M05", element, f"the type {word!r} of {name!r} is read as string")
             kind = "string"
-        extensions = {} if WORDS.write[kind] == word else own_extensions({"word": word})
+        extensions = {} if WORDS.write[kind] == word else own_extensions({word_fact(word): word})
         if kind == "array":
             return ArrayType(description=description, extensions=extensions)
         if kind == "object":
@@ -240,6 +244,7 @@ class _DescriptorReader:
             if required:
                 self.allow("M62", element, f"a <{shown_tag(element)}> without {attribute} is read")
             return None
+        self.report_typed(element, attribute, text)
         if "@" not in text:
             return text
         reference = self.document.reference(element, attribute)
@@ -249,8 +254,19 @@ class _DescriptorReader:
         if resolved is not None:
             self.allow("M12", element, f"the reference {reference} in {attribute} is replaced by its text")
             return resolved
+        self.allow(
+            "M12", element, f"the reference {reference} in {attribute} leads nowhere; it is kept as text"
+        )
         facts["references"] = [*facts.get("references", ()), attribute]
         return text
+
+    def report_typed(self, element: Element, attribute: str, text: str) -> None:
+        """Report a text that is a number, boolean, colour or dimension for aapt2 and comes back changed."""
+        raw = element.get(attribute)
+        if raw == text or raw is None or self.document.rules != "source" or "\\" in raw or "@" in raw:
+            return
+        message = f"{attribute}={raw[:100]!r} is not a text for a device; it is read as {text[:100]!r}"
+        self.allow("M68", element, message, hint=r"Escape the first character as \uXXXX")
 
     def read_rest(
         self, element: Element, attributes: frozenset[str], elements: frozenset[str]

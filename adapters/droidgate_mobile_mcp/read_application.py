@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from droidgate.application import Application, Component, MetaData
+from droidgate.application import Application, Component, MetaData, text_of_value
+from droidgate.component_reading import (
+    inherited_access,
+    read_access,
+    report_unknown_attributes,
+    report_unknown_texts,
+)
 from droidgate.formats import Reading, read_each_component
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place, Provider
@@ -79,6 +85,10 @@ class _ServiceReader:
             return None
         content = read_descriptor(document, self.context)
         facts = {**content.facts, **self.service_facts(given, FORMS[content.dialect])}
+        inherited = inherited_access(self.application, self.service)
+        if inherited:
+            facts["application-access"] = inherited
+        report_unknown_attributes(self.application, self.service, self.context)
         if reference != NAMES["descriptor_resource"]:
             facts["resource"] = reference
         return Provider(
@@ -88,6 +98,7 @@ class _ServiceReader:
             component=self.service.name or None,
             name=self.read_text("name", given["name"], content.dialect),
             description=self.read_text("description", given["description"], content.dialect),
+            access=read_access(self.application, self.service),
             source=document.place(document.root),
             capabilities=content.capabilities,
             extensions=own_extensions(facts),
@@ -148,8 +159,10 @@ class _ServiceReader:
             return text
         if isinstance(meta.value, str):
             return meta.value
-        text = _text_of(meta.value)
-        self.allow("M12", f"the tool's {role} is no text for a device; it is read as {text!r}", meta.place)
+        text = text_of_value(meta.value)
+        given_as = "" if meta.raw_value in {None, text} else f" ({meta.raw_value} in the manifest)"
+        message = f"the tool's {role} is not a text for a device{given_as}; it is read as {text!r}"
+        self.allow("M12", message, meta.place)
         return text
 
     def fall_back(self, role: Role, dialect: str, meta: MetaData | None = None) -> str | None:
@@ -157,8 +170,10 @@ class _ServiceReader:
         application, service = self.application, self.service
         if role == "name":
             text = service.label or application.label or application.package
+            report_unknown_texts(application, service, self.context, "label")
         else:
             text = service.description or application.description
+            report_unknown_texts(application, service, self.context, "description")
         # Before the specification there was no description at first.
         if text is not None or role == "name" or dialect != "pre-spec":
             told = f"; {text!r} stands for it" if text is not None else ""
@@ -193,21 +208,9 @@ class _ServiceReader:
         at_application = [role for role, one in given.items() if one is not None and one.at_application]
         if at_application:
             facts["at-application"] = at_application
-        if service.exported is not True:
-            facts["exported"] = service.exported
-        if not service.enabled:
-            facts["enabled"] = False
-        if service.permission is not None:
-            facts["permission"] = service.permission
         if _FOREGROUND in service.attributes:
             facts[_FOREGROUND] = service.attributes[_FOREGROUND]
         return facts
 
     def allow(self, row: str, message: str, place: Place | None) -> None:
         self.context.allow(row, message, source=place or self.place)
-
-
-def _text_of(value: bool | float) -> str:  # noqa: FBT001 - the value itself
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)

@@ -137,7 +137,7 @@ NO_PERMISSION: Final = _rule(
 )
 FOREGROUND_TYPE: Final = _rule(
     "mobile-mcp-foreground-type",
-    _W,
+    _N,
     "reference 2.7",
-    "The service has a foregroundServiceType: agents start it in the foreground, and Android 14 asks for one",
+    "A service that agents may start in the foreground has a foregroundServiceType, as Android 14 requires",
 )

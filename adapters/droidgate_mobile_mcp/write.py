@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Final
 from xml.sax.saxutils import escape
 
+from droidgate.component_access import enabled_attribute, enabled_resources
 from droidgate.fit import Fitted, fit_provider
 from droidgate.formats import Artifact, Writing
 from droidgate.model.capability import Capability, Provider
@@ -33,6 +34,7 @@ _ANDROID_URI: Final = "http://schemas.android.com/apk/res/android"
 _IN_ATTRIBUTE: Final = {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
 _SPECIAL: Final = re.compile('[&<>"\n\t\r]')
 _SHORT: Final = 100
+_FOREGROUND: Final = "foregroundServiceType"
 _STRINGS_PATH: Final = "res/values/mobile_mcp_strings.xml"
 
 
@@ -76,6 +78,7 @@ def _artifacts(provider: Provider, form: DescriptorForm) -> Iterator[Artifact]:
     strings = _write_strings(provider)
     if strings is not None:
         yield Artifact(_STRINGS_PATH, strings, "resource")
+    yield from enabled_resources(provider)
 
 
 _compiled = lru_cache(maxsize=4096)(escape_xml_attribute)
@@ -133,10 +136,10 @@ class _DescriptorWriter:
         yield "    </capability>"
 
     def parameter_lines(self, role: str, one: object, facts: Mapping[str, Json]) -> Iterator[str]:
-        """Yield the lines of an `<input>` or `<output>`: none for an empty input that is not said to be
-        written.
-        """
-        if not isinstance(one, ObjectType) or (role == "input" and not one.properties and role not in facts):
+        """Yield the lines of an `<input>` or `<output>`; an empty input only where its source has it."""
+        if not isinstance(one, ObjectType):
+            return
+        if role == "input" and not one.properties and not {role, "empty-input"} & facts.keys():
             return
         rest = facts.get(role, {})
         opening = f"        <{role}{self.other_attributes(rest, ' ')}"
@@ -248,14 +251,15 @@ def _write_manifest(provider: Provider, form: DescriptorForm, reference: str) ->
 
 def _service_attributes(provider: Provider, facts: Mapping[str, Json]) -> Iterator[str]:
     yield f"android:name={_quoted(escape_attribute_value(provider.component or ''))}"
-    exported = facts.get("exported", True)
-    if exported is not None:
-        yield f'android:exported="{"true" if exported else "false"}"'
-    if "enabled" in facts:
-        yield 'android:enabled="false"'
-    for name in ("permission", "foregroundServiceType"):
-        if name in facts:
-            yield f"android:{name}={_quoted(facts[name])}"
+    access, enabled = provider.access, enabled_attribute(provider)
+    if access.exported is not None:
+        yield f'android:exported="{"true" if access.exported else "false"}"'
+    if enabled is not None:
+        yield f"android:enabled={_quoted(enabled)}"
+    if access.permission is not None:
+        yield f"android:permission={_quoted(escape_attribute_value(access.permission))}"
+    if _FOREGROUND in facts:
+        yield f"android:{_FOREGROUND}={_quoted(facts[_FOREGROUND])}"
 
 
 def _meta_data(

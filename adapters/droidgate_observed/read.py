@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from math import isfinite
 from typing import Final
 
-from droidgate.application import Application, Component, MetaData, TextFile
+from droidgate.application import Application, Component, MetaData, MetaValue, TextFile, text_of_value
+from droidgate.component_reading import read_access, report_unknown_attributes, report_unknown_texts
 from droidgate.formats import Reading, SourceFile
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place, Provider
@@ -87,12 +89,13 @@ def read_application(application: Application, context: ReadingContext) -> Readi
     says what would find them. Nothing is raised.
     """
     findings = list(context.findings)
+    earlier = len(context.findings)
     providers = [
-        _read_component(application, component, protocol, findings)
+        _read_component(application, component, protocol, findings, context)
         for protocol in PROTOCOLS.values()
         for component in _anchoring(application, protocol)
     ]
-    return Reading(tuple(providers), tuple(findings))
+    return Reading(tuple(providers), (*findings, *context.findings[earlier:]))
 
 
 def _anchoring(application: Application, protocol: ObservedProtocol) -> Iterator[Component]:
@@ -126,6 +129,7 @@ def _read_component(
     component: Component,
     protocol: ObservedProtocol,
     findings: list[Finding],
+    context: ReadingContext,
 ) -> Provider:
     place = component.place or application.place
     texts, facts = _read_meta_data(component, protocol)
@@ -136,13 +140,18 @@ def _read_component(
     if not declared.capabilities:
         findings.append(_not_in_files(application, component, protocol, place, reason))
     label = component.label if component.label is not None else application.label
+    name = texts.get("name") or declared.name or details.get("name")
+    report_unknown_attributes(application, component, context)
+    if name is None:
+        report_unknown_texts(application, component, context, "label")
     return Provider(
         protocol=FORMAT_ID,
         dialect=protocol.id,
         package=application.package,
         component=component.name or None,
-        name=texts.get("name") or declared.name or details.get("name") or label,
+        name=name or label,
         description=texts.get("description") or details.get("description"),
+        access=read_access(application, component),
         source=place,
         definitions=declared.definitions,
         capabilities=tuple(declared.capabilities),
@@ -161,24 +170,23 @@ def _read_meta_data(
         if held is None or held.value is None:
             continue
         if role in {"name", "description"}:
-            texts[role] = str(held.value)
+            texts[role] = text_of_value(held.value)
         else:
-            facts[role] = held.value
+            facts[role] = _json_value(held.value)
     return texts, facts
 
 
+def _json_value(value: MetaValue) -> Json:
+    if not isinstance(value, float):
+        return value
+    # A float of 32 bits has the digits that Java prints, not those of its 64-bit neighbour.
+    text = text_of_value(value)
+    return float(text) if isfinite(value) else text
+
+
 def _component_facts(component: Component) -> dict[str, Json]:
-    facts: dict[str, Json] = {}
-    if component.exported is not True:
-        facts["exported"] = component.exported
-    if not component.enabled:
-        facts["enabled"] = False
-    if component.permission is not None:
-        facts["permission"] = component.permission
-    for name in ("authorities", "readPermission"):
-        if name in component.attributes:
-            facts[name] = component.attributes[name]
-    return facts
+    names = ("authorities", "writePermission")
+    return {name: component.attributes[name] for name in names if name in component.attributes}
 
 
 def _read_details(
@@ -235,7 +243,7 @@ def _declaration_text(
     if meta is None:
         return None
     if tools.place == "value":
-        return TextFile(str(meta.value), meta.place or place) if meta.value is not None else None
+        return TextFile(text_of_value(meta.value), meta.place or place) if meta.value is not None else None
     return application.resources.read_file(meta.resource) if meta.resource is not None else None
 
 

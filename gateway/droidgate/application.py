@@ -9,11 +9,12 @@ an application comes from, and no source knows a format.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol
 
 from droidgate.model.capability import Place
-from droidgate.parsing.aapt_text import reference_in
+from droidgate.parsing.aapt_text import java_float_text, reference_in
+from droidgate.parsing.configured_flags import Flag, both_flags, value_for_release
 
 ComponentKind = Literal["activity", "service", "receiver", "provider", "application"]
 
@@ -28,6 +29,9 @@ COMPONENT_TAGS: Final[Mapping[str, ComponentKind]] = {
 
 _MAX_NAMES: Final = 4096
 """A longer meta-data value is a document, no list of file names."""
+
+_ALIAS_MARK: Final = "targetActivity"
+"""An attribute that only `<activity-alias>` has."""
 
 MetaValue = str | bool | int | float
 """A typed meta-data value, as Android's package parser types it (reference mobile-mcp-and-mmcp 2.7)."""
@@ -68,11 +72,19 @@ class Component:
     Attributes:
         kind: Which element.
         name: `android:name` as written; see `qualified_name` on `Application`.
-        exported: `android:exported`, None where it is not stated.
-        enabled: `android:enabled`, true where it is not stated or only known on a device.
-        permission: `android:permission`.
+        exported: `android:exported`, None where it is not stated or not known.
+        exported_by_configuration: Its value in each configuration by resource qualifier, where it is a
+            boolean resource whose values differ; `exported` is the value of the default configuration.
+        enabled: `android:enabled` for the configuration at hand: the default configuration of a source tree
+            or an APK, a phone's own; true where it is not stated or not known.
+        enabled_by_configuration: Its value in each configuration by resource qualifier (`""` is the default
+            configuration, `v36` is Android 16 and later), where it is a boolean resource whose values differ.
+        permission: `android:permission`; empty where the manifest states that callers need none, and the
+            reference itself where it leads nowhere.
         label: The resolved `android:label`.
         description: The resolved `android:description`.
+        unresolved: Attributes whose value is not known, as `label=@string/x`: references that lead nowhere
+            and flags that are not booleans.
         filters: Its intent filters.
         meta_data: Its `<meta-data>`, in order.
         properties: Its `<property>` elements, in order.
@@ -83,10 +95,13 @@ class Component:
     kind: ComponentKind
     name: str = ""
     exported: bool | None = None
+    exported_by_configuration: Mapping[str, bool] = field(default_factory=dict)
     enabled: bool = True
+    enabled_by_configuration: Mapping[str, bool] = field(default_factory=dict)
     permission: str | None = None
     label: str | None = None
     description: str | None = None
+    unresolved: tuple[str, ...] = ()
     filters: tuple[IntentFilter, ...] = ()
     meta_data: tuple[MetaData, ...] = ()
     properties: tuple[MetaData, ...] = ()
@@ -96,6 +111,11 @@ class Component:
     def has_action(self, action: str) -> bool:
         """Tell whether one of the filters names the action."""
         return any(action in one.actions for one in self.filters)
+
+    @property
+    def enabled_rule(self) -> Flag:
+        """`android:enabled`: one value, or its value in each configuration where they differ."""
+        return dict(self.enabled_by_configuration) if self.enabled_by_configuration else self.enabled
 
     def find_meta_data(self, *names: str) -> MetaData | None:
         """Return the first meta-data with one of the names, in the order of the names."""
@@ -128,8 +148,10 @@ class Resources(Protocol):
         """Return the file behind `@xml/name` or `@raw/name`, None where there is none."""
 
     def read_text(self, reference: str) -> str | None:
-        """Return the default-locale text of `@string/name` (references followed, escapes undone), None if
+        """Return the default-locale text of a resource (references followed, escapes undone), None if
         unknown.
+
+        A number, boolean, colour or dimension is the text that `Resources.getText` gives for it.
         """
 
     def read_array(self, reference: str) -> tuple[str, ...] | None:
@@ -150,6 +172,7 @@ class Application:
         place: The manifest.
         label: The resolved application label.
         description: The resolved application description.
+        unresolved: Attributes of the application element whose value is not known, as in `Component`.
         loose_assets: Names of assets and xml resources that no component points to but that may be
             descriptors of a
             component that arrives by manifest merging.
@@ -165,6 +188,7 @@ class Application:
     place: Place
     label: str | None = None
     description: str | None = None
+    unresolved: tuple[str, ...] = ()
     namespace: str | None = None
     loose_assets: tuple[str, ...] = ()
     version_code: int | None = None
@@ -184,6 +208,54 @@ class Application:
         if "." not in component.name and prefix:
             return f"{prefix}.{component.name}"
         return component.name
+
+    def permission_of(self, component: Component) -> str | None:
+        """Return the permission that Android requires of a component's callers, None where it requires none.
+
+        A component without a permission has the application's. An `<activity-alias>` does not, and an empty
+        text means none (AOSP ParsedMainComponentUtils, ParsedActivityUtils).
+        """
+        if component.permission is not None or _ALIAS_MARK in component.attributes:
+            return component.permission or None
+        return next((whole.permission or None for whole in self.of_kind("application")), None)
+
+    def enabled_rule_of(self, component: Component) -> Flag:
+        """Return whether a component is enabled, by its own attribute and the application's.
+
+        Returns:
+            One value, or the value in each configuration where they differ.
+        """
+        rule = component.enabled_rule
+        for whole in self.of_kind("application"):
+            rule = both_flags(rule, whole.enabled_rule)
+        return rule
+
+    def for_release(self, sdk: int) -> Application:
+        """Return the application with `enabled` and `exported` of its components for one release of Android.
+
+        Args:
+            sdk: SDK level of the phone.
+        """
+        return replace(self, components=tuple(_for_release(one, sdk) for one in self.components))
+
+
+def text_of_value(value: MetaValue) -> str:
+    """Return a meta-data value as Java prints it: `true`, `31`, `2.1`, `100.0`, `1.0E10`."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return java_float_text(value) if isinstance(value, float) else str(value)
+
+
+def _for_release(component: Component, sdk: int) -> Component:
+    enabled = value_for_release(component.enabled_by_configuration, sdk)
+    exported = value_for_release(component.exported_by_configuration, sdk)
+    if enabled in {None, component.enabled} and exported in {None, component.exported}:
+        return component
+    return replace(
+        component,
+        enabled=component.enabled if enabled is None else enabled,
+        exported=component.exported if exported is None else exported,
+    )
 
 
 def names_pointed_to(resources: Resources, components: Iterable[Component]) -> frozenset[str]:

@@ -104,11 +104,12 @@ def test_a_double_without_a_fraction_is_printed_as_org_json_prints_it() -> None:
     assert repr(write_result(1e19, scalar("double"), {})[RETURN_KEY][0]) == "1e+19"
 
 
-def test_a_one_of_is_guessed_from_its_properties() -> None:
+def test_a_one_of_is_guessed_from_its_properties_and_states_its_class() -> None:
     choice = OneOfType(alternatives=(RefType(name="com.x.Note"), RefType(name="com.x.Id")))
-    assert read_result(returned({"id": [5]}), choice, DEFINITIONS) == {"id": 5}
+    assert read_result(returned({"id": [5]}), choice, DEFINITIONS) == {"schemaType": "com.x.Id", "id": 5}
     note = returned({"title": ["t"], "tags": ["a"]})
-    assert read_result(note, choice, DEFINITIONS) == {"title": "t", "tags": ["a"]}
+    named_note = {"schemaType": "com.x.Note", "title": "t", "tags": ["a"]}
+    assert read_result(note, choice, DEFINITIONS) == named_note
     named = {"id": 5, "schemaType": "com.x.Id"}
     assert write_result(named, choice, DEFINITIONS) == returned({"id": [5]})
     with pytest.raises(WireError, match="no alternative"):

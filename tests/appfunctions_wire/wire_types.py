@@ -78,11 +78,8 @@ def typed(draw: st.DrawFn, depth: int = 2, *, result: bool = False) -> tuple[Typ
     if kind == "ref":
         return RefType(name="com.x.Note"), note_values()
     if kind == "one-of":
-        notes: Values = note_values()
-        ids: Values = st.fixed_dictionaries({"id": LONG})
-        if not result:
-            notes = notes.map(lambda note: {**note, "schemaType": "com.x.Note"})
-            ids = ids.map(lambda one: {**one, "schemaType": "com.x.Id"})
+        notes: Values = note_values().map(lambda note: {**note, "schemaType": "com.x.Note"})
+        ids: Values = st.fixed_dictionaries({"id": LONG, "schemaType": st.just("com.x.Id")})
         return OneOfType(alternatives=(RefType(name="com.x.Note"), RefType(name="com.x.Id"))), notes | ids
     if kind == "object":
         return draw(objects(depth - 1, result=result))

@@ -1,10 +1,12 @@
 """What each format asks a phone for, how its capabilities are called, and what is missing."""
 
+from typing import Any
+
 import pytest
 
 from droidgate.formats import load_formats
 from droidgate.installed import SHIM_PREFIX, CallRoute, ComponentQuery, DeviceFacts
-from droidgate.model.capability import Provider
+from droidgate.model.capability import ComponentAccess, Provider
 
 SHELL_COMMANDS = frozenset({"execute-app-function", "set-enabled", "list-app-functions"})
 
@@ -74,8 +76,8 @@ def test_an_app_with_a_shim_and_the_shim_itself_can_be_called(package: str) -> N
 
 
 def test_what_else_a_mobile_mcp_service_lacks_is_told() -> None:
-    held = {"mobile-mcp": {"exported": False, "enabled": False, "permission": "org.example.P"}}
-    (route,) = routes("mobile-mcp", dialect="pre-spec", extensions=held)
+    access = ComponentAccess(exported=False, enabled={"": True, "v36": False}, permission="org.example.P")
+    (route,) = routes("mobile-mcp", dialect="pre-spec", access=access)
     told = "; ".join(route.needs)
     for word in ("exported", "enabled", "org.example.P", "older wire form"):
         assert word in told
@@ -84,7 +86,7 @@ def test_what_else_a_mobile_mcp_service_lacks_is_told() -> None:
 def test_an_mmcp_activity_needs_an_app_on_the_phone_and_a_service_is_called_by_nobody() -> None:
     (activity,) = routes("mmcp", dialect="1.0")
     assert (activity.id, activity.ready) == ("shim-activity", False)
-    (service,) = routes("mmcp", dialect="1.0", extensions={"mmcp": {"element": "service", "callable": False}})
+    (service,) = routes("mmcp", dialect="1.0", extensions={"mmcp": {"element": "service"}})
     assert (service.id, service.ready) == ("none", False)
 
 
@@ -95,10 +97,14 @@ def test_an_mmcp_receiver_is_called_by_the_shell() -> None:
 
 @pytest.mark.parametrize(
     ("held", "word"),
-    [({"exported": False}, "exported"), ({"invoke": False}, "INVOKE"), ({"permission": "p"}, "permission p")],
+    [
+        ({"access": ComponentAccess(exported=False)}, "exported"),
+        ({"extensions": {"mmcp": {"invoke": False}}}, "INVOKE"),
+        ({"access": ComponentAccess(permission="p")}, "permission p"),
+    ],
 )
-def test_a_receiver_that_the_shell_cannot_reach_says_why(held: dict[str, object], word: str) -> None:
-    (route,) = routes("mmcp", dialect="broadcast", extensions={"mmcp": held})
+def test_a_receiver_that_the_shell_cannot_reach_says_why(held: dict[str, Any], word: str) -> None:
+    (route,) = routes("mmcp", dialect="broadcast", **held)
     assert not route.ready
     assert word in route.needs[0]
 

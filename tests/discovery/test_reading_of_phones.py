@@ -309,3 +309,34 @@ def test_a_function_without_an_id_is_no_function() -> None:
 def test_what_is_no_device_says_how_one_is_written(spelled: str) -> None:
     with pytest.raises(UsageError, match="is no device"):
         read_spelled_device(spelled, formats=())
+
+
+FLAGGED: Mapping[str, bytes] = {
+    "AndroidManifest.xml": b'<manifest package="dev.droidgate.sample.clockin" '
+    b'xmlns:android="http://schemas.android.com/apk/res/android"><application>'
+    b'<service android:name=".ToolService" android:exported="true" android:enabled="@bool/newer">'
+    b'<intent-filter><action android:name="mobile.mcp.SERVICE"/></intent-filter>'
+    b'<meta-data android:name="mobile.mcp.tool.capabilities" android:resource="@xml/tools"/>'
+    b"</service></application></manifest>",
+    "res/xml/tools.xml": b'<mobile-mcp-capabilities version="1.0"/>',
+    "res/values/flags.xml": b'<resources><bool name="newer">false</bool></resources>',
+    "res/values-v36/flags.xml": b'<resources><bool name="newer">true</bool></resources>',
+}
+
+
+@pytest.mark.parametrize(("sdk", "is_enabled"), [("35", False), ("36", True), ("37", True)])
+def test_a_boolean_resource_has_the_value_for_the_phone_s_release(sdk: str, *, is_enabled: bool) -> None:
+    answers = {**script(), "getprop": f"[ro.build.version.sdk]: [{sdk}]\n"}
+    device = ScriptedDevice(answers, {PATH: pack_project(FLAGGED, key=signing_key())})
+    for _ in ("read", "kept"):
+        phone = read(device)
+        (app,) = phone.apps
+        assert app.application is not None
+        (service,) = app.application.of_kind("service")
+        assert service.enabled is is_enabled
+        (provider,) = app.providers
+        assert provider.access.enabled == {"": False, "v36": True}
+        routes = load_formats()["mobile-mcp"].call_routes
+        assert routes is not None
+        needs = [need for route in routes(provider, phone.facts) for need in route.needs]
+        assert any("enabled service" in need for need in needs) is not is_enabled

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from random import Random
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from droidgate.model.errors import InputError
 from droidgate.model.findings import Level
 from droidgate.model.json_values import Json
 from droidgate_mcp.lint_rules import RULES
-from mcp_format.tool_lists import RICH, TREE, WEATHER, lint, result
+from mcp_format.tool_lists import RICH, TREE, WEATHER, lint, result, write
+from strategies import random_provider
 
 PLAIN: dict[str, Any] = {"name": "a", "description": "Does it.", "inputSchema": {"type": "object"}}
 MODERN: dict[str, Json] = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
@@ -109,3 +111,10 @@ def test_a_finding_names_rule_place_and_way_out() -> None:
 def test_what_holds_no_tools_cannot_be_linted() -> None:
     with pytest.raises(InputError):
         lint({"name": "a"})
+
+
+@pytest.mark.parametrize("dialect", ["2025-11-25", "2026-07-28"])
+def test_what_droidgate_writes_breaks_no_rule_above_a_note(dialect: str) -> None:
+    for seed in range(300):
+        (artifact,) = write(random_provider(Random(seed)), dialect).artifacts
+        assert {finding.level for finding in lint(artifact.text)} <= {Level.NOTE}

@@ -45,10 +45,10 @@ def test_members_without_a_field_are_kept_one_by_one() -> None:
     assert capability.extensions == {
         "mcp": {
             "title": "annotations",
-            "annotations": {"vendorHint": [1, 2]},
+            "/annotations/vendorHint": [1, 2],
             "icons": RICH["icons"],
             "execution": RICH["execution"],
-            "_meta": RICH["_meta"],
+            "/_meta/com.example~1cost": 3,
         }
     }
 
@@ -64,7 +64,7 @@ def test_a_title_that_stands_twice_is_read_in_the_order_of_the_specification() -
     tool = {**WEATHER, "annotations": {"title": "Old title"}}
     capability = read_one(result(tool)).capabilities[0]
     assert capability.title == "Weather"
-    assert capability.extensions["mcp"] == {"annotations": {"title": "Old title"}}
+    assert capability.extensions["mcp"] == {"/annotations/title": "Old title"}
 
 
 SHAPES: dict[str, Json] = {
@@ -82,6 +82,24 @@ SHAPES: dict[str, Json] = {
     },
     "old dump": {"server": {"name": "weather", "description": "Knows the weather"}, "tools": [WEATHER]},
     "catalogue": {"name": "weather", "description": "Knows the weather", "version": "3", "tools": [RICH]},
+    "fields of all kinds": {
+        "server": {"name": "a", "version": "1", "websiteUrl": "https://example.com", "a/b": 1},
+        "serverInfo": {"description": "d"},
+        "name": 5,
+        "description": "second",
+        "prompts": [],
+        "~x/y": {},
+        "_meta": {"com.example/a": None},
+        "tools": [{**WEATHER, "/annotations/x": 1, "a/b": 2, "annotations": {}}],
+    },
+    "envelope with fields": {
+        "jsonrpc": "2.0",
+        "id": None,
+        "tools": 5,
+        "_meta": {"x": 1},
+        "result": {"tools": [WEATHER], "_meta": {"y": 2}, "name": "n", "vendor": {"z": 3}, "nextCursor": "c"},
+    },
+    "title in both": result({**WEATHER, "annotations": {"title": "Weather"}}),
     "modern": result(WEATHER, resultType="complete", ttlMs=0, cacheScope="private"),
     "modern and cached": result(RICH, resultType="complete", ttlMs=5, cacheScope="public"),
     "modern output": result(

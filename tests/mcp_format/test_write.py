@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from droidgate.model.capability import Capability, Effects, Provider
+from droidgate.model.findings import Level
 from droidgate.model.types import ArrayType, ObjectType, Property, RefType, ScalarType
 from mcp_format.tool_lists import RICH, WEATHER, read_one, result, write, written
 from requirements_of_tests import require
@@ -61,6 +62,18 @@ def test_a_document_of_one_revision_is_not_the_frame_of_the_other_and_comes_back
     assert written(read_one(document), "2025-11-25") == [WEATHER]
 
 
+def test_fields_of_a_document_come_back_from_the_other_revision() -> None:
+    dump = {
+        "serverInfo": {"name": "a", "version": "1", "websiteUrl": "https://example.com"},
+        "capabilities": {"tools": {}},
+        "tools": [WEATHER],
+    }
+    modern = written(read_one(dump), "2026-07-28")
+    fields = {"/serverInfo/websiteUrl": "https://example.com", "/capabilities": {"tools": {}}}
+    assert modern["_meta"]["dev.droidgate/provider"]["fields"] == fields
+    assert written(read_one(modern), "2025-11-25") == dump
+
+
 def test_a_file_is_laid_out_for_people() -> None:
     (artifact,) = write(read_one(result(RICH))).artifacts
     assert (artifact.path, artifact.role) == ("tools.json", "document")
@@ -77,7 +90,7 @@ def test_what_mcp_has_no_field_for_is_in_meta() -> None:
         component=".Service",
         name="App",
         instructions="Be brief.",
-        definitions={"Unused": ScalarType(kind="int32")},
+        definitions={"Unused": ScalarType(kind="int64")},
         capabilities=(Capability(id="a", version="2", extensions={"other": {"level": 3}}),),
         extensions={"other": {"flag": True}},
     )
@@ -88,7 +101,7 @@ def test_what_mcp_has_no_field_for_is_in_meta() -> None:
             "component": ".Service",
             "name": "App",
             "instructions": "Be brief.",
-            "definitions": {"Unused": {"type": "integer", "format": "int32"}},
+            "definitions": {"Unused": {"type": "integer"}},
             "extensions": {"other": {"flag": True}},
         }
     }
@@ -104,7 +117,8 @@ def test_what_mcp_has_no_field_for_is_in_meta() -> None:
 def test_an_array_of_tools_with_facts_about_its_server_becomes_a_result() -> None:
     provider = read_one([WEATHER]).model_copy(update={"package": "com.example.app"})
     writing = write(provider)
-    assert [one.pointer for one in writing.findings] == ["/extensions/mcp/document 2025-11-25"]
+    (finding,) = writing.findings
+    assert (finding.level, finding.pointer) == (Level.RENAMED, "/extensions/mcp/document 2025-11-25")
     assert read_one(writing.artifacts[0].text).package == "com.example.app"
 
 

@@ -4,17 +4,21 @@ import json
 
 import pytest
 
+from droidgate.model.capability import ComponentAccess
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Level
+from droidgate_mmcp.format import FORMAT
 from mmcp.mmcp_apps import (
     ADVERTISE,
     CALL,
     GREET,
     application,
+    artifact,
     component_xml,
     manifest_of,
     only,
     read_app,
+    read_json,
     rows_of,
     value_xml,
 )
@@ -88,7 +92,6 @@ def test_a_raw_resource_may_hold_the_manifest() -> None:
         (component_xml(VALUE, actions=(ADVERTISE,)), CALL),
         (component_xml(VALUE, categories=()), "DEFAULT"),
         (component_xml(VALUE, attributes=""), "exported"),
-        (component_xml(VALUE, attributes='android:exported="false"'), "exported"),
     ],
 )
 def test_what_calls_need_is_told_where_it_is_missing(xml: str, told: str) -> None:
@@ -99,24 +102,53 @@ def test_what_calls_need_is_told_where_it_is_missing(xml: str, told: str) -> Non
 
 
 def test_what_keeps_callers_out_is_kept() -> None:
-    attributes = 'android:exported="false" android:enabled="false" android:permission="com.example.app.CALL"'
+    attributes = 'android:exported="false" android:enabled="false" android:permission="a.b.CALL"'
     provider = only(read_app(application(component_xml(VALUE, attributes=attributes))))
-    assert provider.extensions == {
-        "mmcp": {"exported": False, "enabled": False, "permission": "com.example.app.CALL"}
+    assert provider.access == ComponentAccess(exported=False, enabled=False, permission="a.b.CALL")
+    assert provider.extensions == {}
+
+
+def test_an_activity_that_does_not_state_exported_is_written_without_it() -> None:
+    provider = only(read_app(application(component_xml(VALUE, attributes=""))))
+    assert provider.access.exported is None
+    assert FORMAT.write is not None
+    writing = FORMAT.write(provider, FORMAT.dialect("1.0"))
+    assert "exported" not in artifact(writing, "AndroidManifest.xml")
+    assert writing.findings == ()
+
+
+def test_the_json_of_a_manifest_has_no_access_rules() -> None:
+    assert FORMAT.write is not None
+    provider = only(read_json(manifest_of(GREET)))
+    assert provider.access == ComponentAccess()
+    closed = provider.model_copy(update={"access": ComponentAccess(exported=False, permission="a.CALL")})
+    writing = FORMAT.write(closed, FORMAT.dialect("1.0"))
+    assert writing.provider.access == ComponentAccess()
+    assert {(one.pointer, one.level) for one in writing.findings} == {
+        ("/access/exported", Level.SECURITY),
+        ("/access/permission", Level.SECURITY),
     }
+
+
+def test_a_label_whose_string_is_missing_is_reported() -> None:
+    attributes = 'android:exported="true" android:label="@string/none"'
+    reading = read_app(application(component_xml(VALUE, attributes=attributes)))
+    assert rows_of(reading) == ["S82"]
+    assert "android:label of .Tools is @string/none" in reading.findings[0].message
+    assert only(reading).name is None
 
 
 @pytest.mark.row("M42")
 def test_a_service_is_read_and_marked_as_not_callable() -> None:
     reading = read_app(application(component_xml(VALUE, element="service")))
     assert rows_of(reading) == ["M42"]
-    assert only(reading).extensions == {"mmcp": {"element": "service", "callable": False}}
+    assert only(reading).extensions == {"mmcp": {"element": "service"}}
 
 
 def test_the_draft_allows_a_service() -> None:
     draft = {"appDescription": "Greets", "protocolVersion": "1.0", "tools": [GREET]}
     reading = read_app(application(component_xml(value_xml(draft), element="service")), strict=True)
-    assert only(reading).extensions == {"mmcp": {"element": "service", "callable": False}}
+    assert only(reading).extensions == {"mmcp": {"element": "service"}}
 
 
 @pytest.mark.row("S54")
@@ -149,8 +181,10 @@ def test_json_that_lost_its_backslashes_is_refused_with_the_reason() -> None:
     ("meta_data", "message"),
     [
         ('android:value="5"', "is the integer 5"),
-        ('android:value="true"', "is the boolean True"),
+        ('android:value="true"', "is the boolean true"),
         ('android:value="1.5"', "is the number 1.5"),
+        ('android:value="2.1"', "is the number 2.1,"),
+        ('android:value="1e10"', "is the number 1.0E10"),
         ("", "has no value"),
         ('android:resource="@raw/none"', "not among the resources"),
         ('android:resource="@string/none"', "not among the resources"),

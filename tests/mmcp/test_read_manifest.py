@@ -187,7 +187,7 @@ def test_a_flat_map_is_required_parameters_of_its_words() -> None:
         ("raw", "any", True),
         ("tags", "array", True),
     ]
-    assert tool.input.properties["days"].extensions == {"mmcp": {"declared": "Int"}}
+    assert tool.input.properties["days"].extensions == {"mmcp": {"spelled-word": "Int"}}
     assert tool.input.properties["location"].extensions == {}
 
 
@@ -227,7 +227,7 @@ def test_an_unknown_word_of_a_return_may_be_anything() -> None:
         properties={
             "when": Property(type=AnyType(), required=True, extensions={"mmcp": {"declared": "Date"}}),
             "n": Property(
-                type=ScalarType(kind="int32"), required=True, extensions={"mmcp": {"declared": "INT"}}
+                type=ScalarType(kind="int32"), required=True, extensions={"mmcp": {"spelled-word": "INT"}}
             ),
         }
     )

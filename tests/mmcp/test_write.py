@@ -13,7 +13,7 @@ from droidgate.model.capability import Capability, Provider
 from droidgate.model.errors import WriteError
 from droidgate.model.findings import Level
 from droidgate.model.json_values import Json
-from droidgate.model.types import AnyType, ArrayType, ObjectType, Property, ScalarType, Type
+from droidgate.model.types import AnyType, ArrayType, ObjectType, OneOfType, Property, ScalarType, Type
 from droidgate.sources.android_project import application_from_tree
 from droidgate_mmcp.format import FORMAT
 from droidgate_mmcp.write import fit, fitting_tools
@@ -229,8 +229,29 @@ def test_an_activity_becomes_a_new_receiver_with_names_that_a_model_takes() -> N
 )
 @pytest.mark.parametrize("dialect", STATIC)
 def test_no_schema_is_taken_for_a_flat_or_empty_map(taken: Type, dialect: str) -> None:
-    writing = write(provider_of(Capability(id="a", description="b", input=taken)), dialect)
-    assert read_back(writing).capabilities[0].input == taken
+    provider = provider_of(Capability(id="a", description="b", input=taken), component=".Tools")
+    own = provider.model_copy(update={"protocol": "mmcp", "dialect": dialect, "instructions": "Greets"})
+    own = own.model_copy(update={"description": "Greets"}) if dialect == "draft" else own
+    assert read_back(write(own, dialect)).capabilities[0].input == taken
+
+
+def test_a_schema_of_another_format_says_that_it_is_an_object() -> None:
+    either = OneOfType(alternatives=(ObjectType(), ObjectType(properties={"a": Property(type=AnyType())})))
+    provider = provider_of(Capability(id="a", description="b", input=either))
+    writing = write(provider, "1.0")
+    (tool,) = json.loads(artifact(writing, "mmcp_manifest.json"))["tools"]
+    assert tool["parameters"]["type"] == "object"
+    assert ("/capabilities/0/input/keywords/type", Level.DEFAULTED) in {
+        (one.pointer, one.level) for one in writing.findings
+    }
+
+
+def test_a_name_of_another_format_becomes_what_a_language_model_takes() -> None:
+    writing = write(provider_of(Capability(id="com.example.Notes#create", description="b")), "1.0")
+    assert writing.provider.capabilities[0].id == "com_example_Notes_create"
+    assert [
+        (one.original, one.written) for one in writing.names if one.pointer.startswith("/capabilities")
+    ] == [("com.example.Notes#create", "com_example_Notes_create")]
 
 
 def test_what_the_source_leaves_out_is_filled_in_and_told() -> None:

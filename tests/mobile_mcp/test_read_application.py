@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from droidgate.model.capability import ComponentAccess
 from droidgate.model.errors import InputError
 from droidgate.sources import read_source
 from mobile_mcp.tools import (
@@ -116,12 +117,8 @@ def test_what_a_call_needs_to_know_about_the_service_is_kept() -> None:
         'android:foregroundServiceType="dataSync"'
     )
     (provider,) = read_app(service(NAME, DESCRIPTION, CAPABILITIES, attributes=attributes)).providers
-    assert provider.extensions["mobile-mcp"] == {
-        "exported": False,
-        "enabled": False,
-        "permission": "a.b.CALL",
-        "foregroundServiceType": "dataSync",
-    }
+    assert provider.access == ComponentAccess(exported=False, enabled=False, permission="a.b.CALL")
+    assert provider.extensions["mobile-mcp"] == {"foregroundServiceType": "dataSync"}
 
 
 def test_a_descriptor_of_another_name_is_followed_and_its_name_kept() -> None:
@@ -162,12 +159,102 @@ def test_older_meta_data_at_the_application_are_read() -> None:
 
 @pytest.mark.row("M12")
 @pytest.mark.parametrize(
-    ("value", "text"), [("2048", "2048"), ("true", "true"), ("1.5", "1.5"), ("007", "7")]
+    ("value", "text"),
+    [
+        ("2048", "2048"),
+        ("true", "true"),
+        ("TRUE", "true"),
+        ("1.5", "1.5"),
+        ("2.1", "2.1"),
+        ("0.1", "0.1"),
+        ("1e2", "100.0"),
+        ("1e10", "1.0E10"),
+        ("16777217.0", "1.6777216E7"),
+        ("0.0001", "1.0E-4"),
+        ("007", "7"),
+        ("0x1F", "31"),
+        ("0xffffffff", "-1"),
+        ("#fff", "-1"),
+    ],
 )
-def test_a_name_that_a_device_types_becomes_text(value: str, text: str) -> None:
+def test_a_name_that_a_device_types_is_the_text_that_java_prints(value: str, text: str) -> None:
     reading = read_app(service(NAME.replace("Lamp", value), DESCRIPTION, CAPABILITIES))
     assert reading.providers[0].name == text
     assert rows_of(reading) == ["M12"]
+    # The digits of the source stay in the report.
+    assert text == value or f"({value} in the manifest)" in reading.findings[0].message
+
+
+@pytest.mark.row("M12")
+@pytest.mark.parametrize("value", ["10dp", "50%"])
+def test_a_dimension_is_a_text_in_a_manifest(value: str) -> None:
+    reading = read_app(service(NAME.replace("Lamp", value), DESCRIPTION, CAPABILITIES))
+    assert (reading.providers[0].name, rows_of(reading)) == (value, [])
+
+
+@pytest.mark.row("M12")
+@pytest.mark.parametrize(
+    ("resource", "name"),
+    [
+        ('<bool name="n">true</bool>', "true"),
+        ('<integer name="n">0x1F</integer>', "31"),
+        ('<item type="string" name="n">2.10</item>', "2.10"),
+    ],
+)
+def test_a_name_that_is_a_resource_of_another_kind_is_text(resource: str, name: str) -> None:
+    kind = "string" if "<item" in resource else resource[1:].partition(" ")[0]
+    files = {"res/xml/mcp_capabilities.xml": FULL, "res/values/s.xml": f"<resources>{resource}</resources>"}
+    named = NAME.replace("Lamp", f"@{kind}/n")
+    assert read_app(service(named, DESCRIPTION, CAPABILITIES), files=files).providers[0].name == name
+
+
+def test_a_label_whose_string_is_missing_is_reported_where_it_is_needed() -> None:
+    attributes = (
+        'android:exported="true" android:label="@string/none" android:foregroundServiceType="dataSync"'
+    )
+    needed = read_app(service(DESCRIPTION, CAPABILITIES, attributes=attributes))
+    assert rows_of(needed) == ["S82", "M12"]
+    assert "android:label of .LampService is @string/none" in needed.findings[0].message
+    whole = read_app(service(DESCRIPTION, CAPABILITIES), attributes='android:label="@string/none"')
+    assert rows_of(whole) == ["S82", "M12"]
+    assert "android:label of the application is @string/none" in whole.findings[0].message
+    assert rows_of(read_app(service(NAME, DESCRIPTION, CAPABILITIES, attributes=attributes))) == []
+
+
+@pytest.mark.parametrize(
+    ("attribute", "message"),
+    [
+        ('android:enabled="@bool/none"', "android:enabled of .LampService is @bool/none"),
+        ('android:exported="${exported}"', "android:exported of .LampService is ${exported}"),
+        ('android:permission="@string/none"', "android:permission of .LampService is @string/none"),
+    ],
+)
+def test_an_access_rule_that_is_not_known_is_reported(attribute: str, message: str) -> None:
+    reading = read_app(service(NAME, DESCRIPTION, CAPABILITIES, attributes=attribute))
+    assert rows_of(reading) == ["S82"]
+    assert message in reading.findings[0].message
+
+
+def test_exported_by_configuration_is_reported() -> None:
+    files = {
+        "res/xml/mcp_capabilities.xml": FULL,
+        "res/values/b.xml": '<resources><bool name="b">false</bool></resources>',
+        "res/values-v36/b.xml": '<resources><bool name="b">true</bool></resources>',
+    }
+    attributes = 'android:exported="@bool/b"'
+    reading = read_app(service(NAME, DESCRIPTION, CAPABILITIES, attributes=attributes), files=files)
+    assert reading.providers[0].access == ComponentAccess(exported=False)
+    assert rows_of(reading) == ["S83"]
+    assert "false in the default configuration, true in v36" in reading.findings[0].message
+
+
+def test_the_rules_of_the_application_hold_for_its_service() -> None:
+    (provider,) = read_app(
+        service(NAME, DESCRIPTION, CAPABILITIES),
+        attributes='android:permission="a.WHOLE" android:enabled="false"',
+    ).providers
+    assert provider.access == ComponentAccess(enabled=False, permission="a.WHOLE")
+    assert provider.extensions["mobile-mcp"]["application-access"] == ["enabled", "permission"]
 
 
 @pytest.mark.row("M12")

@@ -95,7 +95,8 @@ def test_a_type_word_and_its_synonyms_are_one_kind_in_any_case(word: str, kind: 
         held = capability.input.properties["x"].type
         assert held.kind == kind
         written = {"string": "string", "boolean": "boolean", "int64": "integer", "double": "number"}[kind]
-        assert held.extensions == ({} if spelled == written else {"mobile-mcp": {"word": spelled}})
+        fact = "word" if word == "short" else "spelled-word"
+        assert held.extensions == ({} if spelled == written else {"mobile-mcp": {fact: spelled}})
 
 
 def test_arrays_and_objects_have_no_structure() -> None:
@@ -280,7 +281,7 @@ def test_what_has_no_name_is_refused_with_its_place(element: str) -> None:
 def test_an_empty_input_element_is_remembered_and_a_missing_one_is_usual() -> None:
     empty = capability_of('<capability id="c" description="C" version="1"><input/><output/></capability>')
     assert (empty.input, empty.output) == (ObjectType(), ObjectType())
-    assert empty.extensions == {"mobile-mcp": {"input": {}}}
+    assert empty.extensions == {"mobile-mcp": {"empty-input": True}}
     assert capability_of(SWITCH).extensions == {}
 
 
@@ -440,3 +441,30 @@ def test_a_changed_descriptor_is_read_or_refused(data: st.DataObject) -> None:
         text = text[:start] + data.draw(_PIECES) + text[end:]
     with suppress(InputError):
         read_text(text)
+
+
+@pytest.mark.row("M68")
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [("1.10", "1.1"), ("1e2", "100.0"), ("007", "7"), ("#fff", "#ffffffff"), ("10dp", "10.0dip")],
+)
+def test_a_text_that_a_device_changes_is_read_as_on_a_device(raw: str, text: str) -> None:
+    reading = read_text(descriptor(f'<capability id="c" description="C" version="{raw}"/>'))
+    assert reading.providers[0].capabilities[0].version == text
+    assert rows_of(reading) == ["M68"]
+    assert repr(raw) in reading.findings[0].message
+
+
+@pytest.mark.parametrize("raw", ["1.0", "2", "2.1", "true", "1.2.3", "\\u0031.10", "a\\nb"])
+def test_a_text_that_a_device_gives_back_is_not_reported(raw: str) -> None:
+    assert rows_of(read_text(descriptor(f'<capability id="c" description="C" version="{raw}"/>'))) == []
+
+
+@pytest.mark.row("M12")
+@pytest.mark.parametrize("attribute", ["id", "description", "version"])
+def test_a_reference_that_leads_nowhere_is_reported(attribute: str) -> None:
+    texts = {"id": "c", "description": "C", "version": "1", attribute: "@string/none"}
+    written = " ".join(f'{name}="{text}"' for name, text in texts.items())
+    reading = read_text(descriptor(f"<capability {written}/>"))
+    assert rows_of(reading) == ["M12"]
+    assert f"@string/none in {attribute} leads nowhere" in reading.findings[0].message

@@ -10,6 +10,7 @@ from droidgate.model.capability import Capability, Provider
 from droidgate.model.findings import Level
 from droidgate.model.json_values import Json
 from droidgate.model.types import ArrayType, ObjectType, Property, ScalarType, Type
+from droidgate_mobile_mcp.constants import TABLES
 from mobile_mcp.tools import (
     CAPABILITIES,
     DESCRIPTION,
@@ -289,9 +290,8 @@ def with_facts(**facts: Json) -> Provider:
         ("keys", {"name": "other"}),
         ("keys", {}),
         ("at-application", ["name"]),
-        ("exported", True),
-        ("enabled", True),
-        ("permission", 7),
+        ("application-access", ["permission"]),
+        ("foregroundServiceType", 7),
         ("attributes", {"version": "3"}),
         ("attributes", {"a b": "c"}),
         ("elements", [{"tag": "a><b"}]),
@@ -303,23 +303,26 @@ def with_facts(**facts: Json) -> Provider:
 def test_a_fact_that_no_reader_makes_is_dropped_and_told(fact: str, value: Json) -> None:
     provider = with_facts(**{fact: value})
     writing = write(provider)
-    dropped = [one for one in writing.findings if one.code == "extension-dropped"]
-    assert [(one.pointer, one.level) for one in dropped] == [
-        (f"/extensions/mobile-mcp/{fact}", Level.DROPPED)
-    ]
+    spelling = fact in TABLES.spellings
+    code, level = ("spelling-dropped", Level.RENAMED) if spelling else ("extension-dropped", Level.DROPPED)
+    dropped = [one for one in writing.findings if one.code == code]
+    assert [(one.pointer, one.level) for one in dropped] == [(f"/extensions/mobile-mcp/{fact}", level)]
     assert_findings_match(provider, writing)
     assert_same_declaration(writing.provider, read_back(writing))
 
 
 def test_a_version_is_dropped_where_the_dialect_has_none() -> None:
     writing = write(with_facts(version="1.1"), "prototype")
-    assert [one.pointer for one in writing.findings if one.code == "extension-dropped"] == [
+    assert [one.pointer for one in writing.findings if one.code == "spelling-dropped"] == [
         "/extensions/mobile-mcp/version"
     ]
     assert 'version="1.1"' in artifact(write(with_facts(version="1.1")), "res/xml/mcp_capabilities.xml")
 
 
-FACT_NAMES = ("attributes", "elements", "input", "output", "references", "text", "word")
+FACT_NAMES = (
+    *("attributes", "elements", "empty-input", "input", "output"),
+    *("references", "spelled-word", "text", "word"),
+)
 WILD_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4) | st.just("description"),
     lambda inner: st.one_of(

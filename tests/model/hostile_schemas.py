@@ -83,6 +83,7 @@ def _note(random: Random) -> Json:
             ({"other": {"x": 1}}, {}, {"other": 1}, {"json-schema": {"definitions": "junk"}}, {"other": {}})
         ),
         "property": lambda: {"other": {"x": 1}},
+        "discriminator": lambda: random.choice(("schemaType", "kind")),
         "verbatim": lambda: random.choice((1, {}, {"kind": "any"})),
         "unheard-of": lambda: 1,
     }
@@ -97,6 +98,8 @@ def _value(random: Random, keyword: str, depth: int) -> Json:
     if keyword in _APPLICATORS:
         if random.random() < 0.6:
             return [random_schema(random, depth - 1) for _ in range(random.randrange(4))]
+        if random.random() < 0.3:
+            return [discriminated("a.A"), random.choice((discriminated("a.B"), {}, {"allOf": [{}, {}]}))]
         inner: Json = random.choice(({"$ref": "#/$defs/A"}, {"allOf": [{}]}, {"$ref": "#/$defs/A", "x": 1}))
         return [inner, {"type": "null"}]
     if keyword in _CONTAINERS:
@@ -104,6 +107,16 @@ def _value(random: Random, keyword: str, depth: int) -> Json:
     if keyword == "properties":
         return _some(random, ("a", "b", "c", ""), depth)
     return _note(random) if keyword == ANNOTATION else random_schema(random, depth - 1)
+
+
+def discriminated(name: str) -> Json:
+    stated = {"schemaType": {"const": name}}
+    return {
+        "allOf": [
+            {"$ref": "#/$defs/A"},
+            {"type": "object", "properties": stated, "required": ["schemaType"]},
+        ]
+    }
 
 
 def _some(random: Random, names: tuple[str, ...], depth: int) -> dict[str, Json]:

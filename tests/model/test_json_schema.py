@@ -14,7 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, FormatChecker
 
-from droidgate.json_schema import ANNOTATION, NAMESPACE, read_schema, read_type, write_schema
+from droidgate.calls.values import UnfitValueError, ValueFitter
+from droidgate.json_schema import (
+    ANNOTATION,
+    NAMESPACE,
+    SPELLING,
+    place_definitions,
+    read_schema,
+    read_type,
+    write_schema,
+)
 from droidgate.model.capability import declaration_of, reachable_definitions
 from droidgate.model.json_values import Json, canonical_json
 from droidgate.model.types import (
@@ -33,6 +42,7 @@ from model.hostile_schemas import random_schema
 from requirements_of_tests import require
 from strategies import ModelMaker
 
+BOUNDS = {"minimum": -2147483648, "maximum": 2147483647}
 SCHEMAS_IN_SUITE = 2_208
 
 
@@ -106,7 +116,7 @@ def test_what_is_written_is_a_schema_for_a_validator_of_other_authors(random: An
 @pytest.mark.parametrize(
     ("one", "right", "wrong"),
     [
-        (ScalarType(kind="int32"), [1, -1], ["1", 1.5, None, True]),
+        (ScalarType(kind="int32"), [1, -1, 2**31 - 1], ["1", 1.5, None, True, 2**31, -(2**31) - 1]),
         (ScalarType(kind="double", nullable=True), [1, 1.5, None], ["1", True]),
         (ScalarType(kind="string", nullable=True, enum=("a",)), ["a", None], ["b", 1]),
         (ScalarType(kind="bytes"), ["AA=="], [1, None]),
@@ -118,6 +128,11 @@ def test_what_is_written_is_a_schema_for_a_validator_of_other_authors(random: An
             OneOfType(alternatives=(RefType(name="A"), ScalarType(kind="int64")), nullable=True),
             ["", 1, None],
             [1.5],
+        ),
+        (
+            OneOfType(alternatives=(ScalarType(kind="string", nullable=True),), nullable=True),
+            ["", None],
+            [1],
         ),
         (AnyType(enum=("a", 1), nullable=True), ["a", 1, None], ["b"]),
         (AnyType(boolean=False), [], [None, 1]),
@@ -140,7 +155,28 @@ def test_a_validator_of_other_authors_takes_exactly_the_values_of_a_type(
         (False, AnyType(boolean=False)),
         ({}, AnyType()),
         ({"type": "integer"}, ScalarType(kind="int64")),
-        ({"type": "integer", "format": "int32"}, ScalarType(kind="int32")),
+        ({"type": "integer", "format": "int32", **BOUNDS}, ScalarType(kind="int32")),
+        (
+            {"type": "integer", "format": "int32"},
+            ScalarType(kind="int32", extensions={SPELLING: {"unstatedBounds": ["minimum", "maximum"]}}),
+        ),
+        (
+            {"type": "integer", "format": "int32", "minimum": 0, "maximum": 2**31 - 1},
+            ScalarType(kind="int32", keywords={"minimum": 0}),
+        ),
+        (
+            {"type": "integer", "format": "int32", "minimum": 0},
+            ScalarType(
+                kind="int32",
+                keywords={"minimum": 0},
+                extensions={SPELLING: {"unstatedBounds": ["maximum"]}},
+            ),
+        ),
+        ({"type": "integer", "format": "int32", "enum": [1]}, ScalarType(kind="int32", enum=(1,))),
+        (
+            {"type": ["integer", "null"], "format": "int32", **BOUNDS},
+            ScalarType(kind="int32", nullable=True),
+        ),
         ({"type": "integer", "format": "int64"}, ScalarType(kind="int64", format="int64")),
         ({"type": "number", "format": "float"}, ScalarType(kind="float")),
         ({"type": "string", "contentEncoding": "base64"}, ScalarType(kind="bytes")),
@@ -162,7 +198,47 @@ def test_a_validator_of_other_authors_takes_exactly_the_values_of_a_type(
         ({"enum": ["a", 1, None]}, AnyType(nullable=True, enum=("a", 1))),
         ({"type": "array"}, ArrayType()),
         ({"items": {"type": "boolean"}}, ArrayType(implicit=True, items=ScalarType(kind="boolean"))),
-        ({"allOf": [{"type": "object"}]}, AllOfType(members=(ObjectType(),))),
+        ({"allOf": [{"type": "object"}, True]}, AllOfType(members=(ObjectType(), AnyType(boolean=True)))),
+        (
+            {"allOf": [{"type": "object"}]},
+            ObjectType(extensions={SPELLING: {"allOf": ["type"]}}),
+        ),
+        (
+            {"allOf": [{"type": "string", "minLength": 1}], "title": "T", "default": "a"},
+            ScalarType(
+                kind="string",
+                keywords={"minLength": 1, "title": "T", "default": "a"},
+                extensions={SPELLING: {"allOf": ["type", "minLength"]}},
+            ),
+        ),
+        (
+            {"anyOf": [{"allOf": [{"type": "string"}]}, {"type": "null"}]},
+            OneOfType(
+                alternatives=(ScalarType(kind="string", extensions={SPELLING: {"allOf": ["type"]}}),),
+                exclusive=False,
+                nullable=True,
+            ),
+        ),
+        (
+            {"type": ["string", "null"], "enum": ["a", "b"]},
+            ScalarType(kind="string", enum=("a", "b"), keywords={"type": ["string", "null"]}),
+        ),
+        (
+            {"type": ["string", "null"], "const": "a"},
+            ScalarType(kind="string", keywords={"type": ["string", "null"], "const": "a"}),
+        ),
+        (
+            {"anyOf": [{"type": "string"}, {"type": "null"}], "enum": ["a"]},
+            OneOfType(
+                alternatives=(ScalarType(kind="string"), ScalarType(kind="null")),
+                exclusive=False,
+                enum=("a",),
+            ),
+        ),
+        (
+            {"oneOf": [{"type": ["string", "null"]}, {"type": "null"}]},
+            OneOfType(alternatives=(ScalarType(kind="string", nullable=True), ScalarType(kind="null"))),
+        ),
         ({"oneOf": [True, False]}, OneOfType(alternatives=(AnyType(boolean=True), AnyType(boolean=False)))),
         (
             {"anyOf": [{"type": "string"}, {"type": "null"}]},
@@ -192,6 +268,9 @@ def test_what_the_algebra_models_is_in_its_fields(schema: Json, expected: Type) 
     "one",
     [
         OneOfType(alternatives=(ScalarType(kind="string"), ScalarType(kind="null"))),
+        AllOfType(members=(ObjectType(),)),
+        AllOfType(members=(ScalarType(kind="string"),), nullable=True),
+        ScalarType(kind="string", nullable=True, keywords={"const": "a"}),
         OneOfType(),
         AllOfType(nullable=True),
         ObjectType(implicit=True, nullable=True),
@@ -210,6 +289,66 @@ def test_a_type_that_json_schema_would_read_as_another_says_so_in_a_note(one: Ty
     assert read_type(schema) == one
 
 
+UNDERSTOOD = [
+    ({"type": ["string", "null"], "enum": ["a", "b"]}, ["a", None, "c"]),
+    ({"type": ["string", "null"], "enum": ["a", None]}, ["a", None, "c"]),
+    ({"type": ["string", "null"], "const": "a"}, ["a", None]),
+    ({"type": ["string", "null"], "const": None}, ["a", None]),
+    ({"anyOf": [{"type": "string"}, {"type": "null"}], "enum": ["a"]}, ["a", None, "b"]),
+    ({"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}], "enum": ["a"]}, ["a", None, "b"]),
+    ({"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}], "const": "a"}, ["a", None, "b"]),
+    ({"anyOf": [{"allOf": [{"$ref": "#/$defs/A"}]}, {"type": "null"}]}, ["a", None, 1]),
+    ({"oneOf": [{"type": ["string", "null"]}, {"type": "null"}]}, ["a", None, 1]),
+    ({"$ref": "#/$defs/N", "enum": ["a"]}, ["a", None, "b"]),
+    ({"$ref": "#/$defs/N", "minLength": 2}, ["a", "ab", None]),
+    ({"$ref": "#/$defs/A", "type": "string", "maxLength": 1}, ["a", "ab", 1]),
+    ({"enum": ["a", 1]}, ["a", 1, None]),
+    ({"type": "null", "enum": [None, 1]}, [None, 1]),
+    ({"allOf": [{"$ref": "#/$defs/A"}], "default": "a", "title": "Colour"}, ["a", 1, None]),
+    ({"allOf": [{"type": "string"}], "minLength": 2}, ["a", "ab", None]),
+]
+
+
+@pytest.mark.parametrize(("schema", "values"), UNDERSTOOD)
+def test_calls_take_the_values_that_a_validator_of_other_authors_takes(
+    schema: dict[str, Json], values: list[Json]
+) -> None:
+    whole = {**schema, "$defs": {"A": {"type": "string"}, "N": {"type": ["string", "null"]}}}
+    root, definitions = read_schema(whole)
+    _assert_exact(whole)
+    validator = Draft202012Validator(whole)
+    assert [_is_taken(value, root, definitions) for value in values] == list(map(validator.is_valid, values))
+
+
+def _is_taken(value: Json, one: Type, definitions: dict[str, Type]) -> bool:
+    try:
+        ValueFitter(definitions, exact=True).fit(value, one)
+    except UnfitValueError:
+        return False
+    return True
+
+
+def test_a_pydantic_enum_is_a_reference() -> None:
+    schema = {"allOf": [{"$ref": "#/$defs/A"}], "default": "a", "$defs": {"A": {"type": "string"}}}
+    assert _assert_exact(schema) == RefType(
+        name="A", keywords={"default": "a"}, extensions={SPELLING: {"allOf": ["$ref"]}}
+    )
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"allOf": [{"properties": {"a": {}}}], "additionalProperties": False},
+        {"allOf": [{"additionalProperties": False}], "properties": {"a": {}}},
+        {"allOf": [{"minLength": 1}], "minLength": 2},
+        {"allOf": [{"$id": "https://example.com/a"}]},
+        {"allOf": [{"type": "string"}], "type": "string"},
+    ],
+)
+def test_an_all_of_that_means_something_else_in_place_is_not_unwrapped(schema: Json) -> None:
+    assert SPELLING not in _assert_exact(schema).extensions
+
+
 def test_recursion_goes_through_definitions() -> None:
     tree = {
         "type": "object",
@@ -224,6 +363,12 @@ def test_recursion_goes_through_definitions() -> None:
 def test_a_nullable_reference_is_one() -> None:
     schema = {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}], "$defs": {"A": {"type": "string"}}}
     assert _assert_exact(schema) == RefType(name="A", nullable=True)
+
+
+def test_a_nullable_reference_whose_value_is_fixed_keeps_both() -> None:
+    definitions: dict[str, Type] = {"A": ScalarType(kind="string")}
+    one = RefType(name="A", nullable=True, keywords={"const": "a"})
+    assert read_schema(write_schema(one, definitions)) == (one, definitions)
 
 
 def test_definitions_that_nothing_refers_to_are_kept_with_their_container() -> None:
@@ -262,6 +407,12 @@ def test_a_definition_is_another_when_what_it_refers_to_is() -> None:
     assert canonical_json(write_schema(root, {**known, **brought})) == canonical_json(schema("boolean"))
 
 
+def test_a_schema_for_a_description_leaves_the_bounds_of_integers_out() -> None:
+    held = {"a": Property(type=ScalarType(kind="int32"))}
+    schema = write_schema(ObjectType(properties=held), int32_bounds=False)
+    assert schema["properties"]["a"] == {"type": "integer", "format": "int32"}
+
+
 def test_numbers_keep_their_digits() -> None:
     digits = Decimal("0.10000000000000000001")
     assert _assert_exact({"type": "number", "minimum": digits}).keywords == {"minimum": digits}
@@ -278,3 +429,73 @@ def test_writing_changes_nothing_of_what_it_was_given() -> None:
     written = write_schema(root, {"A": ScalarType(kind="null")})
     assert written["$defs"] == {"Kept": {"type": "string"}, "A": {"type": "null"}}
     assert keywords == {"$defs": {"Kept": {"type": "string"}}}
+
+
+PERSON = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "friends": {"type": "array", "items": {"$ref": "#"}},
+        "home": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+        "work": {"$ref": "#/properties/home"},
+        "nickname": {"$ref": "#/properties/friends/items/properties/name"},
+        "place": {"$ref": "#/properties/work"},
+        "city": {"$ref": "#/definitions/Town/properties/city"},
+        "tag": {"$anchor": "tag", "type": "integer"},
+        "other tag": {"$ref": "#tag"},
+        "first": {"$ref": "#/properties/friends/items"},
+    },
+    "definitions": {"Town": {"type": "object", "properties": {"city": {"type": "string", "maxLength": 3}}}},
+}
+
+
+def test_references_into_the_schema_itself_are_definitions() -> None:
+    root, definitions = read_schema(PERSON)
+    _assert_exact(PERSON)
+    assert isinstance(root, ObjectType)
+    assert root.properties["work"].type == RefType(name="home")
+    assert root.properties["friends"].type == ArrayType(items=RefType(name="Root"))
+    assert root.properties["city"].type == RefType(name="Town_city")
+    assert root.properties["other tag"].type == RefType(name="tag")
+    assert definitions["home"] == root.properties["home"].type
+    assert definitions["Town_city"] == ScalarType(kind="string", keywords={"maxLength": 3})
+    # JSON Pointers do not lead through references, so this one leads nowhere.
+    assert root.properties["nickname"].type.kind == "any"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"work": {"city": "Bonn"}, "friends": [{"name": "a", "friends": []}], "other tag": 1},
+        {"work": {}},
+        {"place": {}},
+        {"friends": [{"name": 1}]},
+        {"friends": [{"friends": [{"work": {}}]}]},
+        {"city": "Bonn"},
+        {"other tag": "x"},
+        {"first": {"name": 1}},
+    ],
+)
+def test_calls_follow_references_into_the_schema_itself(value: Json) -> None:
+    schema = {**PERSON, "properties": {**PERSON["properties"], "nickname": {}}}  # type: ignore[dict-item]
+    root, definitions = read_schema(schema)
+    assert _is_taken(value, root, definitions) is Draft202012Validator(schema).is_valid(value)
+
+
+def test_references_that_lose_their_target_lead_to_defs() -> None:
+    root, definitions = read_schema({"type": "array", "items": {"$ref": "#"}})
+    layout = {NAMESPACE: root.extensions[NAMESPACE]}
+    bare = root.model_copy(update={"extensions": {}})
+    held = {"result": Property(type=bare, required=True)}
+    wrapped = ObjectType(properties=held, extensions=layout)
+    schema = write_schema(wrapped, definitions)
+    assert schema["$defs"] == {"Root": {"type": "array", "items": {"$ref": "#/$defs/Root"}}}
+    placed, replaced = place_definitions(wrapped, definitions)
+    assert replaced == {"#": "#/$defs/Root"}
+    assert read_schema(schema) == (placed, definitions)
+
+
+def test_references_in_an_embedded_resource_are_not_read_as_ones_into_the_whole() -> None:
+    schema = {"type": "object", "properties": {"a": {"$id": "https://example.com/a", "items": {"$ref": "#"}}}}
+    assert read_schema(schema)[1] == {}
+    _assert_exact(schema)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -30,11 +31,52 @@ def test_written_names_are_allowed_and_distinct(names: list[str], rule: NameRule
 
 
 @given(st.lists(st.text(max_size=20), unique=True, min_size=1, max_size=6), st.text(max_size=20))
-def test_a_name_added_later_renames_no_earlier_one(names: list[str], later: str) -> None:
+def test_a_name_added_later_renames_only_the_name_whose_shape_it_needs(names: list[str], later: str) -> None:
     rule = RULES[1]
     earlier = map_names([(name, name) for name in names], rule)
-    if later not in names:
-        assert map_names([(name, name) for name in [*names, later]], rule).items() >= earlier.items()
+    if later in names:
+        return
+    now = map_names([(name, name) for name in [*names, later]], rule)
+    renamed = [name for name in names if now[name] != earlier[name]]
+    assert all(earlier[name] in {later, rule.shape(later)} for name in renamed)
+    assert len(renamed) <= 1
+
+
+@given(st.lists(st.text(max_size=20), unique=True, min_size=2, max_size=6), st.randoms())
+def test_the_order_of_names_does_not_change_what_is_written(names: list[str], random: Random) -> None:
+    shuffled = random.sample(names, len(names))
+    pairs, others = ([(name, name) for name in order] for order in (names, shuffled))
+    assert map_names(pairs, RULES[1]) == map_names(others, RULES[1])
+
+
+def test_a_shaped_name_that_is_free_gets_no_suffix() -> None:
+    assert _written("complete item", "open") == {"complete item": "complete_item", "open": "open"}
+    assert _written("n" * 70) == {"n" * 70: "n" * 64}
+    assert _written("9 lives") == {"9 lives": "n_9_lives"}
+
+
+def test_a_shaped_name_that_another_name_has_gets_a_suffix() -> None:
+    written = _written("complete item", "complete_item")
+    assert written["complete_item"] == "complete_item"
+    assert re.fullmatch("complete_item_[0-9a-f]{8}", written["complete item"])
+
+
+def test_two_names_of_one_shape_both_get_suffixes() -> None:
+    written = _written("complete item", "complete/item")
+    assert all(re.fullmatch("complete_item_[0-9a-f]{8}", name) for name in written.values())
+    assert len(set(written.values())) == 2
+    assert _written("complete item", "complete/item", "complete.item").items() >= written.items()
+
+
+def test_a_suffixed_name_leaves_the_free_shape_of_another_name_alone() -> None:
+    suffixed = _written("a b", "a/b")["a b"]
+    later = _written("a b", "a/b", suffixed.replace("_", " "))
+    assert later[suffixed.replace("_", " ")] == suffixed
+    assert len(set(later.values())) == 3
+
+
+def _written(*names: str) -> dict[str, str]:
+    return map_names([(name, name) for name in names], RULES[1])
 
 
 def test_equal_names_get_suffixes_from_their_keys() -> None:

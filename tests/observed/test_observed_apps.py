@@ -8,6 +8,7 @@ from droidgate.apk.pack import pack_project
 from droidgate.apk.reader import open_apk
 from droidgate.installed import DeviceFacts
 from droidgate.leniency import ReadingContext
+from droidgate.model.capability import ComponentAccess
 from droidgate.model.errors import InputError
 from droidgate_mappings.observed import load_observed_protocols
 from droidgate_observed.format import FORMAT
@@ -114,8 +115,8 @@ def test_rosenpin_template_tells_what_its_server_is() -> None:
         "version": "1.0.0",
         "capabilities": "tools,resources",
         "protocol_version": "2024-11-05",
-        "permission": "io.rosenpin.mmcp.permission.ACCESS_MCP_SERVICE",
     }
+    assert provider.access.permission == "io.rosenpin.mmcp.permission.ACCESS_MCP_SERVICE"
 
 
 def test_cetp_names_the_content_provider_and_its_version_is_a_number() -> None:
@@ -143,7 +144,26 @@ def test_two_services_of_both_versions_are_two() -> None:
 
 def test_a_component_that_no_other_app_may_call_says_so() -> None:
     inner = service("com.joctaeng.euno.action.MCP_SERVER").replace('exported="true"', 'exported="false"')
-    assert facts(read_one(inner)) == {"exported": False}
+    assert read_one(inner).access == ComponentAccess(exported=False)
+    assert facts(read_one(inner)) == {}
+
+
+def test_a_number_has_the_digits_that_a_device_prints() -> None:
+    meta = meta_value("com.clawseed.tools.version", "2.1") + meta_value("com.clawseed.tools.authority", "1e2")
+    provider = read_one(service("com.clawseed.action.TOOL_PROVIDER", meta=meta))
+    assert facts(provider) == {"authority": 100.0, "protocol_version": 2.1}
+
+
+def test_a_content_provider_is_exported_only_if_it_says_so() -> None:
+    stated = PROVIDER.format("${applicationId}.flint", "")
+    assert read_one(stated).access == ComponentAccess(exported=True)
+    unstated = stated.replace(' android:exported="true"', ' android:readPermission="a.READ"')
+    assert read_one(unstated).access == ComponentAccess(exported=False, permission="a.READ")
+
+
+def test_a_label_whose_string_is_missing_is_reported() -> None:
+    inner = service("com.joctaeng.euno.action.MCP_SERVER", more='android:label="@string/none"')
+    assert "S82" in [one.rule for one in read(inner).findings]
 
 
 def test_agentos_tells_name_and_description_of_the_plugin() -> None:

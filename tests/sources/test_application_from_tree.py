@@ -212,7 +212,7 @@ def test_the_default_locale_comes_first_and_others_fill_gaps() -> None:
     assert resources.read_text("@string/only") == "nur"
     assert resources.read_text("@string/more") == "more"
     assert resources.read_text("@string/inner") == "It's bold & <raw>"
-    assert resources.read_text("@bool/on") is None
+    assert resources.read_text("@bool/on") == "true"
 
 
 def test_arrays_hold_texts_and_references() -> None:

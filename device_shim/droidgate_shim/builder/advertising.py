@@ -106,6 +106,13 @@ def _dialect(dialect: DialectTable, component: str) -> DialectTable:
     return dialect.model_copy(update={"capacity": capacity})
 
 
+def _with_ids_of_routes(dialect: DialectTable) -> DialectTable:
+    """Return a dialect that writes every id as it is: a call names the route by it."""
+    if dialect.capacity is None:
+        raise TypeError(dialect.id)
+    return dialect.model_copy(update={"capacity": dialect.capacity.model_copy(update={"id_rule": None})})
+
+
 def _add_mobile_mcp(made: Advertisement, plan: RoutePlan, facts: ShimFacts) -> None:
     provider = Provider(
         protocol=SOURCE,
@@ -132,7 +139,7 @@ def _offered(plan: RoutePlan, facts: ShimFacts, capabilities: Sequence[Capabilit
 
 def _write_mmcp(made: Advertisement, plan: RoutePlan, facts: ShimFacts) -> Writing | None:
     """Return the mMCP manifest with the tools that fit into it, None where none does."""
-    dialect = _dialect(MMCP_TABLES.dialects[0], _MMCP_ACTIVITY)
+    dialect = _with_ids_of_routes(_dialect(MMCP_TABLES.dialects[0], _MMCP_ACTIVITY))
     whole = fit_mmcp(_offered(plan, facts, [one.offered for one in plan.routes]), dialect)
     kept = fitting_tools(whole.provider)
     told = [one for one in whole.findings if one.pointer.startswith("/capabilities/")]

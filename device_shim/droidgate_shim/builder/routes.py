@@ -14,6 +14,7 @@ from droidgate.fit import fit_provider
 from droidgate.fit.codes import OUTPUT_WRAPPED, REFERENCE_DROPPED, RENAMED
 from droidgate.model.capability import (
     Capability,
+    CapabilityAccess,
     Effects,
     Provider,
     child_types,
@@ -348,6 +349,8 @@ class _Planner:
                 "input": taken,
                 "output": _offered_output(outputs, output),
                 "extensions": _without_mobile_mcp(capability.extensions),
+                # Android checks the app's own rules at each call that the shim makes.
+                "access": CapabilityAccess(),
                 "state": None,
             }
         )

@@ -156,7 +156,7 @@ def complete_broadcast(app: SourceApp, component: str, tools: Sequence[Discovere
     context = ReadingContext()
     told = read_discovered_tools(
         tools, context, place=place, package=app.package, component=component
-    ).model_copy(update={"name": known.name, "extensions": known.extensions})
+    ).model_copy(update={"name": known.name, "access": known.access, "extensions": known.extensions})
     providers = (*app.providers[:position], told, *app.providers[position + 1 :])
     left = (one for one in app.findings if not _tells_unasked(one, component))
     return replace(

@@ -6,7 +6,7 @@ Attributes of Android's namespace count by their resource id alone, as for Andro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from droidgate.apk.archive import Archive
@@ -14,7 +14,7 @@ from droidgate.apk.binary_xml import parse_binary_xml
 from droidgate.apk.budgets import MAX_XML_BYTES
 from droidgate.apk.file_kinds import is_binary_xml
 from droidgate.apk.reader import MANIFEST, Apk, ApkPart
-from droidgate.apk.values import meta_value, value_text
+from droidgate.apk.values import is_null, meta_value, value_text
 from droidgate.apk.xml_rendering import render_xml
 from droidgate.apk.xml_tree import TypedValue, ValueType, XmlElement
 from droidgate.application import (
@@ -30,6 +30,7 @@ from droidgate.application import (
 from droidgate.model.capability import Place
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.parsing.aapt_text import reference_in
+from droidgate.parsing.configured_flags import differing_values
 from droidgate.parsing.json_text import decode_utf8
 from droidgate.parsing.xml_text import decode_xml
 from droidgate_mappings.framework_attributes import AttributeFormat, attribute_type
@@ -60,6 +61,7 @@ def read_application(apk: Apk) -> Application:
         place=Place(path=apk.archive.place_of(MANIFEST)),
         label=whole.label,
         description=whole.description,
+        unresolved=whole.unresolved,
         namespace=None,
         loose_assets=_loose_names(resources, components),
         version_code=apk.version_code,
@@ -103,14 +105,22 @@ class _ManifestReader:
                 meta_data.extend(self._meta(child, path))
             elif child.tag == "property":
                 properties.extend(self._meta(child, path))
+        texts = {name: self._text(given, name) for name in ("label", "description", "permission")}
+        flags = {name: self._apk.flag_of(given.get(name)) for name in ("exported", "enabled")}
+        known = {**texts, **{name: values.get("") for name, values in flags.items()}}
+        unresolved = dict(self._unresolved(given, known))
+        # A component stays closed to callers if its permission is not known.
+        if texts["permission"] is None:
+            texts["permission"] = unresolved.get("permission")
         return Component(
             kind=kind,
             name=(self._text(given, "name") or "") if kind != "application" else "",
-            exported=self._flag(given, "exported"),
-            enabled=self._flag(given, "enabled") is not False,
-            permission=self._text(given, "permission"),
-            label=self._text(given, "label"),
-            description=self._text(given, "description"),
+            exported=flags["exported"].get(""),
+            exported_by_configuration=differing_values(flags["exported"]),
+            enabled=flags["enabled"].get("", True),
+            enabled_by_configuration=differing_values(flags["enabled"]),
+            **texts,
+            unresolved=tuple(f"{name}={text}" for name, text in unresolved.items()),
             filters=tuple(filters),
             meta_data=tuple(meta_data),
             properties=tuple(properties),
@@ -162,9 +172,13 @@ class _ManifestReader:
             return value.text if value is not None else None
         return self._apk.text_of(value)
 
-    def _flag(self, given: dict[str, TypedValue], name: str) -> bool | None:
-        value = self._apk.resolve(given.get(name))
-        return value.data != 0 if value is not None and value.type == ValueType.INT_BOOLEAN else None
+    def _unresolved(
+        self, given: dict[str, TypedValue], known: Mapping[str, str | bool | None]
+    ) -> Iterator[tuple[str, str]]:
+        for name, value in known.items():
+            if name in given and value is None and not is_null(given[name]):
+                shown = value_text(given[name], self._apk.name_of)
+                yield name, "" if shown is None else shown
 
 
 def _framework_attributes(element: XmlElement) -> dict[str, TypedValue]:
@@ -219,9 +233,9 @@ class ApkResources:
         return None if found is None else self._read_text_file(found[0].archive, found[1])
 
     def read_text(self, reference: str) -> str | None:
-        """Return the default-locale text of `@string/name`, None if unknown or no text."""
+        """Return the default-locale text of a resource, None if unknown or not a single value."""
         value = self._value_of(reference)
-        return value.text if value is not None and value.type == ValueType.STRING else None
+        return None if value is None else value_text(value, self._apk.name_of)
 
     def read_array(self, reference: str) -> tuple[str, ...] | None:
         """Return the items of `@array/name`, each a text or a reference, None where there is none."""

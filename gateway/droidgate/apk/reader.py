@@ -15,12 +15,13 @@ from droidgate.apk.budgets import MAX_ENTRY_BYTES, MAX_XML_BYTES, Budget
 from droidgate.apk.byte_source import ByteSource
 from droidgate.apk.files import FileSource, open_source
 from droidgate.apk.findings import BROKEN_RESOURCE_TABLE, BROKEN_SIGNATURE, BROKEN_SPLIT, warn
-from droidgate.apk.resource_table import ResourceTable, TableFile
+from droidgate.apk.resource_table import REFERENCE_TYPES, ResourceTable, TableFile
 from droidgate.apk.signatures import read_signers
-from droidgate.apk.values import is_integer, signed, value_text
+from droidgate.apk.values import flag_value, is_integer, signed, value_text
 from droidgate.apk.xml_tree import TypedValue, ValueType, XmlElement
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.model.findings import Finding
+from droidgate.parsing.configured_flags import resolve_flag
 from droidgate_mappings.framework_attributes import resource_name
 
 MANIFEST: Final = "AndroidManifest.xml"
@@ -238,6 +239,27 @@ class Apk:
         if value is None or value.type not in {ValueType.REFERENCE, ValueType.DYNAMIC_REFERENCE}:
             return value
         return self.resources.resolve(value) if self.resources is not None else None
+
+    def flag_of(self, value: TypedValue | None) -> dict[str, bool]:
+        """Return a boolean's value in each configuration by resource qualifier, references followed.
+
+        Returns:
+            Value by qualifier, the default configuration first; empty where there is no boolean.
+        """
+        if value is None or value.type not in REFERENCE_TYPES:
+            flag = None if value is None else flag_value(value)
+            return {} if flag is None else {"": flag}
+        return resolve_flag(value.data, self._flags_of)
+
+    def _flags_of(self, identifier: int) -> dict[str, bool | int]:
+        found: dict[str, bool | int] = {}
+        for one in self.resources.values_of(identifier) if self.resources is not None else ():
+            value = one.value
+            if isinstance(value, TypedValue):
+                flag = value.data if value.type in REFERENCE_TYPES else flag_value(value)
+                if flag is not None:
+                    found.setdefault(one.configuration.qualifier, flag)
+        return found
 
     def text_of(self, value: TypedValue | None) -> str | None:
         """Return a value as text, references resolved; None where there is none."""

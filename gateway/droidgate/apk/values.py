@@ -52,6 +52,20 @@ def meta_value(value: TypedValue) -> MetaValue | None:
     return float_of(value.data) if value.type == ValueType.FLOAT else None
 
 
+def is_null(value: TypedValue) -> bool:
+    """Return whether a value is `@null` or `@empty`, which states nothing."""
+    return value.type == ValueType.NULL or (value.type in _REFERENCES and not value.data)
+
+
+def flag_value(value: TypedValue) -> bool | None:
+    """Return what `TypedArray.getBoolean` gives for a value that is not a reference; None for a default."""
+    if is_integer(value):
+        return value.data != 0
+    if value.type == ValueType.STRING and value.text:
+        return value.text in {"1", "true", "TRUE"}
+    return None
+
+
 def attribute_text(value: TypedValue, name_of: NameOf) -> str | None:
     """Return an attribute's text as `XmlResourceParser.getAttributeValue` gives it: the raw one where the
     file kept it, else the value as text.

@@ -18,13 +18,22 @@ _MAX_SHOWN: Final = 80
 
 
 def find_violation(value: Json, declared: TypeFacts) -> str | None:
-    """Return why a value of the right kind does not fit what its type states besides, None where it does.
-
-    Null is let through: whether it may stand there is `nullable`'s to say.
-    """
-    if value is None or not (declared.keywords or declared.enum is not None or declared.pattern is not None):
+    """Return why a value of the right kind does not fit the other facts of its type; None where it fits."""
+    if not (declared.keywords or declared.enum is not None or declared.pattern is not None):
         return None
+    if value is None:
+        return _find_violation_of_null(declared)
     return next(_violations(value, declared), None)
+
+
+def _find_violation_of_null(declared: TypeFacts) -> str | None:
+    """Return why null is not a value of a type; `enum` never lists it where `nullable` allows it."""
+    stated = declared.keywords.get("enum")
+    values = stated if isinstance(stated, list) else declared.enum
+    is_excluded = values is not None and None not in values
+    if declared.nullable or not (is_excluded or declared.keywords.get("const") is not None):
+        return None
+    return "null is none of the allowed values"
 
 
 def _violations(value: Json, declared: TypeFacts) -> Iterator[str]:

@@ -101,10 +101,12 @@ class ValueFitter:
         """
         self._spend(pointer, depth)
         one = self._resolve(declared, pointer)
-        if value is None and (one.nullable or declared.nullable):
+        if value is None and (declared.nullable or (one.nullable and not find_violation(None, declared))):
             return None
         fitted = self._fit_kind(value, one, pointer, depth)
         violation = find_violation(fitted, one)
+        if violation is None and declared is not one:
+            violation = find_violation(fitted, declared)
         if violation is not None:
             raise UnfitValueError(pointer, violation)
         return fitted
@@ -267,14 +269,16 @@ class ValueFitter:
         self.bends.extend(bends)
         return fitted
 
-    def _named_alternative(self, value: Json, one: OneOfType, pointer: str) -> ObjectType | None:
+    def _named_alternative(self, value: Json, one: OneOfType, pointer: str) -> ObjectType | AllOfType | None:
         """Return the alternative that the value's `schemaType` names."""
         told = value.get(SCHEMA_TYPE_KEY) if isinstance(value, dict) else None
         if not isinstance(told, str):
             return None
         for alternative in one.alternatives:
             held = self._resolve(alternative, pointer)
-            if not isinstance(held, ObjectType) or SCHEMA_TYPE_KEY in held.properties:
+            if not isinstance(held, ObjectType | AllOfType):
+                continue
+            if isinstance(held, ObjectType) and SCHEMA_TYPE_KEY in held.properties:
                 continue
             referred = alternative.name if isinstance(alternative, RefType) else None
             if told == (held.qualified_name or referred):

@@ -12,7 +12,7 @@ from droidgate.fit.codes import (
     SPELLING_DROPPED,
     TEXT_ADDED,
 )
-from droidgate.json_schema import NAMESPACE
+from droidgate.json_schema import NAMESPACE, SPELLING
 from droidgate.model.capability import Place, Provider
 from droidgate.model.findings import Finding, Level
 from droidgate.model.json_values import Json, canonical_json, pointer_token
@@ -106,7 +106,7 @@ class Telling:
     ) -> None:
         """Tell that a fact of a format has no place of its own, in a note too where people should know it."""
         tables = find_format_tables(format_id)
-        if format_id == NAMESPACE or (tables is not None and fact in tables.spellings):
+        if format_id in {NAMESPACE, SPELLING} or (tables is not None and fact in tables.spellings):
             message = f"{fact!r} only says how the source is written; the target has its own way"
             self.tell(SPELLING_DROPPED, Level.RENAMED, leaf, message)
         elif tables is not None and notes is not None and fact in tables.told:

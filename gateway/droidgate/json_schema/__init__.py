@@ -7,8 +7,21 @@ other formats) is written under the annotation keyword `x-droidgate`. A note und
 writing what was read gives the note back; any other value of that keyword is a keyword like others.
 """
 
+from droidgate.json_schema.discriminators import add_discriminators
 from droidgate.json_schema.reading import read_schema, read_type
-from droidgate.json_schema.words import ANNOTATION, NAMESPACE, Schema
-from droidgate.json_schema.writing import write_schema
+from droidgate.json_schema.references import replace_references
+from droidgate.json_schema.words import ANNOTATION, NAMESPACE, SPELLING, Schema
+from droidgate.json_schema.writing import place_definitions, write_schema
 
-__all__ = ["ANNOTATION", "NAMESPACE", "Schema", "read_schema", "read_type", "write_schema"]
+__all__ = [
+    "ANNOTATION",
+    "NAMESPACE",
+    "SPELLING",
+    "Schema",
+    "add_discriminators",
+    "place_definitions",
+    "read_schema",
+    "read_type",
+    "replace_references",
+    "write_schema",
+]

@@ -6,22 +6,32 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from droidgate.json_schema.references import find_local_references, name_reference
 from droidgate.json_schema.words import (
     ANNOTATION,
+    CLASSES,
     CONTAINERS,
     FORMAT_OF_KIND,
+    INT32_BOUNDS,
     NAMESPACE,
     NOTHING,
     NULL_SCHEMA,
+    SPELLING,
+    UNSTATED_BOUNDS,
+    WRAPPED_WORDS,
     Schema,
     can_be,
     encoded_reference,
+    ends_with_null,
+    excludes_null,
     is_nullable_word,
     is_schema_map,
     kind_of,
     note_of,
     referenced_name,
     type_word,
+    undiscriminate,
+    unwrap_all_of,
 )
 from droidgate.json_schema.writing import write_annotated
 from droidgate.model.capability import declaration_of, reachable_definitions
@@ -62,27 +72,30 @@ def read_schema(schema: Schema, *, known: Mapping[str, Type] = NOTHING) -> tuple
     if isinstance(schema, bool):
         return read_type(schema), {}
     containers = [word for word in CONTAINERS if schema.get(word) and is_schema_map(schema[word])]
-    if not containers:
-        return read_type(schema), {}
     local = {f"{word}/{name}": held for word in containers for name, held in schema[word].items()}
-    names, read = _read_definitions(local, known)
+    names = {pointer: pointer.partition("/")[2] for pointer in local}
+    for reference, held in find_local_references(schema, names).items():
+        local[reference], names[reference] = held, name_reference(reference)
+    if not local:
+        return read_type(schema), {}
+    read = _read_definitions(local, names, known)
     root = read_type({word: value for word, value in schema.items() if word not in containers}, names)
     usual = {f"$defs/{name}": name for name in reachable_definitions(root, read)}
     if usual != names:
         layout = {NAMESPACE: {"definitions": names}}
-        root = root.model_copy(update={"extensions": {**root.extensions, **layout}})
+        root = root.changed({"extensions": {**root.extensions, **layout}})
     return root, read
 
 
 def _read_definitions(
-    local: Mapping[str, Schema], known: Mapping[str, Type]
-) -> tuple[dict[str, str], dict[str, Type]]:
-    names = {pointer: pointer.partition("/")[2] for pointer in local}
+    local: Mapping[str, Schema], names: dict[str, str], known: Mapping[str, Type]
+) -> dict[str, Type]:
+    """Read definitions, and give those whose names are taken other names, in `names`."""
     while True:
         read = {name: read_type(local[pointer], names) for pointer, name in names.items()}
         renamed = _new_names(names, read, known, local)
         if not renamed:
-            return names, read
+            return read
         names.update(renamed)
 
 
@@ -122,8 +135,7 @@ def read_type(schema: Schema, names: Mapping[str, str] = NOTHING) -> Type:
         noted = _read_noted(schema, note, names)
         if noted is not None and json_equal(write_annotated(noted, names), schema):
             return noted
-    kind = kind_of(schema, names)
-    return _SHAPES[kind](_Part(kind, dict(schema), names))
+    return _read_part(_Part(kind_of(schema, names), dict(schema), names))
 
 
 def _read_noted(
@@ -141,18 +153,32 @@ def _read_noted(
             if kind not in kinds:
                 return None
             facts[word] = note[word]
-    return _SHAPES[kind](_Part(kind, left, names, note, facts))
+    return _read_part(_Part(kind, left, names, note, facts))
+
+
+def _read_part(part: _Part) -> Type:
+    unwrapped = unwrap_all_of(part.left) if part.kind != "all-of" else None
+    if unwrapped is not None:
+        part.spelling[WRAPPED_WORDS] = list(part.left["allOf"][0])
+        part.left = unwrapped
+    one = _SHAPES[part.kind](part)
+    if not part.spelling:
+        return one
+    return one.changed({"extensions": {**one.extensions, SPELLING: part.spelling}})
 
 
 @dataclass(slots=True)
 class _Part:
-    """A subschema while it is read: what is left of it becomes `keywords`, what is taken becomes `facts`."""
+    """A subschema while it is read: what is left of it becomes `keywords`, what is taken becomes `facts` or
+    `spelling`.
+    """
 
     kind: str
     left: dict[str, Json]
     names: Mapping[str, str]
     note: Mapping[str, Json] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
+    spelling: dict[str, Json] = field(default_factory=dict)
 
     def take_word(self) -> None:
         """Take the `type` keyword."""
@@ -161,7 +187,7 @@ class _Part:
             return
         word = self.left["type"]
         usual: Json = type_word(word)
-        if is_nullable_word(word) and "nullable" not in self.note:
+        if is_nullable_word(word) and "nullable" not in self.note and not excludes_null(self.left):
             self.facts["nullable"] = True
             usual = [usual, "null"]
         if json_equal(word, usual):
@@ -184,6 +210,15 @@ class _Part:
         if values == ([*named, None] if self.facts.get("nullable") else named):
             del self.left["enum"]
 
+    def take_bounds(self) -> None:
+        """Take the bounds of a 32-bit integer."""
+        unstated = [word for word in INT32_BOUNDS if word not in self.left]
+        if unstated:
+            self.spelling[UNSTATED_BOUNDS] = unstated
+        for word, bound in INT32_BOUNDS.items():
+            if type(self.left.get(word)) is int and self.left[word] == bound:
+                del self.left[word]
+
     def read_all(self, schemas: list[Schema]) -> tuple[Type, ...]:
         """Read a list of schemas."""
         return tuple(read_type(one, self.names) for one in schemas)
@@ -199,6 +234,8 @@ def _read_scalar(part: _Part) -> Type:
         part.take_texts()
     else:
         part.take_facts()
+    if part.kind == "int32" and not part.left.keys() & {"enum", "const"} and "enum" not in part.facts:
+        part.take_bounds()
     return ScalarType(kind=part.kind, keywords=part.left, **part.facts)  # type: ignore[arg-type]
 
 
@@ -267,12 +304,16 @@ def _read_all_of(part: _Part) -> Type:
 def _read_one_of(part: _Part) -> Type:
     word = "oneOf" if "oneOf" in part.left else "anyOf"
     members = part.left.pop(word)
-    if "nullable" not in part.note and len(members) > 1 and json_equal(members[-1], dict(NULL_SCHEMA)):
+    exclusive = word == "oneOf"
+    if "nullable" not in part.note and ends_with_null(part.left, members, exclusive=exclusive):
         part.facts["nullable"] = True
         members = members[:-1]
+    if "discriminator" in part.note and exclusive and members:
+        members, classes = map(list, zip(*map(undiscriminate, members), strict=True))
+        part.spelling[CLASSES] = classes
     part.take_facts()
     return OneOfType(
-        alternatives=part.read_all(members), exclusive=word == "oneOf", keywords=part.left, **part.facts
+        alternatives=part.read_all(members), exclusive=exclusive, keywords=part.left, **part.facts
     )
 
 

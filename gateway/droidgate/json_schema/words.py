@@ -16,6 +16,21 @@ ANNOTATION: Final = "x-droidgate"
 NAMESPACE: Final = "json-schema"
 """Id under which a root type's `extensions` keep how a schema laid out its definitions."""
 
+SPELLING: Final = "json-schema-spelling"
+"""Id under which a type's `extensions` keep how a schema wrote it, by the names in this module."""
+
+WRAPPED_WORDS: Final = "allOf"
+"""Spelling: the keywords that the source wrote inside an `allOf` with one member."""
+
+UNSTATED_BOUNDS: Final = "unstatedBounds"
+"""Spelling: which of `minimum` and `maximum` the source did not state for a 32-bit integer."""
+
+CLASSES: Final = "classes"
+"""Spelling: for each alternative of a choice the class name that `schemaType` states, None for none."""
+
+SCHEMA_TYPE_KEY: Final = "schemaType"
+"""Key under which an object states its class, as AppFunctions has it."""
+
 CONTAINERS: Final = ("$defs", "definitions")
 """The keywords of a root schema that hold definitions, the usual one first."""
 
@@ -39,6 +54,9 @@ WORD_OF_KIND: Final = {
 FORMAT_OF_KIND: Final = {"int32": "int32", "float": "float"}
 """The `format` word that tells a kind from its wider sister."""
 
+INT32_BOUNDS: Final[Mapping[str, int]] = MappingProxyType({"minimum": -(2**31), "maximum": 2**31 - 1})
+"""What tells a validator that an integer has 32 bits: `format` is an annotation."""
+
 _KIND_OF_WORD: Final = {
     "boolean": "boolean",
     "integer": "int64",
@@ -51,19 +69,69 @@ _KIND_OF_WORD: Final = {
 _KIND_BY_FORMAT: Final = {("integer", "int32"): "int32", ("number", "float"): "float"}
 _APPLICATORS: Final = ("allOf", "oneOf", "anyOf")
 _NULLABLE_PAIR: Final = 2
+_DISCRIMINATED_PAIR: Final = 2
+_SHAPES_BESIDE_REFERENCE: Final = frozenset({"properties", "items", *_APPLICATORS})
+_WORDS_OUTSIDE_ALL_OF: Final = frozenset(
+    {
+        "title",
+        "description",
+        "default",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "$comment",
+        "$schema",
+        "enum",
+        "const",
+        "pattern",
+        "minLength",
+        "maxLength",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "allOf",
+        ANNOTATION,
+    }
+)
+"""Keywords that mean the same inside an `allOf` with one member and next to it."""
+
+_WORDS_NOT_IN_ALL_OF: Final = frozenset(
+    {
+        "allOf",
+        "$id",
+        "id",
+        "$schema",
+        "$anchor",
+        "$dynamicAnchor",
+        "$recursiveAnchor",
+        *CONTAINERS,
+        ANNOTATION,
+    }
+)
+"""Keywords of the member that keep it a schema of its own."""
 _FRAGMENT_CHARACTERS: Final = "~!$&'()*+,;=:@-._?"
 
 
 def encoded_reference(pointer: str) -> str:
-    """Return the `$ref` to the definition at `container/name`, a URI fragment (RFC 6901 section 6)."""
+    """Return the `$ref` to the definition at `container/name`, a URI fragment (RFC 6901 section 6).
+
+    A pointer that starts with `#` is a reference already.
+    """
+    if pointer.startswith("#"):
+        return pointer
     container, _, name = pointer.partition("/")
     return f"#/{container}/{quote(pointer_token(name), safe=_FRAGMENT_CHARACTERS)}"
 
 
 def referenced_name(reference: Json, names: Mapping[str, str]) -> str | None:
     """Return the model's name of the definition that a `$ref` names, None where it is none of `names`."""
-    if not isinstance(reference, str) or not reference.startswith("#/"):
+    if not isinstance(reference, str) or not reference.startswith("#"):
         return None
+    if reference in names or not reference.startswith("#/"):
+        return names.get(reference)
     container, _, token = unquote(reference[2:]).partition("/")
     return names.get(f"{container}/{pointer_name(token)}") if "/" not in token else None
 
@@ -97,7 +165,7 @@ def _is_text(value: Json) -> bool:
 def _is_extensions(value: Json) -> bool:
     return (
         isinstance(value, Mapping)
-        and NAMESPACE not in value
+        and not {NAMESPACE, SPELLING} & value.keys()
         and all(isinstance(facts, Mapping) for facts in value.values())
     )
 
@@ -109,6 +177,7 @@ _NOTE_CHECKS: Final[Mapping[str, Callable[[Json], bool]]] = {
     "class_name": _is_text,
     "qualified_name": _is_text,
     "boolean": _is_flag,
+    "discriminator": lambda value: value == SCHEMA_TYPE_KEY,
     "extensions": _is_extensions,
     "property": _is_extensions,
     "verbatim": lambda _: True,
@@ -131,17 +200,83 @@ def is_nullable_word(word: Json) -> bool:
     return isinstance(word, list) and len(word) == _NULLABLE_PAIR and "null" in word
 
 
+def excludes_null(schema: Mapping[str, Json]) -> bool:
+    """Return whether `enum` or `const` rules null out, whatever the other keywords allow."""
+    values = schema.get("enum")
+    if isinstance(values, list) and None not in values:
+        return True
+    return schema.get("const") is not None
+
+
+def discriminate(schema: Json, class_name: str | None) -> Json:
+    """Return a schema for the objects of another schema that state their class; as it is without a name."""
+    if class_name is None:
+        return schema
+    stated = {SCHEMA_TYPE_KEY: {"const": class_name}}
+    return {"allOf": [schema, {"type": "object", "properties": stated, "required": [SCHEMA_TYPE_KEY]}]}
+
+
+def undiscriminate(schema: Schema) -> tuple[Schema, str | None]:
+    """Undo `discriminate`: return the schema and the class name; None for any other schema."""
+    members = schema.get("allOf") if isinstance(schema, Mapping) else None
+    if not isinstance(members, list) or len(members) != _DISCRIMINATED_PAIR or not is_schema_list(members):
+        return schema, None
+    properties = members[1].get("properties") if isinstance(members[1], Mapping) else None
+    stated = properties.get(SCHEMA_TYPE_KEY) if isinstance(properties, Mapping) else None
+    name = stated.get("const") if isinstance(stated, Mapping) else None
+    if isinstance(name, str) and json_equal(discriminate(members[0], name), schema):
+        return members[0], name
+    return schema, None
+
+
+def ends_with_null(schema: Mapping[str, Json], members: list[Schema], *, exclusive: bool) -> bool:
+    """Return whether the last alternative of a schema is null and adds null to the values of the others."""
+    if len(members) < _NULLABLE_PAIR or not json_equal(members[-1], dict(NULL_SCHEMA)):
+        return False
+    return not excludes_null(schema) and not (exclusive and any(map(takes_null, members[:-1])))
+
+
+def takes_null(schema: Schema) -> bool:
+    """Return whether null is a value of a schema by its `type`, or because it allows every value."""
+    if isinstance(schema, bool) or not schema:
+        return schema is not False
+    word = schema.get("type")
+    return (word == "null" or (isinstance(word, list) and "null" in word)) and not excludes_null(schema)
+
+
+def unwrap_all_of(schema: Mapping[str, Json]) -> dict[str, Json] | None:
+    """Return a schema without its `allOf` where that has one member that can as well be written in place.
+
+    None where the schema has no such `allOf`: where keywords look at others next to them (RFC draft
+    2020-12, 10.3: `properties` and `additionalProperties`), moving them changes the meaning.
+    """
+    members = schema.get("allOf")
+    if not isinstance(members, list) or len(members) != 1 or not isinstance(members[0], Mapping):
+        return None
+    member = members[0]
+    if not member or not _WORDS_NOT_IN_ALL_OF.isdisjoint(member) or not schema.keys().isdisjoint(member):
+        return None
+    if not schema.keys() <= _WORDS_OUTSIDE_ALL_OF:
+        return None
+    return {**member, **{word: value for word, value in schema.items() if word != "allOf"}}
+
+
 def kind_of(schema: Mapping[str, Json], names: Mapping[str, str]) -> str:
     """Return the kind of type that a schema is by its keywords alone.
 
     Args:
         schema: A JSON Schema object.
-        names: `$defs/local name` or `definitions/local name` to the definition's name in the model.
+        names: Where definitions are to their names in the model, as `referenced_name` takes it.
     """
+    schema = unwrap_all_of(schema) or schema
+    if "$ref" in schema and referenced_name(schema["$ref"], names) is not None:
+        stated = "type" not in schema or type_word(schema["type"]) is not None
+        if stated and ("type" not in schema or _SHAPES_BESIDE_REFERENCE.isdisjoint(schema)):
+            return "ref"
     if "type" in schema:
         return _kind_of_word(schema)
     if "$ref" in schema:
-        return "ref" if referenced_name(schema["$ref"], names) is not None else "any"
+        return "any"
     if any(word in schema for word in _APPLICATORS):
         return _kind_of_applicator(schema, names)
     if is_schema_map(schema.get("properties")):
@@ -175,14 +310,14 @@ def _kind_of_applicator(schema: Mapping[str, Json], names: Mapping[str, str]) ->
     if inner is not None and len(inner) == 1:
         if referenced_name(inner.get("$ref"), names) is not None:
             return "ref"
-        if inner.get("allOf") and is_schema_list(inner["allOf"]):
+        if inner.get("allOf") and is_schema_list(inner["allOf"]) and unwrap_all_of(inner) is None:
             return "all-of"
     return "all-of" if stated[0] == "allOf" else "one-of"
 
 
 def nullable_member(schema: Mapping[str, Json]) -> Mapping[str, Json] | None:
-    """Return X of `{"anyOf": [X, {"type": "null"}]}` where X is an object, None for any other schema."""
-    members = schema.get("anyOf")
+    """Return X of `{"anyOf": [X, {"type": "null"}]}` where X is an object and null is allowed, else None."""
+    members = schema.get("anyOf") if not excludes_null(schema) else None
     if not isinstance(members, list) or len(members) != _NULLABLE_PAIR:
         return None
     inner = members[0]

@@ -5,16 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from droidgate.json_schema.references import is_local, resolve_reference
 from droidgate.json_schema.words import (
     ANNOTATION,
+    CLASSES,
     FORMAT_OF_KIND,
+    INT32_BOUNDS,
     NAMESPACE,
     NOTHING,
     NULL_SCHEMA,
+    SCHEMA_TYPE_KEY,
+    SPELLING,
+    UNSTATED_BOUNDS,
     WORD_OF_KIND,
+    WRAPPED_WORDS,
+    discriminate,
     encoded_reference,
+    ends_with_null,
+    excludes_null,
     is_schema_map,
     kind_of,
+    takes_null,
+    unwrap_all_of,
 )
 from droidgate.model.capability import reachable_definitions
 from droidgate.model.json_values import Json, json_equal
@@ -32,29 +44,93 @@ from droidgate.model.types import (
 )
 
 
-def write_schema(root: Type, definitions: Mapping[str, Type] = NOTHING) -> Json:
+def write_schema(root: Type, definitions: Mapping[str, Type] = NOTHING, *, int32_bounds: bool = True) -> Json:
     """Write a type as a whole schema that carries the definitions it reaches.
+
+    Args:
+        root: The type.
+        definitions: The provider's definitions.
+        int32_bounds: Write the bounds of 32-bit integers that the type does not state; without them a
+            schema is shorter to read in a description.
 
     Returns:
         A JSON Schema: a dict, or a bool for the schemas `true` and `false`.
     """
-    pointers: dict[str, str] = {}
-    stated = root.extensions.get(NAMESPACE)
-    if stated is not None:
-        pointers = {pointer: name for pointer, name in stated["definitions"].items() if name in definitions}
-        others = {one: facts for one, facts in root.extensions.items() if one != NAMESPACE}
-        root = root.model_copy(update={"extensions": others})
+    return _write_placed(root, definitions, int32_bounds=int32_bounds)[0]
+
+
+def place_definitions(root: Type, definitions: Mapping[str, Type]) -> tuple[Type, dict[str, str]]:
+    """Return a root whose layout is the one that reading its schema gives.
+
+    A layout may keep a definition by a reference into the schema, such as `#`. Where the root has changed,
+    the reference means something else; then the definition is written into `$defs`.
+
+    Returns:
+        The root, and the new reference for each one that `$defs` replaces.
+    """
+    stated = _stated_layout(root)
+    if not any(map(is_local, stated)):
+        return root, {}
+    _, pointers, replaced = _write_placed(root, definitions)
+    layout: dict[str, Json] = {"definitions": pointers}
+    usual = {f"$defs/{name}": name for name in reachable_definitions(root, dict(definitions))}
+    kept = {NAMESPACE: layout} if pointers != usual else {}
+    return root.changed({"extensions": {**_without_layout(root).extensions, **kept}}), replaced
+
+
+def _write_placed(
+    root: Type, definitions: Mapping[str, Type], *, int32_bounds: bool = True
+) -> tuple[Json, dict[str, str], dict[str, str]]:
+    """Return the schema, where its definitions are, and the new reference for each replaced one."""
+    pointers = {pointer: name for pointer, name in _stated_layout(root).items() if name in definitions}
+    root = _without_layout(root)
     if definitions:
         placed = set(pointers.values())
         for name in sorted(reachable_definitions(root, dict(definitions)) - placed):
             pointers[f"$defs/{name}"] = name
-    layout = _Layout(pointers)
+    replaced: dict[str, str] = {}
+    while True:
+        layout = _Layout(pointers, int32_bounds=int32_bounds)
+        schema = _write_whole(root, definitions, layout)
+        changed = _changed_references(schema, definitions, layout)
+        if not changed:
+            return schema, pointers, replaced
+        for reference in changed:
+            name = pointers.pop(reference)
+            pointers[f"$defs/{name}"] = name
+            replaced[reference] = encoded_reference(f"$defs/{name}")
+
+
+def _stated_layout(root: Type) -> dict[str, str]:
+    stated: dict[str, str] = root.extensions.get(NAMESPACE, {}).get("definitions", {})
+    return stated
+
+
+def _without_layout(root: Type) -> Type:
+    if NAMESPACE not in root.extensions:
+        return root
+    return root.changed(
+        {"extensions": {one: held for one, held in root.extensions.items() if one != NAMESPACE}}
+    )
+
+
+def _write_whole(root: Type, definitions: Mapping[str, Type], layout: _Layout) -> Json:
     schema = _write(root, layout, {})
     if isinstance(schema, dict):
-        for container, held in _write_definitions(pointers, definitions, layout).items():
+        for container, held in _write_definitions(layout.read, definitions, layout).items():
             stated = schema.get(container)
             schema[container] = {**(stated if stated is not None and is_schema_map(stated) else {}), **held}
     return schema
+
+
+def _changed_references(schema: Json, definitions: Mapping[str, Type], layout: _Layout) -> list[str]:
+    """Return the references into a schema that do not lead to the definition that they are kept for."""
+    local = {pointer: name for pointer, name in layout.read.items() if is_local(pointer)}
+    return [
+        reference
+        for reference, name in local.items()
+        if not json_equal(resolve_reference(schema, reference), _write(definitions[name], layout, {}))
+    ]
 
 
 def write_annotated(one: Type, names: Mapping[str, str], note: Mapping[str, Json] = NOTHING) -> Json:
@@ -71,8 +147,9 @@ def write_annotated(one: Type, names: Mapping[str, str], note: Mapping[str, Json
 class _Layout:
     """Where definitions stand in the schema being written: name to `$ref`, pointer to name as when read."""
 
-    def __init__(self, pointers: Mapping[str, str]) -> None:
+    def __init__(self, pointers: Mapping[str, str], *, int32_bounds: bool = True) -> None:
         self.read = pointers
+        self.int32_bounds = int32_bounds
         self.written = {name: encoded_reference(pointer) for pointer, name in pointers.items()}
 
 
@@ -81,6 +158,8 @@ def _write_definitions(
 ) -> dict[str, dict[str, Json]]:
     containers: dict[str, dict[str, Json]] = {}
     for pointer, name in pointers.items():
+        if is_local(pointer):
+            continue
         container, _, local = pointer.partition("/")
         containers.setdefault(container, {})[local] = _write(definitions[name], layout, {})
     return containers
@@ -107,7 +186,15 @@ def _write(one: Type, layout: _Layout, note: dict[str, Json]) -> Json:
     if one.implicit and one.kind not in WORD_OF_KIND:
         note["implicit"] = True
     _annotate(one, layout, out, note)
-    return out
+    wrapped = one.extensions.get(SPELLING, NOTHING).get(WRAPPED_WORDS)
+    return out if wrapped is None else _wrap(out, wrapped)
+
+
+def _wrap(schema: dict[str, Json], words: list[str]) -> dict[str, Json]:
+    """Return a schema with some of its keywords inside an `allOf` with one member."""
+    member = {word: schema[word] for word in words if word in schema}
+    wrapped = {"allOf": [member], **{word: held for word, held in schema.items() if word not in member}}
+    return wrapped if unwrap_all_of(wrapped) is not None else schema
 
 
 def _annotate(one: Type, layout: _Layout, out: dict[str, Json], note: dict[str, Json]) -> None:
@@ -118,33 +205,44 @@ def _annotate(one: Type, layout: _Layout, out: dict[str, Json], note: dict[str, 
         note["qualified_name"] = one.qualified_name
     if isinstance(one, OpaqueType) and one.class_name is not None:
         note["class_name"] = one.class_name
-    if isinstance(one, OneOfType) and not one.nullable and len(one.alternatives) > 1:
-        last = out["oneOf" if one.exclusive else "anyOf"][-1]
-        if json_equal(last, dict(NULL_SCHEMA)):
+    if isinstance(one, OneOfType) and not one.nullable:
+        members = out["oneOf" if one.exclusive else "anyOf"]
+        if ends_with_null(out, members, exclusive=one.exclusive):
             note["nullable"] = False
-    if one.extensions:
-        note["extensions"] = one.extensions
+    if isinstance(one, OneOfType) and _classes_of(one):
+        note["discriminator"] = SCHEMA_TYPE_KEY
+    others = {facts: held for facts, held in one.extensions.items() if facts != SPELLING}
+    if others:
+        note["extensions"] = others
     if note:
         if ANNOTATION in out:
             note["verbatim"] = out[ANNOTATION]
         out[ANNOTATION] = note
 
 
+def _allows_null(one: Type) -> bool:
+    return one.nullable and not excludes_null(one.keywords)
+
+
 def _write_word(one: Type, out: dict[str, Json]) -> bool:
     if one.implicit:
         return False
     word = WORD_OF_KIND[one.kind]
-    told = one.nullable and one.kind != "null"
+    told = _allows_null(one) and one.kind != "null"
     out["type"] = [word, "null"] if told else word
     return told
 
 
-def _write_scalar(one: ScalarType, _: _Layout, out: dict[str, Json]) -> bool:
+def _write_scalar(one: ScalarType, layout: _Layout, out: dict[str, Json]) -> bool:
     told = _write_word(one, out)
     if one.kind == "bytes":
         out["contentEncoding"] = "base64"
     if one.format is None and one.kind in FORMAT_OF_KIND:
         out["format"] = FORMAT_OF_KIND[one.kind]
+    states_values = one.enum is not None or bool(one.keywords.keys() & {"enum", "const"})
+    if one.kind == "int32" and layout.int32_bounds and not states_values:
+        unstated = one.extensions.get(SPELLING, NOTHING).get(UNSTATED_BOUNDS, ())
+        out.update({word: bound for word, bound in INT32_BOUNDS.items() if word not in unstated})
     return told
 
 
@@ -170,27 +268,38 @@ def _write_object(one: ObjectType, layout: _Layout, out: dict[str, Json]) -> boo
 
 def _write_ref(one: RefType, layout: _Layout, out: dict[str, Json]) -> bool:
     reference = layout.written.get(one.name) or encoded_reference(f"$defs/{one.name}")
-    if one.nullable:
+    told = _allows_null(one)
+    if told:
         out["anyOf"] = [{"$ref": reference}, dict(NULL_SCHEMA)]
     else:
         out["$ref"] = reference
-    return one.nullable
+    return told
 
 
 def _write_all_of(one: AllOfType, layout: _Layout, out: dict[str, Json]) -> bool:
     members = [_write(member, layout, {}) for member in one.members]
-    if one.nullable:
+    told = _allows_null(one)
+    if told:
         out["anyOf"] = [{"allOf": members}, dict(NULL_SCHEMA)]
     else:
         out["allOf"] = members
-    return one.nullable
+    return told
 
 
 def _write_one_of(one: OneOfType, layout: _Layout, out: dict[str, Json]) -> bool:
     members = [_write(alternative, layout, {}) for alternative in one.alternatives]
-    told = one.nullable and bool(members)
+    classes = _classes_of(one)
+    if classes:
+        members = list(map(discriminate, members, classes))
+    told = _allows_null(one) and bool(members) and not (one.exclusive and any(map(takes_null, members)))
     out["oneOf" if one.exclusive else "anyOf"] = [*members, dict(NULL_SCHEMA)] if told else members
     return told
+
+
+def _classes_of(one: OneOfType) -> list[str | None]:
+    """Return the class name that each alternative is written with; empty without any."""
+    classes: list[str | None] = one.extensions.get(SPELLING, NOTHING).get(CLASSES, [])
+    return classes if one.exclusive and any(classes) and len(classes) == len(one.alternatives) else []
 
 
 def _write_opaque(_one: OpaqueType, _layout: _Layout, _out: dict[str, Json]) -> bool:

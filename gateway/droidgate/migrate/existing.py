@@ -20,8 +20,9 @@ from droidgate.parsing.xml_text import ANDROID, Element, child_elements, parse_x
 _NAME: Final = f"{ANDROID}name"
 _APPLICATION: Final = "<application>"
 _WORD_START: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_STRING_REFERENCE: Final = re.compile(r"@string/([A-Za-z0-9_.]+)")
-_VALUES: Final = "res/values/"
+_VALUE_REFERENCE: Final = re.compile(r"@((?:string|bool)/[A-Za-z0-9_.]+)")
+_VALUES: Final = ("res/values/", "res/values-")
+_VALUE_TAGS: Final = frozenset({"string", "bool"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ class ExistingApp:
         return renamed
 
     def check_strings(self, files: Mapping[str, Artifact], component: str) -> None:
-        """Refuse strings whose names the app uses for something else.
+        """Refuse strings and booleans whose names the app uses for something else.
 
         Raises:
             WriteError: it does.
@@ -136,12 +137,13 @@ class ExistingApp:
         for path, artifact in files.items():
             if not path.startswith(_VALUES):
                 continue
-            names = _string_names(artifact.text, path)
-            for file in sorted((self.folder / "res" / "values").glob("*.xml")):
-                taken = names & _string_names(read_text_file(file).text, str(file))
+            names = _value_names(artifact.text, path)
+            for file in sorted((self.folder / path).parent.glob("*.xml")):
+                taken = names & _value_names(read_text_file(file).text, str(file))
                 own = file == self.folder / path and not self.is_foreign(file, artifact, component)
                 if taken and not own:
-                    message = f"the app has a string {min(taken)!r} already"
+                    kind, _, name = min(taken).partition("/")
+                    message = f"the app already has a {kind} {name!r}"
                     raise WriteError(message, place=str(file), hint=f"Rename it; {path} needs the name")
             if self.differs(artifact) and self.is_foreign(self.folder / path, artifact, component):
                 message = "the app has a file of this name already"
@@ -154,19 +156,19 @@ class ExistingApp:
         text = read_text_file(file).text
         if text == artifact.text:
             return False
-        names = _string_names(text, str(file))
-        users = {owner for name in names for owner in self.users.get(f"@string/{name}", ())}
+        names = _value_names(text, str(file))
+        users = {owner for name in names for owner in self.users.get(f"@{name}", ())}
         return not users <= {component, _APPLICATION} or not (
-            names & _string_names(artifact.text, artifact.path)
+            names & _value_names(artifact.text, artifact.path)
         )
 
 
 def _values(application: Element, namespace: str) -> Iterator[tuple[str, str]]:
-    """Yield each attribute value that may name a file or string, with the component it stands in."""
+    """Yield each attribute value that may name a file, string or boolean, with the component it stands in."""
     for child in child_elements(application):
         owner = _qualified(child.get(_NAME) or "", namespace) if child.tag in COMPONENTS else _APPLICATION
         for element in child.iter(etree.Element):
-            for key in ("value", "resource"):
+            for key in ("value", "resource", "enabled"):
                 value = element.get(f"{ANDROID}{key}")
                 if value is not None:
                     yield owner, value
@@ -203,17 +205,18 @@ def _replace_values(root: Element, old: str, new: str) -> None:
 def _drop_unused_strings(root: Element, files: dict[str, Artifact]) -> None:
     texts = [etree.tostring(root, encoding="unicode")]
     texts += [one.text for path, one in files.items() if not path.startswith(_VALUES)]
-    used = {name for text in texts for name in _STRING_REFERENCE.findall(text)}
+    used = {name for text in texts for name in _VALUE_REFERENCE.findall(text)}
     for path in [one for one in files if one.startswith(_VALUES)]:
-        names = _string_names(files[path].text, path)
+        names = _value_names(files[path].text, path)
         if names and not names & used:
             del files[path]
 
 
-def _string_names(text: str, path: str) -> set[str]:
+def _value_names(text: str, path: str) -> set[str]:
+    """Return `type/name` of each string and boolean that a values file declares."""
     root = parse_manifest(text, path=path)
     return {
-        str(child.get("name"))
+        f"{child.tag!s}/{child.get('name')}"
         for child in child_elements(root)
-        if child.tag == "string" and child.get("name")
+        if child.tag in _VALUE_TAGS and child.get("name")
     }

@@ -20,7 +20,7 @@ COMPONENTS: Final = frozenset({"activity", "activity-alias", "service", "receive
 """Elements that declare a component."""
 
 _BEFORE_APPLICATION: Final = frozenset({"uses-permission", "permission", "queries", "uses-feature"})
-_BINDING: Final = ("exported", "permission")
+_BINDING: Final = ("enabled", "exported", "permission")
 """Attributes that decide who may call: where they say something else, the component is not the protocol's."""
 
 _DECLARATION: Final = re.compile(r"<\?xml[^>]*\?>")

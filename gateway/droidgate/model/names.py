@@ -70,9 +70,14 @@ def name_suffix(key: str) -> str:
 def map_names(names: Iterable[tuple[str, str]], rule: NameRule) -> dict[str, str]:
     """Map names of one namespace to names that a rule permits, no two alike.
 
-    A name that the rule permits and that stands alone stays. Every other one is shaped and gets a suffix made
-    from its own
-    key, so that a name added later never renames an earlier one.
+    1. A name that the rule permits, and that occurs once, stays as it is.
+    2. Any other name is shaped (`NameRule.shape`). It gets the shaped name if no other name of the namespace
+       is that name or has that shape.
+    3. Every other name gets a suffix made from its own key: each of several equal names, and each of several
+       names with one shape.
+
+    So the result does not depend on the order of the names. A name that is added later changes an earlier one
+    only if both need the same shaped name; a suffixed name never changes for that reason.
 
     Args:
         names: Pairs of a name and its key; keys differ where names are equal.
@@ -84,19 +89,23 @@ def map_names(names: Iterable[tuple[str, str]], rule: NameRule) -> dict[str, str
     pairs = list(names)
     counts = Counter(name for name, _ in pairs)
     taken = {name for name, count in counts.items() if count == 1 and rule.permits(name)}
-    written: dict[str, str] = {}
-    for name, key in pairs:
-        if name in taken:
-            written[key] = name
-            continue
+    written = {key: name for name, key in pairs if name in taken}
+    if len(written) == len(pairs):
+        return written
+    shapes = {key: rule.shape(name) for name, key in pairs if name not in taken}
+    uses = Counter(shapes.values())
+    free = {key: shape for key, shape in shapes.items() if uses[shape] == 1 and shape not in taken}
+    written.update(free)
+    taken.update(free.values())
+    for key in sorted(shapes.keys() - free.keys()):
         salt = key
-        while (target := _suffixed(rule, name, salt)) in taken:
+        while (target := _suffixed(rule, shapes[key], salt)) in taken:
             salt += "+"
         taken.add(target)
         written[key] = target
-    return written
+    return {key: written[key] for _, key in pairs}
 
 
-def _suffixed(rule: NameRule, name: str, salt: str) -> str:
+def _suffixed(rule: NameRule, shape: str, salt: str) -> str:
     suffix = rule.replacement + name_suffix(salt)
-    return rule.shape(name)[: rule.max_length - len(suffix)] + suffix
+    return shape[: rule.max_length - len(suffix)] + suffix

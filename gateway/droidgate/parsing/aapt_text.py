@@ -174,6 +174,18 @@ def read_string_resource(inner_text: str) -> str:
     return _undo_escapes(inner_text.strip(_ASCII_SPACE), collapse=True)
 
 
+def read_typed_resource(inner_text: str) -> str:
+    """Return the text that `Resources.getText` gives for a resource that aapt2 types where it can.
+
+    Args:
+        inner_text: The character data of `<integer>`, `<bool>`, `<color>`, `<dimen>` or of an item of
+            `<array>`, after XML parsing. References are not resolved here (see `reference_in`).
+    """
+    if _typed_value(inner_text, units=True) is None:
+        return read_string_resource(inner_text)
+    return _coerced_text(inner_text)
+
+
 def _escape_attribute(text: str, *, typed: bool) -> str:
     _refuse_unwritable(text)
     start = len(text) - len(text.lstrip(_ASCII_SPACE))

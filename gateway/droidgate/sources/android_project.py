@@ -134,6 +134,7 @@ def read_source_set(
         place=manifest.place,
         label=application.label,
         description=application.description,
+        unresolved=application.unresolved,
         namespace=namespace or module.gradle.namespace or manifest.package or inherited,
         loose_assets=_names_nobody_points_to(resources, components),
     )

@@ -27,7 +27,7 @@ from droidgate.model.errors import BudgetError, InputError
 from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json
 
-_FORM: Final = "droidgate.kept-application/1"
+_FORM: Final = "droidgate.kept-application/2"
 _MAX_BYTES: Final = 64 * 1024 * 1024
 
 Question = Literal["read_file", "read_text", "read_array", "read_asset"]
@@ -200,6 +200,7 @@ def _held_of(kept: KeptApplication) -> dict[str, Json]:
         "place": application.place.model_dump(exclude_none=True),
         "loose_assets": list(application.loose_assets),
         "signers": list(application.signers),
+        "unresolved": list(application.unresolved),
         "components": _components().dump_python(application.components, mode="json"),
         "answers": [[*asked, answer] for asked, answer in kept.resources.answers.items()],
         "findings": [one.model_dump(mode="json") for one in kept.findings],
@@ -216,6 +217,7 @@ def _kept_of(held: Mapping[str, Any]) -> KeptApplication:
         place=Place.model_validate(held["place"]),
         loose_assets=tuple(held["loose_assets"]),
         signers=tuple(held["signers"]),
+        unresolved=tuple(held["unresolved"]),
     )
     findings = tuple(Finding.model_validate(one) for one in held["findings"])
     return KeptApplication(application, resources, findings)

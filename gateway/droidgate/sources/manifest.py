@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from droidgate.application import (
     COMPONENT_TAGS,
@@ -18,9 +18,13 @@ from droidgate.application import (
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
-from droidgate.parsing.aapt_text import read_attribute_value, read_plain_attribute, reference_in
+from droidgate.parsing.aapt_text import boolean_in, read_attribute_value, read_plain_attribute, reference_in
+from droidgate.parsing.configured_flags import both_flags, differing_values
 from droidgate.parsing.xml_text import ANDROID, TOOLS, Element, child_elements, decode_xml, parse_xml
 from droidgate.sources.resources import SourceResources
+
+_NOTHING: Final = frozenset({"@null", "@empty"})
+"""Values that state nothing."""
 
 _ROOT_TAGS: Final = frozenset({"manifest", "application", *COMPONENT_TAGS})
 _OWN_FIELDS: Final = frozenset({"name", "exported", "enabled", "permission", "label", "description"})
@@ -159,14 +163,22 @@ class ManifestReader:
         return COMPONENT_TAGS[str(element.tag)], self._text(element, "name") or ""
 
     def _read_component(self, element: Element, kind: ComponentKind, path: str) -> Component:
+        texts = {name: self._text(element, name) for name in ("label", "description", "permission")}
+        flags = {name: self._flag(element, name) for name in ("exported", "enabled")}
+        known = {**texts, **{name: values.get("") for name, values in flags.items()}}
+        unresolved = dict(self._unresolved(element, known))
+        # A component stays closed to callers if its permission is not known.
+        if texts["permission"] is None:
+            texts["permission"] = unresolved.get("permission")
         return Component(
             kind=kind,
             name=(self._text(element, "name") or "") if kind != "application" else "",
-            exported=self._flag(element, "exported"),
-            enabled=self._flag(element, "enabled") is not False,
-            permission=self._text(element, "permission"),
-            label=self._text(element, "label"),
-            description=self._text(element, "description"),
+            exported=flags["exported"].get(""),
+            exported_by_configuration=differing_values(flags["exported"]),
+            enabled=flags["enabled"].get("", True),
+            enabled_by_configuration=differing_values(flags["enabled"]),
+            **texts,
+            unresolved=tuple(f"{name}={text}" for name, text in unresolved.items()),
             filters=tuple(self._read_filter(one) for one in element.iterchildren("intent-filter")),
             meta_data=tuple(self._read_all_meta(element, "meta-data", path)),
             properties=tuple(self._read_all_meta(element, "property", path)),
@@ -217,13 +229,30 @@ class ManifestReader:
         if raw is None:
             return None
         filled = self._filled(raw)
+        if filled.strip() in _NOTHING:
+            return None
         reference = reference_in(filled)
         return self._resources.read_text(reference) if reference is not None else read_plain_attribute(filled)
 
-    def _flag(self, element: Element, name: str) -> bool | None:
+    def _flag(self, element: Element, name: str) -> dict[str, bool]:
+        """Return a boolean attribute's value by resource qualifier; empty where it has none that is known."""
         raw = element.get(f"{ANDROID}{name}")
-        value = self._value(raw) if raw is not None else None
-        return value if isinstance(value, bool) else None
+        if raw is None:
+            return {}
+        filled = self._filled(raw)
+        reference = reference_in(filled)
+        if reference is not None:
+            return self._resources.read_flag(reference)
+        flag = boolean_in(filled)
+        return {} if flag is None else {"": flag}
+
+    def _unresolved(
+        self, element: Element, known: Mapping[str, str | bool | None]
+    ) -> Iterator[tuple[str, str]]:
+        for name, value in known.items():
+            raw = element.get(f"{ANDROID}{name}")
+            if raw is not None and value is None and self._filled(raw).strip() not in _NOTHING:
+                yield name, self._filled(raw).strip()
 
     def _filled(self, raw: str) -> str:
         if "${" not in raw:
@@ -245,9 +274,7 @@ def merge_manifests(addition: Manifest, base: Manifest) -> tuple[Component, ...]
         if below is None or (one.kind, one.name) in addition.replacing:
             merged.append(one)
         elif one.kind == "application":
-            merged.append(
-                replace(one, label=one.label or below.label, description=one.description or below.description)
-            )
+            merged.append(_merge_stated(one, below))
         else:
             merged.append(_merge_component(one, below))
     return tuple(merged)
@@ -257,17 +284,36 @@ def _merge_component(one: Component, below: Component) -> Component:
     own_names = {held.name for held in one.meta_data}
     own_properties = {held.name for held in one.properties}
     return replace(
-        one,
-        exported=below.exported if one.exported is None else one.exported,
-        enabled=one.enabled and below.enabled,
-        permission=one.permission or below.permission,
-        label=one.label or below.label,
-        description=one.description or below.description,
+        _merge_stated(one, below),
         filters=(*one.filters, *(held for held in below.filters if held not in one.filters)),
         meta_data=(*one.meta_data, *(held for held in below.meta_data if held.name not in own_names)),
         properties=(*one.properties, *(held for held in below.properties if held.name not in own_properties)),
         attributes={**below.attributes, **one.attributes},
     )
+
+
+def _merge_stated(one: Component, below: Component) -> Component:
+    """Return a component that takes the attributes it does not state from what it is merged with."""
+    stated = {text.partition("=")[0] for text in one.unresolved}
+    flag = both_flags(one.enabled_rule, below.enabled_rule)
+    changes: dict[str, Any] = {
+        "enabled": flag if isinstance(flag, bool) else flag.get("", True),
+        "enabled_by_configuration": {} if isinstance(flag, bool) else flag,
+    }
+    if one.exported is None and "exported" not in stated:
+        changes["exported"] = below.exported
+        changes["exported_by_configuration"] = below.exported_by_configuration
+    for name in ("permission", "label", "description"):
+        if getattr(one, name) is None and name not in stated:
+            changes[name] = getattr(below, name)
+    merged = replace(one, **changes)
+    known = {
+        name
+        for name in ("exported", "permission", "label", "description")
+        if getattr(merged, name) is not None
+    }
+    kept = (text for text in below.unresolved if text.partition("=")[0] not in {*stated, *known})
+    return replace(merged, unresolved=(*one.unresolved, *kept))
 
 
 def _place_of(element: Element, path: str) -> Place:

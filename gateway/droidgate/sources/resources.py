@@ -15,13 +15,18 @@ from typing import Final
 from droidgate.application import MetaValue, TextFile
 from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
-from droidgate.parsing.aapt_text import read_attribute_value, read_string_resource, reference_in
+from droidgate.parsing.aapt_text import (
+    boolean_in,
+    number_in,
+    read_attribute_value,
+    read_string_resource,
+    read_typed_resource,
+    reference_in,
+)
+from droidgate.parsing.configured_flags import MAX_REFERENCES, resolve_flag
 from droidgate.parsing.json_text import decode_utf8
 from droidgate.parsing.xml_text import Element, child_elements, decode_xml, parse_xml
 from droidgate.sources.spelling import join_spelled
-
-MAX_REFERENCES: Final = 20
-"""How many references are followed from one value; AssetManager stops at 20 too."""
 
 _TEXT_TYPES: Final = frozenset({"string", "bool", "integer", "color", "dimen", "fraction"})
 _DESCRIPTOR_ENDINGS: Final = (".xml", ".json")
@@ -83,6 +88,7 @@ class SourceResources:
         self._files: dict[str, list[ResourceFile]] = {}
         self._value_files: deque[ResourceFile] = deque()
         self._values: dict[str, Element] = {}
+        self._by_qualifier: dict[str, dict[str, Element]] = {}
         self._index()
 
     def _index(self) -> None:
@@ -112,15 +118,37 @@ class SourceResources:
         return None if entry is None else _read_text_file(entry.source_set, entry.name)
 
     def read_text(self, reference: str) -> str | None:
-        """Return the default-locale text of `@string/name`, None where it is unknown."""
-        value = self.read_value(reference)
-        return value if isinstance(value, str) else None
+        """Return the default-locale text of a resource, None where it is unknown."""
+        found = self._find_end(reference)
+        if found is None or isinstance(found, str):
+            return found
+        kind, text = found
+        if text.strip() == "@null":
+            return None
+        # Resources.getText coerces a number as getAttributeValue does.
+        return read_string_resource(text) if kind == "string" else read_typed_resource(text)
 
     def read_value(self, reference: str) -> MetaValue | None:
-        """Return the value of `@string`, `@bool`, `@integer` or `@color` as a device gives it, else None.
+        """Return the value of `@string`, `@bool`, `@integer` or `@color` as a meta-data Bundle has it.
 
-        A reference to a file gives the path that the file has in the APK, as `TypedValue` does.
+        Returns:
+            The value, None where it is unknown or of a kind that the package parser passes over. A reference
+            to a file gives the path that the file has in the APK, as `TypedValue` does.
         """
+        found = self._find_end(reference)
+        if found is None or isinstance(found, str):
+            return found
+        kind, text = found
+        if text.strip() == "@null":
+            return None
+        if kind == "string":
+            return read_string_resource(text)
+        number = number_in(text)
+        # The package parser puts no dimension and no fraction into a Bundle.
+        return None if number is not None and number[1] else read_attribute_value(text)
+
+    def _find_end(self, reference: str) -> tuple[str, str] | str | None:
+        """Return type and written text of the value that a reference leads to, or the path of a file."""
         for _ in range(MAX_REFERENCES):
             key = _key_of(reference)
             kind = key.partition("/")[0] if key is not None else ""
@@ -132,12 +160,32 @@ class SourceResources:
                 return None
             text = _inner_text(element)
             followed = reference_in(text)
-            if text.strip() == "@null":
-                return None
             if followed is None:
-                return read_string_resource(text) if kind == "string" else read_attribute_value(text)
+                return kind, text
             reference = followed
         return None
+
+    def read_flag(self, reference: str) -> dict[str, bool]:
+        """Return the value of `@bool/name` in each configuration by resource qualifier, references followed.
+
+        Returns:
+            Value by qualifier, the default configuration first; empty where no boolean is found.
+        """
+        return resolve_flag(reference, self._flags_of)
+
+    def _flags_of(self, reference: str) -> dict[str, bool | str]:
+        key = _key_of(reference)
+        if key is None:
+            return {}
+        self._read_values(qualified=True)
+        found: dict[str, bool | str] = {}
+        for qualifier, element in self._by_qualifier.get(key, {}).items():
+            text = _inner_text(element)
+            flag = boolean_in(text)
+            value = reference_in(text) if flag is None else flag
+            if value is not None:
+                found[qualifier] = value
+        return found
 
     def read_array(self, reference: str) -> tuple[str, ...] | None:
         """Return the items of `@array/name`, each a text or a reference, None where there is none."""
@@ -146,7 +194,8 @@ class SourceResources:
         if element is None:
             return None
         items = [_inner_text(child) for child in child_elements(element) if child.tag == "item"]
-        return tuple(reference_in(item) or read_string_resource(item) for item in items)
+        read = read_string_resource if element.tag == "string-array" else read_typed_resource
+        return tuple(reference_in(item) or read(item) for item in items)
 
     def read_asset(self, name: str) -> TextFile | None:
         """Return the asset of that name, None where there is none.
@@ -207,6 +256,7 @@ class SourceResources:
                 key = _key_of_value(element)
                 if key is not None:
                     self._values.setdefault(key, element)
+                    self._by_qualifier.setdefault(key, {}).setdefault(entry.order[1], element)
 
 
 def _key_of(reference: str) -> str | None:

@@ -1,0 +1,67 @@
+"""Definitions that a schema referred to by their place in it, where the written schema has another there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from droidgate.fit.codes import SPELLING_DROPPED
+from droidgate.json_schema import NAMESPACE, place_definitions, replace_references
+from droidgate.model.capability import Capability, Provider, reachable_definitions
+from droidgate.model.findings import Finding, Level
+from droidgate.model.leaves import different_leaves, leaves_of_provider
+from droidgate.model.types import Type
+
+
+def place_all_definitions(
+    provider: Provider, findings: tuple[Finding, ...]
+) -> tuple[Provider, tuple[Finding, ...]]:
+    """Return a provider whose schemas refer to the same definitions as before, and what changed for that.
+
+    `#` is the root of a schema. Where an output is written inside an object, `#` would mean that object;
+    the definition is written into `$defs` then.
+
+    Args:
+        provider: The provider as it is written.
+        findings: What was reported so far; a leaf is not reported again.
+
+    Returns:
+        The provider, and all findings.
+    """
+    definitions = dict(provider.definitions)
+    capabilities = tuple(_place_in(capability, definitions) for capability in provider.capabilities)
+    if capabilities == provider.capabilities and definitions == provider.definitions:
+        return provider, findings
+    placed = provider.changed({"capabilities": capabilities, "definitions": definitions})
+    reported = {finding.pointer for finding in findings}
+    changed = different_leaves(dict(leaves_of_provider(provider)), dict(leaves_of_provider(placed)))
+    return placed, (*findings, *(_report(leaf) for leaf in changed if leaf not in reported))
+
+
+def _place_in(capability: Capability, definitions: dict[str, Type]) -> Capability:
+    changes: dict[str, Any] = {}
+    for name in ("input", "output"):
+        root = getattr(capability, name)
+        if root is None:
+            continue
+        placed, replaced = place_definitions(root, definitions)
+        if replaced:
+            changes[name] = replace_references(placed, replaced)
+            for definition in _definitions_of(root, definitions):
+                definitions[definition] = replace_references(definitions[definition], replaced)
+    return capability.changed(changes)
+
+
+def _definitions_of(root: Type, definitions: dict[str, Type]) -> set[str]:
+    """Return the definitions that a schema holds or reaches."""
+    held = {*root.extensions[NAMESPACE]["definitions"].values()} & definitions.keys()
+    parts = [root, *(definitions[name] for name in held)]
+    return held.union(*(reachable_definitions(part, definitions) for part in parts))
+
+
+def _report(pointer: str) -> Finding:
+    return Finding(
+        code=SPELLING_DROPPED,
+        level=Level.RENAMED,
+        pointer=pointer,
+        message="the definition is written into `$defs`; its old place in the schema is another one now",
+    )

@@ -1,0 +1,148 @@
+"""Read a component's access rules from a manifest, and report what is not known of it, for every format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, Literal
+
+from droidgate.application import Application, Component
+from droidgate.installed import DeviceFacts
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import ComponentAccess, Provider
+from droidgate.model.json_values import Json
+from droidgate.parsing.configured_flags import is_flag_set
+
+TextAttribute = Literal["label", "description"]
+
+_UNKNOWN: Final = "S82"
+_BY_CONFIGURATION: Final = "S83"
+_READ_AS: Final = {
+    "label": "it is read as missing",
+    "description": "it is read as missing",
+    "enabled": "it is read as true",
+    "exported": "it is read as not stated",
+    "permission": "the reference itself is read as the permission",
+}
+_HINT: Final = "Add the resource to the app, or write the value itself"
+
+
+def read_access(application: Application, component: Component) -> ComponentAccess:
+    """Return which apps may call a component, by its own attributes and those of the application.
+
+    Without a stated value, Android exports a component only if it has an intent filter; it is None then.
+    A content provider's permission is the one to read from it.
+    """
+    exported = component.exported
+    if component.kind == "application":
+        exported = True
+    elif exported is None and "exported" not in map(_name_of, component.unresolved):
+        exported = None if component.filters and component.kind != "provider" else False
+    permission = component.attributes.get("readPermission") if component.kind == "provider" else None
+    return ComponentAccess(
+        exported=exported,
+        enabled=application.enabled_rule_of(component),
+        permission=permission or application.permission_of(component),
+    )
+
+
+def inherited_access(application: Application, component: Component) -> list[Json]:
+    """Return the names of a component's access rules that its application element states."""
+    found: list[Json] = []
+    if any(whole.enabled_rule is not True for whole in application.of_kind("application")):
+        found.append("enabled")
+    if component.permission is None and application.permission_of(component) is not None:
+        found.append("permission")
+    return found
+
+
+def report_unknown_attributes(
+    application: Application, component: Component, context: ReadingContext
+) -> None:
+    """Report the access rules of a component whose value is not known, by rows S82 and S83.
+
+    Args:
+        application: The application.
+        component: One of its components.
+        context: Takes the findings.
+
+    Raises:
+        InputError: the reading is strict.
+    """
+    own = dict(map(_split, component.unresolved))
+    above = dict(map(_split, application.unresolved))
+    inherited = {"enabled", *map(str, inherited_access(application, component))}
+    for attribute in ("exported", "enabled", "permission"):
+        if attribute in own:
+            _report(application, component, context, attribute, own[attribute])
+        if attribute in above and attribute in inherited:
+            _report(application, None, context, attribute, above[attribute])
+    if component.exported_by_configuration:
+        values = ", ".join(
+            f"{'true' if value else 'false'} in {qualifier or 'the default configuration'}"
+            for qualifier, value in component.exported_by_configuration.items()
+        )
+        message = (
+            f"android:exported of {component.name} depends on the configuration ({values}); "
+            "the value of the default configuration is read"
+        )
+        context.allow(_BY_CONFIGURATION, message, source=component.place or application.place)
+
+
+def report_unknown_texts(
+    application: Application, component: Component, context: ReadingContext, *texts: TextAttribute
+) -> None:
+    """Report the texts of a component, or else of its application, that lead nowhere, by row S82.
+
+    Args:
+        application: The application.
+        component: One of its components.
+        context: Takes the findings.
+        texts: The texts that the format uses for this component.
+
+    Raises:
+        InputError: the reading is strict.
+    """
+    own = dict(map(_split, component.unresolved))
+    above = dict(map(_split, application.unresolved))
+    for attribute in texts:
+        if attribute in own:
+            _report(application, component, context, attribute, own[attribute])
+        elif attribute in above and getattr(component, attribute) is None:
+            _report(application, None, context, attribute, above[attribute])
+
+
+def needs_of_caller(provider: Provider, facts: DeviceFacts, element: str) -> Iterator[str]:
+    """Yield what a call of a provider's component lacks on a phone, by its access rules.
+
+    Args:
+        provider: The provider.
+        facts: The phone.
+        element: What messages call the component.
+    """
+    access = provider.access
+    # A component that is found by an intent filter is exported where its manifest does not state it.
+    if access.exported is False:
+        yield f"an exported {element}: this one is the app's own"
+    if not is_flag_set(access.enabled, facts.sdk):
+        yield f"an enabled {element}: the app's manifest disables it"
+    if access.permission is not None:
+        yield f"the permission {access.permission} for the caller"
+
+
+def _report(
+    application: Application, component: Component | None, context: ReadingContext, attribute: str, value: str
+) -> None:
+    place = application.place if component is None else component.place or application.place
+    name = "the application" if component is None else component.name
+    problem = "is not among the resources" if value.startswith("@") else "is not known"
+    message = f"android:{attribute} of {name} is {value[:100]}, which {problem}; {_READ_AS[attribute]}"
+    context.allow(_UNKNOWN, message, source=place, hint=_HINT)
+
+
+def _name_of(unresolved: str) -> str:
+    return unresolved.partition("=")[0]
+
+
+def _split(unresolved: str) -> tuple[str, str]:
+    name, _, value = unresolved.partition("=")
+    return name, value

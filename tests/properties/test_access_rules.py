@@ -1,0 +1,90 @@
+"""Access rules in the formats of components: written, read back, and each lost rule a security finding."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from droidgate.formats import Writing, load_formats
+from droidgate.model.capability import ComponentAccess, Provider
+from droidgate.model.findings import Level
+from droidgate.model.json_values import Json
+from properties.matching import assert_findings_match, assert_reads_back
+from strategies import providers
+
+ANDROID = "{http://schemas.android.com/apk/res/android}"
+TARGETS = (
+    ("mobile-mcp", "1.0"),
+    ("mobile-mcp", "prototype"),
+    ("mobile-mcp", "pre-spec"),
+    ("mmcp", "1.0"),
+    ("mmcp", "draft"),
+    ("mmcp", "broadcast"),
+)
+RULES = st.builds(
+    ComponentAccess,
+    exported=st.sampled_from([True, False, None]),
+    enabled=st.one_of(
+        st.booleans(),
+        st.sampled_from([{"": False, "v36": True}, {"": True, "night": False, "v30": False, "v36": True}]),
+    ),
+    permission=st.sampled_from([None, "a.CALL", "@string/none", 'odd "name" <&>', "\u65e5\u672c"]),
+)
+
+
+def write(provider: Provider, format_id: str, dialect: str) -> Writing:
+    one = load_formats()[format_id]
+    assert one.write is not None
+    return one.write(provider, one.dialect(dialect))
+
+
+def component_of(writing: Writing) -> etree._Element:
+    (text,) = [one.text for one in writing.artifacts if one.role == "manifest"]
+    return next(etree.fromstring(text.encode()).iter("service", "activity", "receiver"))
+
+
+def resources_of(writing: Writing) -> dict[str, bool]:
+    """Return each boolean that was written, by the qualifier of its folder."""
+    return {
+        one.path.split("/")[1].removeprefix("values").removeprefix("-"): element.text == "true"
+        for one in writing.artifacts
+        if one.role == "resource"
+        for element in etree.fromstring(one.text.encode()).iter("bool")
+    }
+
+
+@pytest.mark.parametrize(("format_id", "dialect"), TARGETS)
+@given(provider=providers(size=3), access=RULES)
+def test_rules_are_written_and_read_back(
+    format_id: str, dialect: str, provider: Provider, access: ComponentAccess
+) -> None:
+    before = provider.model_copy(update={"access": access})
+    writing = write(before, format_id, dialect)
+    assert_findings_match(before, writing)
+    table = load_formats()[format_id].dialect(dialect)
+    if table.readable:
+        assert_reads_back(writing, load_formats()[format_id], table)
+    written = component_of(writing)
+    assert written.get(f"{ANDROID}exported") == ("false" if access.exported is False else "true")
+    assert (written.get(f"{ANDROID}permission") is None) == (access.permission is None)
+    if isinstance(access.enabled, dict):
+        assert resources_of(writing) == access.enabled
+        assert (written.get(f"{ANDROID}enabled") or "").startswith("@bool/")
+    else:
+        assert written.get(f"{ANDROID}enabled") == (None if access.enabled else "false")
+
+
+CLOSED = {"exported": False, "enabled": {"": False, "v36": True}, "permission": "a.CALL"}
+
+
+@pytest.mark.parametrize(("field", "value"), CLOSED.items())
+def test_a_rule_that_a_tool_list_cannot_enforce_is_a_security_finding(field: str, value: Json) -> None:
+    for format_id in ("mobile-mcp", "mmcp"):
+        dialect = load_formats()[format_id].dialects[0].id
+        open_one = Provider(protocol="test", package="a.b", name="N", description="D", instructions="I")
+        source = write(open_one, format_id, dialect).provider
+        closed = source.model_copy(update={"access": ComponentAccess(**{field: value})})
+        findings = write(closed, "mcp", load_formats()["mcp"].dialects[0].id).findings
+        assert [one.pointer for one in findings if one.level is Level.SECURITY] == [f"/access/{field}"]

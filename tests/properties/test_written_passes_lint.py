@@ -1,0 +1,43 @@
+"""What the formats of components write has no error and no warning of their own linter.
+
+What is left is a fact of the source: a text that is empty, or a JSON Schema that is not valid.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from droidgate.formats import load_formats
+from droidgate.model.findings import Level
+from droidgate.sources.android_project import application_from_tree
+from strategies import random_provider
+
+SEEDS = 300
+OF_THE_SOURCE = {
+    "mobile-mcp": {
+        "mobile-mcp-capability-description",
+        "mobile-mcp-capability-version",
+        "mobile-mcp-param-description",
+        "mobile-mcp-tool-description",
+        "mobile-mcp-tool-name",
+    },
+    "mmcp": {"mmcp-parameters-schema"},
+}
+
+
+@pytest.mark.parametrize("format_id", OF_THE_SOURCE)
+def test_a_linter_warns_only_of_what_the_source_has(format_id: str) -> None:
+    one = load_formats()[format_id]
+    assert one.write is not None
+    assert one.lint_application is not None
+    for seed in range(SEEDS):
+        writing = one.write(random_provider(Random(seed), size=15), one.dialects[0])
+        tree = {part.path: part.text.encode() for part in writing.artifacts if part.role != "document"}
+        for finding in one.lint_application(application_from_tree(tree)):
+            if finding.level is Level.NOTE:
+                continue
+            assert finding.code in OF_THE_SOURCE[format_id], f"seed {seed}: {finding.message}"
+            if format_id == "mobile-mcp":
+                assert "empty" in finding.message

@@ -1,0 +1,211 @@
+"""Attributes of components that are resources: by configuration, missing, and inherited from the application.
+
+The same project is read as a source tree and as an APK, packed by droidgate and, where it is there, by aapt2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from apk_reading.built_apks import apk_of
+from droidgate.apk.application import read_application
+from droidgate.apk.pack import pack_project
+from droidgate.apk.reader import open_apk
+from droidgate.application import Application, Component
+from droidgate.component_reading import read_access
+from droidgate.model.capability import ComponentAccess
+from droidgate.sources.android_project import application_from_tree
+from droidgate_shim.phone.sample_packages import signing_key
+from requirements_of_tests import require
+
+ANDROID = 'xmlns:android="http://schemas.android.com/apk/res/android"'
+FLAGS = (
+    '<bool name="off_then_on">{off_then_on}</bool>'
+    '<bool name="behind">@bool/off_then_on</bool><bool name="same">true</bool>'
+)
+FILES = {
+    "res/values/flags.xml": FLAGS.format(off_then_on="false"),
+    "res/values/others.xml": '<string name="name">Tools</string><integer name="seven">0x7</integer>'
+    '<dimen name="wide">10dp</dimen><color name="white">#fff</color>',
+    "res/values-v36/flags.xml": '<bool name="off_then_on">true</bool><bool name="same">true</bool>',
+    # aapt2 leaves out a value that is the same without its qualifier.
+    "res/values-night/flags.xml": '<bool name="off_then_on">true</bool>',
+}
+BY_RELEASE = {"": False, "night": True, "v36": True}
+READERS = ("tree", "apk", "aapt2")
+
+
+def manifest(*elements: str, application: str = "") -> str:
+    inner = f"<application {application}>{''.join(elements)}</application>"
+    sdk = '<uses-sdk android:minSdkVersion="26" android:targetSdkVersion="36"/>'
+    return f'<manifest {ANDROID} package="com.example.app">{sdk}{inner}</manifest>'
+
+
+def service(attributes: str) -> str:
+    action = '<intent-filter><action android:name="a.ACTION"/></intent-filter>'
+    return f'<service android:name=".S" {attributes}>{action}</service>'
+
+
+def tree_of(text: str, files: Mapping[str, str] = FILES) -> dict[str, str]:
+    return {
+        "AndroidManifest.xml": text,
+        **{name: f"<resources>{inner}</resources>" for name, inner in files.items()},
+    }
+
+
+def read(reader: str, text: str) -> Application:
+    files = tree_of(text)
+    sources = {name: held.encode() for name, held in files.items()}
+    if reader == "tree":
+        return application_from_tree(sources)
+    if reader == "aapt2":
+        require("aapt2")
+    data = apk_of(files) if reader == "aapt2" else pack_project(sources, key=signing_key())
+    with open_apk(data) as apk:
+        return read_application(apk)
+
+
+def component(application: Application) -> Component:
+    (found,) = application.of_kind("service", "activity", "receiver")
+    return found
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("name", ["off_then_on", "behind"])
+def test_enabled_has_a_value_in_each_configuration(reader: str, name: str) -> None:
+    application = read(reader, manifest(service(f'android:enabled="@bool/{name}"')))
+    one = component(application)
+    assert one.enabled is False
+    assert one.enabled_by_configuration == BY_RELEASE
+    assert one.unresolved == ()
+    assert application.enabled_rule_of(one) == BY_RELEASE
+    assert [component(application.for_release(sdk)).enabled for sdk in (35, 36, 37)] == [False, True, True]
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_boolean_that_is_the_same_everywhere_is_one_value(reader: str) -> None:
+    one = component(read(reader, manifest(service('android:enabled="@bool/same"'))))
+    assert (one.enabled, one.enabled_by_configuration) == (True, {})
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_exported_is_that_of_the_default_configuration(reader: str) -> None:
+    application = read(reader, manifest(service('android:exported="@bool/off_then_on"')))
+    one = component(application)
+    assert one.exported is False
+    assert one.exported_by_configuration == BY_RELEASE
+    assert component(application.for_release(36)).exported is True
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_resource_of_another_kind_is_the_text_that_android_makes_of_it(reader: str) -> None:
+    texts = {
+        "@string/name": "Tools",
+        "@integer/seven": "0x7",
+        "@dimen/wide": "10.0dip",
+        "@color/white": "#ffffffff",
+        "@bool/same": "true",
+        "@string/none": None,
+    }
+    resources = read(reader, manifest(service(""))).resources
+    assert {name: resources.read_text(name) for name in texts} == texts
+
+
+MISSING = {
+    "label": "@string/none",
+    "description": "@string/none",
+    "enabled": "@bool/none",
+    "exported": "@bool/none",
+    "permission": "@string/none",
+}
+
+
+@pytest.mark.parametrize(("name", "value"), MISSING.items())
+def test_a_reference_that_leads_nowhere_is_unresolved(name: str, value: str) -> None:
+    application = application_from_tree(
+        {"AndroidManifest.xml": manifest(service(f'android:{name}="{value}"')).encode()}
+    )
+    assert component(application).unresolved == (f"{name}={value}",)
+
+
+@pytest.mark.parametrize("value", ["maybe", "1", "${flag}"])
+def test_a_flag_that_is_not_a_boolean_is_unresolved(value: str) -> None:
+    tree = {"AndroidManifest.xml": manifest(service(f'android:enabled="{value}"')).encode()}
+    one = component(application_from_tree(tree))
+    assert (one.enabled, one.unresolved) == (True, (f"enabled={value}",))
+
+
+@pytest.mark.parametrize("value", ["@null", "@empty"])
+def test_a_value_that_states_nothing_is_not_unresolved(value: str) -> None:
+    one = component(
+        application_from_tree(
+            {"AndroidManifest.xml": manifest(service(f'android:permission="{value}"')).encode()}
+        )
+    )
+    assert (one.permission, one.unresolved) == (None, ())
+
+
+def test_a_component_whose_permission_is_not_known_stays_closed() -> None:
+    tree = {"AndroidManifest.xml": manifest(service('android:permission="@string/none"')).encode()}
+    application = application_from_tree(tree)
+    assert read_access(application, component(application)).permission == "@string/none"
+
+
+def test_the_label_of_the_application_is_unresolved_too() -> None:
+    text = manifest(service(""), application='android:label="@string/none"')
+    application = application_from_tree({"AndroidManifest.xml": text.encode()})
+    assert application.unresolved == ("label=@string/none",)
+    assert component(application).unresolved == ()
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize(
+    ("own", "whole", "access"),
+    [
+        ("", 'android:permission="a.WHOLE"', ComponentAccess(exported=None, permission="a.WHOLE")),
+        (
+            'android:permission="a.OWN"',
+            'android:permission="a.WHOLE"',
+            ComponentAccess(exported=None, permission="a.OWN"),
+        ),
+        ('android:permission=""', 'android:permission="a.WHOLE"', ComponentAccess(exported=None)),
+        ("", 'android:enabled="false"', ComponentAccess(exported=None, enabled=False)),
+        (
+            'android:enabled="@bool/off_then_on"',
+            'android:enabled="false"',
+            ComponentAccess(exported=None, enabled=False),
+        ),
+        ("", 'android:enabled="@bool/off_then_on"', ComponentAccess(exported=None, enabled=BY_RELEASE)),
+        ('android:exported="false"', "", ComponentAccess(exported=False)),
+    ],
+)
+def test_the_rules_of_the_application_hold_for_its_components(
+    reader: str, own: str, whole: str, access: ComponentAccess
+) -> None:
+    application = read(reader, manifest(service(own), application=whole))
+    assert read_access(application, component(application)) == access
+
+
+def test_an_alias_does_not_have_the_permission_of_the_application() -> None:
+    alias = '<activity-alias android:name=".A" android:targetActivity=".B" android:exported="true"/>'
+    text = manifest(alias, application='android:permission="a.WHOLE"')
+    application = application_from_tree({"AndroidManifest.xml": text.encode()})
+    assert read_access(application, component(application)) == ComponentAccess()
+
+
+@pytest.mark.parametrize(
+    ("element", "exported"),
+    [
+        ('<service android:name=".S"/>', False),
+        ('<receiver android:name=".R"><intent-filter/></receiver>', None),
+        ('<activity android:name=".A" android:exported="true"/>', True),
+    ],
+)
+def test_a_component_without_a_filter_is_exported_only_if_it_says_so(
+    element: str,
+    exported: bool | None,  # noqa: FBT001
+) -> None:
+    application = application_from_tree({"AndroidManifest.xml": manifest(element).encode()})
+    assert read_access(application, component(application)).exported is exported
