@@ -14,7 +14,7 @@ from audit.android_reader import (
     meta_data,
     text_of,
 )
-from audit.declared import Declared, Shape, Tool
+from audit.declared import Declared, Shape, Tool, token
 from audit.schema_reader import WORDS, read_root
 
 _HINTS: Final = {
@@ -48,15 +48,17 @@ def _read_mcp_tool(tool: dict[str, Any], declared: Declared) -> Tool:
     annotations = tool.get("annotations") or {}
     declared.notes.append(tool.get("_meta", {}))
     facts = {f"mcp/{key}": value for key, value in tool.items() if key not in _MCP_KEYS}
-    others = {key: value for key, value in annotations.items() if key not in _HINTS and key != "title"}
-    meta = {
-        key: value for key, value in tool.get("_meta", {}).items() if not key.startswith("dev.droidgate/")
-    }
-    facts.update({f"mcp/{key}": value for key, value in (("annotations", others), ("_meta", meta)) if value})
+    title = tool.get("title", annotations.get("title"))
+    for key, value in annotations.items():
+        if key not in _HINTS and not (key == "title" and value == title):
+            facts[f"mcp/{token(f'/annotations/{token(key)}')}"] = value
+    for key, value in tool.get("_meta", {}).items():
+        if not key.startswith("dev.droidgate/"):
+            facts[f"mcp/{token(f'/_meta/{token(key)}')}"] = value
     output = tool.get("outputSchema")
     return Tool(
         id=tool["name"],
-        title=tool.get("title", annotations.get("title")),
+        title=title,
         description=tool.get("description"),
         effects={_HINTS[key]: value for key, value in annotations.items() if key in _HINTS},
         input=read_root(tool.get("inputSchema", {"type": "object"}), declared.definitions, declared.notes),

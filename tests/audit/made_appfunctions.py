@@ -13,6 +13,7 @@ _PACKAGE: Final = "com.example.notes"
 _PERSON: Final = f"{_PACKAGE}.Person"
 _SHAPE: Final = f"{_PACKAGE}.Shape"
 _NODE: Final = f"{_PACKAGE}.Node"
+_CLASSES: Final = (f"{_SHAPE}$Circle", f"{_SHAPE}$Square")
 _BASE: Final = f"{_PACKAGE}.Derived"
 
 
@@ -138,6 +139,8 @@ class AppFunctionTexts:
         names = (_PERSON, _SHAPE, _NODE) if self.adversarial else (_PERSON, _PERSON, _SHAPE)
         name = self.random.choice(names)
         self.used.add(name)
+        if name == _SHAPE and self.adversarial:
+            self.used.update(_CLASSES)
         return self.typed(tag, 11, f"<dataTypeReference>{name}</dataTypeReference>|")
 
     def all_of(self, tag: str) -> str:
@@ -162,7 +165,6 @@ class AppFunctionTexts:
         tag = "dataTypeMetadata"
         named = self.element("objectQualifiedName", name)
         text_type = self.typed(tag, 8, "", nullable=False)
-        number_type = self.typed(tag, 4, "", nullable=False)
         if name == _PERSON:
             inner = f"{self.property('name', text_type)}{self.property('age', self.typed(tag, 7, '', nullable=True))}"
             return self.typed(tag, 3, f"|{named}{inner}<required>name</required>", nullable=True)
@@ -170,17 +172,22 @@ class AppFunctionTexts:
             next_type = self.typed(tag, 11, f"<dataTypeReference>{_NODE}</dataTypeReference>|", nullable=True)
             inner = f"{self.property('next', next_type)}{self.property('value', text_type)}"
             return self.typed(tag, 3, f"|{named}{inner}<required>value</required>", nullable=True)
-        alternatives = "".join(
-            self.typed(
-                "oneOf",
-                3,
-                f"|{self.element('objectQualifiedName', f'{_SHAPE}${kind}')}"
-                f"{self.property(size, number_type)}<required>{size}</required>",
-                nullable=True,
-            )
-            for kind, size in (("Circle", "radius"), ("Square", "side"))
-        )
-        return self.typed(tag, 14, f"{alternatives}|{named}", nullable=True)
+        if name in _CLASSES:
+            return self.sealed_part(tag, name)
+        return self.typed(tag, 14, f"{''.join(map(self.alternative, _CLASSES))}|{named}", nullable=True)
+
+    def alternative(self, name: str) -> str:
+        """Return an alternative of the sealed class: its class written out, or a reference to it."""
+        if name in self.used:
+            return self.typed("oneOf", 11, f"<dataTypeReference>{name}</dataTypeReference>|", nullable=False)
+        return self.sealed_part("oneOf", name)
+
+    def sealed_part(self, tag: str, name: str) -> str:
+        """Return a class of the sealed class: both have the same properties, so only the name tells them apart."""
+        number_type = self.typed("dataTypeMetadata", 4, "", nullable=False)
+        named = self.element("objectQualifiedName", name)
+        inner = f"|{named}{self.property('size', number_type)}<required>size</required>"
+        return self.typed(tag, 3, inner, nullable=True)
 
 
 _DOCUMENT: Final = "appfn:AppFunction{}MetadataDocument"

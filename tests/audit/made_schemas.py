@@ -304,6 +304,8 @@ class AdversarialSchemas(ByHand):
             }
             schema.setdefault("$defs", {})["Own"] = held
         if self.chance(0.1):
+            schema["properties"]["whole"] = {"$ref": "#"}
+        if self.chance(0.1):
             schema.setdefault("$defs", {})["Unused"] = {"type": "string", "maxLength": 3}
         return schema
 
@@ -353,15 +355,14 @@ class AdversarialSchemas(ByHand):
             name = self.random.choice(list(self.definitions))
             return {"$ref": "#/$defs/" + name.replace("~", "~0").replace("/", "~1")}
         if roll < 0.8:
-            return {
-                self.random.choice(("anyOf", "oneOf")): [
-                    self.value(depth + 1) for _ in range(self.random.randint(1, 3))
-                ]
-            }
+            members = [self.value(depth + 1) for _ in range(self.random.randint(1, 3))]
+            return {self.random.choice(("anyOf", "oneOf")): members}
         if roll < 0.85:
             return {"allOf": [self.model("", depth + 1) for _ in range(self.random.randint(1, 2))]}
         if roll < 0.9:
-            return {"anyOf": [self.value(depth + 1), {"type": "null"}]}
+            null: Schema = {"type": "null"}
+            inner = self.value(depth + 1)
+            return {"anyOf": self.random.choice(([inner, null], [null, inner]))} if inner != null else null
         return self.odd()
 
     def array(self, depth: int) -> Schema:
@@ -396,7 +397,6 @@ class AdversarialSchemas(ByHand):
             {"type": "boolean", "const": True},
             {"type": ["integer", "null"]},
             {"type": ["boolean", "string"]},
-            {"type": "null"},
             {"const": "only"},
             {"enum": ["a", 1, None]},
             {"enum": ["a", "b"]},

@@ -99,8 +99,9 @@ class ValueMaker:
             position = self.random.randrange(len(shape.parts))
             part = shape.parts[position]
             value = self.make(part, f"{pointer}/alternatives/{position}", path, around)
-            if part.class_name is not None and isinstance(value, dict):
-                value["schemaType"] = part.class_name
+            class_name = part.class_name or part.name
+            if class_name is not None and not self.has_schemas and isinstance(value, dict):
+                value["schemaType"] = class_name
             return value
         if shape.kind == "all-of":
             return self.make_all(shape, pointer, path, around)

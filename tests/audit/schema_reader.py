@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -25,6 +25,7 @@ _KIND_OF_FORMAT: Final = {
 _INT32: Final = (-(2**31), 2**31 - 1)
 _APPLICATORS: Final = ("oneOf", "anyOf", "allOf")
 _CONTAINERS: Final = ("$defs", "definitions")
+_OBJECT_WORDS: Final = frozenset({"type", "properties", "required"})
 _NO_MEANING: Final = frozenset({"$schema", "$comment"})
 
 
@@ -44,6 +45,13 @@ def read_root(schema: Any, definitions: dict[str, Shape], notes: list[Any]) -> S
         for word in _CONTAINERS
         for name, held in schema.get(word, {}).items()
     }
+    for reference in _references(schema):
+        # A reference may lead to any part of the schema, as zod writes it; the part counts as a definition.
+        place = _decoded(reference)
+        if place == "#":
+            local[place] = ("Root", {word: held for word, held in schema.items() if word not in _CONTAINERS})
+        elif place not in local and place.startswith("#/"):
+            local[place] = (place.rpartition("/")[2], _part_at(schema, reference))
     names = {pointer: name for pointer, (name, _) in local.items()}
     read: dict[str, Shape] = {}
     for pointer, (name, held) in local.items():
@@ -60,6 +68,32 @@ def read_root(schema: Any, definitions: dict[str, Shape], notes: list[Any]) -> S
     return _Reader(names, notes).read(
         {word: held for word, held in schema.items() if word not in _CONTAINERS}
     )
+
+
+def _decoded(reference: str) -> str:
+    return unquote(reference).replace("~1", "/").replace("~0", "~")
+
+
+def _references(schema: Any) -> Iterator[str]:
+    """Yield the references in a schema."""
+    if isinstance(schema, Mapping):
+        if isinstance(schema.get("$ref"), str):
+            yield schema["$ref"]
+        for held in schema.values():
+            yield from _references(held)
+    elif isinstance(schema, list):
+        for held in schema:
+            yield from _references(held)
+
+
+def _part_at(schema: Any, reference: str) -> Any:
+    """Return the part of a schema that a reference names by its JSON Pointer; any value where nothing is there."""
+    for one in unquote(reference).split("/")[1:]:
+        name = one.replace("~1", "/").replace("~0", "~")
+        if not isinstance(schema, Mapping) or name not in schema:
+            return {}
+        schema = schema[name]
+    return schema
 
 
 class _Reader:
@@ -128,7 +162,7 @@ class _Reader:
         return Shape("object", properties=properties, required=frozenset(stated) & properties.keys())
 
     def shape_of_parts(self, left: dict[str, Any], word: str) -> Shape:
-        parts = [self.read(one) for one in left.pop(word)]
+        parts = [self.read_part(one) for one in left.pop(word)]
         if word == "allOf":
             return Shape("all-of", parts=parts)
         positions = [position for position, one in enumerate(parts) if one != Shape("null")]
@@ -142,6 +176,17 @@ class _Reader:
             levels=_levels_without_null(len(parts), positions),
         )
 
+    def read_part(self, schema: Any) -> Shape:
+        """Read a member of a choice; one that is tied to a class by a `const` property is that class."""
+        members = schema.get("allOf") if isinstance(schema, Mapping) and len(schema) == 1 else None
+        class_name = _discriminating_value(members[1]) if members and len(members) == 2 else None
+        if class_name is None:
+            return self.read(schema)
+        shape = self.read(members[0])
+        if shape.kind != "ref":  # a reference is its class already
+            shape.class_name = class_name
+        return shape
+
     def read_enum(self, left: dict[str, Any], shape: Shape) -> None:
         """Take `enum`; null is allowed only where it is listed, too."""
         values = left.get("enum")
@@ -153,8 +198,18 @@ class _Reader:
         shape.nullable = allows_null and None in values
 
     def name_of(self, reference: str) -> str:
-        decoded = unquote(reference).replace("~1", "/").replace("~0", "~")
-        return self.names.get(decoded, self.names.get(reference, decoded))
+        place = _decoded(reference)
+        return self.names.get(place, place)
+
+
+def _discriminating_value(schema: Any) -> str | None:
+    """Return the text that the only property of a schema has to have; None where it says anything else."""
+    properties = schema.get("properties", {}) if isinstance(schema, Mapping) else {}
+    if len(properties) != 1 or schema.get("required") != list(properties) or not set(schema) <= _OBJECT_WORDS:
+        return None
+    (only,) = properties.values()
+    value = only.get("const") if isinstance(only, Mapping) and len(only) == 1 else None
+    return value if isinstance(value, str) else None
 
 
 def _levels_without_null(count: int, positions: list[int]) -> list[dict[str, str]]:
