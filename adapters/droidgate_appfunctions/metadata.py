@@ -97,16 +97,18 @@ def _read_attributes(root: Element, source: Source, facts: dict[str, Json]) -> d
             spaces[namespace][name] = str(value)
         elif namespace != TOOLS_NAMESPACE:
             where = f"in the namespace {namespace}" if namespace else "in no namespace"
-            message = f"the attribute {name} is {where}, where Android does not look; it is left out"
-            source.allow("A33", message, root, f"Write appfn:{name} with the namespace {_NAMESPACE}")
+            message = f"the attribute {name} is {where}, which Android does not read; it is left out"
+            hint = f"Write appfn:{name} with the namespace {_NAMESPACE}"
+            source.allow("A33", message, root, hint, lost=True)
     old, new = spaces.values()
     if old:
         facts["metadataNamespace"] = "res-auto"
     if old and new:
         message = f"the attributes {', '.join(new)} are in another namespace than {', '.join(old)}"
-        if any(name in old and old[name] != value for name, value in new.items()):
-            message += ", and what both say is taken from res-auto"
-        source.allow("A33", message, root, "Write all of them in one namespace")
+        differs = any(name in old and old[name] != value for name, value in new.items())
+        if differs:
+            message += "; where both have a value, only the one of res-auto is read"
+        source.allow("A33", message, root, "Write all of them in one namespace", lost=differs)
     return {**new, **old}
 
 

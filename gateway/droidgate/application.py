@@ -70,9 +70,12 @@ class Component:
         name: `android:name` as written; see `qualified_name` on `Application`.
         exported: `android:exported`, None where it is not stated.
         enabled: `android:enabled`, true where it is not stated or only known on a device.
+        enabled_by_configuration: The value of an `android:enabled` that is a reference to a boolean resource, by
+            resource qualifier; empty where it is not a reference.
         permission: `android:permission`.
         label: The resolved `android:label`.
         description: The resolved `android:description`.
+        unresolved: The `attribute=reference` texts of a label and description that lead nowhere.
         filters: Its intent filters.
         meta_data: Its `<meta-data>`, in order.
         properties: Its `<property>` elements, in order.
@@ -84,9 +87,11 @@ class Component:
     name: str = ""
     exported: bool | None = None
     enabled: bool = True
+    enabled_by_configuration: Mapping[str, bool] = field(default_factory=dict)
     permission: str | None = None
     label: str | None = None
     description: str | None = None
+    unresolved: tuple[str, ...] = ()
     filters: tuple[IntentFilter, ...] = ()
     meta_data: tuple[MetaData, ...] = ()
     properties: tuple[MetaData, ...] = ()
@@ -150,6 +155,7 @@ class Application:
         place: The manifest.
         label: The resolved application label.
         description: The resolved application description.
+        unresolved: The `attribute=reference` texts of these two that lead nowhere.
         loose_assets: Names of assets and xml resources that no component points to but that may be
             descriptors of a
             component that arrives by manifest merging.
@@ -165,6 +171,7 @@ class Application:
     place: Place
     label: str | None = None
     description: str | None = None
+    unresolved: tuple[str, ...] = ()
     namespace: str | None = None
     loose_assets: tuple[str, ...] = ()
     version_code: int | None = None

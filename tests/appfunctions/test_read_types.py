@@ -137,7 +137,7 @@ def test_a_pattern_document_of_an_unknown_kind_gives_no_expression() -> None:
     document = "<patterns><id>unused</id><value>a</value><type>9</type></patterns>"
     held = read_type_of(typed(document, 8))
     assert held.pattern is None
-    assert facts_of(held) == {"patterns": [{"value": "a", "type": 9}]}
+    assert facts_of(held) == {"otherPatterns": [{"value": "a", "type": 9}]}
 
 
 def test_components_are_definitions_whose_own_nullability_says_nothing() -> None:
