@@ -72,6 +72,10 @@ _ATTRIBUTES: Final = etree.XPath(f"//*[@*[namespace-uri() != '{TOOLS_NAMESPACE}'
 _STRAY_TEXT: Final = etree.XPath("//*[*][text()[normalize-space()]]")
 
 
+_MAX_NOISE: Final = 100
+"""Elements that are reported each at its place; the XPath of one is as costly as the file is long."""
+
+
 class Fields:
     """The children of one element, taken out by name; `rest` is what nobody took."""
 
@@ -192,12 +196,17 @@ class Fields:
 
 def check_noise(root: Element, source: Source) -> None:
     """Report attributes and stray text, which Android's parsers never read."""
-    for element in _elements_with(_ATTRIBUTES, root):
-        message = f"<{local_name(element)}> has attributes, which Android does not read; they are left out"
+    _report_noise(_elements_with(_ATTRIBUTES, root), "an attribute that Android does not read", source)
+    _report_noise(_elements_with(_STRAY_TEXT, root), "text between its elements", source)
+
+
+def _report_noise(elements: list[Element], noise: str, source: Source) -> None:
+    for element in elements[:_MAX_NOISE]:
+        message = f"<{local_name(element)}> has {noise}; it is left out"
         source.allow("A02", message, element, lost=True)
-    for element in _elements_with(_STRAY_TEXT, root):
-        message = f"<{local_name(element)}> has text between its elements; it is left out"
-        source.allow("A02", message, element, lost=True)
+    if len(elements) > _MAX_NOISE:
+        message = f"{len(elements) - _MAX_NOISE} more elements have {noise}; it is left out"
+        source.allow("A02", message, elements[_MAX_NOISE], lost=True)
 
 
 def _elements_with(path: etree.XPath, root: Element) -> list[Element]:
