@@ -1,0 +1,124 @@
+"""An app with a file of version 1 next to a newer one (reference 1.2)."""
+
+from __future__ import annotations
+
+import pytest
+
+from appfunctions.function_files import (
+    artifact,
+    facts_of,
+    file_of,
+    function_of,
+    only,
+    property_of,
+    read_app,
+    rows_of,
+    service_of,
+    write_in,
+)
+from droidgate.app_search import simulate_indexing
+from droidgate.model.findings import Level
+from droidgate.sources.android_project import application_from_tree
+from droidgate_mappings.app_functions import load_indexing
+
+BOTH = service_of(property_of("", "one.xml"), property_of("v2", "two.xml"))
+NEWER = file_of(function_of("", name="a.B#c", enabled="true"))
+
+
+def older_function(name: str = "a.B#c", more: str = "", *, enabled: str = "true") -> str:
+    return (
+        f"<appfunction><function_id>{name}</function_id>{more}"
+        f"<enabled_by_default>{enabled}</enabled_by_default></appfunction>"
+    )
+
+
+def files_of(*older: str) -> dict[str, str]:
+    return {"assets/one.xml": file_of(*older), "assets/two.xml": NEWER}
+
+
+def test_a_file_of_version_1_that_repeats_the_newer_one_is_kept_without_a_finding() -> None:
+    reading = read_app(BOTH, files=files_of(older_function()))
+    assert reading.findings == ()
+    provider = only(reading)
+    assert set(facts_of(provider)) == {"v1Repeated"}
+    writing = write_in(provider, "v2")
+    assert writing.findings == ()
+    manifest = artifact(writing, "manifest")
+    assert 'android:value="service-v1.xml"' in manifest
+    assert artifact(writing, "older-descriptor").split() == [
+        *'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'.split(),
+        "<appfunctions>",
+        "<appfunction>",
+        "<function_id>a.B#c</function_id>",
+        "<enabled_by_default>true</enabled_by_default>",
+        "</appfunction>",
+        "</appfunctions>",
+    ]
+    assert [
+        one.level for one in write_in(provider, "platform").findings if one.pointer.endswith("v1Repeated")
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("older", "words"),
+    [
+        (older_function("a.B#gone"), ["'a.B#gone'", "only in the file of version 1"]),
+        (older_function(enabled="false"), ["'a.B#c'", "enabledByDefault"]),
+        (older_function(more="<schema_name>note</schema_name>"), ["'a.B#c'", "schemaName"]),
+        (
+            older_function(
+                more="<restrict_callers_with_execute_app_functions>true"
+                "</restrict_callers_with_execute_app_functions>"
+            ),
+            ["'a.B#c'", "restrictCallersWithExecuteAppFunctions"],
+        ),
+    ],
+)
+def test_a_function_that_differs_is_reported_at_its_place_and_kept(older: str, words: list[str]) -> None:
+    reading = read_app(BOTH, files=files_of(older))
+    (finding,) = reading.findings
+    assert (finding.code, finding.level, finding.rule) == ("older-function-differs", Level.READ, "A24")
+    assert str(finding.source) == "assets/one.xml:1"
+    assert all(word in finding.message for word in words)
+    provider = only(reading)
+    assert [one.id for one in provider.capabilities] == ["a.B#c"]
+    assert set(facts_of(provider)) == {"v1"}
+    lost = [(one.pointer, one.level) for one in write_in(provider, "v1").findings]
+    assert ("/extensions/appfunctions/v1", Level.DROPPED) in lost
+
+
+def test_each_release_lists_after_a_round_trip_what_it_listed_before() -> None:
+    schema = property_of("schema", "bad.xsd")
+    service = service_of(property_of("", "one.xml"), property_of("v2", "two.xml"))
+    del schema
+    older = older_function("a.B#old")
+    provider = only(read_app(service, files=files_of(older)))
+    writing = write_in(provider, "v2")
+    tree = {one.path: one.text.encode() for one in writing.artifacts if one.role != "schema"}
+    manifest = tree["AndroidManifest.xml"].decode()
+    tree["AndroidManifest.xml"] = manifest.replace("android.app.appfunctions.schema", "x.schema").encode()
+    application = application_from_tree(tree)
+    listed = {
+        one.id: sorted(simulate_indexing(application, one).functions()) for one in load_indexing().linted()
+    }
+    # Without a schema file, 16 reads version 1 and 17 the newer file.
+    assert listed["16"] == ["a.B#old"]
+    assert listed["17"] == ["a.B#c"]
+
+
+def test_the_older_file_is_read_where_the_newer_one_does_not_exist() -> None:
+    files = {"assets/one.xml": file_of(older_function("a.B#old"))}
+    reading = read_app(BOTH, files=files, strict=False)
+    assert rows_of(reading) == ["A19"]
+    provider = only(reading)
+    assert (provider.dialect, [one.id for one in provider.capabilities]) == ("v1", ["a.B#old"])
+
+
+def test_functions_of_the_application_are_kept_in_both_files_too() -> None:
+    newer = file_of(function_of("<scope>global</scope>", name="x", enabled=None))
+    files = {"assets/one.xml": file_of(older_function("x")), "assets/two.xml": newer}
+    reading = read_app(property_of("", "one.xml"), property_of("v2", "two.xml"), files=files)
+    provider = only(reading)
+    assert reading.findings == ()
+    again = write_in(provider, "app-level")
+    assert "<function_id>x</function_id>" in artifact(again, "older-descriptor")
