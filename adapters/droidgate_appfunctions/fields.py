@@ -58,7 +58,7 @@ class Source:
     def allow(
         self, row: str, message: str, element: Element, hint: str | None = None, *, lost: bool = False
     ) -> None:
-        """Accept something about an element by a row of the registry; `lost` where a part of it is left out."""
+        """Accept something about an element by a registry row; `lost` where a part of it is left out."""
         self.context.allow(
             row, message, pointer=xpath_of(element), source=self.place(element), hint=hint, lost=lost
         )

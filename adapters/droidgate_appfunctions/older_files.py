@@ -1,4 +1,4 @@
-"""Functions files of version 1 next to newer ones, which only older releases read (reference 1.2, row A24)."""
+"""Functions files of version 1 next to newer ones: only older releases read them (reference 1.2)."""
 
 from __future__ import annotations
 

@@ -40,8 +40,9 @@ def read_type(
         source: The file.
         depth: How many types it stands in.
         definition: It is a definition of the components, whose `isNullable` is always true and says nothing.
-        member: It is a member of an all-of or one-of. Jetpack merges the properties of members, or picks one by
-            its class name, and reads the outer type's `isNullable` only (2.c, References and components).
+        member: It is a member of an all-of or one-of. Jetpack merges the properties of members, or picks
+            one by its class name, and reads the outer type's `isNullable` only (2.c, References and
+            components).
 
     Raises:
         InputError: a value that Android does not read either, such as a number that is none.

@@ -23,8 +23,8 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
     alone.
 
     Returns:
-        `assets/*.xml`, also one of version 1 where the source has both, its schema, `AndroidManifest.xml`, and where there is anything to say
-        `res/xml/app_metadata.xml` with its string resource.
+        `assets/*.xml`, also one of version 1 where the source has both, its schema, `AndroidManifest.xml`,
+        and where there is anything to say `res/xml/app_metadata.xml` with its string resource.
 
     Raises:
         UsageError: the dialect is only read.
@@ -96,7 +96,7 @@ def _artifacts(provider: Provider, dialect: str) -> tuple[Artifact, ...]:
         ),
     ]
     if older is not None:
-        artifacts.append(Artifact(f"assets/{asset_name(provider, V1)}", older, "older-descriptor"))
+        artifacts.append(Artifact(f"assets/{asset_name(provider, V1)}", older, "descriptor"))
     if schema is not None and schema_name is not None:
         artifacts.append(Artifact(f"assets/{schema_name}", write_schema_file(schema), "schema"))
     if told:

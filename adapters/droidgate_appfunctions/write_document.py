@@ -63,7 +63,7 @@ def write_functions_file(provider: Provider, dialect: str) -> str:
 
 
 def older_functions(provider: Provider) -> str | None:
-    """Return the text of the file of version 1 that the source has next to the newer one, None without one."""
+    """Return the text of the source's file of version 1 next to the newer one, None without one."""
     facts = facts_of(provider.extensions)
     kept = facts.get("v1", facts.get("v1Repeated"))
     return None if kept is None else render((NAMES["root"], _unknown(kept)))

@@ -70,8 +70,8 @@ class Component:
         name: `android:name` as written; see `qualified_name` on `Application`.
         exported: `android:exported`, None where it is not stated.
         enabled: `android:enabled`, true where it is not stated or only known on a device.
-        enabled_by_configuration: The value of an `android:enabled` that is a reference to a boolean resource, by
-            resource qualifier; empty where it is not a reference.
+        enabled_by_configuration: The value of an `android:enabled` that is a reference to a boolean
+            resource, by resource qualifier; empty where it is not a reference.
         permission: `android:permission`.
         label: The resolved `android:label`.
         description: The resolved `android:description`.

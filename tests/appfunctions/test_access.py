@@ -1,4 +1,4 @@
-"""Which apps may call functions: read from the manifest and the files, and written again (reference 1.1, 2, 7)."""
+"""Which apps may call functions, read from manifest and files, and written again (reference 1.1, 2, 7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from lxml import etree
 
 from appfunctions.function_files import (
     ACTION,
-    FORMAT,
     PERMISSION,
     app_of,
     artifact,
@@ -26,6 +25,7 @@ from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
 from droidgate.model.findings import Level
 from droidgate.model.types import ObjectType, ScalarType
+from droidgate_appfunctions.format import FORMAT
 from properties.matching import assert_findings_match
 
 ANDROID = "{http://schemas.android.com/apk/res/android}"

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from appfunctions.function_files import (
-    FORMAT,
     RESPONSE,
     app_of,
     components_of,
@@ -30,6 +29,7 @@ from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place, Provider
 from droidgate.model.findings import Level
 from droidgate.model.types import ArrayType, OneOfType, OpaqueType
+from droidgate_appfunctions.format import FORMAT
 from droidgate_mappings.tables import load_divergences
 from properties.matching import assert_same_declaration
 

@@ -123,7 +123,7 @@ def test_a_function_is_enabled_by_default_unless_it_is_false(
 def test_restricted_callers_are_an_access_rule_in_every_dialect(word: str, restricts: object) -> None:
     flag = f"<restrictCallersWithExecuteAppFunctions>{word}</restrictCallersWithExecuteAppFunctions>"
     snake = "restrict_callers_with_execute_app_functions"
-    v1 = f"<appfunctions><appfunction><function_id>f</function_id><{snake}>{word}</{snake}></appfunction></appfunctions>"
+    v1 = file_of(f"<appfunction><function_id>f</function_id><{snake}>{word}</{snake}></appfunction>")
     for text in (file_of(function_of(flag)), v1):
         (capability,) = only(read_text(text, strict=False)).capabilities
         assert capability.access.restrict_callers is restricts

@@ -153,7 +153,8 @@ def test_a_member_is_never_nullable_and_its_stated_flag_comes_back(tag: str, num
     text = file_of(function_of(parameter_of(typed(members + name, number, nullable=True))))
     (capability,) = only(read_text(text)).capabilities
     held = capability.input.properties["p"].type  # type: ignore[union-attr]
-    parts = held.members if tag == "allOf" else held.alternatives
+    assert isinstance(held, AllOfType | OneOfType)
+    parts = held.members if isinstance(held, AllOfType) else held.alternatives
     assert held.nullable
     assert [one.nullable for one in parts] == [False, False, False]
     assert [facts_of(one) for one in parts] == [{"isNullable": True}, {}, {"isNullable": None}]
