@@ -82,7 +82,8 @@ def why_function_not_called(capability: Capability, provider: Provider) -> Findi
     """Return why one capability of a provider that can be called cannot be, None where it can be."""
     if provider.protocol != APP_FUNCTIONS:
         return None
-    level, scope = capability.access.access_level, capability.access.scope
+    facts = _facts_of(capability.extensions)
+    level, scope = facts.get("accessLevel"), facts.get("scope")
     if level in _CLOSED_LEVELS:
         reason = f"its access level is {level}"
     elif scope == _CLOSED_SCOPE:
