@@ -14,12 +14,12 @@ def component_access(application: Application, component: Component | None) -> C
 
     Args:
         application: The app.
-        component: The service; None for functions of the application itself, which have no such rules.
+        component: The service; None for functions of the application itself.
     """
-    if component is None:
-        return ComponentAccess()
     whole = next(application.of_kind("application"), None)
     is_app_enabled = whole is None or whole.enabled
+    if component is None:
+        return ComponentAccess(enabled=is_app_enabled)
     permission = component.permission
     if permission is None and whole is not None:
         permission = whole.permission

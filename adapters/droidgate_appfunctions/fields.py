@@ -68,8 +68,8 @@ class Source:
         return InputError(message, place=str(self.place(element)), hint=hint)
 
 
-_ATTRIBUTES: Final = etree.XPath(f"//*[@*[namespace-uri() != '{TOOLS_NAMESPACE}']]")
-_STRAY_TEXT: Final = etree.XPath("//*[*][text()[normalize-space()]]")
+_ATTRIBUTES: Final = etree.XPath(f"descendant-or-self::*[@*[namespace-uri() != '{TOOLS_NAMESPACE}']]")
+_STRAY_TEXT: Final = etree.XPath("descendant-or-self::*[*][text()[normalize-space()]]")
 
 
 _MAX_NOISE: Final = 100
@@ -195,7 +195,7 @@ class Fields:
 
 
 def check_noise(root: Element, source: Source) -> None:
-    """Report attributes and stray text, which Android's parsers never read."""
+    """Report attributes and stray text inside an element, which Android's parsers never read."""
     _report_noise(_elements_with(_ATTRIBUTES, root), "an attribute that Android does not read", source)
     _report_noise(_elements_with(_STRAY_TEXT, root), "text between its elements", source)
 

@@ -19,7 +19,14 @@ from droidgate.parsing.aapt_text import (
 )
 from droidgate.parsing.xml_text import Element, child_elements
 from droidgate_appfunctions.constants import NAMES, facts_of
-from droidgate_appfunctions.fields import TOOLS_NAMESPACE, Source, kept_element, local_name
+from droidgate_appfunctions.fields import (
+    TOOLS_NAMESPACE,
+    Source,
+    check_noise,
+    kept_element,
+    local_name,
+    text_of,
+)
 from droidgate_appfunctions.xml_writing import escape_text, quoted_attribute, render_part
 
 _NAMESPACE: Final = NAMES["metadata_namespace"]
@@ -82,10 +89,19 @@ def read_metadata(
     if found:
         # References that lead nowhere are among them, as written.
         facts["metadataAttributes"] = dict(found)
+    _check_content(root, source)
     children = [kept_element(child) for child in child_elements(root)]
     if children:
         facts["metadataElements"] = children
     return AppMetadata(instructions, texts[_DISPLAY], facts, source.place(root))
+
+
+def _check_content(root: Element, source: Source) -> None:
+    if text_of(root).strip():
+        message = f"<{local_name(root)}> has text, which Android does not read; it is left out"
+        source.allow("A02", message, root, lost=True)
+    for child in child_elements(root):
+        check_noise(child, source)
 
 
 def _read_attributes(root: Element, source: Source, facts: dict[str, Json]) -> dict[str, str]:

@@ -156,6 +156,29 @@ def test_a_functions_rule_is_written_by_its_tag_or_is_a_security_finding(dialect
     assert_findings_match(provider, writing)
 
 
+def test_the_new_service_of_functions_without_one_can_be_bound_by_android_only() -> None:
+    at_run_time = file_of(function_of("<scope>global</scope>", enabled=None))
+    of_the_application = only(read_app(V2, files={"assets/f.xml": at_run_time}))
+    loose = only(read_app("<activity android:name='.Main'/>", files=FILES, strict=False))
+    for provider in (of_the_application, loose):
+        writing = write_in(provider, "v2")
+        assert access_in(artifact(writing, "manifest")) == {"exported": "true", "permission": BIND}
+        levels = {one.pointer: one.level for one in writing.findings}
+        assert levels["/access/permission"] is Level.RENAMED
+        assert_findings_match(provider, writing)
+
+
+def test_functions_of_a_disabled_application_are_disabled() -> None:
+    files = {"assets/f.xml": file_of(function_of("<scope>global</scope>", enabled=None))}
+    application = app_of(V2, files=files)
+    (whole,) = application.components
+    application = replace(application, components=(replace(whole, enabled=False),))
+    provider = only(FORMAT.read_application(application, ReadingContext()))
+    assert provider.access == ComponentAccess(enabled=False)
+    levels = {one.pointer: one.level for one in write_in(provider, "app-level").findings}
+    assert levels == {"/access/enabled": Level.SECURITY}
+
+
 def test_the_new_service_of_another_protocol_can_be_bound_by_android_only() -> None:
     provider = Provider(
         protocol="mmcp", dialect="1.0", package="a.b", component=".Tools", capabilities=(Capability(id="f"),)

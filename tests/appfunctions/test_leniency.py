@@ -439,6 +439,22 @@ def test_each_element_with_attributes_is_a_loss_of_its_own() -> None:
     ]
 
 
+def test_of_very_many_elements_with_attributes_the_first_are_named_and_the_others_counted() -> None:
+    text = file_of('<x a="1"/>' * 250, function_of())
+    losses = read_text(text, strict=False).findings
+    assert len(losses) == 101
+    assert losses[99].pointer == "/appfunctions/x[100]"
+    assert losses[100].message.startswith("150 more elements")
+
+
+@pytest.mark.parametrize("inside", ["stray", '<x a="1"/>', "<x>text<y/></x>"])
+def test_what_guidance_holds_without_a_place_is_lost(inside: str) -> None:
+    text = guidance_of('new:description="a"').replace("/>", f">{inside}</AppFunctionAppMetadata>")
+    reading = read_text(text, strict=False)
+    assert [row for row, _, _ in losses_of(reading)] == ["A02"]
+    assert only(reading).instructions == "a"
+
+
 def test_a_second_file_and_a_rejected_schema_are_lost() -> None:
     files = {**FILES, "assets/g.xml": FILE, "assets/s.xsd": "<xs:schema/>"}
     service = service_of(property_of("v2", "f.xml, g.xml"), SCHEMA)
