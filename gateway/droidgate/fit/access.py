@@ -103,8 +103,7 @@ def _fit_permission(fit: Telling) -> str | None:
     stated = fit.provider.access.permission
     capacity = fit.capacity
     is_carried = "permission" in capacity.access
-    has_component = fit.provider.component is not None or capacity.component is None
-    if fit.own and is_carried and has_component:
+    if fit.own and is_carried:
         return stated
     needed = stated
     source = find_format_tables(fit.provider.protocol)
