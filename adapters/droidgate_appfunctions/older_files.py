@@ -59,6 +59,32 @@ def keep_older_files(functions: FunctionsFile, files: Sequence[TextFile], contex
     functions.facts[OTHER_FUNCTIONS if differences else SAME_FUNCTIONS] = kept
 
 
+def keep_loose_files(
+    newer: Sequence[FunctionsFile], files: Sequence[TextFile], context: ReadingContext
+) -> None:
+    """Keep files of version 1 that no component names, each with the newer file that has most of its
+    functions.
+
+    Args:
+        newer: The newer files, at least one.
+        files: The files of version 1.
+        context: Takes the findings.
+    """
+    files_of: dict[int, list[TextFile]] = {}
+    for file in files:
+        names = _function_names(file)
+        shared = [len(names & one.capabilities.keys()) for one in newer]
+        files_of.setdefault(shared.index(max(shared)), []).append(file)
+    for position, members in files_of.items():
+        keep_older_files(newer[position], members, context)
+
+
+def _function_names(file: TextFile) -> set[str]:
+    unread = ReadingContext(rows_off=frozenset())
+    root = parse_document(file.text, file.place.path, unread)
+    return set(read_functions_file(root, Source(file.place.path, unread)).capabilities)
+
+
 def _differences(older: FunctionsFile, newer: FunctionsFile) -> Iterator[Finding]:
     for name, capability in older.capabilities.items():
         known = newer.capabilities.get(name)

@@ -28,9 +28,10 @@ from droidgate_appfunctions.constants import (
 )
 from droidgate_appfunctions.fields import Source, local_name
 from droidgate_appfunctions.metadata import AppMetadata, read_metadata
-from droidgate_appfunctions.older_files import keep_older_files
+from droidgate_appfunctions.older_files import keep_loose_files, keep_older_files
 from droidgate_appfunctions.read_document import (
     FunctionsFile,
+    detect_dialect,
     find_documents,
     merge_files,
     parse_document,
@@ -267,15 +268,22 @@ class _ApplicationReader:
     def read_loose(self) -> list[Provider]:
         """Read descriptors that no component names: their service comes by manifest merging."""
         found: list[FunctionsFile] = []
+        older: list[TextFile] = []
         for name in self.application.loose_assets:
             resources = self.application.resources
             file = resources.read_file(name) if name.startswith("@") else resources.read_asset(name)
             if file is None or not any(mark in file.text for mark in _FUNCTION_MARKS):
                 continue
             self.allow("A20", f"no component names {name}; its service comes by manifest merging", file.place)
-            found.append(self.read_functions(file, None))
-        if any(one.dialect not in {V1, APP_LEVEL} for one in found):
-            found = [one for one in found if one.dialect != V1]
+            if _dialect_of(file) == V1:
+                older.append(file)
+            else:
+                found.append(self.read_functions(file, None))
+        newer = [one for one in found if one.dialect != APP_LEVEL]
+        if newer:
+            keep_loose_files(newer, older, self.context)
+        else:
+            found += [self.read_functions(one, None) for one in older]
         return [self.provider(one, None) for one in found]
 
     def provider(
@@ -368,6 +376,13 @@ class _ApplicationReader:
 
     def allow(self, row: str, message: str, place: Place | None, *, lost: bool = False) -> None:
         self.context.allow(row, message, source=place, lost=lost)
+
+
+def _dialect_of(file: TextFile) -> str:
+    unread = ReadingContext(rows_off=frozenset())
+    root = parse_document(file.text, file.place.path, unread)
+    functions, components, _ = find_documents(root)
+    return detect_dialect(functions, components, None)
 
 
 def _function_properties(component: Component) -> tuple[MetaData | None, MetaData | None]:

@@ -121,6 +121,26 @@ def test_the_older_file_is_read_where_the_newer_one_does_not_exist() -> None:
     assert (provider.dialect, [one.id for one in provider.capabilities]) == ("v1", ["a.B#old"])
 
 
+def test_files_that_no_component_names_are_kept_with_the_newer_file_of_the_same_functions() -> None:
+    files = {
+        "assets/a.xml": file_of(function_of(name="a")),
+        "assets/b.xml": file_of(function_of(name="b")),
+        "assets/b_old.xml": file_of(older_function("b"), older_function("gone")),
+    }
+    reading = read_app("<activity android:name='.Main'/>", files=files, strict=False)
+    kept = {one.capabilities[0].id: set(facts_of(one)) for one in reading.providers}
+    assert kept == {"a": set(), "b": {"v1"}}
+    assert rows_of(reading) == ["A20", "A20", "A20", "A24"]
+    assert "'gone'" in reading.findings[-1].message
+
+
+def test_files_of_version_1_alone_that_no_component_names_are_read() -> None:
+    files = {"assets/old.xml": file_of(older_function("b"))}
+    reading = read_app("<activity android:name='.Main'/>", files=files, strict=False)
+    assert [one.id for one in only(reading).capabilities] == ["b"]
+    assert rows_of(reading) == ["A20"]
+
+
 def test_functions_of_the_application_are_kept_in_both_files_too() -> None:
     newer = file_of(function_of("<scope>global</scope>", name="x", enabled=None))
     files = {"assets/one.xml": file_of(older_function("x")), "assets/two.xml": newer}

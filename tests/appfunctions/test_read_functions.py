@@ -112,7 +112,7 @@ def test_a_parameters_own_description_wins_over_its_types(
     [("true", True, {}), ("false", False, {}), (None, True, {"enabledByDefaultAbsent": True})],
 )
 def test_a_function_is_enabled_by_default_unless_it_is_false(
-    enabled: str | None, is_enabled: object, facts: dict[str, object]
+    enabled: str | None, *, is_enabled: bool, facts: dict[str, object]
 ) -> None:
     capability = only_function(file_of(function_of(enabled=enabled)))
     assert capability.access == CapabilityAccess(enabled_by_default=is_enabled)
