@@ -82,12 +82,17 @@ def convert_sources(
         raise InputError(message, place=" ".join(spelled), hint="See what is in it with `droidgate inspect`")
     converted = convert(read, conversion.target)
     if conversion.out == _STANDARD_OUTPUT:
-        _print_artifact(converted, output)
+        _print_artifact(read, converted, output)
     else:
         statuses = write_conversion(converted, conversion.out, force=conversion.force)
         _report(read, converted, statuses, output)
-    findings = [finding for one in converted.translations for finding in one.writing.findings]
-    return ExitCode.FINDINGS if reaches(findings, fail_on) else ExitCode.OK
+    return ExitCode.FINDINGS if reaches(all_findings(read, converted), fail_on) else ExitCode.OK
+
+
+def all_findings(read: Read, converted: Converted) -> list[Finding]:
+    """Return the findings of reading and writing, which count alike for `--fail-on`."""
+    writing = (finding for one in converted.translations for finding in one.writing.findings)
+    return [*read.findings, *writing]
 
 
 def reaches(findings: Sequence[Finding], threshold: CrossingThreshold | None) -> bool:
@@ -167,14 +172,14 @@ def _names_a_file(out: Path, artifacts: Sequence[tuple[str, Artifact]]) -> bool:
     return not out.is_dir() and (out.is_file() or out.suffix in suffixes - {""})
 
 
-def _print_artifact(converted: Converted, output: Output) -> None:
+def _print_artifact(read: Read, converted: Converted, output: Output) -> None:
     artifacts = [pair for files in converted.artifacts for pair in files]
     if output is not Output.TEXT:
         message = "standard output takes the artifact, so it cannot take the report"
         raise UsageError(message, hint="Write into a folder with -o OUT")
     check_output_name(_STANDARD_OUTPUT, len(artifacts))
     _print_file(artifacts[0][1].text)
-    show(conversion_page(converted), sys.stderr)
+    show(conversion_page(converted, read.findings), sys.stderr)
 
 
 def _print_file(text: str) -> None:
@@ -189,8 +194,7 @@ def _report(read: Read, converted: Converted, statuses: dict[Path, Status], outp
     if output is Output.JSON:
         print_json(converted.fidelity)
     elif output is Output.SARIF:
-        crossing = [finding for one in converted.translations for finding in one.writing.findings]
-        print_json(sarif_log([*read.findings, *crossing]))
+        print_json(sarif_log(all_findings(read, converted)))
     else:
         show([*conversion_page(converted, read.findings), *_files_page(statuses)])
 
@@ -207,7 +211,8 @@ def conversion_page(converted: Converted, reading: Sequence[Finding] = ()) -> li
         subjects = [capability.id for capability in one.source.capabilities]
         blocks += findings_table(writing.findings, subjects) or [Line("nothing is lost", 1)]
         blocks.append(Line())
-    every = [finding for one in converted.translations for finding in one.writing.findings]
+    every = [one for one in reading if at_least(one.level, Level.RENAMED)]
+    every += [finding for one in converted.translations for finding in one.writing.findings]
     blocks.append(Line(f"findings: {counted(count_levels(every)) or 'none'}"))
     return blocks
 
