@@ -63,8 +63,7 @@ def migrate_source(request: Request, *, fail_on: CrossingThreshold | None, as_js
         dialect,
         request.language or source_set.language,
     )
-    findings = [finding for one in converted.translations for finding in one.writing.findings]
-    is_refused = reaches(findings, fail_on)
+    is_refused = reaches(converted.findings(), fail_on)
     if request.write and not is_refused:
         migration.apply()
     _report(request, read, converted, migration, as_json=as_json, is_written=request.write and not is_refused)

@@ -14,7 +14,9 @@ ACCESS_NOT_ENFORCED: Final = finding_code(
     "access-not-enforced", "An access rule of the source that nothing enforces in the target", __name__
 )
 PERMISSION_TRANSLATED: Final = finding_code(
-    "permission-translated", "Callers need the same permission, which another part of Android checks", __name__
+    "permission-translated",
+    "Callers need the same permission, which another part of Android checks",
+    __name__,
 )
 TEXT_ADDED: Final = finding_code("text-added", "What moved stands at the end of this text", __name__)
 TEXT_MOVED: Final = finding_code("text-moved", "Told in another text field of the target", __name__)

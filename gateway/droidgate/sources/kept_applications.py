@@ -27,7 +27,7 @@ from droidgate.model.errors import BudgetError, InputError
 from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json
 
-_FORM: Final = "droidgate.kept-application/1"
+_FORM: Final = "droidgate.kept-application/2"
 _MAX_BYTES: Final = 64 * 1024 * 1024
 
 Question = Literal["read_file", "read_text", "read_array", "read_asset"]
@@ -190,6 +190,7 @@ _PLAIN: Final = (
     "version_code",
     "minimum_sdk",
     "target_sdk",
+    "permissions",
 )
 
 
