@@ -57,7 +57,7 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
             [
                 functions(
                     Tool("createNote", levels={"mmcp+1.0": "dropped", "mcp+2025-11-25": "renamed"}),
-                    Tool("wipe", flags={"accessLevel": "system"}),
+                    Tool("wipe", access={"access_level": "system"}),
                 )
             ],
             has_launcher=False,
@@ -220,7 +220,7 @@ def test_that_not_all_is_translated_is_told_where_it_is_so(
 
 
 def test_a_function_that_is_off_at_first_needs_its_app_for_every_agent(tmp_path: Path) -> None:
-    declared = functions(Tool("createNote"), Tool("print", flags={"enabledByDefault": False}))
+    declared = functions(Tool("createNote"), Tool("print", access={"enabled_by_default": False}))
     details = report_of(make_catalog(tmp_path / "c", App("a", [declared])), details=True).details
     assert details is not None
     (off,) = [one for one in details.capabilities if one.id == "print"]

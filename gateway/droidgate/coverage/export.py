@@ -57,7 +57,8 @@ FROM findings f LEFT JOIN provider_fact p USING (unit, provider) LEFT JOIN entry
 LEFT JOIN found d ON d.unit = f.unit ORDER BY f.unit, f.finding
 """
 _CROSSINGS: Final = """
-SELECT p.protocol, p.dialect, x.target, x.level, count(*) AS capabilities
+SELECT p.protocol, p.dialect, x.target, x.level, count(*) AS capabilities,
+    count(*) FILTER (x.security > 0) AS security
 FROM crossings x JOIN provider_fact p USING (unit, provider) GROUP BY ALL ORDER BY ALL
 """
 _USE_CASES: Final = """

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Final
 
 from droidgate.application import Application, Component
+from droidgate.callability import component_facts
 from droidgate.coverage.crossings import LEVELS, Crossed, cross, estimate_tokens
 from droidgate.coverage.marks import marks_of
 from droidgate.coverage.rows import AppRow, CapabilityRow, FindingRow, ProblemRow, ProviderRow, Row
@@ -43,6 +44,7 @@ class Unit:
         prefix: What places begin with that is not part of the content.
         is_installed: It is an installed app: a phone says whether it is enabled.
         enabled: What the phone says, None where it cannot be asked.
+        sdk: The phone's API level, None without a phone.
     """
 
     id: str
@@ -52,6 +54,7 @@ class Unit:
     prefix: str = "!/"
     is_installed: bool = False
     enabled: bool | None = None
+    sdk: int | None = None
 
 
 def rows_of_unit(unit: Unit) -> UnitRows:
@@ -121,6 +124,9 @@ class _UnitRows:
     def _provider_row(self, number: int, one: Provider) -> ProviderRow:
         app, component = self._tied[number]
         actions = {action for part in component.filters for action in part.actions} if component else set()
+        application = None if app is None else self._applications[app]
+        facts = component_facts(one.access, None, application, component, self._unit.sdk)
+        is_known = component is not None
         return ProviderRow(
             unit=self._unit.id,
             provider=number,
@@ -130,9 +136,11 @@ class _UnitRows:
             package=one.package,
             component=one.component,
             component_kind=None if component is None else component.kind,
-            exported=None if component is None else component.exported,
-            enabled=None if component is None else component.enabled,
-            permission=None if component is None else component.permission,
+            exported=facts.is_exported if is_known or not facts.is_exported else None,
+            enabled=facts.is_enabled if is_known or not facts.is_enabled else None,
+            enabled_in=facts.enabled_in,
+            permission=facts.permission,
+            protection=None if facts.permission is None else facts.protection.value,
             actions=tuple(sorted(actions)),
             name=one.name,
             description=one.description,
@@ -179,6 +187,7 @@ class _UnitRows:
             idempotent=effects.idempotent,
             open_world=effects.open_world,
             enabled=None if one.state is None else one.state.enabled,
+            access=canonical_json(_stored(one.access)),
             flags=canonical_json(one.extensions.get(provider.protocol, {})),
             tool_bytes=size,
             token_estimate=estimate_tokens(size),
