@@ -6,7 +6,7 @@ from typing import Final
 
 from droidgate.installed import CallRoute, ComponentQuery, DeviceFacts
 from droidgate.model.capability import Provider
-from droidgate_mobile_mcp.constants import ACTIONS, FORMAT_ID, TABLES
+from droidgate_mobile_mcp.constants import ACTIONS, TABLES
 
 LOOKS_FOR: Final = tuple(ComponentQuery("service", action) for action in ACTIONS)
 
@@ -20,16 +20,10 @@ _SHIM: Final = (
 def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]:
     """Return the one way there is: through an app on the phone.
 
-    A request carries a PendingIntent or a Messenger for the answer, which no shell command can pass.
+    A request carries a PendingIntent or a Messenger for the answer, which no shell command can pass. Whether
+    the component lets anybody call is the rule of `droidgate.callability`.
     """
     needs = [] if facts.is_behind_a_shim(provider.package) else [_SHIM]
-    held = provider.extensions.get(FORMAT_ID, {})
-    if held.get("exported", True) is not True:
-        needs.append("an exported service: this one is the app's own")
-    if held.get("enabled", True) is not True:
-        needs.append("an enabled service: the app's manifest disables it")
-    if held.get("permission") is not None:
-        needs.append(f"the permission {held['permission']} for the caller")
     if provider.dialect not in _SERVED:
         needs.append("an older wire form, which is read and not called")
     return (CallRoute("shim-service", "service, through a shim", not needs, tuple(needs)),)

@@ -1,8 +1,8 @@
 """Whether another app may call a component: one rule for `shim build`, `coverage` and `discover`.
 
-The facts come from the access rules of the capability model, and from what only an application knows: whether
-the app is enabled, the permission of its `<application>` element, and the permissions that it declares
-(reference android-runtime 1.4 and 2.3, appfunctions 1.4 and 7; developer.android.com/guide/topics/permissions).
+The facts come from the access rules of the capability model, and from what only an application knows:
+whether the app is enabled, the permission of its `<application>` element, and the permissions that it declares
+(reference android-runtime 1.4 and 2.3, appfunctions 1.4 and 7; Android's guide to permissions).
 """
 
 from __future__ import annotations
@@ -102,6 +102,9 @@ class ComponentFacts:
     permission: str | None = None
     protection: Protection = Protection.UNKNOWN
 
+
+REPORTED_AS_DISABLED: Final = "the phone reports it as disabled"
+"""Why a capability cannot be called whose app, or the user, disabled it."""
 
 ORDINARY_APP: Final = Caller("an ordinary app")
 
@@ -218,7 +221,7 @@ def component_verdict(facts: ComponentFacts, interface: Interface, caller: Calle
 
 
 def capability_verdict(
-    access: CapabilityAccess, interface: Interface | None, is_enabled: bool | None = None
+    access: CapabilityAccess, interface: Interface | None, *, is_enabled: bool | None = None
 ) -> Verdict:
     """Return whether another app may call one capability of a component that it may call.
 
@@ -228,7 +231,7 @@ def capability_verdict(
         is_enabled: What a phone reports, None without a phone.
     """
     if is_enabled is False:
-        return Verdict("the phone reports it as disabled")
+        return Verdict(REPORTED_AS_DISABLED)
     verdict = Verdict()
     for rule in () if interface is None else interface.access:
         is_settled = rule.field == "enabled_by_default" and is_enabled is True
@@ -241,7 +244,8 @@ def capability_verdict(
 def verdict_of(capability: Capability, interface: Interface | None) -> Verdict:
     """Return whether another app may call one capability, with its state on a phone where it is known."""
     state = capability.state
-    return capability_verdict(capability.access, interface, None if state is None else state.enabled)
+    is_enabled = None if state is None else state.enabled
+    return capability_verdict(capability.access, interface, is_enabled=is_enabled)
 
 
 def protection_of(permission: str, declared: Mapping[str, str]) -> Protection:

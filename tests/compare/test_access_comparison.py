@@ -13,7 +13,7 @@ from droidgate.model.capability import Capability, CapabilityAccess, CapabilityS
 APP_SELF, SYSTEM, ANY_APP, HOLDER_A, HOLDER_B = "the app itself", "Android", "any app", "holder A", "holder B"
 EVERYONE = frozenset({APP_SELF, SYSTEM, ANY_APP, HOLDER_A, HOLDER_B})
 
-# A rule of a component, and who may call it then: developer.android.com/guide/topics/manifest/service-element.
+# A rule of a component, and who may call it then (Android's documentation of <service>).
 COMPONENT_RULES: list[tuple[dict[str, Any], frozenset[str]]] = [
     ({}, EVERYONE),
     ({"exported": None}, EVERYONE),

@@ -7,7 +7,6 @@ import zlib
 from typing import Any
 
 import pytest
-from markupsafe import escape
 
 from coverage_html.made_reports import make_report
 from droidgate.coverage.document import Counted
@@ -136,10 +135,11 @@ def test_what_stands_between_backticks_is_code_and_nothing_in_it_is_markup() -> 
 def test_the_page_says_what_an_agent_lacks_and_how_many_links_there_are() -> None:
     report = make_report(60)
     page = render_page(report)
-    lacking = [one for one in report.agents if one.gateway_needs is not None]
-    assert lacking
-    for one in lacking:
-        assert page.count(f"ot yet: {escape(one.gateway_needs or '')}.") == 2
+    missing = [one for one in report.agents if one.gateway_missing is not None]
+    assert missing
+    for one in missing:
+        assert str(marked(one.gateway_missing)) in page
+        assert page.count(f"<b>{one.title}</b> reaches nothing ") == 1
     assert report.matching is not None
     links = sum(one.count for one in report.matching.kinds)
     assert f"by {links} links: " in page

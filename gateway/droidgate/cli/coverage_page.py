@@ -11,7 +11,6 @@ from droidgate.cli.pages import Block, Heading, Line, Table
 from droidgate.cli.safe_text import one_line
 from droidgate.coverage.document import (
     REACHES,
-    AgentFacts,
     AgentReach,
     AppTypeCoverage,
     ChangeCounts,

@@ -25,7 +25,6 @@ from droidgate.compare import (
 from droidgate.model.capability import CapabilitySet
 from droidgate.model.errors import UsageError
 
-
 _OPENED_HINT: Final = "hint: check that these callers may call it, or restore the rule"
 
 

@@ -194,19 +194,32 @@ class RouteRecord(Document):
     needs: tuple[str, ...]
 
 
+class ClosedCapability(Document):
+    """A capability that cannot be called, and why."""
+
+    id: str
+    reason: str
+
+
 class DiscoveredProvider(Document):
     """A provider on a phone.
 
     Attributes:
         provider: What it declares; capabilities have their state on the phone.
         digest: Digest of the declaration.
-        routes: How it could be called.
+        routes: How it could be called; none is ready where the component is closed.
+        not_callable_because: Why no app can call the component, None where one can.
+        conditions: What has to be so before it can be called.
+        closed_capabilities: Its capabilities that cannot be called although the component is open.
         found_by: What would find its capabilities, where the app's files do not tell them.
     """
 
     provider: Provider
     digest: str
     routes: tuple[RouteRecord, ...]
+    not_callable_because: str | None
+    conditions: tuple[str, ...]
+    closed_capabilities: tuple[ClosedCapability, ...]
     found_by: str | None
 
 

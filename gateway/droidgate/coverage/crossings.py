@@ -20,8 +20,10 @@ EXACT: Final = "exact"
 """The level of a crossing without a finding."""
 
 LEVELS: Final = (EXACT, *(str(one) for one in CROSSING_LEVELS if one is not Level.SECURITY))
-"""Levels of a conversion's cost, mildest first; its number is its position here. Security findings are counted
-apart: they are no measure of what a declaration loses."""
+"""Levels of a conversion's cost, mildest first; its number is its position here.
+
+Security findings are counted apart: they do not measure what a declaration loses.
+"""
 
 _TOOL_LIST: Final = "mcp"
 _BYTES_PER_TOKEN: Final = 4
@@ -45,8 +47,8 @@ def targets() -> Mapping[str, tuple[Format, DialectTable]]:
 class Crossing:
     """What one capability loses in one dialect; `counts` by level as in `CROSSING_LEVELS`.
 
-    The last count, of security findings, includes those of the provider: an access rule of a component protects
-    each of its capabilities.
+    The last count, of security findings, includes those of the provider: an access rule of a component
+    protects each of its capabilities.
     """
 
     capability: int

@@ -280,8 +280,8 @@ class Figures:
         security: dict[tuple[str, str | None, str], int] = {}
         for protocol, dialect, target, level, count, open_count in self.rows(
             "SELECT protocol, dialect, target, level, sum(n)::BIGINT, sum(security)::BIGINT FROM "
-            "(SELECT unit, provider, target, level, count(*) AS n, count(*) FILTER (security > 0) AS security "
-            "FROM crossings GROUP BY ALL) "
+            "(SELECT unit, provider, target, level, count(*) AS n, "
+            "count(*) FILTER (security > 0) AS security FROM crossings GROUP BY ALL) "
             "JOIN provider_fact USING (unit, provider) GROUP BY ALL ORDER BY ALL"
         ):
             key = (protocol, dialect, target)

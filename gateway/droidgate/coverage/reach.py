@@ -47,15 +47,15 @@ class Standing:
 
     interface: str | None
     has_launcher: bool = False
-    component: ComponentFacts = ComponentFacts()
-    access: CapabilityAccess = CapabilityAccess()
+    component: ComponentFacts = field(default_factory=ComponentFacts)
+    access: CapabilityAccess = field(default_factory=CapabilityAccess)
     is_enabled: bool | None = None
     levels: Mapping[str, str] = field(default_factory=dict)
 
     def verdict(self, interface: Interface, *, of_shim: bool = False) -> Verdict:
         """Return whether an ordinary app, or the shim, may call the capability."""
         caller = shim_caller() if of_shim else ORDINARY_APP
-        own = capability_verdict(self.access, interface, self.is_enabled)
+        own = capability_verdict(self.access, interface, is_enabled=self.is_enabled)
         return component_verdict(self.component, interface, caller) & own
 
 
