@@ -1,7 +1,7 @@
 """Whether another app may call a component: one rule for `shim build`, `coverage` and `discover`.
 
 The facts come from the access rules of the capability model, and from what only an application knows:
-whether the app is enabled, the permission of its `<application>` element, and the permissions that it declares
+whether the app is enabled, the permission of its `<application>` element, and the permissions it declares
 (reference android-runtime 1.4 and 2.3, appfunctions 1.4 and 7; Android's guide to permissions).
 """
 

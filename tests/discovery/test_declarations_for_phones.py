@@ -73,12 +73,9 @@ def test_an_app_with_a_shim_and_the_shim_itself_can_be_called(package: str) -> N
         assert not other.ready
 
 
-def test_what_else_a_mobile_mcp_service_lacks_is_told() -> None:
-    held = {"mobile-mcp": {"exported": False, "enabled": False, "permission": "org.example.P"}}
-    (route,) = routes("mobile-mcp", dialect="pre-spec", extensions=held)
-    told = "; ".join(route.needs)
-    for word in ("exported", "enabled", "org.example.P", "older wire form"):
-        assert word in told
+def test_an_older_wire_form_is_not_called() -> None:
+    (route,) = routes("mobile-mcp", dialect="pre-spec")
+    assert "older wire form" in route.needs[-1]
 
 
 def test_an_mmcp_activity_needs_an_app_on_the_phone_and_a_service_is_called_by_nobody() -> None:
@@ -91,16 +88,6 @@ def test_an_mmcp_activity_needs_an_app_on_the_phone_and_a_service_is_called_by_n
 def test_an_mmcp_receiver_is_called_by_the_shell() -> None:
     (route,) = routes("mmcp", dialect="broadcast")
     assert route == CallRoute("am-broadcast", "am broadcast, by the shell", ready=True)
-
-
-@pytest.mark.parametrize(
-    ("held", "word"),
-    [({"exported": False}, "exported"), ({"invoke": False}, "INVOKE"), ({"permission": "p"}, "permission p")],
-)
-def test_a_receiver_that_the_shell_cannot_reach_says_why(held: dict[str, object], word: str) -> None:
-    (route,) = routes("mmcp", dialect="broadcast", extensions={"mmcp": held})
-    assert not route.ready
-    assert word in route.needs[0]
 
 
 def test_app_functions_are_called_by_the_shell_where_it_can() -> None:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Final
 
 from droidgate.application import Application, Component
-from droidgate.callability import component_facts
+from droidgate.callability import ComponentFacts, component_facts
 from droidgate.coverage.crossings import LEVELS, Crossed, cross, estimate_tokens
 from droidgate.coverage.marks import marks_of
 from droidgate.coverage.rows import AppRow, CapabilityRow, FindingRow, ProblemRow, ProviderRow, Row
@@ -68,6 +68,10 @@ class _UnitRows:
         self._applications = unit.reading.applications
         self._providers = unit.reading.providers
         self._tied = [self._find_component(one) for one in self._providers]
+        self._facts = [
+            self._facts_of(provider, *tied)
+            for provider, tied in zip(self._providers, self._tied, strict=True)
+        ]
 
     def rows(self) -> UnitRows:
         apps = [self._app_row(number, one) for number, one in enumerate(self._applications)]
@@ -104,6 +108,10 @@ class _UnitRows:
             return (app if len(self._applications) == 1 else None), None
         return app, None
 
+    def _facts_of(self, provider: Provider, app: int | None, component: Component | None) -> ComponentFacts:
+        application = None if app is None else self._applications[app]
+        return component_facts(provider.access, None, application, component, self._unit.sdk)
+
     def _app_row(self, number: int, one: Application) -> AppRow:
         return AppRow(
             unit=self._unit.id,
@@ -124,9 +132,7 @@ class _UnitRows:
     def _provider_row(self, number: int, one: Provider) -> ProviderRow:
         app, component = self._tied[number]
         actions = {action for part in component.filters for action in part.actions} if component else set()
-        application = None if app is None else self._applications[app]
-        facts = component_facts(one.access, None, application, component, self._unit.sdk)
-        is_known = component is not None
+        facts, is_known = self._facts[number], component is not None
         return ProviderRow(
             unit=self._unit.id,
             provider=number,
@@ -222,7 +228,7 @@ class _UnitRows:
         for one in dict.fromkeys(self._unit.findings):
             yield "lint", self._provider_at(one.source), one
         for number, provider in enumerate(self._providers):
-            for one in dict.fromkeys(marks_of(provider, self._tied[number][1])):
+            for one in dict.fromkeys(marks_of(provider, self._facts[number])):
                 yield "security", number, one
 
     def _provider_at(self, place: Place | None) -> int | None:
