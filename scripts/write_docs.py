@@ -44,9 +44,10 @@ NOTE = "<!-- Written by scripts/write_docs.py. -->\n"
 _FINDINGS_INTRODUCTION = """\
 # Findings
 
-Every finding has a stable code. Levels of a crossing, mildest first: `read`, `renamed`, `moved`,
-`widened`, `defaulted`, `dropped`, `impossible`. Levels of `lint`: `note`, `warning`, `error`. Weights of
-`diff`: `text-only`, `compatible`, `breaking`.
+Every finding has a stable code. Levels of a conversion, mildest first: `read`, `renamed`, `moved`,
+`defaulted`, `widened`, `narrowed`, `dropped`, `impossible`, `security`. Levels of `lint`: `note`, `warning`,
+`error`. Weights of `diff`: `text-only`, `compatible`, `breaking`, `security`. A finding or change of
+`security` reaches every threshold.
 """
 _DIVERGENCES_INTRODUCTION = """\
 # Where specifications and apps differ

@@ -11,13 +11,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
 from typing import Final
 
 from droidgate.application import Application, Component
 from droidgate.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
 from droidgate_mappings.reach import Interface, load_permission_levels, load_reach
-from droidgate_mappings.tables import find_format_tables, load_format_tables
+from droidgate_mappings.tables import find_format_tables
 
 Enabled = bool | Mapping[str, bool]
 """`android:enabled`: one value, or a value for each resource qualifier."""
@@ -44,17 +43,10 @@ class Protection(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """An app that calls.
-
-    Attributes:
-        title: How reasons name it.
-        holds: Permissions that it holds.
-        can_request: Its manifest can request more.
-    """
+    """An app that calls, and whether its manifest can request the permission that a component requires."""
 
     title: str
-    holds: frozenset[str] = frozenset()
-    can_request: bool = True
+    can_request: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +98,9 @@ class ComponentFacts:
 REPORTED_AS_DISABLED: Final = "the phone reports it as disabled"
 """Why a capability cannot be called whose app, or the user, disabled it."""
 
-ORDINARY_APP: Final = Caller("an ordinary app")
-
-
-@cache
-def shim_caller() -> Caller:
-    """Return the shim as a caller: it holds the permissions by which Android calls for it, and no other."""
-    return Caller("the shim", caller_permissions(), can_request=False)
-
-
-@cache
-def caller_permissions() -> frozenset[str]:
-    """Return the permissions that Android requires of callers of components that only Android binds."""
-    tables = (load_format_tables(one.format) for one in load_reach().interfaces)
-    return frozenset(one.binding.caller for one in tables if one.binding is not None)
+ORDINARY_APP: Final = Caller("an ordinary app", can_request=True)
+SHIM: Final = Caller("the shim", can_request=False)
+"""The shim requests no permission of an app that it calls; it would lend it to agents (docs/shim.md 1)."""
 
 
 def interface_of(provider: Provider) -> Interface | None:
@@ -338,8 +319,6 @@ def _permission_verdict(facts: ComponentFacts, caller: Caller) -> Verdict:
     if facts.permission is None:
         return Verdict()
     permission = f"the permission {facts.permission}" if facts.permission else "a permission"
-    if facts.permission in caller.holds:
-        return Verdict(None, (f"{caller.title} holds {permission}",))
     required = f"callers need {permission}"
     if facts.protection is Protection.SIGNATURE:
         return Verdict(f"{required}, which ordinary apps cannot hold")

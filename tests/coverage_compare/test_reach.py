@@ -43,9 +43,13 @@ def _cells(standing: Standing, **tables: Any) -> dict[str, ReachCell]:
 
 BIND = "android.permission.BIND_APP_FUNCTION_SERVICE"
 EXECUTE = "android.permission.EXECUTE_APP_FUNCTIONS"
-SERVICE_OF_ANDROID = {"kind": "service", "permission": BIND, "protection": Protection.SIGNATURE}
+SERVICE_OF_ANDROID: dict[str, Any] = {
+    "kind": "service",
+    "permission": BIND,
+    "protection": Protection.SIGNATURE,
+}
 OWN = "com.example.CALL"
-MISSING = "droidgate has no MCP server yet (`droidgate serve`)"
+MISSING = "droidgate has no MCP server yet; a later version adds one"
 
 
 def _standing(interface: str | None, *, has_launcher: bool = False, **facts: Any) -> Standing:
@@ -129,6 +133,15 @@ CLOSED: list[tuple[dict[str, Any], str]] = [
         f"callers need the permission {OWN}, which ordinary apps cannot hold",
     ),
     (
+        {
+            "interface": "mobile-mcp",
+            "kind": "service",
+            "permission": EXECUTE,
+            "protection": Protection.SIGNATURE,
+        },
+        f"callers need the permission {EXECUTE}, which ordinary apps cannot hold",
+    ),
+    (
         {"interface": "mobile-mcp", "kind": "service", "permission": OWN},
         f"callers need the permission {OWN}, whose protection level is not known",
     ),
@@ -147,7 +160,7 @@ def test_a_closed_component_is_closed_to_every_agent_and_the_reason_is_shown(
 
 
 def test_functions_of_a_service_that_is_not_exported_are_called_by_android() -> None:
-    facts = {**SERVICE_OF_ANDROID, "is_exported": False}
+    facts: dict[str, Any] = {**SERVICE_OF_ANDROID, "is_exported": False}
     assert _reaches("app-function", **facts)["app-functions"] == "native"
 
 
@@ -169,18 +182,8 @@ def test_a_permission_that_every_app_can_request_is_a_condition_and_keeps_the_ga
     assert reason.startswith(f"callers need the permission {OWN}, which the shim does not request, and ")
 
 
-def test_a_permission_that_the_shim_holds_leaves_the_gateway_as_the_only_way() -> None:
-    facts = {"kind": "service", "permission": EXECUTE, "protection": Protection.SIGNATURE}
-    cells = _cells(_standing("mobile-mcp", **facts))
-    assert {agent: cell.reach for agent, cell in cells.items()} == dict.fromkeys(AGENTS, "gateway") | {
-        "mcp-client": "none",
-        "ui": "none",
-    }
-    assert f"the shim holds the permission {EXECUTE}" in cells["mobile-mcp"].needs
-
-
 def test_what_is_disabled_until_its_app_enables_it_is_a_condition_that_a_phone_settles() -> None:
-    facts = {**SERVICE_OF_ANDROID, "access": {"enabled_by_default": False}}
+    facts: dict[str, Any] = {**SERVICE_OF_ANDROID, "access": {"enabled_by_default": False}}
     needed = "the app enables it, which is off at first"
     for agent in ("app-functions", "mobile-mcp"):
         assert needed in _cells(_standing("app-function", **facts))[agent].needs

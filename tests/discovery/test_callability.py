@@ -10,7 +10,7 @@ from droidgate.apk.application import read_application
 from droidgate.apk.pack import pack_project
 from droidgate.apk.reader import open_apk
 from droidgate.application import Application, Component, IntentFilter, Resources
-from droidgate.callability import ORDINARY_APP, Protection, protection_of, provider_verdict, shim_caller
+from droidgate.callability import ORDINARY_APP, SHIM, Protection, protection_of, provider_verdict
 from droidgate.cli.discovering import callability_of, discovery_page
 from droidgate.cli.pages import Table
 from droidgate.installed import DeviceFacts
@@ -155,18 +155,15 @@ def test_a_permission_that_any_app_can_request_is_a_condition_for_agents_and_clo
     assert provider_verdict(provider, application, ORDINARY_APP).conditions == (
         f"the caller's manifest requests the permission {OWN}",
     )
-    reason = provider_verdict(provider, application, shim_caller()).closed_because
+    reason = provider_verdict(provider, application, SHIM).closed_because
     assert reason == f"callers need the permission {OWN}, which the shim does not request"
 
 
-def test_a_component_behind_the_permission_of_app_functions_is_open_to_the_shim_alone() -> None:
+def test_a_component_behind_the_permission_of_app_functions_is_closed_to_the_shim_too() -> None:
     provider, application = _provider(permission=EXECUTE), _application(_service())
-    assert provider_verdict(provider, application).closed_because is not None
-    shim = provider_verdict(provider, application, shim_caller())
-    assert (shim.closed_because, shim.conditions) == (None, (f"the shim holds the permission {EXECUTE}",))
-    (finding,) = call_conditions(application, provider)
-    assert finding.code == "shim-called-under-conditions"
-    assert EXECUTE in finding.message
+    reason = f"callers need the permission {EXECUTE}, which ordinary apps cannot hold"
+    assert provider_verdict(provider, application).closed_because == reason
+    assert provider_verdict(provider, application, SHIM).closed_because == reason
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from droidgate.application import Application, Component
-from droidgate.callability import Verdict, capability_verdict, interface_of, provider_verdict, shim_caller
+from droidgate.callability import SHIM, Verdict, capability_verdict, interface_of, provider_verdict
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import pointer_token
@@ -112,7 +112,7 @@ def call_conditions(application: Application, provider: Provider) -> Iterator[Fi
 
 
 def _verdict_of(application: Application, provider: Provider) -> Verdict:
-    return provider_verdict(provider, application, shim_caller())
+    return provider_verdict(provider, application, SHIM)
 
 
 def unknown_parameters(provider: Provider) -> Iterator[Finding]:

@@ -8,10 +8,10 @@ from typing import Final
 
 from droidgate.callability import (
     REPORTED_AS_DISABLED,
+    SHIM,
     Verdict,
     interface_of,
     provider_verdict,
-    shim_caller,
     verdict_of,
 )
 from droidgate.cli.exit_codes import ExitCode
@@ -73,7 +73,7 @@ class Callability:
 
 def callability_of(provider: Provider, app: InstalledApp, phone: PhoneReading) -> Callability:
     """Return whether and how a provider could be called, by the rule of `droidgate.callability`."""
-    verdict = provider_verdict(provider, app.application, shim_caller(), phone.facts.sdk)
+    verdict = provider_verdict(provider, app.application, SHIM, phone.facts.sdk)
     interface = interface_of(provider)
     verdicts = [(one.id, verdict_of(one, interface).closed_because) for one in provider.capabilities]
     closed = tuple((capability, reason) for capability, reason in verdicts if reason is not None)

@@ -191,10 +191,14 @@ SPELLING_CHANGED: Final = finding_code(
     "spelling-changed", "The same meaning, written down in another way", __name__
 )
 ACCESS_TIGHTENED: Final = finding_code(
-    "access-tightened", "An access rule refuses callers that were accepted", __name__
+    "access-tightened",
+    "An access rule refuses callers that were accepted; a replaced permission is opened too",
+    __name__,
 )
 ACCESS_OPENED: Final = finding_code(
-    "access-opened", "An access rule accepts callers that were refused", __name__
+    "access-opened",
+    "An access rule accepts callers that were refused; a replaced permission is tightened too",
+    __name__,
 )
 EXTENSION_CHANGED: Final = finding_code(
     "extension-changed", "Another fact that only one format knows", __name__

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
-from droidgate.callability import ComponentFacts, Protection, caller_permissions
+from droidgate.callability import ComponentFacts, Protection
 from droidgate.coverage.catalog import Catalog, quoted
 from droidgate.coverage.crossings import LEVELS
 from droidgate.coverage.crossings import targets as written_targets
@@ -352,10 +352,7 @@ CREATE TABLE first_entry AS SELECT unit, min(app) AS app, min(entry) AS entry, c
     FROM entry GROUP BY unit;
 """
 
-_HELD: Final = ", ".join(map(quoted, sorted(caller_permissions())))
-"""Permissions whose names count: some callers hold them."""
-
-_KEY: Final = f"""
+_KEY: Final = """
     coalesce(f.interface, chr(30)) || chr(31) || e.has_launcher
     || chr(31) || coalesce(p.component_kind, chr(30))
     || chr(31) || e.enabled
@@ -364,7 +361,7 @@ _KEY: Final = f"""
     || chr(31) || coalesce(p.exported, TRUE)
     || chr(31) || (p.component_kind IS NULL OR f.action IS NULL OR list_contains(p.actions, f.action))
     || chr(31) || CASE WHEN p.permission IS NULL THEN chr(30)
-        WHEN p.permission = f.own OR p.permission IN ({_HELD}) THEN p.permission ELSE '' END
+        WHEN p.permission = f.own THEN p.permission ELSE '' END
     || chr(31) || coalesce(p.protection, chr(30))
 """
 

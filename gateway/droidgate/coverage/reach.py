@@ -14,11 +14,11 @@ from typing import Final
 
 from droidgate.callability import (
     ORDINARY_APP,
+    SHIM,
     ComponentFacts,
     Verdict,
     capability_verdict,
     component_verdict,
-    shim_caller,
 )
 from droidgate.coverage.crossings import EXACT
 from droidgate.coverage.document_details import ReachCell
@@ -54,7 +54,7 @@ class Standing:
 
     def verdict(self, interface: Interface, *, of_shim: bool = False) -> Verdict:
         """Return whether an ordinary app, or the shim, may call the capability."""
-        caller = shim_caller() if of_shim else ORDINARY_APP
+        caller = SHIM if of_shim else ORDINARY_APP
         own = capability_verdict(self.access, interface, is_enabled=self.is_enabled)
         return component_verdict(self.component, interface, caller) & own
 
