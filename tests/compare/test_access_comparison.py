@@ -6,9 +6,12 @@ The other side is a list of callers for each rule, typed from Android's document
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from droidgate.compare import Change, Weight, compare_sets, weighs_at_least
 from droidgate.model.capability import Capability, CapabilityAccess, CapabilitySet, ComponentAccess, Provider
+from droidgate.model.leaves import different_leaves, leaves_of_provider
 
 APP_SELF, SYSTEM, ANY_APP, HOLDER_A, HOLDER_B = "the app itself", "Android", "any app", "holder A", "holder B"
 EVERYONE = frozenset({APP_SELF, SYSTEM, ANY_APP, HOLDER_A, HOLDER_B})
@@ -115,3 +118,42 @@ def test_an_access_level_that_is_not_known_may_refuse_and_accept_callers() -> No
 def test_a_security_change_reaches_every_threshold_and_only_it_reaches_its_own(threshold: Weight) -> None:
     assert weighs_at_least(Weight.SECURITY, threshold)
     assert weighs_at_least(threshold, Weight.SECURITY) is (threshold is Weight.SECURITY)
+
+
+_QUALIFIED = st.dictionaries(st.sampled_from(["", "v31", "v36", "night"]), st.booleans(), min_size=1)
+_COMPONENTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "exported": st.sampled_from([True, False, None]),
+        "enabled": st.booleans() | _QUALIFIED,
+        "permission": st.sampled_from([None, "com.example.A", "com.example.B"]),
+    },
+)
+_CAPABILITIES = st.fixed_dictionaries(
+    {},
+    optional={
+        "enabled_by_default": st.booleans(),
+        "restrict_callers": st.sampled_from([True, False, None]),
+        "scope": st.sampled_from([None, "activity"]),
+        "access_level": st.sampled_from([None, "self", "system", "androidTrusted", "vendor"]),
+    },
+)
+_PROVIDERS = st.builds(_provider, _COMPONENTS, _CAPABILITIES)
+
+
+@given(_PROVIDERS, _PROVIDERS)
+def test_each_different_rule_has_a_change_at_its_leaf_and_no_other_change_exists(
+    old: Provider, new: Provider
+) -> None:
+    different = different_leaves(dict(leaves_of_provider(old)), dict(leaves_of_provider(new)))
+    assert {one.new_pointer for one in _changes(old, new)} == set(different)
+
+
+@given(_PROVIDERS, _PROVIDERS)
+def test_what_opens_in_one_direction_tightens_in_the_other(old: Provider, new: Provider) -> None:
+    def codes(changes: tuple[Change, ...], code: str) -> list[str]:
+        return sorted(str(one.new_pointer) for one in changes if one.code == code)
+
+    there, back = _changes(old, new), _changes(new, old)
+    assert codes(there, "access-opened") == codes(back, "access-tightened")
+    assert codes(there, "access-tightened") == codes(back, "access-opened")

@@ -168,3 +168,27 @@ def test_one_of_something_is_told_in_the_singular() -> None:
         "2 capabilities are in 1 group of one use case each, by 1 link: 1 in nearly the same words." in page
     )
     assert "1 block was full" in page
+
+
+def test_access_rules_that_a_target_does_not_enforce_are_marked_apart_from_the_share_carried() -> None:
+    report = make_report(60)
+    page = render_page(report)
+    marked_cells = [one for one in report.fidelity if one.security]
+    assert 0 < len(marked_cells) < len(report.fidelity)
+    assert page.count(' data-security="') == len(marked_cells)
+    legend = "security: the target does not enforce an access rule of some capabilities."
+    assert page.count(legend) == 1
+    closed = tuple(one.model_copy(update={"security": 0}) for one in report.fidelity)
+    without = render_page(report.model_copy(update={"fidelity": closed}))
+    assert " data-security=" not in without
+    assert legend not in without
+
+
+def test_opened_access_rules_have_a_tile_of_their_own_in_the_history() -> None:
+    report = make_report(60)
+    assert report.history is not None
+    tile = "<dt>Security</dt><dd>3</dd>"
+    assert render_page(report).count(tile) == 1
+    counts = report.history.counts.model_copy(update={"security": 0})
+    history = report.history.model_copy(update={"counts": counts})
+    assert "<dt>Security</dt>" not in render_page(report.model_copy(update={"history": history}))

@@ -148,7 +148,9 @@ def _reach(report: Report) -> list[Block]:
         for one in report.agents
         if one.gateway_missing is not None and total
     ]
-    return [*blocks, *missing, Line(), Heading("Who reaches which apps, at best"), Table(columns, by_app)]
+    if missing:
+        blocks += [Line(), *missing]
+    return [*blocks, Line(), Heading("Who reaches which apps, at best"), Table(columns, by_app)]
 
 
 def _loss(reach: AgentReach) -> str:

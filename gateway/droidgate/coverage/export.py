@@ -132,7 +132,7 @@ def _queries(figures: Figures, overlaps: Overlaps | None, report: Report, folder
     )
     _name_levels(figures)
     by_capability = ", ".join(
-        f'[{words}][c{at}.reach + 1] AS "reach {one.id}", c{at}.level AS "level {one.id}"'
+        f'[{words}][c{at}.reach + 1] AS "reach {one.id}", c{at}.level AS "level {one.id}", c{at}.reason AS "why {one.id}"'
         for at, one in enumerate(agents)
     )
     cells = " ".join(
@@ -156,9 +156,9 @@ def _queries(figures: Figures, overlaps: Overlaps | None, report: Report, folder
 def _name_levels(figures: Figures) -> None:
     figures.fill(
         "cell_level",
-        "s INTEGER, agent INTEGER, reach INTEGER, level VARCHAR",
+        "s INTEGER, agent INTEGER, reach INTEGER, level VARCHAR, reason VARCHAR",
         [
-            (number, agent, REACHES.index(cell.reach), cell.level)
+            (number, agent, REACHES.index(cell.reach), cell.level, cell.reason)
             for number, profile in enumerate(figures.profiles)
             for agent, cell in enumerate(profile.cells)
         ],
