@@ -56,6 +56,7 @@ class Declares:
     tools: Sequence[Tool] = ()
     component: str | None = ".Tools"
     facts: Mapping[str, Any] = field(default_factory=dict)
+    access: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -186,6 +187,7 @@ def _provider_row(unit: str, number: int, app: App, one: Declares) -> ProviderRo
         "package": app.package,
         "component": one.component,
         "capabilities": [_declared(tool) for tool in one.tools],
+        **({"access": dict(one.access)} if one.access else {}),
     }
     facts: dict[str, Any] = {
         "exported": True,

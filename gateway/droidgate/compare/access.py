@@ -36,12 +36,12 @@ def compare_access(
 
 def _changes_of(field: str, before: Any, after: Any, pointers: tuple[str, str]) -> Iterator[Change]:
     shift = _SHIFTS[field](before, after)
-    told = []
+    effects = []
     if shift.tightens:
-        told.append((ACCESS_TIGHTENED, Weight.BREAKING, "some callers are refused now"))
+        effects.append((ACCESS_TIGHTENED, Weight.BREAKING, "some callers are refused now"))
     if shift.opens:
-        told.append((ACCESS_OPENED, Weight.SECURITY, "other callers are accepted now"))
-    for code, weight, meaning in told or [
+        effects.append((ACCESS_OPENED, Weight.SECURITY, "other callers are accepted now"))
+    for code, weight, meaning in effects or [
         (SPELLING_CHANGED, Weight.TEXT_ONLY, "the same callers are accepted")
     ]:
         yield Change(

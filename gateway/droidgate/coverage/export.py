@@ -132,7 +132,8 @@ def _queries(figures: Figures, overlaps: Overlaps | None, report: Report, folder
     )
     _name_levels(figures)
     by_capability = ", ".join(
-        f'[{words}][c{at}.reach + 1] AS "reach {one.id}", c{at}.level AS "level {one.id}", c{at}.reason AS "why {one.id}"'
+        f'[{words}][c{at}.reach + 1] AS "reach {one.id}", c{at}.level AS "level {one.id}", '
+        f'c{at}.reason AS "why {one.id}"'
         for at, one in enumerate(agents)
     )
     cells = " ".join(
