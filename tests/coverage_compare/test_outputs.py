@@ -174,7 +174,7 @@ def test_tiles_come_first_and_what_changed_last(run: Runner, tmp_path: Path) -> 
 
 
 NO_SCREEN = ", and the app has no launcher screen"
-CLOSED = {
+CLOSED: dict[str, tuple[dict[str, Any], str]] = {
     "closed": ({"exported": False}, "its component is not exported"),
     "disabled": ({"enabled": False}, "its component is disabled"),
     "signature": (

@@ -111,9 +111,8 @@ class Reaching:
                 needs=tuple(filter(None, (interface.limits, *native.conditions))),
             )
         shim = standing.verdict(interface, of_shim=True)
-        closed = native if interface.id in agent.speaks and native.closed_because else shim
         if shim.closed_because is not None:
-            return _by_screen(standing.has_launcher, closed.closed_because)
+            return _by_screen(standing.has_launcher, shim.closed_because)
         return self._through_gateway(agent, standing, interface, shim)
 
     def _through_gateway(
