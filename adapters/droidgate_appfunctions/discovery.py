@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from droidgate.installed import CallRoute, ComponentQuery, DeviceFacts, Listing
 from droidgate.model.capability import Provider
-from droidgate_appfunctions.constants import FORMAT_ID, NAMES
+from droidgate_appfunctions.constants import NAMES
 
 LOOKS_FOR: Final = (
     ComponentQuery("service", NAMES["action"]),
@@ -28,7 +27,5 @@ def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]
             needs.append("Android 16 or later: this release has no AppFunctions")
         else:
             needs.append("a build whose shell has `cmd app_function execute-app-function`")
-    held: Mapping[str, Any] = provider.extensions.get(FORMAT_ID, {})
-    if held.get("enabled", True) is False:
-        needs.append("an enabled service")
+    del provider  # whether its component lets anybody call is the rule of `droidgate.callability`
     return (CallRoute("app-function-shell", "cmd app_function, by the shell", not needs, tuple(needs)),)

@@ -55,17 +55,25 @@ class Source:
         """Return where an element stands."""
         return Place(path=self.path, line=element.sourceline)
 
-    def allow(self, row: str, message: str, element: Element, hint: str | None = None) -> None:
-        """Accept something about an element by a row of the registry."""
-        self.context.allow(row, message, pointer=xpath_of(element), source=self.place(element), hint=hint)
+    def allow(
+        self, row: str, message: str, element: Element, hint: str | None = None, *, lost: bool = False
+    ) -> None:
+        """Accept something about an element by a registry row; `lost` where a part of it is left out."""
+        self.context.allow(
+            row, message, pointer=xpath_of(element), source=self.place(element), hint=hint, lost=lost
+        )
 
     def error(self, message: str, element: Element, hint: str) -> InputError:
         """Return the error about an element."""
         return InputError(message, place=str(self.place(element)), hint=hint)
 
 
-_ATTRIBUTES: Final = etree.XPath(f"(//*[@*[namespace-uri() != '{TOOLS_NAMESPACE}']])[1]")
-_STRAY_TEXT: Final = etree.XPath("(//*[*][text()[normalize-space()]])[1]")
+_ATTRIBUTES: Final = etree.XPath(f"descendant-or-self::*[@*[namespace-uri() != '{TOOLS_NAMESPACE}']]")
+_STRAY_TEXT: Final = etree.XPath("descendant-or-self::*[*][text()[normalize-space()]]")
+
+
+_MAX_NOISE: Final = 100
+"""Elements that are reported each at its place; the XPath of one is as costly as the file is long."""
 
 
 class Fields:
@@ -94,7 +102,8 @@ class Fields:
         if found is None:
             return None
         if len(found) > 1:
-            self.source.allow("A03", f"<{name}> stands {len(found)} times; the last one counts", found[-1])
+            message = f"<{name}> occurs {len(found)} times; only the last one is read"
+            self.source.allow("A03", message, found[-1], lost=True)
         return found[-1]
 
     def peek(self, name: str) -> list[Element]:
@@ -186,18 +195,20 @@ class Fields:
 
 
 def check_noise(root: Element, source: Source) -> None:
-    """Tell attributes and stray text, which Android's parsers never look at (once per file)."""
-    found = _first_with(_ATTRIBUTES, root)
-    if found is not None:
-        message = f"<{local_name(found)}> has attributes; they say nothing and are left out"
-        source.allow("A02", message, found)
-        return
-    found = _first_with(_STRAY_TEXT, root)
-    if found is not None:
-        message = f"<{local_name(found)}> has text between its elements; it is left out"
-        source.allow("A02", message, found)
+    """Report attributes and stray text inside an element, which Android's parsers never read."""
+    _report_noise(_elements_with(_ATTRIBUTES, root), "an attribute that Android does not read", source)
+    _report_noise(_elements_with(_STRAY_TEXT, root), "text between its elements", source)
 
 
-def _first_with(path: etree.XPath, root: Element) -> Element | None:
+def _report_noise(elements: list[Element], noise: str, source: Source) -> None:
+    for element in elements[:_MAX_NOISE]:
+        message = f"<{local_name(element)}> has {noise}; it is left out"
+        source.allow("A02", message, element, lost=True)
+    if len(elements) > _MAX_NOISE:
+        message = f"{len(elements) - _MAX_NOISE} more elements have {noise}; it is left out"
+        source.allow("A02", message, elements[_MAX_NOISE], lost=True)
+
+
+def _elements_with(path: etree.XPath, root: Element) -> list[Element]:
     elements = path(root)
-    return elements[0] if isinstance(elements, list) and elements else None
+    return elements if isinstance(elements, list) else []

@@ -19,6 +19,7 @@ from droidgate.model.capability import Capability, Place, Provider, State
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import pointer_token
+from droidgate_appfunctions.access import component_access
 from droidgate_appfunctions.listed import read_listed
 from droidgate_appfunctions.read import read_application
 from droidgate_mappings.app_functions import load_indexing
@@ -143,8 +144,11 @@ def _providers_of(functions: Iterable[ListedFunction], application: Application)
     for one in functions:
         by_service.setdefault(one.service, []).append(one)
     place = Place(path=application.place.path, inner="cmd app_function list-app-functions")
+    components = {application.qualified_name(one): one for one in application.of_kind("service")}
     for service, members in by_service.items():
-        yield read_listed(members, package=application.package, service=service, place=place)
+        listed = read_listed(members, package=application.package, service=service, place=place)
+        component = components.get(service or "")
+        yield listed.model_copy(update={"access": component_access(application, component)})
 
 
 def _only_listed(providers: Iterable[Provider]) -> Iterator[Finding]:

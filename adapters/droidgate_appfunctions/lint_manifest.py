@@ -10,7 +10,7 @@ from droidgate.application import Application, Component, MetaData
 from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding
-from droidgate.parsing.xml_text import parse_xml
+from droidgate.parsing.xml_text import Element, parse_xml
 from droidgate_appfunctions import lint_rules as rules
 from droidgate_appfunctions.constants import NAMES
 from droidgate_mappings.app_functions import load_indexing
@@ -76,8 +76,16 @@ def findings_of_metadata(text: str, path: str) -> Iterator[Finding]:
         yield rules.METADATA_CONTENT.broken(f"the element is {root.tag!r}, not {expected!r}", source=place)
         return
     texts = ("description", "instructions")
-    if not any(root.get(f"{{{one}}}{name}") for one in _NAMESPACES for name in texts):
+    if _has_text(root, *texts):
+        return
+    if _has_text(root, "displayDescription"):
+        yield rules.METADATA_GUIDANCE.broken(f"{expected} has a displayDescription only", source=place)
+    else:
         yield rules.METADATA_CONTENT.broken(f"{expected} has no description", source=place)
+
+
+def _has_text(root: Element, *names: str) -> bool:
+    return any(root.get(f"{{{one}}}{name}") for one in _NAMESPACES for name in names)
 
 
 def _check_service(service: Component) -> Iterator[Finding]:

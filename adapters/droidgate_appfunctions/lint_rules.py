@@ -109,6 +109,13 @@ METADATA_CONTENT: Final = _rule(
     "The app's guidance for agents has no description that is found",
     "Write <AppFunctionAppMetadata> with a description in the namespace of res-auto or androidx.appfunctions",
 )
+METADATA_GUIDANCE: Final = _rule(
+    "metadata-guidance",
+    Level.NOTE,
+    "2.g",
+    "The app has a text for its users and no guidance for agents",
+    "Add a description to <AppFunctionAppMetadata>, if agents need guidance",
+)
 ID_DIFFERS: Final = _rule(
     "id-differs",
     Level.WARNING,

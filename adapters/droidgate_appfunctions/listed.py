@@ -29,9 +29,10 @@ _DEPTH: Final = 64
 def read_listed(
     functions: Iterable[ListedFunction], *, package: str | None, service: str | None, place: Place
 ) -> Provider:
-    """Return the provider of functions that stand in no file; a signature that cannot be read is left out.
+    """Return the provider of functions that are in no file; a signature that cannot be read is left out.
 
-    Types that other documents of the app define are named and not known.
+    The access rules of functions are those of the listing; those of the service are not in it. Types that
+    other documents of the app define are named and not known.
 
     Args:
         functions: The functions of one service.

@@ -19,7 +19,14 @@ from droidgate.parsing.aapt_text import (
 )
 from droidgate.parsing.xml_text import Element, child_elements
 from droidgate_appfunctions.constants import NAMES, facts_of
-from droidgate_appfunctions.fields import TOOLS_NAMESPACE, Source, kept_element, local_name
+from droidgate_appfunctions.fields import (
+    TOOLS_NAMESPACE,
+    Source,
+    check_noise,
+    kept_element,
+    local_name,
+    text_of,
+)
 from droidgate_appfunctions.xml_writing import escape_text, quoted_attribute, render_part
 
 _NAMESPACE: Final = NAMES["metadata_namespace"]
@@ -82,10 +89,19 @@ def read_metadata(
     if found:
         # References that lead nowhere are among them, as written.
         facts["metadataAttributes"] = dict(found)
+    _check_content(root, source)
     children = [kept_element(child) for child in child_elements(root)]
     if children:
         facts["metadataElements"] = children
     return AppMetadata(instructions, texts[_DISPLAY], facts, source.place(root))
+
+
+def _check_content(root: Element, source: Source) -> None:
+    if text_of(root).strip():
+        message = f"<{local_name(root)}> has text, which Android does not read; it is left out"
+        source.allow("A02", message, root, lost=True)
+    for child in child_elements(root):
+        check_noise(child, source)
 
 
 def _read_attributes(root: Element, source: Source, facts: dict[str, Json]) -> dict[str, str]:
@@ -97,16 +113,18 @@ def _read_attributes(root: Element, source: Source, facts: dict[str, Json]) -> d
             spaces[namespace][name] = str(value)
         elif namespace != TOOLS_NAMESPACE:
             where = f"in the namespace {namespace}" if namespace else "in no namespace"
-            message = f"the attribute {name} is {where}, where Android does not look; it is left out"
-            source.allow("A33", message, root, f"Write appfn:{name} with the namespace {_NAMESPACE}")
+            message = f"the attribute {name} is {where}, which Android does not read; it is left out"
+            hint = f"Write appfn:{name} with the namespace {_NAMESPACE}"
+            source.allow("A33", message, root, hint, lost=True)
     old, new = spaces.values()
     if old:
         facts["metadataNamespace"] = "res-auto"
     if old and new:
         message = f"the attributes {', '.join(new)} are in another namespace than {', '.join(old)}"
-        if any(name in old and old[name] != value for name, value in new.items()):
-            message += ", and what both say is taken from res-auto"
-        source.allow("A33", message, root, "Write all of them in one namespace")
+        differs = any(name in old and old[name] != value for name, value in new.items())
+        if differs:
+            message += "; where both have a value, only the one of res-auto is read"
+        source.allow("A33", message, root, "Write all of them in one namespace", lost=differs)
     return {**new, **old}
 
 

@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from droidgate.model.json_values import Json
 
 _ANY: Final = r"[\s\S]"
 _SPECIAL = re.compile(r"([\\^$.|?*+()\[\]{}/])")
+
+
+def patterns_of(facts: Mapping[str, Json]) -> list[Json] | None:
+    """Return the pattern documents that a type's facts keep, None where there are none."""
+    kept: list[Json] | None = facts.get("patterns", facts.get("otherPatterns"))
+    return kept
+
+
+def fact_of_patterns(patterns: Sequence[Json], pattern: str | None) -> str:
+    """Return the name of the fact that keeps pattern documents.
+
+    `patterns` repeats the type's pattern in another spelling; `otherPatterns` says more than the pattern.
+    """
+    repeats = pattern is not None and pattern_of(patterns) == pattern
+    return "patterns" if repeats and not any("elements" in one for one in patterns) else "otherPatterns"
 
 
 def pattern_of(patterns: Sequence[Json]) -> str | None:

@@ -16,6 +16,7 @@ from droidgate.model.json_values import Json
 from droidgate.model.types import Type
 from droidgate.parsing.java_text import to_lower_camel_case
 from droidgate.parsing.xml_text import decode_xml
+from droidgate_appfunctions.access import component_access
 from droidgate_appfunctions.constants import (
     APP_LEVEL,
     FORMAT_ID,
@@ -27,14 +28,23 @@ from droidgate_appfunctions.constants import (
 )
 from droidgate_appfunctions.fields import Source, local_name
 from droidgate_appfunctions.metadata import AppMetadata, read_metadata
+from droidgate_appfunctions.older_files import keep_loose_files, keep_older_files
 from droidgate_appfunctions.read_document import (
     FunctionsFile,
+    detect_dialect,
     find_documents,
     merge_files,
     parse_document,
     read_functions_file,
 )
-from droidgate_appfunctions.schema import Schema, is_schema, parse_schema, schema_fact, usual_schema
+from droidgate_appfunctions.schema import (
+    Schema,
+    is_schema,
+    parse_schema,
+    report_unread,
+    schema_fact,
+    usual_schema,
+)
 
 _FUNCTION_PROPERTIES: Final = (NAMES["property_v2"], NAMES["property_v1"])
 _MISTAKEN: Final = (NAMES["mistaken_metadata"], *_FUNCTION_PROPERTIES)
@@ -70,7 +80,9 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     """
     text = decode_xml(source.data, path=source.path)
     if _is_schema_alone(text):
-        return Reading((_schema_provider(parse_schema(text, source.path), source.path),), ())
+        schema = parse_schema(text, source.path)
+        report_unread(text, source.path, context)
+        return Reading((_schema_provider(schema, source.path),), tuple(context.findings))
     root = parse_document(text, source.path, context)
     name = local_name(root)
     if name == NAMES["metadata_root"]:
@@ -102,26 +114,18 @@ def _schema_provider(schema: Schema, path: str) -> Provider:
 def _provider(
     file: FunctionsFile | None,
     *,
-    application: Application | None = None,
-    component: Component | None = None,
     metadata: AppMetadata | None = None,
     schema: Schema | None = None,
+    place: Place | None = None,
 ) -> Provider:
-    told = metadata or AppMetadata()
-    facts: dict[str, Json] = {**told.facts, **(file.all_facts() if file is not None else {})}
-    label = component.label if component is not None else None
-    if label is None and application is not None:
-        label = application.label
-    place = component.place if component is not None else None
+    guidance = metadata or AppMetadata()
+    facts: dict[str, Json] = {**guidance.facts, **(file.all_facts() if file is not None else {})}
     provider = Provider(
         protocol=FORMAT_ID,
         dialect=file.dialect if file is not None else V2,
-        package=application.package if application is not None else None,
-        component=component.name if component is not None else None,
-        name=label,
-        description=told.description,
-        instructions=told.instructions,
-        source=file.place if file is not None else place or told.place,
+        description=guidance.description,
+        instructions=guidance.instructions,
+        source=file.place if file is not None else place or guidance.place,
         definitions=file.definitions if file is not None else {},
         capabilities=tuple(file.capabilities.values()) if file is not None else (),
         extensions=as_extensions(facts),
@@ -170,7 +174,7 @@ class _ApplicationReader:
     application: Application
     context: ReadingContext
     metadata: AppMetadata | None = None
-    schemas: dict[str, Schema | None] = field(default_factory=dict)
+    reported: set[str] = field(default_factory=set)
 
     def read(self) -> list[Provider]:
         element = next(self.application.of_kind("application"), None)
@@ -186,14 +190,14 @@ class _ApplicationReader:
         if not any(one.capabilities for one in providers):
             providers = self.read_loose() or providers
         if not providers and self.metadata is not None:
-            providers = [_provider(None, application=self.application, metadata=self.metadata)]
+            providers = [self.provider(None, None)]
         return providers
 
     def read_app_metadata(self, element: Component) -> AppMetadata | None:
         stated = element.find_property(NAMES["property_metadata"])
         if stated is None:
             return None
-        files = self.read_files(stated, several=False)
+        files = self.read_files(stated, several=False, lost=True)
         if not files:
             return AppMetadata(place=stated.place)
         root = parse_document(files[0].text, files[0].place.path, self.context)
@@ -205,7 +209,7 @@ class _ApplicationReader:
         )
 
     def read_service(self, service: Component, element: Component | None) -> Provider | None:
-        stated = next((one for name in _FUNCTION_PROPERTIES if (one := service.find_property(name))), None)
+        stated, older = _function_properties(service)
         has_action = service.has_action(NAMES["action"])
         if stated is None and not has_action:
             return None
@@ -220,10 +224,27 @@ class _ApplicationReader:
             message = f"the service {service.name} names no functions file"
             self.allow("A19", message, service.place)
             return self.provider(None, service)
-        files = self.read_files(stated, several=False)
-        functions = [self.read_functions(one, "service") for one in files]
+        functions = self.read_both(stated, older, "service")
         schema = self.read_schema(element, service)
-        return self.provider(functions[0] if functions else None, service, schema)
+        return self.provider(functions, service, schema)
+
+    def read_both(self, stated: MetaData, older: MetaData | None, level: str) -> FunctionsFile | None:
+        """Read the files of a property, and those of version 1 that are for older releases (row A24).
+
+        Returns:
+            The functions of the first; those of version 1 are a fact of it. None where there is no file.
+        """
+        several = level == "application"
+        files = self.read_files(stated, several=several)
+        older_files = [] if older is None else self.read_files(older, several=several)
+        if not files:
+            files, older_files = older_files, []
+        if not files:
+            return None
+        functions = merge_files([self.read_functions(one, level) for one in files], self.context)
+        if older_files:
+            keep_older_files(functions, older_files, self.context)
+        return functions
 
     def find_mistake(self, service: Component, element: Component | None) -> MetaData | None:
         for component in (service, element):
@@ -237,42 +258,65 @@ class _ApplicationReader:
         return None
 
     def read_application_level(self, element: Component) -> list[Provider]:
-        files: list[TextFile] = []
-        for name in _FUNCTION_PROPERTIES:
-            stated = element.find_property(name)
-            if stated is not None:
-                files = self.read_files(stated, several=True)
-                break
-        functions = [self.read_functions(one, "application") for one in files]
-        if not functions:
+        stated, older = _function_properties(element)
+        functions = self.read_both(stated, older, "application") if stated is not None else None
+        if functions is None:
             return []
         schema = self.read_schema(element)
-        return [self.provider(merge_files(functions, self.context), None, schema)]
+        return [self.provider(functions, None, schema)]
 
     def read_loose(self) -> list[Provider]:
         """Read descriptors that no component names: their service comes by manifest merging."""
         found: list[FunctionsFile] = []
+        older: list[TextFile] = []
         for name in self.application.loose_assets:
             resources = self.application.resources
             file = resources.read_file(name) if name.startswith("@") else resources.read_asset(name)
             if file is None or not any(mark in file.text for mark in _FUNCTION_MARKS):
                 continue
             self.allow("A20", f"no component names {name}; its service comes by manifest merging", file.place)
-            found.append(self.read_functions(file, None))
-        if any(one.dialect not in {V1, APP_LEVEL} for one in found):
-            found = [one for one in found if one.dialect != V1]
+            if _dialect_of(file) == V1:
+                older.append(file)
+            else:
+                found.append(self.read_functions(file, None))
+        newer = [one for one in found if one.dialect != APP_LEVEL]
+        if newer:
+            keep_loose_files(newer, older, self.context)
+        else:
+            found += [self.read_functions(one, None) for one in older]
         return [self.provider(one, None) for one in found]
 
     def provider(
         self, file: FunctionsFile | None, component: Component | None, schema: Schema | None = None
     ) -> Provider:
-        return _provider(
-            file,
-            application=self.application,
-            component=component,
-            metadata=self.metadata,
-            schema=schema,
-        )
+        place = component.place if component is not None else None
+        of_app = {"package": self.application.package, "name": self.name_of(component)}
+        if component is not None:
+            of_app["component"] = component.name
+        provider = _provider(file, metadata=self.metadata, schema=schema, place=place)
+        access = component_access(self.application, component)
+        return provider.model_copy(update={**of_app, "access": access})
+
+    def name_of(self, component: Component | None) -> str | None:
+        """Return the label of a service, else the app's; one that leads nowhere is reported."""
+        if component is not None:
+            if component.label is not None:
+                return component.label
+            self.report_unresolved(component.unresolved, component.place)
+        if self.application.label is None:
+            self.report_unresolved(self.application.unresolved, self.application.place)
+        return self.application.label
+
+    def report_unresolved(self, unresolved: Iterable[str], place: Place | None) -> None:
+        for text in unresolved:
+            attribute, _, reference = text.removeprefix("android:").partition("=")
+            key = f"{place} {text}"
+            if attribute != "label" or key in self.reported:
+                continue
+            self.reported.add(key)
+            message = f"android:label is {reference!r}, which has no text in the app; it is left out"
+            hint = "Declare the string resource, or write the label itself"
+            self.context.allow("A35", message, pointer="@android:label", source=place, hint=hint, lost=True)
 
     def read_functions(self, file: TextFile, level: str | None) -> FunctionsFile:
         root = parse_document(file.text, file.place.path, self.context)
@@ -288,13 +332,23 @@ class _ApplicationReader:
             if file is None:
                 return None  # a library brings it when the app is built
             try:
-                return parse_schema(file.text, file.place.path)
+                schema = parse_schema(file.text, file.place.path)
             except InputError as error:
-                self.allow("A21", f"the schema {name} is not what Android reads: {error.message}", file.place)
+                message = f"Android rejects the schema {name}: {error.message}; it is left out"
+                self.allow("A21", message, file.place, lost=True)
+                return None
+            report_unread(file.text, file.place.path, self.context)
+            return schema
         return None
 
-    def read_files(self, stated: MetaData, *, several: bool) -> list[TextFile]:
-        """Return the files a property names: assets between commas, one resource, or an array of them."""
+    def read_files(self, stated: MetaData, *, several: bool, lost: bool = False) -> list[TextFile]:
+        """Return the files a property names: assets between commas, one resource, or an array of them.
+
+        Args:
+            stated: The property.
+            several: It may name more than one.
+            lost: Without its file, the property is left out.
+        """
         resources = self.application.resources
         named: list[tuple[str, TextFile | None]] = []
         if stated.resource is not None:
@@ -306,24 +360,32 @@ class _ApplicationReader:
             words = [word.strip() for word in str(stated.value).split(",")]
             named = [(one, resources.read_asset(one)) for one in words if one]
         if len(named) > 1 and not several:
-            message = (
-                f"{stated.name} names {len(named)} files, where Android reads one; the first one is read"
-            )
-            self.allow("A22", message, stated.place)
+            message = f"{stated.name} names {len(named)} files; Android reads one, so only the first is read"
+            self.allow("A22", message, stated.place, lost=True)
             named = named[:1]
         files: list[TextFile] = []
         for name, file in named:
             if file is None:
-                self.allow(
-                    "A19",
-                    f"{stated.name} names {name}, which is not there; a build may make it",
-                    stated.place,
-                )
+                message = f"{stated.name} names {name}, which does not exist; a build may make it"
+                self.allow("A19", message, stated.place, lost=lost)
             else:
                 files.append(file)
         if not named:
-            self.allow("A19", f"{stated.name} names no file", stated.place)
+            self.allow("A19", f"{stated.name} names no file", stated.place, lost=lost)
         return files
 
-    def allow(self, row: str, message: str, place: Place | None) -> None:
-        self.context.allow(row, message, source=place)
+    def allow(self, row: str, message: str, place: Place | None, *, lost: bool = False) -> None:
+        self.context.allow(row, message, source=place, lost=lost)
+
+
+def _dialect_of(file: TextFile) -> str:
+    unread = ReadingContext(rows_off=frozenset())
+    root = parse_document(file.text, file.place.path, unread)
+    functions, components, _ = find_documents(root)
+    return detect_dialect(functions, components, None)
+
+
+def _function_properties(component: Component) -> tuple[MetaData | None, MetaData | None]:
+    """Return the property that Android 17 reads functions by, and one of version 1 next to it."""
+    newer, older = (component.find_property(name) for name in _FUNCTION_PROPERTIES)
+    return (older, None) if newer is None else (newer, older)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Capability, Place
+from droidgate.model.capability import Capability, CapabilityAccess, Place
 from droidgate.model.json_values import Json
 from droidgate.model.types import ObjectType, Property, ScalarType, Type
 from droidgate.parsing.java_text import to_lower_camel_case
@@ -65,7 +65,7 @@ class FunctionsFile:
 def parse_document(text: str | bytes, path: str, context: ReadingContext) -> Element:
     """Parse a file of ours.
 
-    Elements beside the root element are put into it, and a `<version>` there is left out (row A01).
+    Elements outside the root element are put into it (row A01).
 
     Raises:
         InputError: not even Android's parser comes to its end.
@@ -87,8 +87,9 @@ def parse_document(text: str | bytes, path: str, context: ReadingContext) -> Ele
     wrapper = root.getparent()
     if wrapper is not None and local_name(root) != NAMES["root"] and len(kept) > 1:
         return wrapper
-    for other in kept[1:]:
-        root.extend(child_elements(other) if other.tag == root.tag else [other])
+    for other in roots:
+        if other is not root:
+            root.extend(child_elements(other) if other.tag == root.tag else [other])
     if wrapper is not None:
         wrapper.remove(root)
     return root
@@ -147,7 +148,8 @@ def read_functions_file(root: Element, source: Source, *, level: str | None = No
     for element in functions:
         capability = reader.read(element)
         if capability.id in file.capabilities:
-            source.allow("A13", f"the function {capability.id!r} stands twice; the last one counts", element)
+            message = f"duplicate function {capability.id!r}; only the last one is read"
+            source.allow("A13", message, element, lost=True)
         file.capabilities[capability.id] = capability
     for element in components:
         _read_components(element, source, file)
@@ -210,8 +212,9 @@ class FunctionReader:
             return self._read_v1(fields)
         facts: dict[str, Json] = {}
         name = self._read_id(fields, facts)
-        self._read_scope(fields, facts)
-        self._read_enabled(fields, facts)
+        access = CapabilityAccess(
+            scope=self._read_scope(fields), enabled_by_default=self._read_enabled(fields, facts)
+        )
         description = fields.text("description")
         if self.dialect == PLATFORM:
             if fields.has("parameters", "response"):
@@ -220,18 +223,25 @@ class FunctionReader:
             parameters, output = self._read_parallel(fields), None
         else:
             parameters, output = self._read_parameters(fields), self._read_response(fields, facts)
+            access = access.changed({"access_level": fields.word("accessLevel")})
             _read_jetpack_facts(fields, facts)
         return self._capability(
-            fields, facts, id=name, description=description, input=parameters, output=output
+            fields, facts, access, id=name, description=description, input=parameters, output=output
         )
 
-    def _capability(self, fields: Fields, facts: dict[str, Json], **declared: Any) -> Capability:
+    def _capability(
+        self, fields: Fields, facts: dict[str, Json], access: CapabilityAccess, **declared: Any
+    ) -> Capability:
         _read_schema_facts(fields, facts)
+        restricted = fields.flag("restrictCallersWithExecuteAppFunctions")
         left = fields.rest()
         if left:
             facts["elements"] = left
         return Capability(
-            **declared, source=self.source.place(fields.element), extensions=as_extensions(facts)
+            **declared,
+            access=access.changed({"restrict_callers": restricted}),
+            source=self.source.place(fields.element),
+            extensions=as_extensions(facts),
         )
 
     def _read_v1(self, fields: Fields) -> Capability:
@@ -241,8 +251,8 @@ class FunctionReader:
             hint = "Name it; Android reads nothing from the whole file"
             raise self.source.error(message, fields.element, hint)
         facts: dict[str, Json] = {}
-        self._read_enabled(fields, facts)
-        return self._capability(fields, facts, id=name)
+        access = CapabilityAccess(enabled_by_default=self._read_enabled(fields, facts))
+        return self._capability(fields, facts, access, id=name)
 
     def _read_id(self, fields: Fields, facts: dict[str, Json]) -> str:
         document, name = fields.word("id"), fields.word("functionId")
@@ -260,33 +270,31 @@ class FunctionReader:
             facts["documentId"] = document
         return name or document or ""
 
-    def _read_scope(self, fields: Fields, facts: dict[str, Json]) -> None:
+    def _read_scope(self, fields: Fields) -> str | None:
         if self.dialect != APP_LEVEL:
             if fields.has("scope"):
                 message = "a function of a service has a <scope>, which Android sets itself; it is left out"
-                self.source.allow("A14", message, fields.element)
+                self.source.allow("A14", message, fields.element, lost=True)
                 fields.many("scope")
-            return
+            return None
         scope = fields.word("scope")
         if scope not in _SCOPES:
             message = "a function of the application without a known <scope>; read as global"
             hint = "Write <scope>global</scope>; Android drops the whole file without it"
-            self.source.allow("A15", message, fields.element, hint)
-        elif scope != "global":
-            facts["scope"] = scope
+            self.source.allow("A15", message, fields.element, hint, lost=bool(scope))
+            return None
+        return None if scope == "global" else scope
 
-    def _read_enabled(self, fields: Fields, facts: dict[str, Json]) -> None:
+    def _read_enabled(self, fields: Fields, facts: dict[str, Json]) -> bool:
         enabled = fields.flag("enabledByDefault")
         if self.dialect == APP_LEVEL:
             if enabled:
                 message = "a function of the application is never enabled by default; it is left out"
-                self.source.allow("A16", message, fields.element, "Android drops the whole file for it")
-            elif enabled is False:
-                facts["enabledByDefault"] = False
+                hint = "Remove it; Android drops the whole file for it"
+                self.source.allow("A16", message, fields.element, hint, lost=True)
         elif enabled is None:
             facts["enabledByDefaultAbsent"] = True
-        elif not enabled:
-            facts["enabledByDefault"] = False
+        return enabled is not False
 
     def _read_parameters(self, fields: Fields) -> ObjectType:
         parameters: dict[str, Property] = {}
@@ -311,7 +319,8 @@ class FunctionReader:
         value = inner.one("valueType")
         if value is None:
             message = "<response> without <valueType>; it is left out, and no output is declared"
-            self.source.allow("A32", message, element, "Give it a <valueType>, of type 0 for void")
+            hint = "Give it a <valueType>, of type 0 for void"
+            self.source.allow("A32", message, element, hint, lost=True)
             return None
         document_id = inner.document_id()
         if document_id is not None:
@@ -332,13 +341,13 @@ class FunctionReader:
         if not len(names) == len(words) == len(flags):
             message = f"{len(names)} names, {len(words)} types and {len(flags)} flags of parameters"
             hint = "Each parameter has one of each; a missing one shifts all that follow"
-            self.source.allow("A17", message, fields.element, hint)
+            lost = max(len(words), len(flags)) > len(names)
+            self.source.allow("A17", message, fields.element, hint, lost=lost)
         parameters: dict[str, Property] = {}
         for position, name in enumerate(names):
             if name in parameters:
-                self.source.allow(
-                    "A12", f"the parameter {name!r} stands twice; the last one counts", fields.element
-                )
+                message = f"duplicate parameter {name!r}; only the last one is read"
+                self.source.allow("A12", message, fields.element, lost=True)
             word = words[position] if position < len(words) else TABLES.words.write["string"]
             required = position < len(flags) and flags[position]
             parameters[name] = _read_word(word, required=required)
@@ -346,8 +355,10 @@ class FunctionReader:
 
 
 def _read_word(word: str, *, required: bool) -> Property:
-    kind = TABLES.words.read.get(word.lower(), "string")
-    facts: dict[str, Json] = {} if TABLES.words.write[kind] == word else {"paramType": word}
+    known = TABLES.words.read.get(word.lower())
+    kind = known or "string"
+    fact = "paramType" if known is None else "paramWord"
+    facts: dict[str, Json] = {} if TABLES.words.write[kind] == word else {fact: word}
     return Property(
         type=ScalarType(kind=kind),  # type: ignore[arg-type]
         required=required,
@@ -364,15 +375,9 @@ def _read_schema_facts(fields: Fields, facts: dict[str, Json]) -> None:
         number = fields.integer(name)
         if number is not None:
             facts[name] = number
-    restricted = fields.flag("restrictCallersWithExecuteAppFunctions")
-    if restricted is not None:
-        facts["restrictCallersWithExecuteAppFunctions"] = restricted
 
 
 def _read_jetpack_facts(fields: Fields, facts: dict[str, Json]) -> None:
-    level = fields.word("accessLevel")
-    if level is not None:
-        facts["accessLevel"] = level
     enforced = fields.flag("isCompatEnforcementEnabled")
     if enforced is not None:
         facts["isCompatEnforcementEnabled"] = enforced
@@ -410,7 +415,8 @@ def _read_components(element: Element, source: Source, file: FunctionsFile) -> N
     names: list[str] = []
     for name, one, inner in read_entries(fields, "dataTypes"):
         if name in file.definitions and name not in names:
-            source.allow("A12", f"the data type {name!r} stands in two documents; the last one counts", one)
+            message = f"duplicate data type {name!r} in two documents; only the last one is read"
+            source.allow("A12", message, one, lost=True)
         facts: dict[str, Json] = {}
         document_id = inner.document_id()
         if document_id is not None:
@@ -437,18 +443,29 @@ def merge_files(files: list[FunctionsFile], context: ReadingContext) -> Function
 
     Args:
         files: At least one, in the order in which they are named.
-        context: Takes what is told about functions that stand in two of them.
+        context: Takes the findings about functions and data types of two of them.
     """
     merged = files[0]
     for other in files[1:]:
-        for name in other.capabilities.keys() & merged.capabilities.keys():
+        for name in sorted(other.capabilities.keys() & merged.capabilities.keys()):
             place = other.capabilities[name].source
-            context.allow(
-                "A13", f"the function {name!r} stands in two files; the last one counts", source=place
-            )
+            message = f"duplicate function {name!r} in two files; only the last one is read"
+            context.allow("A13", message, source=place, lost=True)
+        for name in sorted(other.definitions.keys() & merged.definitions.keys()):
+            if other.definitions[name] != merged.definitions[name]:
+                message = f"duplicate data type {name!r} in two files; only the last one is read"
+                context.allow("A12", message, source=other.place, lost=True)
         merged.capabilities.update(other.capabilities)
         merged.definitions.update(other.definitions)
         merged.components.extend(other.components)
-        for fact, value in other.facts.items():
-            merged.facts.setdefault(fact, value)
+        _merge_facts(merged.facts, other.facts)
     return merged
+
+
+def _merge_facts(facts: dict[str, Json], others: dict[str, Json]) -> None:
+    left = list(others.get("rootElements", ()))
+    version = others.get("version")
+    if version is not None and facts.setdefault("version", version) != version:
+        left.insert(0, ["version", version])
+    if left:
+        facts["rootElements"] = [*facts.get("rootElements", ()), *left]

@@ -22,7 +22,7 @@ from droidgate.model.types import (
 from droidgate.parsing.xml_text import Element
 from droidgate_appfunctions.constants import KIND_OF_NUMBER, as_extensions
 from droidgate_appfunctions.fields import Fields, Source, text_of
-from droidgate_appfunctions.patterns import pattern_of
+from droidgate_appfunctions.patterns import fact_of_patterns, pattern_of
 
 MAX_TYPE_DEPTH: Final = 64
 """Types inside types; no compiler writes more than a few levels, and references carry recursion."""
@@ -30,7 +30,9 @@ MAX_TYPE_DEPTH: Final = 64
 _INT32: Final = range(-(2**31), 2**31)
 
 
-def read_type(element: Element, source: Source, *, depth: int = 0, definition: bool = False) -> Type:
+def read_type(
+    element: Element, source: Source, *, depth: int = 0, definition: bool = False, member: bool = False
+) -> Type:
     """Read a `dataTypeMetadata`, `itemType`, `valueType`, `allOf` or `oneOf` element.
 
     Args:
@@ -38,6 +40,9 @@ def read_type(element: Element, source: Source, *, depth: int = 0, definition: b
         source: The file.
         depth: How many types it stands in.
         definition: It is a definition of the components, whose `isNullable` is always true and says nothing.
+        member: It is a member of an all-of or one-of. Jetpack merges the properties of members, or picks
+            one by its class name, and reads the outer type's `isNullable` only (2.c, References and
+            components).
 
     Raises:
         InputError: a value that Android does not read either, such as a number that is none.
@@ -53,7 +58,7 @@ def read_type(element: Element, source: Source, *, depth: int = 0, definition: b
     if document_id is not None:
         facts["id"] = document_id
     common: dict[str, Any] = {
-        "nullable": _read_nullable(fields, facts, definition=definition),
+        "nullable": _read_nullable(fields, facts, definition=definition, member=member),
         "description": fields.text("description"),
     }
     kind = _known_kind(number, fields)
@@ -103,11 +108,11 @@ def _all_facts(fields: Fields, facts: dict[str, Json]) -> dict[str, dict[str, Js
     return as_extensions(facts)
 
 
-def _read_nullable(fields: Fields, facts: dict[str, Json], *, definition: bool) -> bool:
+def _read_nullable(fields: Fields, facts: dict[str, Json], *, definition: bool, member: bool) -> bool:
     stated = fields.flag("isNullable")
-    if stated is None or (definition and not stated):
+    if stated is None or (definition and not stated) or (member and stated):
         facts["isNullable"] = stated
-    return bool(stated) and not definition
+    return bool(stated) and not definition and not member
 
 
 def _read_shape(kind: str, fields: Fields, facts: dict[str, Json], depth: int) -> dict[str, Any]:
@@ -127,13 +132,14 @@ def _read_shape(kind: str, fields: Fields, facts: dict[str, Json], depth: int) -
     if kind == "ref":
         return {"name": fields.word("dataTypeReference")}
     if kind == "all-of":
-        members = tuple(read_type(one, source, depth=depth + 1) for one in fields.many("allOf"))
+        members = tuple(read_type(one, source, depth=depth + 1, member=True) for one in fields.many("allOf"))
         return {"members": members, "qualified_name": fields.text("objectQualifiedName")}
     if kind == "one-of":
         name = fields.text("objectQualifiedName")
         if name is None:
             source.allow("A11", "a one-of without <objectQualifiedName>", fields.element)
-        alternatives = tuple(read_type(one, source, depth=depth + 1) for one in fields.many("oneOf"))
+        elements = fields.many("oneOf")
+        alternatives = tuple(read_type(one, source, depth=depth + 1, member=True) for one in elements)
         return {"alternatives": alternatives, "qualified_name": name}
     if kind == "opaque":
         return {"class_name": fields.text("objectQualifiedName")}
@@ -150,8 +156,8 @@ def _read_string(fields: Fields, facts: dict[str, Json]) -> dict[str, Any]:
             shape[name] = fields.word(name)
     if fields.has("patterns"):
         patterns = [_read_pattern(one, fields.source) for one in fields.many("patterns")]
-        facts["patterns"] = patterns
         shape.setdefault("pattern", pattern_of(patterns))
+        facts[fact_of_patterns(patterns, shape["pattern"])] = patterns
     return shape
 
 
@@ -201,7 +207,7 @@ def _read_object(fields: Fields, facts: dict[str, Json], depth: int) -> dict[str
             type=held, required=name in required, extensions=as_extensions(facts_of_part)
         )
     if required != [name for name in properties if properties[name].required]:
-        facts["required"] = required
+        facts["requiredOrder" if properties.keys() >= set(required) else "required"] = required
     return {"properties": properties, "qualified_name": fields.text("objectQualifiedName")}
 
 
@@ -224,7 +230,8 @@ def read_entries(fields: Fields, tag: str) -> Iterator[tuple[str, Element, Field
             fields.leave(tag, element)
             continue
         if name in names:
-            source.allow("A12", f"<{tag}> has the name {name!r} twice; the last one counts", element)
+            message = f"duplicate name {name!r} of <{tag}>; only the last one is read"
+            source.allow("A12", message, element, lost=True)
         names.add(name)
         yield name, held, inner
 

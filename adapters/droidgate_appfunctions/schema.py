@@ -7,12 +7,14 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
-from droidgate.model.capability import Provider, child_types
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Place, Provider, child_types
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import Type
 from droidgate.parsing.java_text import parse_boolean, parse_integer
 from droidgate_appfunctions.constants import NAMES, PLATFORM, V1, facts_of
+from droidgate_appfunctions.patterns import patterns_of
 from droidgate_appfunctions.xml_writing import quoted_attribute
 from droidgate_mappings.tables import read_toml
 
@@ -44,7 +46,7 @@ def is_schema(text: str) -> bool:
 
 
 def parse_schema(text: str, path: str) -> Schema:
-    """Read a schema file: what Android's own parser takes of it, with every attribute.
+    """Read a schema file: what Android's own parser reads of it, with every attribute.
 
     Raises:
         InputError: Android's parser rejects the whole schema.
@@ -62,6 +64,15 @@ def parse_schema(text: str, path: str) -> Schema:
         name: {one: _read_attributes(attributes) for one, attributes in properties.items()}
         for name, properties in declared.items()
     }
+
+
+def report_unread(text: str, path: str, context: ReadingContext) -> None:
+    """Report what Android's own parser does not read of a schema file that it accepts (row A36)."""
+    from droidgate.app_search.schemas import read_schema  # noqa: PLC0415
+
+    for part, line in read_schema(text).unread:
+        message = f"{part} is left out; Android does not read it"
+        context.allow("A36", message, source=Place(path=path, line=line), lost=True)
 
 
 def _read_attributes(attributes: Mapping[str, str]) -> dict[str, Json]:
@@ -107,7 +118,7 @@ def usual_schema(provider: Provider, dialect: str) -> Schema | None:
     data_type = schema["AppFunctionDataTypeMetadataDocument"]
     for one in types_of(provider):
         facts = facts_of(one.extensions)
-        if one.pattern is not None and "patterns" not in facts:
+        if one.pattern is not None and patterns_of(facts) is None:
             data_type.update(tables["older"]["AppFunctionDataTypeMetadataDocument"])
         _add_unknown(data_type, facts.get("typeElements", ()))
     return schema

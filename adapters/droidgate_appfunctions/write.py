@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from droidgate.component_access import enabled_resources
 from droidgate.fit import Fitted, fit_provider
 from droidgate.formats import Artifact, Writing
 from droidgate.model.capability import Provider
 from droidgate.model.errors import UsageError, WriteError
 from droidgate.model.findings import Finding
-from droidgate_appfunctions.constants import APP_LEVEL, FORMAT_ID, NAMES, PLATFORM, facts_of
+from droidgate_appfunctions.constants import APP_LEVEL, FORMAT_ID, NAMES, PLATFORM, V1, facts_of
 from droidgate_appfunctions.metadata import has_metadata, write_metadata
 from droidgate_appfunctions.schema import Schema, schema_fact, usual_schema, write_schema_file
-from droidgate_appfunctions.write_document import write_functions_file
+from droidgate_appfunctions.write_document import older_functions, write_functions_file
 from droidgate_appfunctions.write_manifest import asset_name, write_manifest
 from droidgate_mappings.tables import DialectTable
 
@@ -22,8 +23,8 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
     alone.
 
     Returns:
-        `assets/*.xml`, its schema, `AndroidManifest.xml`, and where there is anything to say
-        `res/xml/app_metadata.xml` with its string resource.
+        `assets/*.xml`, also one of version 1 where the source has both, its schema, `AndroidManifest.xml`,
+        and where there is anything to say `res/xml/app_metadata.xml` with its string resource.
 
     Raises:
         UsageError: the dialect is only read.
@@ -83,13 +84,19 @@ def _artifacts(provider: Provider, dialect: str) -> tuple[Artifact, ...]:
         NAMES["platform_schema_asset" if dialect == PLATFORM else "schema_asset"] if schema else None
     )
     told = has_metadata(provider)
-    manifest = write_manifest(provider, dialect, schema=schema_name, metadata=told)
+    older = older_functions(provider)
+    files = {NAMES["property_v1" if dialect == V1 else "property_v2"]: asset_name(provider, dialect)}
+    if older is not None:
+        files[NAMES["property_v1"]] = asset_name(provider, V1)
+    manifest = write_manifest(provider, dialect, files=files, schema=schema_name, metadata=told)
     artifacts = [
         Artifact("AndroidManifest.xml", manifest, "manifest"),
         Artifact(
             f"assets/{asset_name(provider, dialect)}", write_functions_file(provider, dialect), "descriptor"
         ),
     ]
+    if older is not None:
+        artifacts.append(Artifact(f"assets/{asset_name(provider, V1)}", older, "descriptor"))
     if schema is not None and schema_name is not None:
         artifacts.append(Artifact(f"assets/{schema_name}", write_schema_file(schema), "schema"))
     if told:
@@ -97,4 +104,4 @@ def _artifacts(provider: Provider, dialect: str) -> tuple[Artifact, ...]:
         artifacts.append(Artifact(f"res/xml/{NAMES['metadata_resource']}.xml", text, "resource"))
         if values is not None:
             artifacts.append(Artifact(f"res/values/{NAMES['metadata_string']}.xml", values, "resource"))
-    return tuple(artifacts)
+    return (*artifacts, *(() if dialect == APP_LEVEL else enabled_resources(provider)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate.model.capability import Capability, Provider
+from droidgate.model.capability import Capability, CapabilityAccess, Provider
 from droidgate.model.json_values import Json
 from droidgate.model.types import (
     AllOfType,
@@ -28,7 +28,7 @@ from droidgate_appfunctions.constants import (
     V2_LEGACY,
     facts_of,
 )
-from droidgate_appfunctions.patterns import pattern_of
+from droidgate_appfunctions.patterns import pattern_of, patterns_of
 from droidgate_appfunctions.xml_writing import Node, render
 
 _SNAKE: Final = {"functionId": "function_id", "enabledByDefault": "enabled_by_default"}
@@ -62,6 +62,13 @@ def write_functions_file(provider: Provider, dialect: str) -> str:
     return render((NAMES["root"], children))
 
 
+def older_functions(provider: Provider) -> str | None:
+    """Return the text of the source's file of version 1 next to the newer one, None without one."""
+    facts = facts_of(provider.extensions)
+    kept = facts.get("v1", facts.get("v1Repeated"))
+    return None if kept is None else render((NAMES["root"], _unknown(kept)))
+
+
 def _unknown(elements: Json) -> list[Node]:
     return list(elements or ())
 
@@ -79,10 +86,22 @@ def _optional(facts: Mapping[str, Json], *names: str) -> list[Node]:
     return nodes
 
 
-def _enabled(facts: Mapping[str, Json]) -> list[Node]:
-    if facts.get("enabledByDefaultAbsent"):
+def _enabled(capability: Capability, facts: Mapping[str, Json]) -> list[Node]:
+    enabled = capability.access.enabled_by_default
+    if enabled and facts.get("enabledByDefaultAbsent"):
         return []
-    return [("enabledByDefault", _flag(facts.get("enabledByDefault", True)))]
+    return [("enabledByDefault", _flag(enabled))]
+
+
+def _application_access(access: CapabilityAccess) -> list[Node]:
+    """Return the scope of a function of the application; its `enabledByDefault` can only be false."""
+    enabled: list[Node] = [] if access.enabled_by_default else [("enabledByDefault", "false")]
+    return [*enabled, ("scope", access.scope or "global")]
+
+
+def _restricted(access: CapabilityAccess) -> list[Node]:
+    restricted = access.restrict_callers
+    return [] if restricted is None else [("restrictCallersWithExecuteAppFunctions", _flag(restricted))]
 
 
 def _renamed(nodes: list[Node], names: Mapping[str, str]) -> list[Node]:
@@ -94,8 +113,9 @@ def _v1_function(capability: Capability) -> Node:
     nodes: list[Node] = [
         ("functionId", capability.id),
         *_optional(facts, "schemaCategory", "schemaName", "schemaVersion"),
-        *_enabled(facts),
-        *_optional(facts, "restrictCallersWithExecuteAppFunctions", "displayNameStringRes"),
+        *_enabled(capability, facts),
+        *_restricted(capability.access),
+        *_optional(facts, "displayNameStringRes"),
     ]
     return NAMES["function"], [*_renamed(nodes, _V1_SNAKE), *_unknown(facts.get("elements"))]
 
@@ -106,13 +126,15 @@ def _platform_function(capability: Capability) -> Node:
         ("id", facts.get("documentId", capability.id)),
         ("functionId", capability.id),
         *_optional(facts, "schemaName", "schemaVersion", "schemaCategory"),
-        *_enabled(facts),
-        *_optional(facts, "restrictCallersWithExecuteAppFunctions", "displayNameStringRes"),
+        *_enabled(capability, facts),
+        *_restricted(capability.access),
+        *_optional(facts, "displayNameStringRes"),
         *_text("description", capability.description),
     ]
     if isinstance(capability.input, ObjectType):
         for name, held in capability.input.properties.items():
-            word = facts_of(held.extensions).get("paramType", TABLES.words.write.get(held.type.kind))
+            kept = facts_of(held.extensions)
+            word = kept.get("paramType", kept.get("paramWord", TABLES.words.write.get(held.type.kind)))
             nodes += [
                 ("paramNames", name),
                 ("paramTypes", str(word)),
@@ -125,25 +147,21 @@ def _dynamic_function(capability: Capability, dialect: str) -> Node:
     facts = facts_of(capability.extensions)
     legacy = dialect == V2_LEGACY
     name: list[Node] = [("functionId", capability.id)]
-    enabled = _optional(facts, "enabledByDefault") if dialect == APP_LEVEL else _enabled(facts)
-    scope: list[Node] = [("scope", facts.get("scope", "global"))] if dialect == APP_LEVEL else []
+    access = capability.access
+    availability = _application_access(access) if dialect == APP_LEVEL else _enabled(capability, facts)
     nodes: list[Node] = [
         ("id", facts.get("documentId", capability.id)),
         *(name if legacy else ()),
-        *enabled,
-        *scope,
+        *availability,
         *_text("description", capability.description),
         *_parameters(capability.input),
         *_response(capability.output, facts),
         *_optional(facts, "schemaCategory", "schemaName", "schemaVersion"),
         *_deprecation(facts),
-        *_optional(
-            facts,
-            "accessLevel",
-            "isCompatEnforcementEnabled",
-            "restrictCallersWithExecuteAppFunctions",
-            "displayNameStringRes",
-        ),
+        *_text("accessLevel", access.access_level),
+        *_optional(facts, "isCompatEnforcementEnabled"),
+        *_restricted(access),
+        *_optional(facts, "displayNameStringRes"),
         *(() if legacy else name),
     ]
     if legacy:
@@ -299,12 +317,13 @@ def _properties(one: Type, facts: Mapping[str, Json]) -> list[Node]:
         ]
         nodes.append(("properties", content))
     usual = [name for name, held in one.properties.items() if held.required]
-    nodes.extend(("required", name) for name in facts.get("required", usual))
+    stated = facts.get("required", facts.get("requiredOrder", usual))
+    nodes.extend(("required", name) for name in stated)
     return nodes
 
 
 def _patterns(one: Type, facts: Mapping[str, Json]) -> list[Node]:
-    patterns = facts.get("patterns")
+    patterns = patterns_of(facts)
     nodes: list[Node] = []
     if one.pattern is not None and (patterns is None or one.pattern != pattern_of(patterns)):
         nodes.append(("pattern", one.pattern))

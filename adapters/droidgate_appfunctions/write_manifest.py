@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 
+from droidgate.component_access import enabled_attribute
 from droidgate.model.capability import Provider
 from droidgate.parsing.aapt_text import escape_attribute_value
 from droidgate_appfunctions.constants import APP_LEVEL, NAMES, V1
@@ -22,47 +24,39 @@ def asset_name(provider: Provider, dialect: str) -> str:
     return f"{name}-v1.xml" if dialect == V1 else f"{name}.xml"
 
 
-def write_manifest(provider: Provider, dialect: str, *, schema: str | None, metadata: bool) -> str:
+def write_manifest(
+    provider: Provider, dialect: str, *, files: Mapping[str, str], schema: str | None, metadata: bool
+) -> str:
     """Return a whole manifest that declares a provider's service and properties.
 
     Args:
         provider: The fitted provider.
         dialect: Its dialect.
+        files: Its functions files by the properties that name them.
         schema: Name of its schema asset, or None.
         metadata: It has an `app_metadata` resource.
 
     Raises:
         WriteError: the name cannot be carried by a resource.
     """
-    properties: list[tuple[str, str]] = []
-    if schema is not None:
-        properties.append((NAMES["property_schema"], schema))
-    properties.append(
-        (NAMES["property_v1" if dialect == V1 else "property_v2"], asset_name(provider, dialect))
-    )
+    properties = [] if schema is None else [(NAMES["property_schema"], schema)]
+    properties += files.items()
     package = f"\n    package={quoted_attribute(provider.package)}" if provider.package is not None else ""
-    label = (
-        f"\n{{0}}android:label={quoted_attribute(escape_attribute_value(provider.name))}"
-        if provider.name is not None
-        else ""
-    )
+    label = [] if provider.name is None else [("label", escape_attribute_value(provider.name))]
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',
         f'<manifest xmlns:android="http://schemas.android.com/apk/res/android"{package}>',
     ]
     at_service = dialect != APP_LEVEL
-    lines.append(f"    <application{'' if at_service else _at(label, 8)}>")
+    lines.append(f"    <application{'' if at_service else _attributes(label, 8)}>")
     if metadata:
         lines.append(
             f'        <property\n            android:name="{NAMES["property_metadata"]}"\n'
             f'            android:resource="@xml/{NAMES["metadata_resource"]}" />'
         )
     if at_service:
-        lines.append(
-            f"        <service\n            android:name={quoted_attribute(provider.component or '')}"
-            f'\n            android:exported="true"{_at(label, 12)}'
-            f'\n            android:permission="{NAMES["permission"]}">'
-        )
+        attributes = [*_before_label(provider), *label, *_after_label(provider)]
+        lines.append(f"        <service{_attributes(attributes, 12)}>")
     indent = " " * (12 if at_service else 8)
     lines += [
         f'{indent}<property\n{indent}    android:name="{name}"\n'
@@ -80,5 +74,20 @@ def write_manifest(provider: Provider, dialect: str, *, schema: str | None, meta
     return "\n".join(lines) + "\n"
 
 
-def _at(attribute: str, blanks: int) -> str:
-    return attribute.replace("{0}", " " * blanks, 1)
+def _before_label(provider: Provider) -> list[tuple[str, str]]:
+    exported, enabled = provider.access.exported, enabled_attribute(provider)
+    attributes = [("name", provider.component or "")]
+    if exported is not None:
+        attributes.append(("exported", "true" if exported else "false"))
+    if enabled is not None:
+        attributes.append(("enabled", enabled))
+    return attributes
+
+
+def _after_label(provider: Provider) -> list[tuple[str, str]]:
+    permission = provider.access.permission
+    return [] if permission is None else [("permission", permission)]
+
+
+def _attributes(attributes: Iterable[tuple[str, str]], blanks: int) -> str:
+    return "".join(f"\n{' ' * blanks}android:{name}={quoted_attribute(value)}" for name, value in attributes)

@@ -142,6 +142,6 @@ def _read_input(name: str, text: Json, pointer: str, reader: ManifestReader) -> 
         message = (
             f"the parameters of {name!r} are unreadable ({reason}); it is read as a tool that takes none"
         )
-        reader.allow("M50", message, pointer)
+        reader.allow("M50", message, pointer, lost=True)
         return ObjectType()
     return reader.read_parameters({"parameters": value}, name, pointer, {})

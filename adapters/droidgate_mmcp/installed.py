@@ -10,7 +10,6 @@ from typing import Final
 
 from droidgate.application import Application, Component
 from droidgate.component_reading import (
-    needs_of_caller,
     read_access,
     report_unknown_attributes,
     report_unknown_texts,
@@ -59,8 +58,6 @@ def broadcast_providers(application: Application) -> tuple[Provider, ...]:
 
 def _broadcast_provider(application: Application, component: Component) -> Provider:
     facts = component_facts(application, component)
-    if not component.has_action(NAMES["invoke_action"]):
-        facts["invoke"] = False
     return Provider(
         protocol=FORMAT_ID,
         dialect=BROADCAST,
@@ -74,19 +71,16 @@ def _broadcast_provider(application: Application, component: Component) -> Provi
 
 
 def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]:
-    """Return how a provider's tools could be called: broadcasts by the shell, activities through a shim."""
-    held = provider.extensions.get(FORMAT_ID, {})
-    needs = list(needs_of_caller(provider, facts, held.get("element", "component")))
+    """Return how a provider's tools could be called: broadcasts by the shell, activities through a shim.
+
+    Whether the component lets anybody call is the rule of `droidgate.callability`.
+    """
     if provider.dialect == BROADCAST:
-        if held.get("invoke") is False:
-            needs.append(f"the action {NAMES['invoke_action']}, which the receiver does not declare")
-        return (CallRoute("am-broadcast", "am broadcast, by the shell", not needs, tuple(needs)),)
-    if held.get("element") == "service":
-        needs.insert(0, "an activity: no client of mMCP calls a service")
-        return (CallRoute("none", "no client calls it", ready=False, needs=tuple(needs)),)
-    if not facts.is_behind_a_shim(provider.package):
-        needs.insert(0, _SHIM)
-    return (CallRoute("shim-activity", "activity, through a shim", not needs, tuple(needs)),)
+        return (CallRoute("am-broadcast", "am broadcast, by the shell", ready=True),)
+    if provider.extensions.get(FORMAT_ID, {}).get("element") == "service":
+        return (CallRoute("none", "no client calls it", ready=False),)
+    needs = () if facts.is_behind_a_shim(provider.package) else (_SHIM,)
+    return (CallRoute("shim-activity", "activity, through a shim", not needs, needs),)
 
 
 def what_would_find(provider: Provider) -> str | None:

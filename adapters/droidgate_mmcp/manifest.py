@@ -123,9 +123,9 @@ class ManifestReader:
         where = f"{message} (at {pointer})" if pointer else message
         raise InputError(where, place=str(self.place), hint=hint)
 
-    def allow(self, row: str, message: str, pointer: str) -> None:
+    def allow(self, row: str, message: str, pointer: str, *, lost: bool = False) -> None:
         """Bend a rule at a place in the manifest."""
-        self.context.allow(row, message, pointer=pointer, source=self.place)
+        self.context.allow(row, message, pointer=pointer, source=self.place, lost=lost)
 
     def read_version(self, manifest: Mapping[str, Json], facts: dict[str, Any]) -> None:
         """Check `protocolVersion` (row M33)."""

@@ -177,7 +177,7 @@ def _read_component(
         message = (
             f"{component.name} advertises tools but has no {NAMES['manifest_meta_data']}; it is passed over"
         )
-        context.allow("S54", message, source=place)
+        context.allow("S54", message, source=place, lost=True)
         return None
     if found.reference is not None:
         context.allow("M35", f"the manifest JSON stands in {found.reference}", source=found.place)

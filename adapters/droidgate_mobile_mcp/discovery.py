@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate.component_reading import needs_of_caller
 from droidgate.installed import CallRoute, ComponentQuery, DeviceFacts
 from droidgate.model.capability import Provider
 from droidgate_mobile_mcp.constants import ACTIONS, TABLES
@@ -21,10 +20,10 @@ _SHIM: Final = (
 def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]:
     """Return the one way there is: through an app on the phone.
 
-    A request carries a PendingIntent or a Messenger for the answer, which no shell command can pass.
+    A request carries a PendingIntent or a Messenger for the answer, which no shell command can pass. Whether
+    the component lets anybody call is the rule of `droidgate.callability`.
     """
     needs = [] if facts.is_behind_a_shim(provider.package) else [_SHIM]
-    needs.extend(needs_of_caller(provider, facts, "service"))
     if provider.dialect not in _SERVED:
         needs.append("an older wire form, which is read and not called")
     return (CallRoute("shim-service", "service, through a shim", not needs, tuple(needs)),)

@@ -122,14 +122,16 @@ class _ServiceReader:
         """Return the parsed descriptor and the reference to it; no document where there is none."""
         name = self.service.name
         if given is None:
-            self.allow("M64", f"the service {name} names no descriptor and is left out", self.place)
+            self.allow(
+                "M64", f"the service {name} names no descriptor and is left out", self.place, lost=True
+            )
             return None, ""
         reference = descriptor_reference(given.meta)
         file = self.application.resources.read_file(reference) if reference is not None else None
         if reference is None or file is None:
             shown = reference or given.meta.value
             message = f"the descriptor of {name} ({shown}) is no file, and the service is left out"
-            self.allow("M64", message, given.meta.place)
+            self.allow("M64", message, given.meta.place, lost=True)
             return None, ""
         if given.meta.resource is None:
             self.allow("M65", f"the descriptor {reference} is given as a value", given.meta.place)
@@ -179,7 +181,9 @@ class _ServiceReader:
             told = f"; {text!r} stands for it" if text is not None else ""
             reference = None if meta is None else meta.resource or meta.raw_value
             why = f"has no {role}" if reference is None else f"has the {role} {reference}, which is not there"
-            self.allow("M12", f"the service {service.name} {why}{told}", self.place)
+            self.allow(
+                "M12", f"the service {service.name} {why}{told}", self.place, lost=reference is not None
+            )
         return text
 
     def service_facts(self, given: dict[Role, _Given | None], form: DescriptorForm) -> dict[str, Json]:
@@ -212,5 +216,5 @@ class _ServiceReader:
             facts[_FOREGROUND] = service.attributes[_FOREGROUND]
         return facts
 
-    def allow(self, row: str, message: str, place: Place | None) -> None:
-        self.context.allow(row, message, source=place or self.place)
+    def allow(self, row: str, message: str, place: Place | None, *, lost: bool = False) -> None:
+        self.context.allow(row, message, source=place or self.place, lost=lost)

@@ -27,6 +27,9 @@ COMPONENT_TAGS: Final[Mapping[str, ComponentKind]] = {
 }
 """The elements of components below `<application>`."""
 
+DEFAULT_PROTECTION: Final = "normal"
+"""The protection level of a `<permission>` that does not state one."""
+
 _MAX_NAMES: Final = 4096
 """A longer meta-data value is a document, no list of file names."""
 
@@ -180,6 +183,7 @@ class Application:
         minimum_sdk: `android:minSdkVersion`, None where it is not known.
         target_sdk: `android:targetSdkVersion`, None where it is not known.
         signers: SHA-256 of each signing certificate, lower-case hexadecimal; empty from a source tree.
+        permissions: The permissions that it declares, with their `android:protectionLevel`.
     """
 
     package: str | None
@@ -195,6 +199,7 @@ class Application:
     minimum_sdk: int | None = None
     target_sdk: int | None = None
     signers: tuple[str, ...] = ()
+    permissions: Mapping[str, str] = field(default_factory=dict)
 
     def of_kind(self, *kinds: ComponentKind) -> Iterator[Component]:
         """Yield the components of the given kinds."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final, Literal
 
 from droidgate.application import Application, Component
-from droidgate.installed import DeviceFacts
 from droidgate.leniency import ReadingContext
-from droidgate.model.capability import ComponentAccess, Provider
+from droidgate.model.capability import ComponentAccess
 from droidgate.model.json_values import Json
-from droidgate.parsing.configured_flags import is_flag_set
 
 TextAttribute = Literal["label", "description"]
 
@@ -109,24 +106,6 @@ def report_unknown_texts(
             _report(application, component, context, attribute, own[attribute])
         elif attribute in above and getattr(component, attribute) is None:
             _report(application, None, context, attribute, above[attribute])
-
-
-def needs_of_caller(provider: Provider, facts: DeviceFacts, element: str) -> Iterator[str]:
-    """Yield what a call of a provider's component lacks on a phone, by its access rules.
-
-    Args:
-        provider: The provider.
-        facts: The phone.
-        element: What messages call the component.
-    """
-    access = provider.access
-    # A component that is found by an intent filter is exported where its manifest does not state it.
-    if access.exported is False:
-        yield f"an exported {element}: this one is the app's own"
-    if not is_flag_set(access.enabled, facts.sdk):
-        yield f"an enabled {element}: the app's manifest disables it"
-    if access.permission is not None:
-        yield f"the permission {access.permission} for the caller"
 
 
 def _report(

@@ -23,6 +23,12 @@ LENIENT_READ: Final = finding_code(
     __name__,
 )
 
+LOST_IN_READING: Final = finding_code(
+    "lost-in-reading",
+    "A part of the source that the specification does not allow is left out; `rule` names the registry row",
+    __name__,
+)
+
 USED_ROWS: set[str] = set()
 """Ids of the rows that this process has used; the tests hold it against the registry."""
 
@@ -55,8 +61,9 @@ class ReadingContext:
         pointer: str = "",
         source: Place | None = None,
         hint: str | None = None,
+        lost: bool = False,
     ) -> None:
-        """Accept something by a registry row, and tell it.
+        """Accept something by a registry row, and report it.
 
         Args:
             row_id: The row, which must be marked lenient.
@@ -64,6 +71,7 @@ class ReadingContext:
             pointer: Where in the source document: JSON Pointer or XPath.
             source: Path and line.
             hint: How to write it rightly.
+            lost: A part of the source is left out, so that no target can have it.
 
         Raises:
             InputError: in strict mode or where the row is switched off.
@@ -80,8 +88,8 @@ class ReadingContext:
             )
         self.findings.append(
             Finding(
-                code=LENIENT_READ,
-                level=Level.READ,
+                code=LOST_IN_READING if lost else LENIENT_READ,
+                level=Level.DROPPED if lost else Level.READ,
                 pointer=pointer,
                 message=message,
                 source=source,

@@ -1,9 +1,12 @@
 """Each leniency of the registry: what is accepted, how it is read, and that it is told (reference 1 to 3)."""
 
+from dataclasses import replace
+
 import pytest
 
 from appfunctions.function_files import (
     RESPONSE,
+    app_of,
     components_of,
     definition_of,
     facts_of,
@@ -20,9 +23,13 @@ from appfunctions.function_files import (
     write_in,
 )
 from droidgate.app_search import index_file, jetpack_schema
+from droidgate.application import Component, IntentFilter, MetaData
 from droidgate.formats import Reading
-from droidgate.model.capability import Provider
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Place, Provider
+from droidgate.model.findings import Level
 from droidgate.model.types import ArrayType, OneOfType, OpaqueType
+from droidgate_appfunctions.format import FORMAT
 from droidgate_mappings.tables import load_divergences
 from properties.matching import assert_same_declaration
 
@@ -38,6 +45,11 @@ def accepted(reading: Reading, *rows: str) -> Reading:
     return reading
 
 
+def losses_of(reading: Reading) -> list[tuple[str | None, str, Level]]:
+    """Return the rows of the findings about what is left out, with where and how grave."""
+    return [(one.rule, one.pointer, one.level) for one in reading.findings if one.code == "lost-in-reading"]
+
+
 def lenient(text: str, *rows: str) -> Reading:
     return accepted(read_text(text, strict=False), *rows)
 
@@ -46,8 +58,9 @@ def lenient(text: str, *rows: str) -> Reading:
 @pytest.mark.parametrize(
     "text", [f"<?xml version='1.0'?>\n<version>1</version>\n{FILE}", f"{FILE}<version>1</version>"]
 )
-def test_a_version_outside_the_root_is_left_out(text: str) -> None:
+def test_a_version_outside_the_root_is_kept(text: str) -> None:
     reading = lenient(text, "A01")
+    assert facts_of(only(reading)) == {"version": "1"}
     assert [one.id for one in only(reading).capabilities] == ["a.B#c"]
 
 
@@ -359,6 +372,191 @@ def test_of_two_styles_in_a_file_the_parallel_lists_count() -> None:
     first, second = only(lenient(text, "A34")).capabilities
     assert list(first.input.properties) == ["a"]  # type: ignore[union-attr]
     assert [tag for tag, _ in facts_of(second)["elements"]] == ["parameters", "response"]
+
+
+TWICE = function_of("<description>a</description><description>b</description>")
+PARALLEL = "<paramNames>a</paramNames><paramTypes>int</paramTypes><paramRequired>true</paramRequired>"
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "pointer"),
+    [
+        (FILE.replace("<appfunction>", '<appfunction lang="en">'), "A02", "/appfunctions/appfunction"),
+        (FILE.replace("<response>", "stray <response>"), "A02", "/appfunctions/appfunction"),
+        (file_of(TWICE), "A03", "/appfunctions/appfunction/description[2]"),
+        (
+            file_of(function_of(parameter_of(typed("", 7)) + parameter_of(typed("", 8)))),
+            "A12",
+            "/appfunctions/appfunction/parameters[2]",
+        ),
+        (file_of(function_of(), function_of()), "A13", "/appfunctions/appfunction[2]"),
+        (
+            file_of(function_of("<scope>window</scope>", enabled=None)),
+            "A15",
+            "/appfunctions/appfunction",
+        ),
+        (file_of(function_of("<scope>global</scope>")), "A16", "/appfunctions/appfunction"),
+        (
+            file_of(function_of(PARALLEL + "<paramRequired>true</paramRequired>", response="")),
+            "A17",
+            "/appfunctions/appfunction",
+        ),
+        (
+            file_of(function_of(response="<response><id>unused</id></response>")),
+            "A32",
+            "/appfunctions/appfunction/response",
+        ),
+    ],
+)
+def test_what_is_left_out_of_a_file_is_dropped_at_its_place(text: str, row: str, pointer: str) -> None:
+    assert losses_of(read_text(text, strict=False)) == [(row, pointer, Level.DROPPED)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{FILE}<version>1</version>",
+        file_of(function_of(parameter_of(typed("", 7), required="TRUE"))),
+        file_of(function_of().replace("<id>a.B#c</id>", "")),
+        file_of(function_of(parameter_of(typed("", 99)))),
+        file_of(function_of(parameter_of(typed("", 10)))),
+        file_of(function_of("<scope/>", enabled=None)),
+        file_of(function_of(PARALLEL.replace("<paramRequired>true</paramRequired>", ""), response="")),
+        file_of(function_of("<parameters><id>unused</id><name>q</name></parameters>")),
+    ],
+)
+def test_what_is_kept_or_only_assumed_is_not_lost(text: str) -> None:
+    reading = read_text(text, strict=False)
+    assert losses_of(reading) == []
+    assert {one.level for one in reading.findings} == {Level.READ}
+
+
+def test_each_element_with_attributes_is_a_loss_of_its_own() -> None:
+    text = FILE.replace("<appfunction>", '<appfunction a="1">').replace("<response>", '<response b="2">')
+    assert [pointer for _, pointer, _ in losses_of(read_text(text, strict=False))] == [
+        "/appfunctions/appfunction",
+        "/appfunctions/appfunction/response",
+    ]
+
+
+def test_of_very_many_elements_with_attributes_the_first_are_named_and_the_others_counted() -> None:
+    text = file_of('<x a="1"/>' * 250, function_of())
+    losses = read_text(text, strict=False).findings
+    assert len(losses) == 101
+    assert losses[99].pointer == "/appfunctions/x[100]"
+    assert losses[100].message.startswith("150 more elements")
+
+
+@pytest.mark.parametrize("inside", ["stray", '<x a="1"/>', "<x>text<y/></x>"])
+def test_what_guidance_holds_without_a_place_is_lost(inside: str) -> None:
+    text = guidance_of('new:description="a"').replace("/>", f">{inside}</AppFunctionAppMetadata>")
+    reading = read_text(text, strict=False)
+    assert [row for row, _, _ in losses_of(reading)] == ["A02"]
+    assert only(reading).instructions == "a"
+
+
+def test_a_second_file_and_a_rejected_schema_are_lost() -> None:
+    files = {**FILES, "assets/g.xml": FILE, "assets/s.xsd": "<xs:schema/>"}
+    service = service_of(property_of("v2", "f.xml, g.xml"), SCHEMA)
+    assert [row for row, _, _ in losses_of(read_app(service, files=files, strict=False))] == ["A22", "A21"]
+
+
+def test_guidance_without_its_file_is_lost_and_a_functions_file_is_made_by_a_build() -> None:
+    guidance = property_of("app_metadata", resource="@xml/guide")
+    reading = read_app(guidance, service_of(V2), strict=False)
+    assert rows_of(reading) == ["A19", "A19"]
+    assert [row for row, _, _ in losses_of(reading)] == ["A19"]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "rows"),
+    [
+        ('description="a"', ["A33"]),
+        ('new:description="a" old:description="b"', ["A33"]),
+        ('old:description="a" new:displayDescription="b"', []),
+    ],
+)
+def test_guidance_that_android_does_not_read_is_lost(attributes: str, rows: list[str]) -> None:
+    assert [row for row, _, _ in losses_of(read_text(guidance_of(attributes), strict=False))] == rows
+
+
+@pytest.mark.row("A35")
+@pytest.mark.parametrize("reference", ["@string/gone", "@null"])
+def test_a_label_that_leads_nowhere_is_reported_and_the_apps_label_is_the_name(reference: str) -> None:
+    component = Component(
+        kind="service",
+        name=".Service",
+        filters=(IntentFilter(("android.app.appfunctions.AppFunctionService",)),),
+        properties=(MetaData(name="android.app.appfunctions.v2", value="f.xml"),),
+        unresolved=(f"label={reference}",),
+        place=Place(path="AndroidManifest.xml", line=7),
+    )
+    application = replace(app_of(files=FILES), components=(component, component), label="Notes")
+    reading = FORMAT.read_application(application, ReadingContext())
+    assert [one.name for one in reading.providers] == ["Notes", "Notes"]
+    assert losses_of(reading) == [("A35", "@android:label", Level.DROPPED)]
+    (finding,) = reading.findings
+    assert str(finding.source) == "AndroidManifest.xml:7"
+    assert repr(reference) in finding.message
+
+
+@pytest.mark.row("A35")
+def test_an_apps_label_that_leads_nowhere_is_reported_where_it_is_needed() -> None:
+    unresolved = ("label=@string/gone", "description=@string/gone")
+    services = service_of(V2, attributes='android:label="Own"'), service_of(V2, name=".B")
+    for service, rows in zip(services, ([], ["A35"]), strict=True):
+        application = replace(app_of(service, files=FILES), unresolved=unresolved)
+        reading = FORMAT.read_application(application, ReadingContext())
+        assert [row for row, _, _ in losses_of(reading)] == rows
+
+
+SCHEMA_TEXT = """<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+    <xs:documentType name="AppFunctionStaticMetadata">
+        <xs:element name="functionId" type="xs:string" />
+    </xs:documentType>
+</xs:schema>"""
+ELEMENT = '<xs:element name="functionId" type="xs:string" />'
+
+
+@pytest.mark.row("A36")
+@pytest.mark.parametrize(
+    ("text", "message", "line"),
+    [
+        (
+            SCHEMA_TEXT.replace(ELEMENT, ELEMENT + "\n" + ELEMENT.replace("string", "long")),
+            "the duplicate property functionId of AppFunctionStaticMetadata is left out",
+            4,
+        ),
+        (
+            SCHEMA_TEXT.replace(ELEMENT, ELEMENT + '\n<xs:element name="x" />'),
+            "the property x of AppFunctionStaticMetadata, which has no type, is left out",
+            4,
+        ),
+        (
+            SCHEMA_TEXT.replace(
+                "</xs:schema>", '<xs:documentType name="T"/>\n<xs:documentType name="T"/></xs:schema>'
+            ),
+            "an earlier declaration of the type T is left out",
+            5,
+        ),
+        (
+            SCHEMA_TEXT.replace("</xs:schema>", "<xs:documentType/></xs:schema>"),
+            "a document type without a name is left out",
+            5,
+        ),
+    ],
+)
+def test_declarations_that_android_does_not_read_are_lost(text: str, message: str, line: int) -> None:
+    by_itself = read_text(text, "assets/s.xsd", strict=False)
+    in_an_app = read_app(service_of(V2, SCHEMA), files={**FILES, "assets/s.xsd": text}, strict=False)
+    for reading in (by_itself, in_an_app):
+        (finding,) = reading.findings
+        assert (finding.rule, finding.level, finding.source) == (
+            "A36",
+            Level.DROPPED,
+            Place(path="assets/s.xsd", line=line),
+        )
+        assert finding.message.startswith(message)
 
 
 def test_every_lenient_row_has_a_test_here() -> None:

@@ -15,7 +15,7 @@ from appfunctions.function_files import (
     write_in,
 )
 from droidgate.formats import SourceFile
-from droidgate.model.capability import Capability
+from droidgate.model.capability import Capability, CapabilityAccess
 from droidgate.model.errors import InputError
 from droidgate.model.types import ObjectType, Property, ScalarType
 from droidgate.parsing.java_text import to_lower_camel_case
@@ -74,13 +74,13 @@ def test_a_v2_function_is_read_with_everything_it_says() -> None:
             }
         ),
         output=ScalarType(kind="null", description="Nothing"),
+        access=CapabilityAccess(access_level="self"),
         extensions={
             "appfunctions": {
                 "schemaCategory": "notes",
                 "schemaName": "do",
                 "schemaVersion": 2,
                 "deprecation": "Use d",
-                "accessLevel": "self",
                 "isCompatEnforcementEnabled": False,
             }
         },
@@ -108,11 +108,25 @@ def test_a_parameters_own_description_wins_over_its_types(
 
 
 @pytest.mark.parametrize(
-    ("enabled", "facts"),
-    [("true", {}), ("false", {"enabledByDefault": False}), (None, {"enabledByDefaultAbsent": True})],
+    ("enabled", "is_enabled", "facts"),
+    [("true", True, {}), ("false", False, {}), (None, True, {"enabledByDefaultAbsent": True})],
 )
-def test_only_what_is_not_enabled_is_a_fact(enabled: str | None, facts: dict[str, object]) -> None:
-    assert facts_of(only_function(file_of(function_of(enabled=enabled)))) == facts
+def test_a_function_is_enabled_by_default_unless_it_is_false(
+    enabled: str | None, *, is_enabled: bool, facts: dict[str, object]
+) -> None:
+    capability = only_function(file_of(function_of(enabled=enabled)))
+    assert capability.access == CapabilityAccess(enabled_by_default=is_enabled)
+    assert facts_of(capability) == facts
+
+
+@pytest.mark.parametrize(("word", "restricts"), [("true", True), ("false", False)])
+def test_restricted_callers_are_an_access_rule_in_every_dialect(word: str, restricts: object) -> None:
+    flag = f"<restrictCallersWithExecuteAppFunctions>{word}</restrictCallersWithExecuteAppFunctions>"
+    snake = "restrict_callers_with_execute_app_functions"
+    v1 = file_of(f"<appfunction><function_id>f</function_id><{snake}>{word}</{snake}></appfunction>")
+    for text in (file_of(function_of(flag)), v1):
+        (capability,) = only(read_text(text, strict=False)).capabilities
+        assert capability.access.restrict_callers is restricts
 
 
 def test_a_v1_function_has_an_id_and_the_name_of_its_schema() -> None:
@@ -159,7 +173,7 @@ def test_parallel_lists_are_parameters_with_type_words() -> None:
         properties={
             "title": Property(type=ScalarType(kind="string"), required=True),
             "count": Property(
-                type=ScalarType(kind="int32"), extensions={"appfunctions": {"paramType": "Int"}}
+                type=ScalarType(kind="int32"), extensions={"appfunctions": {"paramWord": "Int"}}
             ),
             "who": Property(
                 type=ScalarType(kind="string"),
@@ -175,10 +189,11 @@ def test_functions_with_a_scope_are_the_applications() -> None:
     second = function_of("<scope>global</scope>", name="b", enabled="false")
     provider = only(read_text(file_of(first, second)))
     assert provider.dialect == "app-level"
-    assert [facts_of(one) for one in provider.capabilities] == [
-        {"scope": "activity"},
-        {"enabledByDefault": False},
+    assert [one.access for one in provider.capabilities] == [
+        CapabilityAccess(scope="activity"),
+        CapabilityAccess(enabled_by_default=False),
     ]
+    assert [facts_of(one) for one in provider.capabilities] == [{}, {}]
 
 
 def test_documents_are_found_at_any_depth_and_by_both_names() -> None:

@@ -1,8 +1,10 @@
 """Each of the fourteen type numbers, typed by hand from reference 2.c, and what a data type says besides."""
 
 import pytest
+from lxml import etree
 
 from appfunctions.function_files import (
+    artifact,
     components_of,
     definition_of,
     facts_of,
@@ -13,6 +15,7 @@ from appfunctions.function_files import (
     read_text,
     read_type_of,
     typed,
+    write_in,
 )
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.model.types import (
@@ -137,7 +140,27 @@ def test_a_pattern_document_of_an_unknown_kind_gives_no_expression() -> None:
     document = "<patterns><id>unused</id><value>a</value><type>9</type></patterns>"
     held = read_type_of(typed(document, 8))
     assert held.pattern is None
-    assert facts_of(held) == {"patterns": [{"value": "a", "type": 9}]}
+    assert facts_of(held) == {"otherPatterns": [{"value": "a", "type": 9}]}
+
+
+@pytest.mark.parametrize(("tag", "number"), [("allOf", 12), ("oneOf", 14)])
+def test_a_member_is_never_nullable_and_its_stated_flag_comes_back(tag: str, number: int) -> None:
+    members = "".join(
+        f"<{tag}>{flag}<id>unused</id><type>7</type></{tag}>"
+        for flag in ("<isNullable>true</isNullable>", "<isNullable>false</isNullable>", "")
+    )
+    name = "<objectQualifiedName>a.B</objectQualifiedName>"
+    text = file_of(function_of(parameter_of(typed(members + name, number, nullable=True))))
+    (capability,) = only(read_text(text)).capabilities
+    held = capability.input.properties["p"].type  # type: ignore[union-attr]
+    assert isinstance(held, AllOfType | OneOfType)
+    parts = held.members if isinstance(held, AllOfType) else held.alternatives
+    assert held.nullable
+    assert [one.nullable for one in parts] == [False, False, False]
+    assert [facts_of(one) for one in parts] == [{"isNullable": True}, {}, {"isNullable": None}]
+    written = artifact(write_in(only(read_text(text)), "v2"), "document")
+    flags = etree.fromstring(written.encode()).xpath(f"//{tag}/isNullable/text()")
+    assert flags == ["true", "false"]
 
 
 def test_components_are_definitions_whose_own_nullability_says_nothing() -> None:

@@ -275,6 +275,7 @@ def test_the_v2_file_is_as_jetpack_would_write_it() -> None:
     ]
     assert [(one.level, one.pointer) for one in writing.findings] == [
         (Level.DEFAULTED, "/component"),
+        (Level.DEFAULTED, "/access/permission"),
         (Level.DEFAULTED, "/capabilities/1/output/kind"),
     ]
 

@@ -207,6 +207,7 @@ FILES: dict[str, tuple[str, Level, str]] = {
         SCHEMA,
     ),
     "metadata-content": (METADATA.replace("description", "text"), Level.WARNING, METADATA),
+    "metadata-guidance": (METADATA.replace("description", "displayDescription"), Level.NOTE, METADATA),
 }
 
 

@@ -300,7 +300,9 @@ def test_diff_tells_what_breaks(droidgate: Runner, golden: Golden) -> None:
     )
 
 
-@pytest.mark.parametrize(("threshold", "code"), [("breaking", 0), ("compatible", 0), ("text-only", 1)])
+@pytest.mark.parametrize(
+    ("threshold", "code"), [("security", 0), ("breaking", 0), ("compatible", 0), ("text-only", 1)]
+)
 def test_diff_threshold_decides_the_exit_code(droidgate: Runner, threshold: str, code: int) -> None:
     Path("new.xml").write_text(TIMER.replace("Starts a timer", "Starts one timer"))
     assert droidgate("diff", "timer.xml", "new.xml", "--fail-on", threshold).code == code

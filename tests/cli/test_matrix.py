@@ -103,11 +103,11 @@ CASES: dict[str, tuple[Capability, str]] = {
         _with_parameter(STRING.model_copy(update={"implicit": True})),
         "/input/properties/p/type/implicit",
     ),
-    "access: enabled_by_default": (
+    "access: enabled by default": (
         Capability(id="do", access=CapabilityAccess(enabled_by_default=False)),
         "/access/enabled_by_default",
     ),
-    "access: access_level": (
+    "access: access level": (
         Capability(id="do", access=CapabilityAccess(access_level="self")),
         "/access/access_level",
     ),

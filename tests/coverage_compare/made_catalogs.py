@@ -32,13 +32,16 @@ BIND_FUNCTIONS = "android.permission.BIND_APP_FUNCTION_SERVICE"
 
 @dataclass
 class Tool:
-    """A capability; `levels` are the crossings by target, `exact` where nothing is said."""
+    """A capability; `levels` are its conversions by target, `exact` without one; `unenforced` its security
+    findings in each.
+    """
 
     id: str
     description: str | None = "Does something of use"
     parameters: Mapping[str, str] = field(default_factory=dict)
     levels: Mapping[str, str] = field(default_factory=dict)
-    flags: Mapping[str, Any] = field(default_factory=dict)
+    access: Mapping[str, Any] = field(default_factory=dict)
+    unenforced: int = 0
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -53,6 +56,7 @@ class Declares:
     tools: Sequence[Tool] = ()
     component: str | None = ".Tools"
     facts: Mapping[str, Any] = field(default_factory=dict)
+    access: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -87,7 +91,7 @@ def broadcast() -> Declares:
 
 def functions(*tools: Tool, **facts: Any) -> Declares:
     """Return a service of app functions."""
-    told = {"permission": BIND_FUNCTIONS, **facts}
+    told = {"permission": BIND_FUNCTIONS, "protection": "signature", **facts}
     return Declares("appfunctions", "v2", "service", [ACTIONS["appfunctions"]], tools, facts=told)
 
 
@@ -183,8 +187,16 @@ def _provider_row(unit: str, number: int, app: App, one: Declares) -> ProviderRo
         "package": app.package,
         "component": one.component,
         "capabilities": [_declared(tool) for tool in one.tools],
+        **({"access": dict(one.access)} if one.access else {}),
     }
-    facts: dict[str, Any] = {"exported": True, "enabled": True, "permission": None, **one.facts}
+    facts: dict[str, Any] = {
+        "exported": True,
+        "enabled": True,
+        "enabled_in": None,
+        "permission": None,
+        "protection": None,
+        **one.facts,
+    }
     if one.kind is None:
         facts = dict.fromkeys(facts)
     return ProviderRow(
@@ -245,14 +257,27 @@ def _capability_row(
         id=tool.id,
         description=tool.description,
         parameters=", ".join(f"{name}:{kind}" for name, kind in tool.parameters.items()),
-        flags=json.dumps(dict(tool.flags)),
+        access=json.dumps(dict(tool.access)),
+        flags="{}",
         digest=json.dumps(_declared(tool)),
         **{**facts, **tool.facts},
     )
 
 
 def _crossing_row(unit: str, key: tuple[int, int], target: str, tool: Tool) -> CrossingRow:
-    counts = dict.fromkeys(("read", "renamed", "moved", "widened", "defaulted", "dropped", "impossible"), 0)
+    words = (
+        "read",
+        "renamed",
+        "moved",
+        "defaulted",
+        "widened",
+        "narrowed",
+        "dropped",
+        "impossible",
+        "security",
+    )
+    counts = dict.fromkeys(words, 0)
+    counts["security"] = tool.unenforced
     level = tool.levels.get(target, "exact")
     if level in counts:
         counts[level] = 1

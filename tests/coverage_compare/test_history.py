@@ -70,6 +70,25 @@ def test_a_change_weighs_what_diff_says(tmp_path: Path) -> None:
     }
 
 
+def test_opened_access_rules_are_counted_apart_and_their_app_comes_first(tmp_path: Path) -> None:
+    def catalog(permission: str | None, text: str) -> tuple[App, ...]:
+        opened = mmcp(NOTE)
+        opened.access = {} if permission is None else {"permission": permission}
+        broken = mmcp(Tool("b", description=text), *([NOTE] if text == "old" else []))
+        return App("opened", [opened]), App("broken", [broken])
+
+    history = _history(tmp_path, catalog("com.example.P", "old"), catalog(None, "new"))
+    assert (history.counts.security, history.counts.breaking, history.counts.capabilities_changed) == (
+        1,
+        1,
+        1,
+    )
+    assert [(one.package, one.weight) for one in history.apps] == [
+        ("opened", "security"),
+        ("broken", "breaking"),
+    ]
+
+
 def test_another_protocol_beside_the_old_one_comes_with_all_its_capabilities(tmp_path: Path) -> None:
     history = _history(
         tmp_path, (App("a", [mmcp(NOTE)]),), (App("a", [mmcp(NOTE), mobile_mcp(NOTE, Tool("b"))]),)

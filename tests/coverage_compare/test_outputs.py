@@ -12,7 +12,7 @@ import pytest
 
 from cli.program_runs import Runner
 from cli.test_sarif import check_log
-from coverage_compare.made_catalogs import App, Tool, functions, make_catalog, mmcp
+from coverage_compare.made_catalogs import App, Tool, functions, make_catalog, mmcp, mobile_mcp
 from requirements_of_tests import CHECKOUT
 
 HOSTILE = "\x1b[31mred\u202e\u200b"
@@ -171,3 +171,58 @@ def test_tiles_come_first_and_what_changed_last(run: Runner, tmp_path: Path) -> 
     since = done.out[done.out.index("Since old") :]
     assert "1 came, 0 went, 1 changed; capabilities: 1 came, 1 went" in since
     assert "breaking  changed  a" in since
+
+
+NO_SCREEN = ", and the app has no launcher screen"
+CLOSED: dict[str, tuple[dict[str, Any], str]] = {
+    "closed": ({"exported": False}, "its component is not exported"),
+    "disabled": ({"enabled": False}, "its component is disabled"),
+    "signature": (
+        {"permission": "com.example.P", "protection": "signature"},
+        "callers need a permission, which ordinary apps cannot hold",
+    ),
+    "unknown": (
+        {"permission": "com.example.P", "protection": "unknown"},
+        "callers need a permission, whose protection level is not known",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_tables_say_for_each_agent_why_it_calls_a_capability_or_not(
+    run: Runner, tmp_path: Path, form: str
+) -> None:
+    apps = [
+        App(name, [mobile_mcp(Tool(name), **facts)], has_launcher=False)
+        for name, (facts, _) in CLOSED.items()
+    ]
+    apps += [
+        App("open", [mobile_mcp(Tool("open"))], has_launcher=False),
+        App(
+            "functions",
+            [
+                functions(
+                    Tool("mine", access={"access_level": "self"}),
+                    Tool("off", facts={"enabled": False}),
+                    Tool("on", access={"enabled_by_default": False}, facts={"enabled": True}),
+                )
+            ],
+            has_launcher=False,
+        ),
+    ]
+    make_catalog(tmp_path / "c", *apps)
+    assert run("coverage", tmp_path / "c", f"--{form}", tmp_path / "out", "--no-match").code == 0
+    source = f"'{tmp_path}/out/capabilities.{form}'"
+    own = 'CASE protocol WHEN \'mobile-mcp\' THEN "{0} mobile-mcp" ELSE "{0} app-functions" END'
+    rows = _rows(f"SELECT id, {own.format('reach')}, {own.format('why')} FROM {source} ORDER BY id")
+    assert {row[0]: (row[1], row[2]) for row in rows} == {
+        **{name: ("none", f"{reason}{NO_SCREEN}") for name, (_, reason) in CLOSED.items()},
+        "open": ("native", "the agent calls Mobile-MCP"),
+        "mine": ("none", f"its access level keeps it for the app itself or for Android{NO_SCREEN}"),
+        "off": ("none", f"the phone reports it as disabled{NO_SCREEN}"),
+        "on": ("native", "the agent calls app functions"),
+    }
+    missing = f"droidgate has no MCP server yet; a later version adds one{NO_SCREEN}"
+    assert _rows(f'SELECT "reach mcp-client", "why mcp-client" FROM {source} WHERE id = \'open\'') == [
+        ("none", missing)
+    ]

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from droidgate.callability import ComponentFacts, Protection, enabled_configurations
 from droidgate.coverage.crossings import LEVELS
 from droidgate.coverage.document import REACHES, ReachCell
 from droidgate.coverage.reach import Reaching, Standing, agents
 from droidgate.formats import load_formats
+from droidgate.model.capability import CapabilityAccess
 from droidgate_mappings.reach import load_reach, load_shim_table
 from requirements_of_tests import CHECKOUT
 
@@ -39,8 +41,30 @@ def _cells(standing: Standing, **tables: Any) -> dict[str, ReachCell]:
     return dict(zip(AGENTS, Reaching(**tables).cells(standing), strict=True))
 
 
-def _reaches(**facts: Any) -> dict[str, str]:
-    return {agent: cell.reach for agent, cell in _cells(Standing(**facts)).items()}
+BIND = "android.permission.BIND_APP_FUNCTION_SERVICE"
+EXECUTE = "android.permission.EXECUTE_APP_FUNCTIONS"
+SERVICE_OF_ANDROID: dict[str, Any] = {
+    "kind": "service",
+    "permission": BIND,
+    "protection": Protection.SIGNATURE,
+}
+OWN = "com.example.CALL"
+MISSING = "droidgate has no MCP server yet; a later version adds one"
+
+
+def _standing(interface: str | None, *, has_launcher: bool = False, **facts: Any) -> Standing:
+    access = CapabilityAccess(**facts.pop("access", {}))
+    return Standing(
+        interface=interface,
+        has_launcher=has_launcher,
+        access=access,
+        is_enabled=facts.pop("state", None),
+        component=ComponentFacts(**facts),
+    )
+
+
+def _reaches(interface: str | None, **facts: Any) -> dict[str, str]:
+    return {agent: cell.reach for agent, cell in _cells(_standing(interface, **facts)).items()}
 
 
 def test_the_agents_are_those_that_a_report_is_about() -> None:
@@ -50,51 +74,148 @@ def test_the_agents_are_those_that_a_report_is_about() -> None:
 @pytest.mark.parametrize("interface", [one for one in INTERFACES if one != "mcp"])
 def test_each_agent_reaches_an_open_app_by_itself_or_through_the_gateway(interface: str) -> None:
     kind = load_reach().interface(interface).components[0]  # type: ignore[union-attr]
-    permission = "own" if interface == "app-function" else None
-    reached = _reaches(interface=interface, kind=kind, permission=permission, has_launcher=True)
-    expected = dict.fromkeys(AGENTS, "gateway") | {"ui": "ui-only"}
+    facts = SERVICE_OF_ANDROID if interface == "app-function" else {"kind": kind}
+    reached = _reaches(interface, has_launcher=True, **facts)
+    expected = dict.fromkeys(AGENTS, "gateway") | {"mcp-client": "ui-only", "ui": "ui-only"}
     if interface in NATIVE:
         expected[NATIVE[interface]] = "native"
     assert reached == expected
 
 
 def test_tools_of_an_mcp_server_are_reached_by_mcp_clients_alone() -> None:
-    assert _reaches(interface="mcp") == dict.fromkeys(AGENTS, "none") | {"mcp-client": "native"}
+    assert _reaches("mcp") == dict.fromkeys(AGENTS, "none") | {"mcp-client": "native"}
 
 
 def test_what_only_its_own_agent_calls_is_left_to_screens_or_to_nobody() -> None:
-    assert set(_reaches(interface=None, has_launcher=True).values()) == {"ui-only"}
-    assert set(_reaches(interface=None).values()) == {"none"}
+    assert set(_reaches(None, has_launcher=True).values()) == {"ui-only"}
+    assert set(_reaches(None).values()) == {"none"}
 
 
-CLOSED: list[dict[str, Any]] = [
-    {"interface": "mobile-mcp", "kind": "service", "is_exported": False},
-    {"interface": "mobile-mcp", "kind": "service", "is_enabled": False},
-    {"interface": "mobile-mcp", "kind": "service", "has_action": False},
-    {"interface": "mmcp-activity", "kind": "service"},
-    {"interface": "mmcp-broadcast", "kind": "activity"},
-    {"interface": "app-function", "kind": "service", "permission": None},
-    {"interface": "app-function", "kind": "service", "permission": "other"},
-    {"interface": "app-function", "kind": "service", "permission": "own", "closing": "kept for the system"},
+CLOSED: list[tuple[dict[str, Any], str]] = [
+    ({"interface": "mobile-mcp", "kind": "service", "is_exported": False}, "its component is not exported"),
+    ({"interface": "mobile-mcp", "kind": "service", "is_enabled": False}, "its component is disabled"),
+    ({"interface": "mobile-mcp", "kind": "service", "is_app_enabled": False}, "its app is disabled"),
+    (
+        {"interface": "mobile-mcp", "kind": "service", "has_action": False},
+        "its component does not declare the action mobile.mcp.SERVICE",
+    ),
+    (
+        {"interface": "mmcp-activity", "kind": "service"},
+        "no agent calls mMCP activities of a component of the kind service",
+    ),
+    (
+        {"interface": "mmcp-broadcast", "kind": "activity"},
+        "no agent calls mMCP broadcasts of a component of the kind activity",
+    ),
+    ({"interface": "app-function", "kind": "service"}, f"Android binds only components that require {BIND}"),
+    (
+        {"interface": "app-function", "kind": "service", "permission": OWN},
+        f"Android binds only components that require {BIND}",
+    ),
+    (
+        {"interface": "app-function", **SERVICE_OF_ANDROID, "access": {"access_level": "system"}},
+        "its access level keeps it for the app itself or for Android",
+    ),
+    (
+        {"interface": "app-function", **SERVICE_OF_ANDROID, "access": {"access_level": "self"}},
+        "its access level keeps it for the app itself or for Android",
+    ),
+    (
+        {"interface": "app-function", **SERVICE_OF_ANDROID, "access": {"scope": "activity"}},
+        "it exists only while an activity of the app is open",
+    ),
+    (
+        {"interface": "app-function", **SERVICE_OF_ANDROID, "state": False},
+        "the phone reports it as disabled",
+    ),
+    (
+        {"interface": "mobile-mcp", "kind": "service", "permission": OWN, "protection": Protection.SIGNATURE},
+        f"callers need the permission {OWN}, which ordinary apps cannot hold",
+    ),
+    (
+        {
+            "interface": "mobile-mcp",
+            "kind": "service",
+            "permission": EXECUTE,
+            "protection": Protection.SIGNATURE,
+        },
+        f"callers need the permission {EXECUTE}, which ordinary apps cannot hold",
+    ),
+    (
+        {"interface": "mobile-mcp", "kind": "service", "permission": OWN},
+        f"callers need the permission {OWN}, whose protection level is not known",
+    ),
 ]
 
 
-@pytest.mark.parametrize("facts", CLOSED, ids=str)
-def test_a_closed_component_is_closed_to_every_agent(facts: dict[str, Any]) -> None:
-    assert set(_reaches(**facts).values()) == {"none"}
+@pytest.mark.parametrize(("facts", "reason"), CLOSED, ids=str)
+def test_a_closed_component_is_closed_to_every_agent_and_the_reason_is_shown(
+    facts: dict[str, Any], reason: str
+) -> None:
+    cells = _cells(_standing(**facts))
+    assert {cell.reach for cell in cells.values()} == {"none"}
+    told = {cell.reason for agent, cell in cells.items() if agent != "ui"}
+    assert told == {f"{reason}, and the app has no launcher screen"}
     assert set(_reaches(**facts, has_launcher=True).values()) == {"ui-only"}
 
 
 def test_functions_of_a_service_that_is_not_exported_are_called_by_android() -> None:
-    facts = {"interface": "app-function", "kind": "service", "permission": "own", "is_exported": False}
-    assert _reaches(**facts)["app-functions"] == "native"
+    facts: dict[str, Any] = {**SERVICE_OF_ANDROID, "is_exported": False}
+    assert _reaches("app-function", **facts)["app-functions"] == "native"
 
 
-def test_a_permission_of_the_apps_own_keeps_the_gateway_out_and_is_told_to_the_agent() -> None:
-    cells = _cells(Standing(interface="mobile-mcp", kind="service", permission="other"))
-    assert cells["mobile-mcp"].reach == "native"
-    assert "the permission that its component asks for" in cells["mobile-mcp"].needs
-    assert {cell.reach for agent, cell in cells.items() if agent != "mobile-mcp"} == {"none"}
+@pytest.mark.parametrize(
+    ("protection", "needed"),
+    [
+        (Protection.NORMAL, f"the caller's manifest requests the permission {OWN}"),
+        (Protection.DANGEROUS, f"the caller's manifest requests the permission {OWN} and the user grants it"),
+    ],
+)
+def test_a_permission_that_every_app_can_request_is_a_condition_and_keeps_the_gateway_out(
+    protection: Protection, needed: str
+) -> None:
+    cells = _cells(_standing("mobile-mcp", kind="service", permission=OWN, protection=protection))
+    assert (cells["mobile-mcp"].reach, cells["mobile-mcp"].needs) == ("native", (needed,))
+    others = [cell for agent, cell in cells.items() if agent not in {"mobile-mcp", "ui"}]
+    assert {cell.reach for cell in others} == {"none"}
+    (reason,) = {cell.reason for cell in others}
+    assert reason.startswith(f"callers need the permission {OWN}, which the shim does not request, and ")
+
+
+def test_what_is_disabled_until_its_app_enables_it_is_a_condition_that_a_phone_settles() -> None:
+    facts: dict[str, Any] = {**SERVICE_OF_ANDROID, "access": {"enabled_by_default": False}}
+    needed = "the app enables it, which is off at first"
+    for agent in ("app-functions", "mobile-mcp"):
+        assert needed in _cells(_standing("app-function", **facts))[agent].needs
+        assert needed not in _cells(_standing("app-function", **facts, state=True))[agent].needs
+
+
+def test_a_component_that_is_enabled_in_some_configurations_is_reached_under_a_condition() -> None:
+    cell = _cells(_standing("mobile-mcp", kind="service", enabled_in="v36"))["mobile-mcp"]
+    assert (cell.reach, cell.needs) == ("native", ("it is enabled only in configurations: v36",))
+
+
+@pytest.mark.parametrize(
+    ("enabled", "sdk", "expected"),
+    [
+        (True, None, None),
+        (False, 36, ()),
+        ({"": False, "v36": False}, None, ()),
+        ({"": True, "v36": True}, None, None),
+        ({"": False, "v36": True}, None, ("v36",)),
+        ({"": True, "v36": False}, None, ("",)),
+        ({"v36": False}, None, ("",)),
+        ({"": False, "v36": True}, 37, None),
+        ({"": False, "v36": True}, 35, ()),
+        ({"": False, "v31": True, "v36": False}, 35, None),
+        ({"": False, "night": True}, 36, ("night",)),
+        ({"": False, "night-v36": True}, 35, ()),
+    ],
+)
+def test_a_phone_resolves_the_configurations_of_its_release(
+    enabled: Any, sdk: int | None, expected: tuple[str, ...] | None
+) -> None:
+    assert enabled_configurations(enabled, sdk) == expected
 
 
 def test_what_a_dialect_cannot_hold_is_not_reached_through_it() -> None:
@@ -106,21 +227,30 @@ def test_what_a_dialect_cannot_hold_is_not_reached_through_it() -> None:
 
 
 def test_the_conditions_of_the_shim_are_told_with_the_frontend_that_they_are_of() -> None:
-    cells = _cells(Standing(interface="mmcp-activity", kind="activity"))
+    cells = _cells(_standing("mmcp-activity", kind="activity"))
     assert cells["mobile-mcp"].needs == (
         "Mobile-MCP bound: the agent is visible and binds with flag 512; else S",
         "Mobile-MCP started: S",
     )
-    assert cells["mcp-client"].needs[0] == "S"
+    assert cells["mmcp-broadcast"].needs == ("S",)
 
 
-def test_what_an_agent_lacks_to_use_the_gateway_stands_with_what_it_reaches_through_it() -> None:
-    lacks = {one.id: one.gateway_needs for one in load_reach().agents if one.gateway_needs is not None}
-    assert "MCP server" in lacks["mcp-client"]
-    through = _cells(Standing(interface="mobile-mcp", kind="service"))
-    assert {agent for agent, cell in through.items() if set(lacks.values()) & set(cell.needs)} == set(lacks)
-    by_itself = _cells(Standing(interface="mcp"))["mcp-client"]
+def test_an_agent_for_which_the_gateway_lacks_a_part_reaches_nothing_through_it() -> None:
+    missing = {one.id: one.gateway_missing for one in load_reach().agents if one.gateway_missing is not None}
+    assert missing == {"mcp-client": MISSING}
+    cells = _cells(_standing("mobile-mcp", kind="service", has_launcher=True))
+    assert (cells["mcp-client"].reach, cells["mcp-client"].level) == ("ui-only", None)
+    assert cells["mcp-client"].reason == f"{MISSING}; the app's screens are left"
+    by_itself = _cells(_standing("mcp"))["mcp-client"]
     assert (by_itself.reach, by_itself.needs) == ("native", ())
+
+
+def test_without_the_line_that_names_the_missing_part_the_gateway_carries_it() -> None:
+    table = load_reach()
+    agents_then = tuple(one.model_copy(update={"gateway_missing": None}) for one in table.agents)
+    then = table.model_copy(update={"agents": agents_then})
+    cell = _cells(_standing("mmcp-activity", kind="activity"), table=then)["mcp-client"]
+    assert (cell.reach, cell.needs) == ("gateway", ("S",))
 
 
 def test_without_a_cell_of_the_shim_there_is_no_gateway() -> None:
@@ -131,6 +261,8 @@ def test_without_a_cell_of_the_shim_there_is_no_gateway() -> None:
         cells = _cells(Standing(interface=interface.id), shim=less)
         for agent in load_reach().agents:
             left = set(agent.frontends) - {removed.frontend}
+            if agent.gateway_missing is not None:
+                continue
             if removed.frontend in agent.frontends and interface.id not in agent.speaks:
                 assert cells[agent.id].reach == ("gateway" if left else "none")
 
@@ -177,12 +309,24 @@ def test_no_code_of_reach_names_a_protocol() -> None:
         Standing,
         interface=st.sampled_from([None, *INTERFACES]),
         has_launcher=st.booleans(),
-        kind=st.sampled_from([None, "activity", "service", "receiver", "provider", "application"]),
-        is_exported=st.booleans(),
-        is_enabled=st.booleans(),
-        has_action=st.booleans(),
-        permission=st.sampled_from([None, "own", "other"]),
-        closing=st.sampled_from([None, "kept for the app"]),
+        component=st.builds(
+            ComponentFacts,
+            kind=st.sampled_from([None, "activity", "service", "receiver", "provider", "application"]),
+            is_app_enabled=st.booleans(),
+            is_enabled=st.booleans(),
+            enabled_in=st.sampled_from([None, "v36"]),
+            is_exported=st.booleans(),
+            has_action=st.booleans(),
+            permission=st.sampled_from([None, "", BIND, EXECUTE]),
+            protection=st.sampled_from(Protection),
+        ),
+        access=st.builds(
+            CapabilityAccess,
+            enabled_by_default=st.booleans(),
+            scope=st.sampled_from([None, "activity"]),
+            access_level=st.sampled_from([None, "self", "system", "androidTrusted"]),
+        ),
+        is_enabled=st.sampled_from([None, True, False]),
         levels=st.dictionaries(
             st.sampled_from([one.target for one in load_reach().agents if one.target]),
             st.sampled_from(LEVELS),
@@ -199,7 +343,9 @@ def test_native_is_what_is_declared_and_gateway_what_the_table_carries(standing:
             assert interface is not None
             assert interface.format == PROTOCOL_OF_AGENT[agent.id]
             assert cell.level == "exact"
+            assert _is_open_to_ordinary_apps(standing, interface.id)
         elif cell.reach == "gateway":
+            assert agent.gateway_missing is None
             assert interface is not None
             assert interface.backend is not None
             carried = [one for one in agent.frontends if shim.limits(one, interface.backend) is not None]
@@ -208,6 +354,19 @@ def test_native_is_what_is_declared_and_gateway_what_the_table_carries(standing:
         else:
             assert cell.reach == ("ui-only" if standing.has_launcher else "none")
             assert cell.level is None
+
+
+def _is_open_to_ordinary_apps(standing: Standing, interface: str) -> bool:
+    """Return what Android's documentation says of native calls, typed by hand."""
+    component, access = standing.component, standing.access
+    if interface == "mcp":
+        return standing.is_enabled is not False
+    if not component.is_app_enabled or not component.is_enabled or standing.is_enabled is False:
+        return False
+    if interface == "app-function":
+        return access.scope is None and access.access_level in {None, "androidTrusted"}
+    can_hold = component.permission is None or component.protection in {"normal", "dangerous"}
+    return component.is_exported and can_hold
 
 
 def test_the_tables_that_contradict_themselves_are_refused() -> None:

@@ -111,19 +111,37 @@ def test_links_are_as_many_as_capabilities_less_groups(run: Runner, tmp_path: Pa
     assert sum(int(one.split()[0]) for one in found[4].split(", ")) == links
 
 
-def test_who_lacks_something_to_use_the_gateway_is_told_to(run: Runner, tmp_path: Path) -> None:
+def test_an_agent_that_the_gateway_does_not_serve_yet_is_named_with_the_reason(
+    run: Runner, tmp_path: Path
+) -> None:
     text = _told(run, tmp_path / "c", App("a", [mmcp(NOTE)]))
-    lacking = {one.title: one.gateway_needs for one in load_reach().agents if one.gateway_needs is not None}
-    rows = [re.split(r"  +", line.strip()) for line in _part(text, "What is lost") if "not yet" in line]
-    assert rows == [[title, f"nothing dropped; not yet: {needs}"] for title, needs in lacking.items()]
+    missing = {one.title: one.gateway_missing for one in load_reach().agents if one.gateway_missing}
+    assert missing == {"MCP client": "droidgate has no MCP server yet; a later version adds one"}
+    for title, reason in missing.items():
+        assert f"  {title}: reaches nothing through the gateway, because {reason}\n" in text
+        assert text.count(title) == 3, "in both tables of reach and in the line, and not among the losses"
     document = json.loads(run("coverage", tmp_path / "c", "--json").out)
-    assert lacking == {
-        one["title"]: one["gateway_needs"] for one in document["report"]["agents"] if one["gateway_needs"]
+    assert missing == {
+        one["title"]: one["gateway_missing"] for one in document["report"]["agents"] if one["gateway_missing"]
     }
 
 
-def test_nobody_lacks_the_gateway_who_reaches_nothing_through_it(run: Runner, tmp_path: Path) -> None:
-    assert "not yet" not in _told(run, tmp_path / "c", App("a", [tool_list(NOTE)]), App("s"))
+def test_where_nothing_is_declared_nothing_is_said_of_the_gateway(run: Runner, tmp_path: Path) -> None:
+    assert "through the gateway" not in _told(run, tmp_path / "c", App("s"))
+
+
+def test_access_rules_that_a_target_does_not_enforce_are_counted_below_the_costs(
+    run: Runner, tmp_path: Path
+) -> None:
+    tools = [Tool("open", unenforced=2), Tool("close", unenforced=1), Tool("wipe")]
+    text = _told(run, tmp_path / "c", App("a", [mobile_mcp(*tools)]))
+    (line,) = [one for one in text.splitlines() if "does not enforce" in one]
+    assert line.strip().startswith("security: ")
+    (header,) = [one for one in text.splitlines() if "FROM" in one and "TO " in one]
+    assert int(line.split()[1]) == 2 * header.count("TO ")
+    report = json.loads(run("coverage", tmp_path / "c", "--json").out)["report"]
+    assert {one["security"] for one in report["fidelity"]} == {2}
+    assert "security" not in report["levels"]
 
 
 def test_a_version_that_is_all_that_is_lost_is_told_apart(run: Runner, tmp_path: Path) -> None:
@@ -133,7 +151,7 @@ def test_a_version_that_is_all_that_is_lost_is_told_apart(run: Runner, tmp_path:
     text = _told(run, tmp_path / "c", App("a", [mobile_mcp(*with_version, other)]))
     rows = {line.split("  ")[1]: line for line in _part(text, "What is lost")}
     assert rows["mMCP agent (activities)"].endswith("3 with parts dropped, of 2 only the version")
-    assert "nothing dropped" in rows["MCP client"]
+    assert "nothing dropped" in rows["mMCP agent (broadcasts, goose)"]
     text = _told(run, tmp_path / "all", App("a", [mobile_mcp(*with_version)]))
     assert "2 with parts dropped, of all only the version" in text
 

@@ -11,7 +11,7 @@ from droidgate.model.json_values import one_line_json
 from droidgate_mappings.taxonomy import load_taxonomy
 from synthetic_ecosystem.names import MadeCapability, Names
 
-LEVELS = ("exact", "read", "renamed", "moved", "widened", "defaulted", "dropped", "impossible")
+LEVELS = ("exact", "read", "renamed", "moved", "defaulted", "widened", "narrowed", "dropped", "impossible")
 PROTOCOLS = {
     "appfunctions": ("AppFunctions", "v2"),
     "mobile-mcp": ("Mobile-MCP", "1.0"),
@@ -204,7 +204,9 @@ class DetailsMaker:
                 component_kind="service",
                 exported=True,
                 enabled=True,
+                enabled_in=None,
                 permission=None if draw.random() < 0.5 else "android.permission.BIND_APP_FUNCTION_SERVICE",
+                protection="signature",
                 name=None,
                 description=None,
                 instructions=None,
@@ -287,13 +289,13 @@ class DetailsMaker:
 
     def _level(self, protocol: str, target: str) -> str:
         if target.startswith(f"{protocol}+"):
-            weights = (92, 0, 5, 2, 1, 0, 0, 0)
+            weights = (92, 0, 5, 2, 0, 1, 0, 0, 0)
         elif target.startswith("mcp+"):
-            weights = (55, 0, 25, 14, 4, 2, 0, 0)
+            weights = (55, 0, 25, 14, 2, 3, 1, 0, 0)
         elif target in ("appfunctions+v1", "mmcp+broadcast"):
-            weights = (2, 0, 10, 24, 14, 8, 40, 2)
+            weights = (2, 0, 10, 24, 8, 10, 4, 40, 2)
         else:
-            weights = (24, 0, 24, 28, 12, 7, 5, 0)
+            weights = (24, 0, 24, 28, 7, 10, 2, 5, 0)
         return self._draw.choices(LEVELS, weights)[0]
 
     def _cells(self, protocol: str, levels: Sequence[str], *, has_launcher: bool) -> tuple[d.ReachCell, ...]:

@@ -143,6 +143,7 @@ def _fidelity(details: d.Details) -> tuple[d.FidelityCell, ...]:
             dialect=PROTOCOLS[protocol][1],
             target=target,
             levels=tuple(counted[one] for one in LEVELS),
+            security=0 if target.startswith("appfunctions") else counted["dropped"] // 3,
         )
         for (protocol, target), counted in sorted(counts.items())
     )
@@ -234,6 +235,7 @@ def _history(details: d.Details) -> d.History:
             breaking=capabilities // 80,
             compatible=capabilities // 40,
             text_only=capabilities // 50,
+            security=3,
             unchanged=capabilities * 5 // 6,
         ),
         apps=tuple(changed),

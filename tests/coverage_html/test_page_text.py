@@ -7,7 +7,6 @@ import zlib
 from typing import Any
 
 import pytest
-from markupsafe import escape
 
 from coverage_html.made_reports import make_report
 from droidgate.coverage.document import Counted
@@ -136,10 +135,11 @@ def test_what_stands_between_backticks_is_code_and_nothing_in_it_is_markup() -> 
 def test_the_page_says_what_an_agent_lacks_and_how_many_links_there_are() -> None:
     report = make_report(60)
     page = render_page(report)
-    lacking = [one for one in report.agents if one.gateway_needs is not None]
-    assert lacking
-    for one in lacking:
-        assert page.count(f"ot yet: {escape(one.gateway_needs or '')}.") == 2
+    missing = [one for one in report.agents if one.gateway_missing is not None]
+    assert missing
+    for one in missing:
+        assert str(marked(one.gateway_missing)) in page
+        assert page.count(f"<b>{one.title}</b> reaches nothing ") == 1
     assert report.matching is not None
     links = sum(one.count for one in report.matching.kinds)
     assert f"by {links} links: " in page
@@ -168,3 +168,27 @@ def test_one_of_something_is_told_in_the_singular() -> None:
         "2 capabilities are in 1 group of one use case each, by 1 link: 1 in nearly the same words." in page
     )
     assert "1 block was full" in page
+
+
+def test_access_rules_that_a_target_does_not_enforce_are_marked_apart_from_the_share_carried() -> None:
+    report = make_report(60)
+    page = render_page(report)
+    marked_cells = [one for one in report.fidelity if one.security]
+    assert 0 < len(marked_cells) < len(report.fidelity)
+    assert page.count(' data-security="') == len(marked_cells)
+    legend = "security: the target does not enforce an access rule of some capabilities."
+    assert page.count(legend) == 1
+    closed = tuple(one.model_copy(update={"security": 0}) for one in report.fidelity)
+    without = render_page(report.model_copy(update={"fidelity": closed}))
+    assert " data-security=" not in without
+    assert legend not in without
+
+
+def test_opened_access_rules_have_a_tile_of_their_own_in_the_history() -> None:
+    report = make_report(60)
+    assert report.history is not None
+    tile = "<dt>Security</dt><dd>3</dd>"
+    assert render_page(report).count(tile) == 1
+    counts = report.history.counts.model_copy(update={"security": 0})
+    history = report.history.model_copy(update={"counts": counts})
+    assert "<dt>Security</dt>" not in render_page(report.model_copy(update={"history": history}))

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from droidgate.parsing.configured_flags import (
     both_flags,
     differing_values,
-    is_flag_set,
     resolve_flag,
     simplify_flag,
     value_for_qualifier,
@@ -29,9 +28,13 @@ def used_by(flag: bool | dict[str, bool], sdk: int) -> bool:  # noqa: FBT001 - t
     return max((one for one in folders if one[0] <= sdk), key=lambda one: one[0])[1]
 
 
+def is_set(flag: bool | dict[str, bool], sdk: int) -> bool:  # noqa: FBT001 - the flag itself
+    return flag if isinstance(flag, bool) else value_for_release(flag, sdk) is True
+
+
 @given(FLAGS)
 def test_a_device_uses_the_newest_folder_that_it_knows(flag: bool | dict[str, bool]) -> None:  # noqa: FBT001
-    assert [is_flag_set(flag, sdk) for sdk in SDKS] == [used_by(flag, sdk) for sdk in SDKS]
+    assert [is_set(flag, sdk) for sdk in SDKS] == [used_by(flag, sdk) for sdk in SDKS]
 
 
 @given(FLAGS, FLAGS)
@@ -41,7 +44,9 @@ def test_both_flags_are_set_where_each_is_set(
 ) -> None:
     both = both_flags(first, second)
     for sdk in SDKS:
-        assert is_flag_set(both, sdk) == (used_by(first, sdk) and used_by(second, sdk))
+        assert is_set(both if isinstance(both, bool) else dict(both), sdk) == (
+            used_by(first, sdk) and used_by(second, sdk)
+        )
 
 
 def test_another_qualifier_than_a_release_is_kept_and_not_chosen() -> None:

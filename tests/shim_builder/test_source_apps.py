@@ -98,25 +98,33 @@ def test_every_sample_app_can_be_called(module: str, protocol: str, capabilities
 @pytest.mark.parametrize(
     ("body", "code", "reason"),
     [
-        (mmcp(attributes='android:exported="false"'), "shim-component-closed", "it is not exported"),
+        (
+            mmcp(attributes='android:exported="false"'),
+            "shim-component-closed",
+            "is not exported",
+        ),
         (
             mmcp(attributes='android:exported="true" android:enabled="false"'),
             "shim-component-closed",
-            "its manifest disables it",
+            "its component is disabled",
         ),
         (
             mmcp(attributes='android:exported="true" android:permission="a.b.C"'),
             "shim-component-closed",
-            "its callers need the permission a.b.C",
+            "callers need the permission a.b.C, whose protection level is not known",
         ),
-        (mmcp(call="com.example.OTHER"), "shim-component-closed", "it does not declare the action"),
+        (
+            mmcp(call="com.example.OTHER"),
+            "shim-component-closed",
+            "does not declare the action",
+        ),
         (mmcp(element="service"), "shim-protocol-not-called", "calls of mMCP are made to activities"),
         (RECEIVER.format("com.example.OTHER"), "shim-component-closed", "com.example.ACTION_MMCP_INVOKE"),
         (PRE_SPEC, "shim-protocol-not-called", "the dialect pre-spec"),
         (
             SERVICE.format('android:exported="true"', "com.example.mcpdemo.COMMAND_GATEWAY"),
             "shim-component-closed",
-            "it does not declare the action mobile.mcp.SERVICE",
+            "its component does not declare the action mobile.mcp.SERVICE",
         ),
     ],
     ids=[

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from droidgate.application import Application, Component
+from droidgate.callability import find_component
 from droidgate.installed import SHIM_PACKAGE, is_shim
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place, Provider
@@ -20,7 +21,12 @@ from droidgate_mmcp.read import TOLD_WHEN_ASKED
 from droidgate_mmcp.tables import BROADCAST
 from droidgate_mmcp.tables import FORMAT_ID as MMCP
 from droidgate_mobile_mcp.constants import FORMAT_ID as MOBILE_MCP
-from droidgate_shim.builder.callability import unknown_parameters, why_function_not_called, why_not_called
+from droidgate_shim.builder.callability import (
+    call_conditions,
+    unknown_parameters,
+    why_function_not_called,
+    why_not_called,
+)
 from droidgate_shim.builder.opened_sources import PROJECT_HINT, OpenedApp, UnreadApp, open_apps
 from droidgate_shim.builder.target_digests import (
     DiscoveredTool,
@@ -290,24 +296,14 @@ class _AppReader:
         if provider.dialect == BROADCAST and provider.protocol == MMCP:
             self.providers.append(kept)
             self.findings.append(_unasked(kept))
+            self.findings.extend(call_conditions(self.opened.application, kept))
         elif kept.capabilities and self.pin(kept, component):
             self.providers.append(kept)
             self.findings.extend(unknown_parameters(kept))
+            self.findings.extend(call_conditions(self.opened.application, kept))
 
     def component_of(self, provider: Provider) -> Component | None:
-        application = self.opened.application
-        if provider.component is None:
-            return None
-        wanted = {provider.component}
-        return next(
-            (
-                one
-                for one in application.components
-                if one.kind != "application"
-                and (one.name in wanted or application.qualified_name(one) in wanted)
-            ),
-            None,
-        )
+        return find_component(self.opened.application, provider)
 
     def with_open_functions(self, provider: Provider) -> Provider:
         kept = []

@@ -19,6 +19,7 @@ from droidgate.apk.xml_rendering import render_xml
 from droidgate.apk.xml_tree import TypedValue, ValueType, XmlElement
 from droidgate.application import (
     COMPONENT_TAGS,
+    DEFAULT_PROTECTION,
     Application,
     Component,
     ComponentKind,
@@ -52,7 +53,8 @@ def read_application(apk: Apk) -> Application:
         BudgetError: it would take more than the APK's budget allows.
     """
     resources = ApkResources(apk)
-    components = tuple(_ManifestReader(apk).read())
+    reader = _ManifestReader(apk)
+    components = tuple(reader.read())
     whole = components[0]
     return Application(
         package=apk.package,
@@ -68,6 +70,7 @@ def read_application(apk: Apk) -> Application:
         minimum_sdk=apk.minimum_sdk,
         target_sdk=apk.target_sdk,
         signers=apk.signer_digests(),
+        permissions=dict(reader.permissions()),
     )
 
 
@@ -92,6 +95,19 @@ class _ManifestReader:
                 kind = COMPONENT_TAGS.get(child.tag)
                 if kind is not None and child.namespace is None:
                     yield self._component(child, kind, path)
+
+    def permissions(self) -> Iterator[tuple[str, str]]:
+        """Yield the permissions that base and splits declare, with their protection levels."""
+        for part in self._apk.parts:
+            for element in part.manifest.child_elements("permission"):
+                given = _framework_attributes(element)
+                name, level = self._text(given, "name"), given.get("protectionLevel")
+                if name:
+                    yield name, DEFAULT_PROTECTION if level is None else self._level(level)
+
+    def _level(self, value: TypedValue) -> str:
+        words = _in_words("protectionLevel", value)
+        return words or value_text(value, self._apk.name_of) or str(value.data)
 
     def _component(self, element: XmlElement, kind: ComponentKind, path: str) -> Component:
         given = _framework_attributes(element)

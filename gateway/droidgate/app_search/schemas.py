@@ -37,12 +37,14 @@ class AppSearchSchema:
         duplicates: `(type, property)` that the file declares again; the first declaration counts.
         lines: Line of each type's declaration.
         attributes: Type -> property -> the attributes of its element as written, without its name.
+        unread: What Android does not read of the file, in a few words, and its line.
     """
 
     types: SchemaTypes
     duplicates: tuple[tuple[str, str], ...] = ()
     lines: Mapping[str, int | None] = field(default_factory=dict)
     attributes: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
+    unread: tuple[tuple[str, int | None], ...] = ()
 
     def for_release(self, release: Release) -> AppSearchSchema:
         """Return the schema in force on a release: 17 sets some of the platform's own properties."""
@@ -101,6 +103,7 @@ class _SchemaReader:
         self._types: dict[str, dict[str, SchemaProperty]] = {}
         self._lines: dict[str, int | None] = {}
         self._duplicates: list[tuple[str, str]] = []
+        self._unread: list[tuple[str, int | None]] = []
         self._nested: dict[str, int | None] = {}
         self._open: str | None = None
         self._properties: dict[str, SchemaProperty] = {}
@@ -121,9 +124,13 @@ class _SchemaReader:
             message = f"the schema has more than {self._limits.schema_types} document types"
             raise IndexerError("too-many-types", message, line=event.line)
         name = event.attributes.get("name")
-        if name is not None:
-            self._open, self._properties, self._attributes[name] = name, {}, {}
-            self._lines[name] = event.line
+        if name is None:
+            self._unread.append(("a document type without a name", event.line))
+            return
+        if name in self._types:
+            self._unread.append((f"an earlier declaration of the type {name}", self._lines[name]))
+        self._open, self._properties, self._attributes[name] = name, {}, {}
+        self._lines[name] = event.line
 
     def _add_property(self, type_name: str, event: Event) -> None:
         name = event.attributes.get("name")
@@ -132,10 +139,12 @@ class _SchemaReader:
             raise IndexerError("bad-property-name", message, line=event.line, name=name)
         word = event.attributes.get("type")
         if word is None:
+            self._unread.append((f"the property {name} of {type_name}, which has no type,", event.line))
             return
         read = self._read_property(name, word, event)
         if name in self._properties:
             self._duplicates.append((type_name, name))
+            self._unread.append((f"the duplicate property {name} of {type_name}", event.line))
             return
         self._properties[name] = read
         attributes = {key: value for key, value in event.attributes.items() if key != "name"}
@@ -168,7 +177,9 @@ class _SchemaReader:
                 message = f"the schema uses the type {name} and does not declare it"
                 raise IndexerError("undefined-type", message, line=line, name=name)
         attributes = {name: self._attributes[name] for name in self._types}
-        return AppSearchSchema(self._types, tuple(self._duplicates), self._lines, attributes)
+        return AppSearchSchema(
+            self._types, tuple(self._duplicates), self._lines, attributes, tuple(self._unread)
+        )
 
 
 def _check_string_indexing(event: Event, cardinality: Cardinality) -> None:

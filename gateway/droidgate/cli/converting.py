@@ -20,24 +20,34 @@ from droidgate.cli.documents import (
     WrittenFile,
 )
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.grouping import count_levels, counted, findings_table
+from droidgate.cli.grouping import (
+    count_levels,
+    counted,
+    findings_table,
+    security_blocks,
+    security_page,
+)
 from droidgate.cli.json_output import json_text, json_value, print_json
 from droidgate.cli.options import CrossingThreshold
 from droidgate.cli.output_folder import Status, check_output_name, path_below, write_files
 from droidgate.cli.pages import Block, Heading, Line, show
-from droidgate.cli.reading import Output, Read, read_all
+from droidgate.cli.reading import Output, Read, read_all, tell_problem
 from droidgate.cli.safe_text import one_line, visible
 from droidgate.cli.sarif import sarif_log
 from droidgate.cli.summaries import dialect_name, provider_name
 from droidgate.formats import Artifact, find_format
 from droidgate.model.capability import Provider
-from droidgate.model.errors import InputError, UsageError
-from droidgate.model.findings import Finding, Level, at_least
+from droidgate.model.errors import InputError, UsageError, WriteError
+from droidgate.model.findings import Finding, Level, at_least, finding_code
 from droidgate.model.names import NameRule, map_names
-from droidgate.translate import Translation, translate
+from droidgate.translate import FailedTranslation, Translation, translate_each
 
 FIDELITY_FILE: Final = "fidelity.json"
 NAMES_FILE: Final = "names.json"
+
+PROVIDER_NOT_WRITTEN: Final = finding_code(
+    "provider-not-written", "The target cannot hold a provider; the other providers are written", __name__
+)
 
 _FOLDER_RULE: Final = NameRule(allowed="[a-z0-9._-]", first="[a-z0-9]", max_length=80)
 _STANDARD_OUTPUT: Final = Path("-")
@@ -59,7 +69,8 @@ class Converted:
     """What a conversion made.
 
     Attributes:
-        translations: One for each provider.
+        translations: One for each provider that was written.
+        failures: The providers that could not be written; each error names its provider.
         artifacts: The files of each, with their paths below the output folder.
         fidelity: The fidelity report.
         names: The name map.
@@ -69,6 +80,12 @@ class Converted:
     artifacts: tuple[tuple[tuple[str, Artifact], ...], ...]
     fidelity: FidelityDocument
     names: NamesDocument
+    failures: tuple[FailedTranslation, ...] = ()
+
+    def findings(self) -> list[Finding]:
+        """Return the findings of every provider, also of those that could not be written."""
+        written = [finding for one in self.translations for finding in one.writing.findings]
+        return [*written, *map(_not_written, self.failures)]
 
 
 def convert_sources(
@@ -81,17 +98,30 @@ def convert_sources(
         message = "nothing in it declares a capability"
         raise InputError(message, place=" ".join(spelled), hint="See what is in it with `droidgate inspect`")
     converted = convert(read, conversion.target)
+    for failure in converted.failures:
+        tell_problem(failure.error)
+    if not converted.translations:
+        message = f"none of the {len(converted.failures)} providers can be written"
+        raise WriteError(
+            message, place=" ".join(spelled), hint="Each provider is named above, with the reason"
+        )
     if conversion.out == _STANDARD_OUTPUT:
-        _print_artifact(converted, output)
+        _print_artifact(read, converted, output)
     else:
         statuses = write_conversion(converted, conversion.out, force=conversion.force)
         _report(read, converted, statuses, output)
-    findings = [finding for one in converted.translations for finding in one.writing.findings]
-    return ExitCode.FINDINGS if reaches(findings, fail_on) else ExitCode.OK
+    if converted.failures:
+        return ExitCode.INPUT
+    return ExitCode.FINDINGS if reaches(all_findings(read, converted), fail_on) else ExitCode.OK
+
+
+def all_findings(read: Read, converted: Converted) -> list[Finding]:
+    """Return the findings of reading and writing, which count alike for `--fail-on`."""
+    return [*read.findings, *converted.findings()]
 
 
 def reaches(findings: Sequence[Finding], threshold: CrossingThreshold | None) -> bool:
-    """Tell whether a finding reaches a threshold."""
+    """Return whether a finding reaches a threshold."""
     return threshold is not None and any(at_least(one.level, Level(threshold.value)) for one in findings)
 
 
@@ -100,27 +130,53 @@ def convert(read: Read, target: str) -> Converted:
 
     Raises:
         UsageError: an unknown target, or one that is only read.
-        WriteError: a provider cannot be written.
+        WriteError: the only provider cannot be written; of several, the others are written.
     """
     target_format, dialect = find_format(target)
-    translations = translate(read.providers, target_format, dialect)
-    folders = folder_names([one.source for one in translations])
+    outcomes = translate_each(read.providers, target_format, dialect)
+    failed = [one for one in outcomes if isinstance(one, FailedTranslation)]
+    if failed and len(outcomes) == 1:
+        raise failed[0].error
+    failures = tuple(map(_named, failed))
+    named = zip(outcomes, folder_names([one.source for one in outcomes]), strict=True)
+    written = [(one, folder) for one, folder in named if isinstance(one, Translation)]
+    translations = tuple(one for one, _ in written)
     placed = tuple(
         tuple(
             (f"{folder}/{artifact.path}" if folder else artifact.path, artifact)
             for artifact in one.writing.artifacts
         )
-        for one, folder in zip(translations, folders, strict=True)
+        for one, folder in written
     )
     goal = Target(format=target_format.id, dialect=dialect.id)
     fidelity = FidelityDocument(
         target=goal,
         reading=read.findings,
-        problems=Problem.all_of(read.problems),
+        problems=Problem.all_of([*read.problems, *(one.error for one in failures)]),
         crossings=tuple(_crossing(one, files) for one, files in zip(translations, placed, strict=True)),
     )
     maps = tuple(NameMap(source=_origin(one.source), names=one.writing.names) for one in translations)
-    return Converted(translations, placed, fidelity, NamesDocument(target=goal, providers=maps))
+    names = NamesDocument(target=goal, providers=maps)
+    return Converted(translations, placed, fidelity, names, failures)
+
+
+def _named(failure: FailedTranslation) -> FailedTranslation:
+    """Return a failure whose error names its provider."""
+    error, source = failure.error, failure.source
+    place = error.place or (str(source.source) if source.source is not None else None)
+    message = f"{provider_name(source)} cannot be written: {error.message}"
+    return FailedTranslation(source, WriteError(message, place=place, hint=error.hint))
+
+
+def _not_written(failure: FailedTranslation) -> Finding:
+    return Finding(
+        code=PROVIDER_NOT_WRITTEN,
+        level=Level.IMPOSSIBLE,
+        pointer="",
+        message=failure.error.message,
+        hint=failure.error.hint,
+        source=failure.source.source,
+    )
 
 
 def folder_names(providers: Sequence[Provider]) -> list[str]:
@@ -167,14 +223,14 @@ def _names_a_file(out: Path, artifacts: Sequence[tuple[str, Artifact]]) -> bool:
     return not out.is_dir() and (out.is_file() or out.suffix in suffixes - {""})
 
 
-def _print_artifact(converted: Converted, output: Output) -> None:
+def _print_artifact(read: Read, converted: Converted, output: Output) -> None:
     artifacts = [pair for files in converted.artifacts for pair in files]
     if output is not Output.TEXT:
         message = "standard output takes the artifact, so it cannot take the report"
         raise UsageError(message, hint="Write into a folder with -o OUT")
     check_output_name(_STANDARD_OUTPUT, len(artifacts))
     _print_file(artifacts[0][1].text)
-    show(conversion_page(converted), sys.stderr)
+    show(conversion_page(converted, read.findings), sys.stderr)
 
 
 def _print_file(text: str) -> None:
@@ -189,27 +245,38 @@ def _report(read: Read, converted: Converted, statuses: dict[Path, Status], outp
     if output is Output.JSON:
         print_json(converted.fidelity)
     elif output is Output.SARIF:
-        crossing = [finding for one in converted.translations for finding in one.writing.findings]
-        print_json(sarif_log([*read.findings, *crossing]))
+        print_json(sarif_log(all_findings(read, converted)))
     else:
         show([*conversion_page(converted, read.findings), *_files_page(statuses)])
 
 
 def conversion_page(converted: Converted, reading: Sequence[Finding] = ()) -> list[Block]:
     """Return what `convert` shows of a conversion's cost."""
-    blocks: list[Block] = []
+    blocks = security_page([line for one in converted.translations for line in _security_of(one)])
     if reading:
         blocks += [Heading("Remarks of the readers"), *findings_table(reading, places=True), Line()]
     for one in converted.translations:
         writing = one.writing
         name = provider_name(one.source)
         blocks.append(Heading(f"{name}  {dialect_name(one.source)} -> {dialect_name(writing.provider)}"))
-        subjects = [capability.id for capability in one.source.capabilities]
-        blocks += findings_table(writing.findings, subjects) or [Line("nothing is lost", 1)]
-        blocks.append(Line())
-    every = [finding for one in converted.translations for finding in one.writing.findings]
+        table = findings_table(writing.findings, _subjects_of(one))
+        if not writing.findings:
+            table = [Line("nothing is lost", 1)]
+        elif not table:
+            table = [Line("nothing else is lost", 1)]
+        blocks += [*table, Line()]
+    every = [finding for finding in reading if at_least(finding.level, Level.RENAMED)]
+    every += converted.findings()
     blocks.append(Line(f"findings: {counted(count_levels(every)) or 'none'}"))
     return blocks
+
+
+def _security_of(one: Translation) -> list[Block]:
+    return security_blocks(one.writing.findings, _subjects_of(one), provider=provider_name(one.source))
+
+
+def _subjects_of(one: Translation) -> list[str]:
+    return [capability.id for capability in one.source.capabilities]
 
 
 def _files_page(statuses: dict[Path, Status]) -> list[Block]:

@@ -11,7 +11,6 @@ from droidgate.cli.pages import Block, Heading, Line, Table
 from droidgate.cli.safe_text import one_line
 from droidgate.coverage.document import (
     REACHES,
-    AgentFacts,
     AgentReach,
     AppTypeCoverage,
     ChangeCounts,
@@ -136,7 +135,7 @@ def _reach(report: Report) -> list[Block]:
     ]
     by_app = [(agents[one.agent].title, *map(_count, one.apps)) for one in report.reach]
     losses = [
-        (agents[one.agent].title, _loss(one, agents[one.agent]))
+        (agents[one.agent].title, _loss(one))
         for one in report.reach
         if one.capabilities[REACHES.index("gateway")]
     ]
@@ -144,17 +143,24 @@ def _reach(report: Report) -> list[Block]:
     if losses:
         told = Table(("AGENT", "THROUGH THE GATEWAY"), losses, is_told=True)
         blocks += [Line(), Heading("What is lost on the way through the gateway"), told]
+    missing = [
+        Line(f"{one.title}: reaches nothing through the gateway, because {one.gateway_missing}", 1)
+        for one in report.agents
+        if one.gateway_missing is not None and total
+    ]
+    if missing:
+        blocks += [Line(), *missing]
     return [*blocks, Line(), Heading("Who reaches which apps, at best"), Table(columns, by_app)]
 
 
-def _loss(reach: AgentReach, agent: AgentFacts) -> str:
-    """Return what an agent loses through the gateway, and what it lacks to use it."""
+def _loss(reach: AgentReach) -> str:
+    """Return what an agent loses through the gateway."""
     lossy = sum(level.count for level in reach.levels if level.name == _DROPPED)
     told = f"{lossy:,} with parts dropped" if lossy else "nothing dropped"
     if reach.version_alone:
         whose = "all" if reach.version_alone == lossy else f"{reach.version_alone:,}"
         told += f", of {whose} only the version"
-    return told if agent.gateway_needs is None else f"{told}; not yet: {agent.gateway_needs}"
+    return told
 
 
 def _fidelity(report: Report) -> list[Block]:
@@ -168,6 +174,7 @@ def _fidelity(report: Report) -> list[Block]:
             held[:] = map(sum, zip(held, cell.levels, strict=True))
     if not sums:
         return []
+    unenforced = sum(cell.security for cell in report.fidelity if cell.target in shown)
     rows = [
         (protocol, *(_kept(report, by_target.get(target, ())) for target in shown))
         for protocol, by_target in sums.items()
@@ -175,7 +182,13 @@ def _fidelity(report: Report) -> list[Block]:
     return [
         Heading("What a crossing costs: % exact / changed / dropped or impossible"),
         Table(("FROM", *(f"TO {one}" for one in shown.values())), rows),
+        *([Line(_unenforced_line(unenforced), 1)] if unenforced else []),
     ]
+
+
+def _unenforced_line(count: int) -> str:
+    noun = "conversion of a capability drops" if count == 1 else "conversions of a capability drop"
+    return f"security: {count:,} {noun} an access rule that the target does not enforce"
 
 
 def _kept(report: Report, counts: Sequence[int]) -> str:
@@ -335,10 +348,12 @@ def _changes(counts: ChangeCounts) -> str:
     apps = f"apps: {counts.apps_added:,} came, {counts.apps_removed:,} went, {counts.apps_changed:,} changed"
     if counts.apps_resigned:
         apps += f", {counts.apps_resigned:,} signed by somebody else"
+    opened = _counted(counts.security, "access rule accepts", "access rules accept")
+    security = f"; security: {opened} other callers" if counts.security else ""
     return (
         f"{apps}; capabilities: {counts.capabilities_added:,} came, {counts.capabilities_removed:,} went, "
         f"{counts.capabilities_changed:,} changed, {counts.unchanged:,} as before; "
-        f"{_counted(counts.breaking, 'capability breaks', 'capabilities break')} callers"
+        f"{_counted(counts.breaking, 'capability breaks', 'capabilities break')} callers{security}"
     )
 
 

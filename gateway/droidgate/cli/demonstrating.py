@@ -18,7 +18,7 @@ from droidgate.cli.demonstration_calls import AGENT, DemonstrationCalls
 from droidgate.cli.demonstration_phone import DemonstrationPhone, demonstration_phone
 from droidgate.cli.discovering import counts_line, discovery_page
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.grouping import count_levels, counted, findings_table
+from droidgate.cli.grouping import count_levels, counted, findings_table, security_blocks, security_page
 from droidgate.cli.listing_formats import can_write, matrix_page
 from droidgate.cli.matrix import make_matrix
 from droidgate.cli.pages import Heading, Line, show
@@ -120,7 +120,8 @@ class _Demonstration:
         subjects = [capability.id for capability in provider.capabilities]
         crossing = f"{dialect_name(provider)} -> {dialect_name(one.writing.provider)}"
         show([Line(f"{provider_name(provider)}  {crossing}: {summary}")])
-        show(findings_table(one.writing.findings, subjects))
+        security = security_page(security_blocks(one.writing.findings, subjects))
+        show([*security, *findings_table(one.writing.findings, subjects)])
         if not is_same:
             self.problems.append(f"what was written into {place.name} reads back as something else")
 

@@ -31,7 +31,11 @@ def _diff(
     as_json: AsJson = False,
     json_schema: JsonSchema = False,
 ) -> int:
-    """Tell what changed between two versions, and whether it breaks callers."""
+    """Report what changed between two versions, and whether it breaks callers.
+
+    An access rule that refuses callers is `breaking`; one that accepts other callers is `security`, comes
+    first and reaches every threshold. A replaced permission is both.
+    """
     del json_schema
     from droidgate.cli.diffing import diff_sources
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from droidgate.cli.documents import DiffDocument, Problem
 from droidgate.cli.exit_codes import ExitCode
@@ -23,6 +24,8 @@ from droidgate.compare import (
 )
 from droidgate.model.capability import CapabilitySet
 from droidgate.model.errors import UsageError
+
+_OPENED_HINT: Final = "hint: check that these callers may call it, or restore the rule"
 
 
 def diff_sources(
@@ -63,6 +66,9 @@ def diff_sources(
 def diff_page(comparison: Comparison) -> list[Block]:
     """Return what `diff` shows."""
     blocks: list[Block] = []
+    opened = [line for provider in comparison.providers for line in _opened_lines(provider)]
+    if opened:
+        blocks += [Heading("Security: access rules that accept other callers now"), *opened, Line()]
     for provider in comparison.providers:
         blocks += [*_provider_page(provider), Line()]
     count = comparison.unchanged_capabilities
@@ -78,10 +84,28 @@ def count_weights(changes: Iterable[Change]) -> dict[str, int]:
     return {weight.value: weights.count(weight) for weight in reversed(WEIGHTS) if weight in weights}
 
 
-def _provider_page(provider: ProviderComparison) -> list[Block]:
+def _opened_lines(provider: ProviderComparison) -> Iterator[Line]:
+    """Yield each security change by itself."""
+    for subject, changes in _subjects_of(provider):
+        for change in changes:
+            if change.weight is Weight.SECURITY:
+                where = f"{one_line(subject)} {_shortened(change.new_pointer, subject)}".strip()
+                yield Line(f"{_name_of(provider)}  {where}: {change.code}", 1)
+                yield Line(one_line(change.message), 2)
+                yield Line(_OPENED_HINT, 2)
+
+
+def _subjects_of(provider: ProviderComparison) -> list[tuple[str, Sequence[Change]]]:
+    return [("", provider.changes), *((one.id, one.changes) for one in provider.capabilities)]
+
+
+def _name_of(provider: ProviderComparison) -> str:
     name = "/".join(part for part in (provider.package, provider.component) if part is not None)
-    heading = Heading(f"{one_line(name) or '(no name)'}  {one_line(provider.protocol)}: {provider.status}")
-    subjects = [("", provider.changes), *((one.id, one.changes) for one in provider.capabilities)]
+    return one_line(name) or "(no name)"
+
+
+def _provider_page(provider: ProviderComparison) -> list[Block]:
+    heading = Heading(f"{_name_of(provider)}  {one_line(provider.protocol)}: {provider.status}")
     rows = [
         (
             change.weight.value,
@@ -90,9 +114,12 @@ def _provider_page(provider: ProviderComparison) -> list[Block]:
             _shortened(change.new_pointer if change.new_pointer is not None else change.old_pointer, subject),
             one_line(change.message),
         )
-        for subject, changes in subjects
+        for subject, changes in _subjects_of(provider)
         for change in sorted(changes, key=lambda one: -WEIGHTS.index(one.weight))
+        if change.weight is not Weight.SECURITY
     ]
+    if not rows:
+        return [heading, Line("nothing else changed", 1)]
     return [heading, Table(("WEIGHT", "CAPABILITY", "CODE", "WHERE", "MESSAGE"), rows, is_told=True)]
 
 

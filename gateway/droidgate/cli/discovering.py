@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
+from droidgate.callability import (
+    REPORTED_AS_DISABLED,
+    SHIM,
+    Verdict,
+    interface_of,
+    provider_verdict,
+    verdict_of,
+)
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.grouping import findings_table
 from droidgate.cli.pages import Block, Heading, Line, Table, show, tell
@@ -47,8 +56,36 @@ def discover(
     return ExitCode.INPUT if nothing_was_read else ExitCode.OK
 
 
+@dataclass(frozen=True, slots=True)
+class Callability:
+    """Whether a provider's capabilities can be called from here: by a shim, or by the shell.
+
+    Attributes:
+        verdict: On the component.
+        closed: The capabilities that cannot be called, with the reason of each.
+        routes: How it could be called; a route to a closed component is not ready.
+    """
+
+    verdict: Verdict
+    closed: tuple[tuple[str, str], ...]
+    routes: tuple[CallRoute, ...]
+
+
+def callability_of(provider: Provider, app: InstalledApp, phone: PhoneReading) -> Callability:
+    """Return whether and how a provider could be called, by the rule of `droidgate.callability`."""
+    verdict = provider_verdict(provider, app.application, SHIM, phone.facts.sdk)
+    interface = interface_of(provider)
+    verdicts = [(one.id, verdict_of(one, interface).closed_because) for one in provider.capabilities]
+    closed = tuple((capability, reason) for capability, reason in verdicts if reason is not None)
+    reason = verdict.closed_because
+    routes = routes_of(provider, phone)
+    if reason is not None:
+        routes = tuple(replace(one, ready=False, needs=(*one.needs, reason)) for one in routes)
+    return Callability(verdict, closed, routes)
+
+
 def routes_of(provider: Provider, phone: PhoneReading) -> tuple[CallRoute, ...]:
-    """Return how a provider could be called; nothing where its format does not say."""
+    """Return how a provider of an open component could be called; nothing where its format does not say."""
     one = _format_of(provider)
     return one.call_routes(provider, phone.facts) if one is not None and one.call_routes is not None else ()
 
@@ -90,14 +127,14 @@ def discovery_page(phone: PhoneReading) -> list[Block]:
 
 def _rows(app: InstalledApp, phone: PhoneReading) -> Iterator[tuple[str, ...]]:
     for provider in app.providers:
-        routes = routes_of(provider, phone)
+        callability = callability_of(provider, app, phone)
         yield (
             one_line(app.package),
             one_line(_component(provider, app)),
             dialect_name(provider),
-            _count(provider),
-            ", ".join(f"{one.title}{'' if one.ready else ' (not yet)'}" for one in routes) or "-",
-            one_line(_missing(routes, finder_of(provider))),
+            _count(provider, callability),
+            _called_by(callability),
+            one_line(_missing(callability, finder_of(provider))),
         )
 
 
@@ -105,16 +142,34 @@ def _component(provider: Provider, app: InstalledApp) -> str:
     return (provider.component or "-").removeprefix(app.package)
 
 
-def _count(provider: Provider) -> str:
+def _called_by(callability: Callability) -> str:
+    if callability.verdict.closed_because is not None:
+        return "not callable"
+    titles = (f"{one.title}{'' if one.ready else ' (not yet)'}" for one in callability.routes)
+    return ", ".join(titles) or "-"
+
+
+def _count(provider: Provider, callability: Callability) -> str:
     if finder_of(provider) is not None:
         return "not known"
     count = len(provider.capabilities)
     disabled = sum(one.state is not None and one.state.enabled is False for one in provider.capabilities)
-    return f"{count} ({disabled} disabled)" if disabled else str(count)
+    others = len(callability.closed) - disabled
+    notes = [f"{disabled} disabled"] if disabled else []
+    notes += [f"{others} not callable"] if others else []
+    return f"{count} ({', '.join(notes)})" if notes else str(count)
 
 
-def _missing(routes: Sequence[CallRoute], finder: str | None) -> str:
-    needs = "; ".join(need for one in routes for need in one.needs)
+def _missing(callability: Callability, finder: str | None) -> str:
+    reason = callability.verdict.closed_because
+    if reason is not None:
+        return reason
+    listed = [need for one in callability.routes for need in one.needs]
+    listed += callability.verdict.conditions
+    listed += [
+        f"{capability}: {why}" for capability, why in callability.closed if why != REPORTED_AS_DISABLED
+    ]
+    needs = "; ".join(listed)
     if finder is None:
         return needs or "-"
     return f"its tools. {finder}" + (f". To call them: {needs}" if needs else "")
@@ -143,6 +198,7 @@ def counts_line(phone: PhoneReading) -> str:
 
 def _print_document(phone: PhoneReading, problems: Sequence[InputError]) -> None:
     from droidgate.cli.documents import (
+        ClosedCapability,
         DiscoverDocument,
         DiscoveredApp,
         DiscoveredProvider,
@@ -151,15 +207,21 @@ def _print_document(phone: PhoneReading, problems: Sequence[InputError]) -> None
     )
     from droidgate.cli.json_output import print_json
 
-    def provider_record(provider: Provider) -> DiscoveredProvider:
+    def provider_record(provider: Provider, app: InstalledApp) -> DiscoveredProvider:
+        callability = callability_of(provider, app, phone)
         routes = tuple(
             RouteRecord(id=one.id, title=one.title, ready=one.ready, needs=one.needs)
-            for one in routes_of(provider, phone)
+            for one in callability.routes
         )
         return DiscoveredProvider(
             provider=provider,
             digest=provider.content_digest(),
             routes=routes,
+            not_callable_because=callability.verdict.closed_because,
+            conditions=callability.verdict.conditions,
+            closed_capabilities=tuple(
+                ClosedCapability(id=capability, reason=reason) for capability, reason in callability.closed
+            ),
             found_by=finder_of(provider),
         )
 
@@ -167,7 +229,7 @@ def _print_document(phone: PhoneReading, problems: Sequence[InputError]) -> None
         DiscoveredApp(
             package=app.package,
             version_code=app.version_code,
-            providers=tuple(map(provider_record, app.providers)),
+            providers=tuple(provider_record(one, app) for one in app.providers),
             findings=app.findings,
         )
         for app in phone.apps

@@ -16,7 +16,7 @@ from pydantic import Field
 from droidgate.cli.json_output import Document
 from droidgate.compare import Comparison, Weight
 from droidgate.model.capability import Provider
-from droidgate.model.errors import InputError
+from droidgate.model.errors import DroidgateError
 from droidgate.model.findings import Finding
 from droidgate.model.names import NameEntry
 from droidgate_mappings.capacity import Capacity
@@ -25,14 +25,14 @@ VERSION: Final = version("droidgate")
 
 
 class Problem(Document):
-    """Something below a source that could not be read; the rest was."""
+    """Something that could not be read or written; the rest was."""
 
     message: str
     place: str | None
     hint: str | None
 
     @classmethod
-    def all_of(cls, errors: Iterable[InputError]) -> tuple[Problem, ...]:
+    def all_of(cls, errors: Iterable[DroidgateError]) -> tuple[Problem, ...]:
         """Return errors as parts of a document."""
         return tuple(cls(message=one.message, place=one.place, hint=one.hint) for one in errors)
 
@@ -97,8 +97,8 @@ class FidelityDocument(Document):
 
     Attributes:
         reading: What the readers had to bend.
-        problems: What could not be read.
-        crossings: One for each provider.
+        problems: What could not be read, and the providers that could not be written.
+        crossings: One for each provider that was written.
     """
 
     schema_id: Literal["droidgate.fidelity/1"] = Field(default="droidgate.fidelity/1", alias="schema")
@@ -143,7 +143,7 @@ class MigrationDocument(Document):
         problems: What could not be read.
         crossings: What became of the provider.
         changes: The files that are changed or made; empty where all is there already.
-        notes: What its author has to do besides.
+        notes: What its author has to do besides; each access rule that nothing enforces comes first.
     """
 
     schema_id: Literal["droidgate.migration/1"] = Field(default="droidgate.migration/1", alias="schema")
@@ -194,19 +194,32 @@ class RouteRecord(Document):
     needs: tuple[str, ...]
 
 
+class ClosedCapability(Document):
+    """A capability that cannot be called, and why."""
+
+    id: str
+    reason: str
+
+
 class DiscoveredProvider(Document):
     """A provider on a phone.
 
     Attributes:
         provider: What it declares; capabilities have their state on the phone.
         digest: Digest of the declaration.
-        routes: How it could be called.
+        routes: How it could be called; none is ready where the component is closed.
+        not_callable_because: Why no app can call the component, None where one can.
+        conditions: What has to be so before it can be called.
+        closed_capabilities: Its capabilities that cannot be called although the component is open.
         found_by: What would find its capabilities, where the app's files do not tell them.
     """
 
     provider: Provider
     digest: str
     routes: tuple[RouteRecord, ...]
+    not_callable_because: str | None
+    conditions: tuple[str, ...]
+    closed_capabilities: tuple[ClosedCapability, ...]
     found_by: str | None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.cli.pages import Block, Table
+from droidgate.cli.pages import Block, Heading, Line, Table
 from droidgate.cli.safe_text import one_line
 from droidgate.model.findings import CROSSING_LEVELS, LINT_LEVELS, Finding, Level
 
@@ -58,7 +58,8 @@ class FindingGroup:
 def group_findings(findings: Iterable[Finding], subjects: Sequence[str] = ()) -> list[FindingGroup]:
     """Group findings by code and capability, gravest first, else in their order.
 
-    What several capabilities have in common, at the same place inside of each, is one group.
+    What several capabilities have in common, at the same place inside of each, is one group. Security
+    findings are never grouped (`security_blocks`), so they are left out.
 
     Args:
         findings: The findings; their pointers address capabilities by position.
@@ -66,6 +67,8 @@ def group_findings(findings: Iterable[Finding], subjects: Sequence[str] = ()) ->
     """
     leaves: dict[tuple[int, str, str, Level], list[Finding]] = {}
     for one in findings:
+        if one.level is Level.SECURITY:
+            continue
         position = _position(one.pointer, len(subjects))
         field = "" if position >= 0 else one.pointer.split("/")[1:2]
         leaves.setdefault((position, "".join(field), one.code, one.level), []).append(one)
@@ -136,10 +139,45 @@ def counted(counts: Mapping[str, int]) -> str:
     )
 
 
+def security_blocks(
+    findings: Iterable[Finding], subjects: Sequence[str] = (), *, provider: str | None = None
+) -> list[Block]:
+    """Return each security finding by itself, with its message and hint; nothing where there are none.
+
+    Args:
+        findings: The findings; those of other levels are left out.
+        subjects: The capabilities' ids.
+        provider: The provider's name, where the page has several.
+    """
+    blocks: list[Block] = []
+    for one in findings:
+        if one.level is not Level.SECURITY:
+            continue
+        where = security_place(one, subjects)
+        named = f"{one_line(provider)}  " if provider is not None else ""
+        blocks += [Line(f"{named}{where}: {one.code}", 1), Line(one_line(one.message), 2)]
+        if one.hint is not None:
+            blocks.append(Line(f"hint: {one_line(one.hint)}", 2))
+    return blocks
+
+
+def security_page(blocks: Sequence[Block]) -> list[Block]:
+    """Return security findings under their heading, nothing where there are none."""
+    return [Heading("Security: access rules that nothing enforces"), *blocks, Line()] if blocks else []
+
+
+def security_place(finding: Finding, subjects: Sequence[str]) -> str:
+    """Return the capability that a finding is about, and the pointer below it."""
+    position = _position(finding.pointer, len(subjects))
+    if position < 0:
+        return one_line(finding.pointer) or "/"
+    return one_line(f"{subjects[position]} {'/'.join(['', *finding.pointer.split('/')[3:]])}")
+
+
 def findings_table(
     findings: Iterable[Finding], subjects: Sequence[str] = (), *, places: bool = False
 ) -> list[Block]:
-    """Return the table of grouped findings, nothing where there are none.
+    """Return the table of grouped findings without security findings, nothing where there are none.
 
     Args:
         findings: The findings.

@@ -12,13 +12,7 @@ from droidgate.fit.structure import blank_type
 from droidgate.formats import Format
 from droidgate.model.findings import Level
 from droidgate.model.types import TYPE_KINDS
-from droidgate_mappings.capacity import (
-    AccessField,
-    CapabilityField,
-    Capacity,
-    Constraint,
-    ProviderField,
-)
+from droidgate_mappings.capacity import AccessField, CapabilityField, Capacity, Constraint, ProviderField
 
 _CONSTRAINED: Final[dict[str, tuple[str, ...]]] = {
     "enum": ("string", "int32", "int64", "float", "double", "boolean"),
@@ -114,6 +108,15 @@ def _capability_field(name: CapabilityField) -> Callable[[Capacity], MatrixCell]
         if name in capacity.capability_fields:
             return _cell("yes", "required") if name in capacity.capability_defaults else _YES
         return _in_text(capacity, Level.MOVED) if name == "effects" else _cell(Level.DROPPED)
+
+    return judge
+
+
+def _access(name: AccessField) -> Callable[[Capacity], MatrixCell]:
+    def judge(capacity: Capacity) -> MatrixCell:
+        if name in capacity.access_enforced:
+            return _YES
+        return _cell(Level.SECURITY, "written, not enforced" if name in capacity.access else None)
 
     return judge
 
@@ -274,15 +277,6 @@ def _output_types(capacity: Capacity) -> MatrixCell:
     return _YES if capacity.outputs is None else _cell("yes", "fewer kinds than inputs")
 
 
-def _access(name: AccessField) -> Callable[[Capacity], MatrixCell]:
-    def judge(capacity: Capacity) -> MatrixCell:
-        if name in capacity.access_enforced:
-            return _YES
-        return _cell(Level.SECURITY, "written, not enforced" if name in capacity.access else None)
-
-    return judge
-
-
 def _feature(group: str, name: str, judge: Callable[[Capacity], MatrixCell], *fields: str) -> Feature:
     return Feature(group, name, judge, frozenset(fields))
 
@@ -305,7 +299,10 @@ FEATURES: Final = (
         _feature("capability", name, _capability_field(name), "capability_fields", "capability_defaults")
         for name in get_args(CapabilityField)
     ),
-    *(_feature("access", name, _access(name), "access", "access_enforced") for name in get_args(AccessField)),
+    *(
+        _feature("access", name.replace("_", " "), _access(name), "access", "access_enforced")
+        for name in get_args(AccessField)
+    ),
     _feature("input", "parameters", lambda _capacity: _YES, "input_shape"),
     _feature("input", "parameter name of any text", _name_rule("property_rule"), "property_rule"),
     _feature(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from droidgate.cli.converting import Converted, conversion_page, convert, reaches
+from droidgate.cli.converting import Converted, all_findings, conversion_page, convert, reaches
 from droidgate.cli.documents import ChangedFile, MigrationDocument
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.json_output import print_json
@@ -63,8 +63,7 @@ def migrate_source(request: Request, *, fail_on: CrossingThreshold | None, as_js
         dialect,
         request.language or source_set.language,
     )
-    findings = [finding for one in converted.translations for finding in one.writing.findings]
-    is_refused = reaches(findings, fail_on)
+    is_refused = reaches(all_findings(read, converted), fail_on)
     if request.write and not is_refused:
         migration.apply()
     _report(request, read, converted, migration, as_json=as_json, is_written=request.write and not is_refused)

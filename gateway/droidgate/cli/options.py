@@ -35,6 +35,7 @@ class DiffThreshold(StrEnum):
     TEXT_ONLY = "text-only"
     COMPATIBLE = "compatible"
     BREAKING = "breaking"
+    SECURITY = "security"
 
 
 SOURCE_HELP = (

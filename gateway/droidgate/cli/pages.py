@@ -19,8 +19,8 @@ _WIDEST_PADDING: Final = 200
 _NARROWEST_DETAIL: Final = 34
 _NOTHING_TOLD: Final = frozenset({"", "-"})
 _COLOURS: Final = {
-    **dict.fromkeys(("error", "impossible", "dropped", "breaking"), "red"),
-    **dict.fromkeys(("warning", "defaulted", "widened"), "yellow"),
+    **dict.fromkeys(("error", "security", "impossible", "dropped", "breaking"), "red"),
+    **dict.fromkeys(("warning", "defaulted", "widened", "narrowed"), "yellow"),
 }
 
 

@@ -10,7 +10,7 @@ from enum import Enum, auto
 from droidgate.cli.pages import tell
 from droidgate.formats import Format, find_format
 from droidgate.model.capability import Provider
-from droidgate.model.errors import InputError, UsageError
+from droidgate.model.errors import DroidgateError, InputError, UsageError
 from droidgate.model.findings import Finding
 from droidgate.sources import STANDARD_INPUT, SourceReading, read_source
 
@@ -91,8 +91,8 @@ def read_all(spelled: Sequence[str], *, only: Sequence[str] | None, strict: bool
     return read
 
 
-def tell_problem(problem: InputError) -> None:
-    """Tell on standard error what could not be read."""
+def tell_problem(problem: DroidgateError) -> None:
+    """Print on standard error what could not be read or written."""
     tell(f"warning: {problem.place}: {problem.message}" if problem.place else f"warning: {problem.message}")
     if problem.hint is not None:
         tell(f"hint: {problem.hint}")

@@ -10,7 +10,7 @@ from pathlib import Path
 from droidgate.apk.signing_keys import SigningKey, key_path, load_key, load_or_make_key
 from droidgate.cli.converting import reaches
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.grouping import count_levels, counted, findings_table
+from droidgate.cli.grouping import count_levels, counted, findings_table, security_blocks, security_page
 from droidgate.cli.json_output import print_json
 from droidgate.cli.options import CrossingThreshold
 from droidgate.cli.output_folder import Status, path_below, write_files
@@ -142,7 +142,8 @@ def shim_blocks(one: BuiltShim) -> list[Block]:
 
 def findings_blocks(findings: Sequence[Finding], capabilities: Sequence[str]) -> list[Block]:
     """Return findings as `convert` shows them."""
-    return findings_table(findings, capabilities) or [Line("nothing is lost", 1)]
+    security = security_page(security_blocks(findings, capabilities))
+    return [*security, *findings_table(findings, capabilities)] or [Line("nothing is lost", 1)]
 
 
 def _page(

@@ -20,6 +20,8 @@ class Weight(StrEnum):
     """Calls that were right stay right, and their results are still understood."""
     BREAKING = "breaking"
     """A call that was right may be refused, or its result may be something the caller does not expect."""
+    SECURITY = "security"
+    """Callers that were refused are accepted. It reaches every threshold."""
 
 
 WEIGHTS: Final = tuple(Weight)
@@ -187,6 +189,16 @@ TEXT_CHANGED: Final = finding_code("text-changed", "Other words for people and l
 ORDER_CHANGED: Final = finding_code("order-changed", "The same things in another order", __name__)
 SPELLING_CHANGED: Final = finding_code(
     "spelling-changed", "The same meaning, written down in another way", __name__
+)
+ACCESS_TIGHTENED: Final = finding_code(
+    "access-tightened",
+    "An access rule refuses callers that were accepted; a replaced permission is opened too",
+    __name__,
+)
+ACCESS_OPENED: Final = finding_code(
+    "access-opened",
+    "An access rule accepts callers that were refused; a replaced permission is tightened too",
+    __name__,
 )
 EXTENSION_CHANGED: Final = finding_code(
     "extension-changed", "Another fact that only one format knows", __name__

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from droidgate.compare.access import compare_access
 from droidgate.compare.changes import (
     CAPABILITY_ADDED,
     CAPABILITY_REMOVED,
@@ -145,6 +146,7 @@ def _compare_providers(old: Provider, new: Provider) -> tuple[ProviderComparison
     changes = [
         *_compare_texts(old, "", new, "", ("name", "description", "instructions")),
         *_compare_dialects(old, new),
+        *compare_access(old, "", new, ""),
     ]
     changes += _weighed(compare_extensions(old.extensions, "", new.extensions, ""), _GIVEN)
     changes += _compare_unreached(old, new)
@@ -296,6 +298,7 @@ class _Capabilities:
             old.output, f"{old_pointer}/output", new.output, f"{new_pointer}/output"
         )
         changes += _compare_effects(old, old_pointer, new, new_pointer)
+        changes += compare_access(old, old_pointer, new, new_pointer)
         changes += _weighed(
             compare_extensions(old.extensions, old_pointer, new.extensions, new_pointer), _GIVEN
         )

@@ -19,8 +19,11 @@ from droidgate_mappings.tables import DialectTable
 EXACT: Final = "exact"
 """The level of a crossing without a finding."""
 
-LEVELS: Final = (EXACT, *(str(one) for one in CROSSING_LEVELS))
-"""Levels of a crossing, mildest first; a crossing's number is its position here."""
+LEVELS: Final = (EXACT, *(str(one) for one in CROSSING_LEVELS if one is not Level.SECURITY))
+"""Levels of a conversion's cost, mildest first; its number is its position here.
+
+Security findings are counted apart: they do not measure what a declaration loses.
+"""
 
 _TOOL_LIST: Final = "mcp"
 _BYTES_PER_TOKEN: Final = 4
@@ -42,7 +45,11 @@ def targets() -> Mapping[str, tuple[Format, DialectTable]]:
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """What one capability loses in one dialect; `counts` by level as in `CROSSING_LEVELS`."""
+    """What one capability loses in one dialect; `counts` by level as in `CROSSING_LEVELS`.
+
+    The last count, of security findings, includes those of the provider: an access rule of a component
+    protects each of its capabilities.
+    """
 
     capability: int
     target: int
@@ -159,7 +166,9 @@ class _Crosser:
             if names and tally.definitions:
                 of_definitions = (tally.definitions[name] for name in names & tally.definitions.keys())
                 counts = list(map(sum, zip(counts, *of_definitions, strict=True)))
-            losses.append((_worst(counts), provider_level, tuple(counts)))
+            *counted, security = counts
+            total = (*counted, security + tally.provider[-1])
+            losses.append((_worst(counts), provider_level, total))
         return losses
 
 
@@ -201,7 +210,8 @@ def _write(one: Format, dialect: DialectTable, provider: Provider) -> Writing:
 
 
 def _worst(counts: Sequence[int]) -> str:
-    return LEVELS[max((number for number, count in enumerate(counts, 1) if count), default=0)]
+    costs = counts[: len(LEVELS) - 1]
+    return LEVELS[max((number for number, count in enumerate(costs, 1) if count), default=0)]
 
 
 _IMPOSSIBLE: Final[_Losses] = (

@@ -39,7 +39,7 @@ FROM entry e JOIN entry_sum s USING (entry) ORDER BY e.entry
 """
 _PROVIDERS: Final = """
 SELECT f.p, f.entry, p.protocol, p.dialect, p.component, p.component_kind, p.exported, p.enabled,
-    p.permission, p.name, p.description, p.instructions, p.declaration, p.place
+    p.permission, p.name, p.description, p.instructions, p.declaration, p.place, p.enabled_in, p.protection
 FROM provider_fact f JOIN providers p USING (unit, provider) ORDER BY f.p
 """
 _CAPABILITIES: Final = """
@@ -167,7 +167,9 @@ def _provider(row: tuple[Any, ...], parts: Mapping[str, Any]) -> ProviderDetail:
         component_kind=row[5],
         exported=row[6],
         enabled=row[7],
+        enabled_in=row[14],
         permission=row[8],
+        protection=row[15],
         name=row[9],
         description=row[10],
         instructions=row[11],

@@ -99,9 +99,11 @@ class ProviderDetail(Frozen):
         dialect: The written form.
         component: Class of the component.
         component_kind: `activity`, `service`, `receiver`, `provider` or `application`.
-        exported: As stated.
-        enabled: As stated.
+        exported: Other apps may address the component; None without a manifest.
+        enabled: It is enabled in one configuration at least; None without a manifest.
+        enabled_in: The configurations in which it is enabled; None where it is in all.
         permission: What a caller has to hold.
+        protection: Who can hold it: `normal`, `dangerous`, `signature` or `unknown`; None without one.
         name: Name for people.
         description: What it offers.
         instructions: How models should use it.
@@ -117,7 +119,9 @@ class ProviderDetail(Frozen):
     component_kind: str | None
     exported: bool | None
     enabled: bool | None
+    enabled_in: str | None
     permission: str | None
+    protection: str | None
     name: str | None
     description: str | None
     instructions: str | None

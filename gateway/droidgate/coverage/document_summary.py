@@ -94,8 +94,8 @@ class AgentFacts(Frozen):
         speaks: Ids of the interfaces that it calls by itself.
         target: `FORMAT+DIALECT` in which the gateway tells it of capabilities; None for an agent that uses
             screens.
-        gateway_needs: What this kind of agent still lacks to use the gateway, without a period; None for
-            nothing.
+        gateway_missing: What the gateway still lacks for this kind of agent, without a period: it reaches
+            nothing through the gateway until then. None for nothing.
         uses_screens: It works on screens and calls nothing.
     """
 
@@ -103,7 +103,7 @@ class AgentFacts(Frozen):
     title: str
     speaks: tuple[str, ...]
     target: str | None
-    gateway_needs: str | None
+    gateway_missing: str | None
     uses_screens: bool
 
 
@@ -136,12 +136,16 @@ class FidelityCell(Frozen):
         dialect: Where from.
         target: `FORMAT+DIALECT`.
         levels: Capabilities by the gravest level of what concerns them, in the order of `Report.levels`.
+            Security findings are counted apart.
+        security: Capabilities with an access rule, their own or their provider's, that the target does not
+            enforce.
     """
 
     protocol: str
     dialect: str | None
     target: str
     levels: tuple[int, ...]
+    security: int
 
 
 class UseCaseCount(Frozen):
@@ -319,7 +323,7 @@ class ChangedCapability(Frozen):
 
     id: str
     status: Literal["added", "removed", "changed"]
-    weight: Literal["text-only", "compatible", "breaking"]
+    weight: Literal["text-only", "compatible", "breaking", "security"]
     changes: tuple[Change, ...]
 
 
@@ -329,7 +333,7 @@ class ChangedProvider(Frozen):
     protocol: str
     component: str | None
     status: Literal["added", "removed", "changed"]
-    weight: Literal["text-only", "compatible", "breaking"]
+    weight: Literal["text-only", "compatible", "breaking", "security"]
     changes: tuple[Change, ...]
     capabilities: tuple[ChangedCapability, ...]
 
@@ -356,7 +360,7 @@ class ChangedApp(Frozen):
     status: Literal["added", "removed", "changed"]
     old_version: str | None
     new_version: str | None
-    weight: Literal["text-only", "compatible", "breaking"] | None
+    weight: Literal["text-only", "compatible", "breaking", "security"] | None
     capabilities_added: int
     capabilities_removed: int
     capabilities_changed: int
@@ -378,6 +382,7 @@ class ChangeCounts(Frozen):
         breaking: Changed or removed capabilities whose heaviest change breaks callers.
         compatible: Changed capabilities whose heaviest change does not.
         text_only: Changed capabilities of which only words changed.
+        security: Changed access rules that accept other callers now, of components and of capabilities.
         unchanged: Capabilities that are as they were.
     """
 
@@ -391,6 +396,7 @@ class ChangeCounts(Frozen):
     breaking: int
     compatible: int
     text_only: int
+    security: int
     unchanged: int
 
 

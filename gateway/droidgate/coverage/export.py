@@ -57,7 +57,8 @@ FROM findings f LEFT JOIN provider_fact p USING (unit, provider) LEFT JOIN entry
 LEFT JOIN found d ON d.unit = f.unit ORDER BY f.unit, f.finding
 """
 _CROSSINGS: Final = """
-SELECT p.protocol, p.dialect, x.target, x.level, count(*) AS capabilities
+SELECT p.protocol, p.dialect, x.target, x.level, count(*) AS capabilities,
+    count(*) FILTER (x.security > 0) AS security
 FROM crossings x JOIN provider_fact p USING (unit, provider) GROUP BY ALL ORDER BY ALL
 """
 _USE_CASES: Final = """
@@ -131,7 +132,8 @@ def _queries(figures: Figures, overlaps: Overlaps | None, report: Report, folder
     )
     _name_levels(figures)
     by_capability = ", ".join(
-        f'[{words}][c{at}.reach + 1] AS "reach {one.id}", c{at}.level AS "level {one.id}"'
+        f'[{words}][c{at}.reach + 1] AS "reach {one.id}", c{at}.level AS "level {one.id}", '
+        f'c{at}.reason AS "why {one.id}"'
         for at, one in enumerate(agents)
     )
     cells = " ".join(
@@ -155,9 +157,9 @@ def _queries(figures: Figures, overlaps: Overlaps | None, report: Report, folder
 def _name_levels(figures: Figures) -> None:
     figures.fill(
         "cell_level",
-        "s INTEGER, agent INTEGER, reach INTEGER, level VARCHAR",
+        "s INTEGER, agent INTEGER, reach INTEGER, level VARCHAR, reason VARCHAR",
         [
-            (number, agent, REACHES.index(cell.reach), cell.level)
+            (number, agent, REACHES.index(cell.reach), cell.level, cell.reason)
             for number, profile in enumerate(figures.profiles)
             for agent, cell in enumerate(profile.cells)
         ],

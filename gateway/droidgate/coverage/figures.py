@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
+from droidgate.callability import ComponentFacts, Protection
 from droidgate.coverage.catalog import Catalog, quoted
 from droidgate.coverage.crossings import LEVELS
 from droidgate.coverage.crossings import targets as written_targets
@@ -31,7 +32,7 @@ from droidgate.coverage.document import (
 )
 from droidgate.coverage.reach import Reaching, Standing, reach_of_app
 from droidgate.formats import load_formats
-from droidgate.model.capability import Provider
+from droidgate.model.capability import CapabilityAccess, Provider
 from droidgate_mappings.reach import Agent, load_reach
 
 MOST_REASONS: Final = 12
@@ -106,7 +107,7 @@ class Figures:
             self.connection.executemany(f"INSERT INTO {table} VALUES ({marks})", listed)
 
     def _name_forms(self) -> None:
-        """Make tables of what is said of each dialect that occurs, and of what single capabilities say."""
+        """Make a table of how each dialect that occurs is called."""
         formats, reach = load_formats(), load_reach()
         rows = []
         for protocol, dialect in self.rows("SELECT DISTINCT protocol, dialect FROM providers"):
@@ -122,14 +123,6 @@ class Figures:
             rows.append((protocol, dialect, *told, is_silent))
         texts = ("protocol", "dialect", "interface", "action", "own")
         self.fill("form", ", ".join(f"{one} VARCHAR" for one in texts) + ", silent BOOLEAN", rows)
-        flags = [
-            (one.id, held.flag, value, held.closed_because, held.needs)
-            for one in reach.interfaces
-            for held in one.flags
-            for value in held.values
-        ]
-        columns = ("interface", "flag", "value", "closing", "needs")
-        self.fill("flag", ", ".join(f"{one} VARCHAR" for one in columns), flags)
 
     def _judge(self) -> None:
         """Number the standings, and say how each agent reaches them."""
@@ -160,18 +153,15 @@ class Figures:
         self._run(_ENTRY_STANDINGS)
 
     def _standing(self, key: str) -> Standing:
-        held: list[str | None] = [None if one == _UNKNOWN else one for one in key.split(_BETWEEN)]
-        interface, launcher, kind, exported, enabled, action, permission, closing, proviso, *levels = held
+        parts: list[str | None] = [None if one == _UNKNOWN else one for one in key.split(_BETWEEN)]
+        interface, launcher, *facts = parts[:10]
+        access, is_enabled, *levels = parts[10:]
         return Standing(
             interface=interface,
             has_launcher=launcher == "true",
-            kind=kind,
-            is_exported=exported == "true",
-            is_enabled=enabled == "true",
-            has_action=action == "true",
-            permission=permission,
-            closing=closing,
-            proviso=proviso,
+            component=_component_of(facts),
+            access=CapabilityAccess.model_validate_json(access or "{}"),
+            is_enabled=None if is_enabled is None else is_enabled == "true",
             levels={
                 target: level
                 for target, level in zip(self._targets, levels, strict=False)
@@ -287,15 +277,24 @@ class Figures:
     def fidelity(self) -> tuple[FidelityCell, ...]:
         """Return what crossing costs from each dialect to each target."""
         counts: dict[tuple[str, str | None, str], list[int]] = {}
-        for protocol, dialect, target, level, count in self.rows(
-            "SELECT protocol, dialect, target, level, sum(n)::BIGINT FROM "
-            "(SELECT unit, provider, target, level, count(*) AS n FROM crossings GROUP BY ALL) "
+        security: dict[tuple[str, str | None, str], int] = {}
+        for protocol, dialect, target, level, count, open_count in self.rows(
+            "SELECT protocol, dialect, target, level, sum(n)::BIGINT, sum(security)::BIGINT FROM "
+            "(SELECT unit, provider, target, level, count(*) AS n, "
+            "count(*) FILTER (security > 0) AS security FROM crossings GROUP BY ALL) "
             "JOIN provider_fact USING (unit, provider) GROUP BY ALL ORDER BY ALL"
         ):
-            cell = counts.setdefault((protocol, dialect, target), [0] * len(LEVELS))
-            cell[LEVELS.index(level)] = count
+            key = (protocol, dialect, target)
+            counts.setdefault(key, [0] * len(LEVELS))[LEVELS.index(level)] = count
+            security[key] = security.get(key, 0) + open_count
         return tuple(
-            FidelityCell(protocol=protocol, dialect=dialect, target=target, levels=tuple(levels))
+            FidelityCell(
+                protocol=protocol,
+                dialect=dialect,
+                target=target,
+                levels=tuple(levels),
+                security=security[protocol, dialect, target],
+            )
             for (protocol, dialect, target), levels in counts.items()
         )
 
@@ -304,6 +303,20 @@ def most_frequent(counts: dict[str, int]) -> tuple[Counted, ...]:
     """Return counted words, the most frequent first."""
     ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
     return tuple(Counted(name=name, count=count) for name, count in ordered)
+
+
+def _component_of(parts: Sequence[str | None]) -> ComponentFacts:
+    kind, app_enabled, enabled, enabled_in, exported, action, permission, protection = parts
+    return ComponentFacts(
+        kind=kind,
+        is_app_enabled=app_enabled == "true",
+        is_enabled=enabled == "true",
+        enabled_in=enabled_in,
+        is_exported=exported == "true",
+        has_action=action == "true",
+        permission=permission,
+        protection=Protection.UNKNOWN if protection is None else Protection(protection),
+    )
 
 
 def _told(interface: Any) -> tuple[str, str | None, str | None]:
@@ -342,18 +355,21 @@ CREATE TABLE first_entry AS SELECT unit, min(app) AS app, min(entry) AS entry, c
 _KEY: Final = """
     coalesce(f.interface, chr(30)) || chr(31) || e.has_launcher
     || chr(31) || coalesce(p.component_kind, chr(30))
-    || chr(31) || coalesce(p.exported, len(p.actions) > 0)
-    || chr(31) || (e.enabled AND coalesce(p.enabled, TRUE))
-    || chr(31) || (f.action IS NULL OR list_contains(p.actions, f.action))
+    || chr(31) || e.enabled
+    || chr(31) || coalesce(p.enabled, TRUE)
+    || chr(31) || coalesce(p.enabled_in, chr(30))
+    || chr(31) || coalesce(p.exported, TRUE)
+    || chr(31) || (p.component_kind IS NULL OR f.action IS NULL OR list_contains(p.actions, f.action))
     || chr(31) || CASE WHEN p.permission IS NULL THEN chr(30)
-        WHEN p.permission = f.own THEN 'own' ELSE 'other' END
+        WHEN p.permission = f.own THEN p.permission ELSE '' END
+    || chr(31) || coalesce(p.protection, chr(30))
 """
 
 _PROVIDER_FACTS: Final = f"""
 CREATE TABLE provider_fact AS
     SELECT (row_number() OVER (ORDER BY e.entry, p.provider) - 1)::INTEGER AS p, p.unit, p.provider, e.entry,
         p.protocol, p.dialect, f.interface, p.capabilities, p.capabilities = 0 AND f.silent AS is_silent,
-        {_KEY} AS facts, concat_ws(chr(31), facts, chr(30), chr(30)) AS key
+        {_KEY} AS facts, concat_ws(chr(31), facts, '{{}}', chr(30)) AS key
     FROM providers p
     JOIN form f ON f.protocol = p.protocol AND f.dialect IS NOT DISTINCT FROM p.dialect
     JOIN first_entry o ON o.unit = p.unit
@@ -388,16 +404,10 @@ CREATE TABLE crossed AS SELECT unit, provider, capability, {levels}, {drops} FRO
     WHERE target IN ({listed}) GROUP BY ALL;
 CREATE TABLE capability_fact AS
     SELECT p.p, c.capability, p.entry, c.token_estimate AS tokens, {alone},
-        concat_ws(chr(31), p.facts, coalesce(k.closing, chr(30)), coalesce(k.needs, chr(30))){key} AS key
+        concat_ws(chr(31), p.facts, c.access, coalesce(c.enabled::VARCHAR, chr(30))){key} AS key
     FROM capabilities c
     JOIN provider_fact p ON p.unit = c.unit AND p.provider = c.provider
-    LEFT JOIN crossed x ON x.unit = c.unit AND x.provider = c.provider AND x.capability = c.capability
-    LEFT JOIN (
-        SELECT c.unit, c.provider, c.capability, min(z.closing) AS closing, min(z.needs) AS needs
-        FROM capabilities c JOIN provider_fact p ON p.unit = c.unit AND p.provider = c.provider
-        JOIN flag z ON z.interface = p.interface
-        WHERE c.flags <> '{{}}' AND json_extract_string(c.flags, '$.' || z.flag) = z.value GROUP BY ALL
-    ) k ON k.unit = c.unit AND k.provider = c.provider AND k.capability = c.capability;
+    LEFT JOIN crossed x ON x.unit = c.unit AND x.provider = c.provider AND x.capability = c.capability;
 DROP TABLE crossed
 """
 

@@ -277,7 +277,7 @@ class _Step:
         kept = comparison.unchanged_capabilities + len(changed)
         added = sum(len(one.capabilities) for one in after) - kept
         removed = sum(len(one.capabilities) for one in before) - kept
-        weights = [one.weight for one in changed]
+        weights = [_weight_for_callers(one) for one in changed]
         self._add(
             capabilities_added=added,
             capabilities_removed=removed,
@@ -285,6 +285,7 @@ class _Step:
             breaking=removed + weights.count(Weight.BREAKING),
             compatible=weights.count(Weight.COMPATIBLE),
             text_only=weights.count(Weight.TEXT_ONLY),
+            security=sum(one.weight is Weight.SECURITY for one in comparison.all_changes()),
             unchanged=comparison.unchanged_capabilities,
         )
         if comparison.providers:
@@ -320,6 +321,14 @@ class _Step:
         if len(self._heavy) > 2 * MOST_APPS_TOLD:
             self._heavy.sort(key=lambda one: one[0])
             del self._heavy[MOST_APPS_TOLD:]
+
+
+def _weight_for_callers(capability: CapabilityComparison) -> Weight:
+    """Return the heaviest weight of a changed capability; an opened access rule keeps its callers."""
+    weights = [
+        Weight.COMPATIBLE if one.weight is Weight.SECURITY else one.weight for one in capability.changes
+    ]
+    return max(weights, key=WEIGHTS.index)
 
 
 def _join(connection: Any, old: Catalog, new: Catalog) -> None:

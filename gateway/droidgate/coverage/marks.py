@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from droidgate.application import Component
+from droidgate.callability import ComponentFacts
 from droidgate.model.capability import Provider
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.leaves import leaves_of_provider
@@ -39,19 +39,19 @@ _MAX_SHOWN: Final = 8
 _NO_TEXT: Final = ("/kind", "/package", "/component")
 
 
-def marks_of(provider: Provider, component: Component | None) -> Iterator[Finding]:
+def marks_of(provider: Provider, facts: ComponentFacts) -> Iterator[Finding]:
     """Yield the security marks of a provider.
 
     Args:
         provider: What is declared.
-        component: The component that declares it, None where it is not known.
+        facts: What decides whether other apps may call the component that declares it.
     """
-    if component is not None and _is_open(component):
+    if _is_open(facts):
         yield Finding(
             code=EXPORTED_WITHOUT_PERMISSION,
             level=Level.WARNING,
             pointer="/component",
-            message=f"every app on the phone can call {component.name or 'the application'}",
+            message=f"every app on the phone can call {provider.component}",
             hint="Name a permission in android:permission, or check who calls",
         )
     for pointer, text in _texts_of(provider):
@@ -69,9 +69,10 @@ def marks_of(provider: Provider, component: Component | None) -> Iterator[Findin
         )
 
 
-def _is_open(component: Component) -> bool:
-    exported = component.exported if component.exported is not None else bool(component.filters)
-    return component.kind != "application" and exported and component.permission is None
+def _is_open(facts: ComponentFacts) -> bool:
+    is_component = facts.kind not in {None, "application"}
+    is_enabled = facts.is_app_enabled and facts.is_enabled
+    return is_component and is_enabled and facts.is_exported and facts.permission is None
 
 
 def _texts_of(provider: Provider) -> Iterator[tuple[str, str]]:

@@ -67,7 +67,7 @@ def scan_phone(phone: Phone) -> Iterator[Scanned]:
         return
     for app in reading.apps:
         enabled = None if disabled is None else app.package not in disabled
-        yield _scan_installed(f"{phone.name}/{app.package}", app, enabled)
+        yield _scan_installed(f"{phone.name}/{app.package}", app, enabled, reading.facts.sdk)
     problems = [one.message for one in reading.problems]
     if disabled is None:
         problems.append("which apps are disabled cannot be asked")
@@ -82,7 +82,12 @@ def _disabled_of(device: Device, reading: PhoneReading) -> frozenset[str] | None
         return None
 
 
-def _scan_installed(name: str, app: InstalledApp, enabled: bool | None) -> Scanned:  # noqa: FBT001
+def _scan_installed(
+    name: str,
+    app: InstalledApp,
+    enabled: bool | None,  # noqa: FBT001
+    sdk: int,
+) -> Scanned:
     scanned = Scanned(name, "installed")
     if app.application is None:
         reason = app.problems[0].message if app.problems else "its manifest could not be read"
@@ -93,19 +98,19 @@ def _scan_installed(name: str, app: InstalledApp, enabled: bool | None) -> Scann
         findings = tuple(check_reading(reading, load_formats().values(), lambda _: None))
     except InputError:  # what a linter needs was not fetched from the phone
         findings = ()
-    scanned.unit = _unit_of(app, enabled)
+    scanned.unit = _unit_of(app, enabled, sdk)
     prefix = app.application.place.path.removesuffix(_MANIFEST)
-    unit = Unit(scanned.unit, reading, findings, prefix=prefix, is_installed=True, enabled=enabled)
+    unit = Unit(scanned.unit, reading, findings, prefix=prefix, is_installed=True, enabled=enabled, sdk=sdk)
     return scanned.ended("read", rows=rows_of_unit(unit))
 
 
-def _unit_of(app: InstalledApp, enabled: bool | None) -> str:  # noqa: FBT001
+def _unit_of(app: InstalledApp, enabled: bool | None, sdk: int) -> str:  # noqa: FBT001
     held = app.application
     states: list[Json] = [
         [capability.state.enabled if capability.state else None for capability in one.capabilities]
         for one in app.providers
     ]
-    told: Json = {
+    told: dict[str, Json] = {
         "package": app.package,
         "version": app.version_code,
         "label": None if held is None else held.label,
@@ -115,4 +120,6 @@ def _unit_of(app: InstalledApp, enabled: bool | None) -> str:  # noqa: FBT001
         "enabled": enabled,
         "problems": [one.message for one in app.problems],
     }
+    if any(not isinstance(one.access.enabled, bool) for one in app.providers):
+        told["sdk"] = sdk  # which value of the resource counts depends on the release
     return digest_of(told).removeprefix("sha256:")

@@ -1,9 +1,9 @@
-"""How each kind of agent gets at a capability: by itself, through the gateway, by screens, or not at all.
+"""How each kind of agent calls a capability: by itself, through the gateway, by screens, or not at all.
 
 What is true of protocols is data: a dialect names its interface (`DialectTable.interface`),
 `reach/agents.toml` says who speaks which, and the shim's table of frontends and backends says what the
-gateway carries. What is true of Android is here: a component that is closed is closed to everybody
-(docs/shim.md 1 and 4; reference android-runtime 1.4 and 2.3, appfunctions 1.4).
+gateway carries. What Android allows is the rule of `droidgate.callability`, which `shim build` and `discover`
+follow too.
 """
 
 from __future__ import annotations
@@ -12,9 +12,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from droidgate.callability import (
+    ORDINARY_APP,
+    SHIM,
+    ComponentFacts,
+    Verdict,
+    capability_verdict,
+    component_verdict,
+)
 from droidgate.coverage.crossings import EXACT
 from droidgate.coverage.document_details import ReachCell
 from droidgate.coverage.document_summary import AgentFacts
+from droidgate.model.capability import CapabilityAccess
 from droidgate.model.findings import Level
 from droidgate_mappings.reach import Agent, Interface, ReachTable, ShimTable, load_reach, load_shim_table
 
@@ -30,27 +39,24 @@ class Standing:
     Attributes:
         interface: In which way it is called, None where only its protocol's own agent calls it.
         has_launcher: Its app has a screen that launchers show.
-        kind: The kind of the component that declares it; None where no component is known, as for a
-            descriptor that stands alone. Then nothing is said of the next four.
-        is_exported: Other apps may address the component.
-        is_enabled: Neither it nor its app is disabled.
-        has_action: It declares the action by which the interface calls it.
-        permission: What it asks of its callers: nothing, the protocol's `own` permission, or an `other` one.
-        closing: Why its own format keeps other apps from calling it.
-        proviso: What has to happen before it can be called, by its own format.
-        levels: What crossing costs, by `FORMAT+DIALECT`.
+        component: What decides whether other apps may call its component.
+        access: Its own access rules.
+        is_enabled: What a phone reports, None without a phone.
+        levels: What its conversion costs, by `FORMAT+DIALECT`.
     """
 
     interface: str | None
     has_launcher: bool = False
-    kind: str | None = None
-    is_exported: bool = True
-    is_enabled: bool = True
-    has_action: bool = True
-    permission: str | None = None
-    closing: str | None = None
-    proviso: str | None = None
+    component: ComponentFacts = field(default_factory=ComponentFacts)
+    access: CapabilityAccess = field(default_factory=CapabilityAccess)
+    is_enabled: bool | None = None
     levels: Mapping[str, str] = field(default_factory=dict)
+
+    def verdict(self, interface: Interface, *, of_shim: bool = False) -> Verdict:
+        """Return whether an ordinary app, or the shim, may call the capability."""
+        caller = SHIM if of_shim else ORDINARY_APP
+        own = capability_verdict(self.access, interface, is_enabled=self.is_enabled)
+        return component_verdict(self.component, interface, caller) & own
 
 
 def agents() -> tuple[AgentFacts, ...]:
@@ -61,7 +67,7 @@ def agents() -> tuple[AgentFacts, ...]:
             title=one.title,
             speaks=one.speaks,
             target=one.target,
-            gateway_needs=one.gateway_needs,
+            gateway_missing=one.gateway_missing,
             uses_screens=one.uses_screens,
         )
         for one in load_reach().agents
@@ -96,31 +102,31 @@ class Reaching:
             return _by_screen(standing.has_launcher, None)
         if interface is None:
             return _by_screen(standing.has_launcher, "only its protocol's own agent calls it")
-        closed = _why_closed(standing, interface)
-        if closed is not None:
-            return _by_screen(standing.has_launcher, closed)
-        if interface.id in agent.speaks:
-            permission = (
-                "the permission that its component asks for" if standing.permission == "other" else None
-            )
+        native = standing.verdict(interface)
+        if native.closed_because is None and interface.id in agent.speaks:
             return ReachCell(
                 reach="native",
                 level=EXACT,
                 reason=f"the agent calls {interface.title}",
-                needs=tuple(filter(None, (interface.limits, permission, standing.proviso))),
+                needs=tuple(filter(None, (interface.limits, *native.conditions))),
             )
-        return self._through_gateway(agent, standing, interface)
+        shim = standing.verdict(interface, of_shim=True)
+        if shim.closed_because is not None:
+            return _by_screen(standing.has_launcher, shim.closed_because)
+        return self._through_gateway(agent, standing, interface, shim)
 
-    def _through_gateway(self, agent: Agent, standing: Standing, interface: Interface) -> ReachCell:
+    def _through_gateway(
+        self, agent: Agent, standing: Standing, interface: Interface, shim: Verdict
+    ) -> ReachCell:
         backend = interface.backend
         if backend is None:
             return _by_screen(standing.has_launcher, f"the gateway does not call {interface.title}")
+        if agent.gateway_missing is not None:
+            return _by_screen(standing.has_launcher, agent.gateway_missing)
         ways = [(one, self._shim.limits(one, backend)) for one in agent.frontends]
         open_ways = [(one, limits) for one, limits in ways if limits is not None]
         if not open_ways:
             return _by_screen(standing.has_launcher, "the gateway does not carry such calls")
-        if standing.permission == "other":
-            return _by_screen(standing.has_launcher, "its callers need a permission that the gateway lacks")
         level = standing.levels.get(agent.target or "")
         if level == Level.IMPOSSIBLE:
             return _by_screen(standing.has_launcher, f"{agent.target} cannot hold it")
@@ -131,29 +137,7 @@ class Reaching:
             for one, limits in open_ways
             if limits
         )
-        needs = (*needs, *filter(None, (standing.proviso, agent.gateway_needs)))
-        return ReachCell(reach="gateway", level=level, reason=reason, needs=needs)
-
-
-def _why_closed(standing: Standing, interface: Interface) -> str | None:
-    """Return why no other app may call it, None where one may."""
-    if standing.closing is not None:
-        return standing.closing
-    if standing.kind is None or interface.bound_by == "network":
-        return None
-    if not standing.is_enabled:
-        return "its component or its app is disabled"
-    if interface.components and standing.kind not in interface.components:
-        return f"no agent calls {interface.title} of a component of the kind {standing.kind}"
-    if standing.kind == "application":
-        return None
-    if not standing.has_action:
-        return "its component does not declare the action that calls have"
-    if interface.bound_by == "system":
-        if interface.permission is not None and standing.permission != "own":
-            return "Android binds only components that ask for the protocol's permission"
-        return None
-    return None if standing.is_exported else "its component is not exported"
+        return ReachCell(reach="gateway", level=level, reason=reason, needs=(*needs, *shim.conditions))
 
 
 def _by_screen(has_launcher: bool, why: str | None) -> ReachCell:  # noqa: FBT001

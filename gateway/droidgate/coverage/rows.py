@@ -77,9 +77,18 @@ class ProviderRow:
     package: str | None = column("Application id")
     component: str | None = column("Class of the component as it is declared")
     component_kind: str | None = column("`activity`, `service`, `receiver`, `provider` or `application`")
-    exported: bool | None = column("`android:exported`, null where it is not stated")
-    enabled: bool | None = column("`android:enabled`")
-    permission: str | None = column("`android:permission`: what a caller has to hold")
+    exported: bool | None = column("Other apps may address the component; null without a manifest")
+    enabled: bool | None = column("`android:enabled` in one configuration at least; null without a manifest")
+    enabled_in: str | None = column(
+        "The resource qualifiers in which the component is enabled; null where it is enabled in all"
+    )
+    permission: str | None = column(
+        "What a caller has to hold: `android:permission`, else that of the application"
+    )
+    protection: str | None = column(
+        "Who can hold it: every app (`normal`), every app that the user grants it (`dangerous`), no ordinary "
+        "app (`signature`), or `unknown`; null without a permission"
+    )
     actions: tuple[str, ...] = column("Actions of its intent filters, sorted")
     name: str | None = column("Name for people")
     description: str | None = column("What it offers")
@@ -115,6 +124,7 @@ class CapabilityRow:
     idempotent: bool | None = column("Repeating it changes nothing more, as far as it says")
     open_world: bool | None = column("It deals with the world outside the app, as far as it says")
     enabled: bool | None = column("Whether a phone says that it can be called now, else null")
+    access: str = column("Its own access rules that are not the default, a JSON object")
     flags: str = column("Further facts of its own format, a JSON object")
     tool_bytes: int | None = column(
         "UTF-8 bytes of its entry in MCP's `tools/list` as canonical JSON, without `_meta`"
@@ -138,10 +148,14 @@ class CrossingRow:
     read: int = column("Findings of level `read` on the capability")
     renamed: int = column("Findings of level `renamed`")
     moved: int = column("Findings of level `moved`")
-    widened: int = column("Findings of level `widened`")
     defaulted: int = column("Findings of level `defaulted`")
+    widened: int = column("Findings of level `widened`")
+    narrowed: int = column("Findings of level `narrowed`")
     dropped: int = column("Findings of level `dropped`")
     impossible: int = column("Findings of level `impossible`")
+    security: int = column(
+        "Findings of level `security`: access rules of the capability and its provider that nothing enforces"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Final
 
 from droidgate.application import Application, Component
+from droidgate.callability import ComponentFacts, component_facts
 from droidgate.coverage.crossings import LEVELS, Crossed, cross, estimate_tokens
 from droidgate.coverage.marks import marks_of
 from droidgate.coverage.rows import AppRow, CapabilityRow, FindingRow, ProblemRow, ProviderRow, Row
@@ -43,6 +44,7 @@ class Unit:
         prefix: What places begin with that is not part of the content.
         is_installed: It is an installed app: a phone says whether it is enabled.
         enabled: What the phone says, None where it cannot be asked.
+        sdk: The phone's API level, None without a phone.
     """
 
     id: str
@@ -52,6 +54,7 @@ class Unit:
     prefix: str = "!/"
     is_installed: bool = False
     enabled: bool | None = None
+    sdk: int | None = None
 
 
 def rows_of_unit(unit: Unit) -> UnitRows:
@@ -65,6 +68,10 @@ class _UnitRows:
         self._applications = unit.reading.applications
         self._providers = unit.reading.providers
         self._tied = [self._find_component(one) for one in self._providers]
+        self._facts = [
+            self._facts_of(provider, *tied)
+            for provider, tied in zip(self._providers, self._tied, strict=True)
+        ]
 
     def rows(self) -> UnitRows:
         apps = [self._app_row(number, one) for number, one in enumerate(self._applications)]
@@ -101,6 +108,10 @@ class _UnitRows:
             return (app if len(self._applications) == 1 else None), None
         return app, None
 
+    def _facts_of(self, provider: Provider, app: int | None, component: Component | None) -> ComponentFacts:
+        application = None if app is None else self._applications[app]
+        return component_facts(provider.access, None, application, component, self._unit.sdk)
+
     def _app_row(self, number: int, one: Application) -> AppRow:
         return AppRow(
             unit=self._unit.id,
@@ -121,6 +132,7 @@ class _UnitRows:
     def _provider_row(self, number: int, one: Provider) -> ProviderRow:
         app, component = self._tied[number]
         actions = {action for part in component.filters for action in part.actions} if component else set()
+        facts, is_known = self._facts[number], component is not None
         return ProviderRow(
             unit=self._unit.id,
             provider=number,
@@ -130,9 +142,11 @@ class _UnitRows:
             package=one.package,
             component=one.component,
             component_kind=None if component is None else component.kind,
-            exported=None if component is None else component.exported,
-            enabled=None if component is None else component.enabled,
-            permission=None if component is None else component.permission,
+            exported=facts.is_exported if is_known or not facts.is_exported else None,
+            enabled=facts.is_enabled if is_known or not facts.is_enabled else None,
+            enabled_in=facts.enabled_in,
+            permission=facts.permission,
+            protection=None if facts.permission is None else facts.protection.value,
             actions=tuple(sorted(actions)),
             name=one.name,
             description=one.description,
@@ -179,6 +193,7 @@ class _UnitRows:
             idempotent=effects.idempotent,
             open_world=effects.open_world,
             enabled=None if one.state is None else one.state.enabled,
+            access=canonical_json(_stored(one.access)),
             flags=canonical_json(one.extensions.get(provider.protocol, {})),
             tool_bytes=size,
             token_estimate=estimate_tokens(size),
@@ -213,7 +228,7 @@ class _UnitRows:
         for one in dict.fromkeys(self._unit.findings):
             yield "lint", self._provider_at(one.source), one
         for number, provider in enumerate(self._providers):
-            for one in dict.fromkeys(marks_of(provider, self._tied[number][1])):
+            for one in dict.fromkeys(marks_of(provider, self._facts[number])):
                 yield "security", number, one
 
     def _provider_at(self, place: Place | None) -> int | None:

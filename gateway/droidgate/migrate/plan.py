@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from droidgate.migrate.source_sets import (
 )
 from droidgate.migrate.text_files import read_text_file, replace_file
 from droidgate.model.errors import UsageError, WriteError
+from droidgate.model.findings import Level
 from droidgate.model.types import Frozen
 from droidgate.translate import Translation
 from droidgate_mappings.tables import DialectTable
@@ -57,7 +58,7 @@ def _lines(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """All changes of a migration, and what its author has to do besides."""
+    """All changes of a migration, and what its author has to do besides, access rules first."""
 
     project: Path
     changes: tuple[FileChange, ...]
@@ -124,6 +125,18 @@ def _check_components(translations: Sequence[Translation]) -> None:
         raise UsageError(message, hint=f"Migrate one of them: {sources}")
 
 
+def _security_notes(translation: Translation) -> Iterator[str]:
+    """Yield a note for each access rule of the source that nothing enforces in the app."""
+    capabilities = translation.source.capabilities
+    for one in translation.writing.findings:
+        if one.level is Level.SECURITY:
+            tokens = one.pointer.split("/")
+            is_capability = tokens[1:2] == ["capabilities"]
+            about = f"{capabilities[int(tokens[2])].id}: " if is_capability else ""
+            hint = "" if one.hint is None else f". {one.hint}"
+            yield f"security: {about}{one.message}{hint}"
+
+
 class _Planner:
     def __init__(
         self, project: Path, source_set: SourceSet, target: Format, dialect: DialectTable, language: Language
@@ -141,6 +154,7 @@ class _Planner:
         self.merged = self.manifest.text
 
     def add(self, translation: Translation) -> None:
+        self.notes.extend(_security_notes(translation))
         code = self.handler_code(translation)
         self.notes.extend(code.notes)
         written = [one for one in translation.writing.artifacts if one.path not in code.left_out]

@@ -14,6 +14,7 @@ from functools import cache
 from droidgate.model.types import Frozen
 
 _SUFFIX_LENGTH = 8
+_SEPARATORS = re.compile("[.#/:$]")
 
 
 class NameEntry(Frozen):
@@ -48,12 +49,19 @@ class NameRule:
         return len(name) <= self.max_length and pattern.fullmatch(name) is not None
 
     def shape(self, name: str) -> str:
-        """Return a name of this rule that resembles the given one; two names may become one."""
+        """Return a name of this rule that resembles the given one; two names may become one.
+
+        Of a qualified name that is too long, such as `com.example.Notes#create`, the end is kept.
+        """
         kept = re.sub(f"(?:(?!{self.allowed}).)+", self.replacement, name, flags=re.DOTALL).strip(
             self.replacement
         )
         if not kept or re.match(self.first or self.allowed, kept) is None:
             kept = f"n{self.replacement}{kept}" if kept else "n"
+        if len(kept) > self.max_length and _SEPARATORS.search(name):
+            end = kept[-self.max_length :].strip(self.replacement)
+            if end and re.match(self.first or self.allowed, end):
+                return end
         return kept[: self.max_length]
 
 

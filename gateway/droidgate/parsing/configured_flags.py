@@ -47,16 +47,6 @@ def value_for_qualifier(values: Mapping[str, Value], qualifier: str) -> Value | 
     return value_for_release(values, int(found[1]) if found is not None else 0)
 
 
-def is_flag_set(flag: bool | Mapping[str, bool], sdk: int) -> bool:  # noqa: FBT001 - the flag itself
-    """Return a flag's value on a device; true where no configuration of the device has a value.
-
-    Args:
-        flag: One value, or the value by qualifier.
-        sdk: SDK level of the device.
-    """
-    return flag if isinstance(flag, bool) else value_for_release(flag, sdk) is not False
-
-
 def both_flags(first: bool | Mapping[str, bool], second: bool | Mapping[str, bool]) -> Flag:  # noqa: FBT001 - the flags themselves
     """Return where both of two flags are true."""
     if isinstance(first, bool) and isinstance(second, bool):

@@ -117,13 +117,14 @@ def read_source_set(
     reader = ManifestReader(resources, module.gradle.placeholders, context)
     manifest = _read_manifest(reader, own, package)
     package = package or (None if module.gradle.is_library else manifest.package)
-    components = manifest.components
+    components, permissions = manifest.components, manifest.permissions
     inherited = None
     if len(layers) > 1:
         quiet = ManifestReader(resources, module.gradle.placeholders, ReadingContext(rows_off=frozenset()))
         base = _read_main_quietly(quiet, layers[1], package)
         if base is not None:
             components = merge_manifests(manifest, base)
+            permissions = {**base.permissions, **permissions}
             inherited = base.package
             package = package or (None if module.gradle.is_library else base.package)
     application = components[0]
@@ -137,6 +138,7 @@ def read_source_set(
         unresolved=application.unresolved,
         namespace=namespace or module.gradle.namespace or manifest.package or inherited,
         loose_assets=_names_nobody_points_to(resources, components),
+        permissions=permissions,
     )
 
 

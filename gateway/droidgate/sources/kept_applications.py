@@ -190,6 +190,7 @@ _PLAIN: Final = (
     "version_code",
     "minimum_sdk",
     "target_sdk",
+    "permissions",
 )
 
 

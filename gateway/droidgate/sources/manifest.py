@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from droidgate.application import (
     COMPONENT_TAGS,
+    DEFAULT_PROTECTION,
     Component,
     ComponentKind,
     IntentFilter,
@@ -49,6 +50,7 @@ class Manifest:
         removed: Kind and name of the components that it removes (`tools:node="remove"`).
         replacing: Kind and name of the components that replace what they would be merged with.
         place: The file.
+        permissions: The permissions that it declares, with their protection levels.
     """
 
     package: str | None
@@ -56,6 +58,7 @@ class Manifest:
     removed: frozenset[tuple[str, str]]
     replacing: frozenset[tuple[str, str]]
     place: Place
+    permissions: Mapping[str, str] = field(default_factory=dict)
 
 
 def root_tag_of(data: bytes) -> str | None:
@@ -110,7 +113,8 @@ class ManifestReader:
         )
         if application is None:
             nothing = Component(kind="application", place=place)
-            return Manifest(own_package, (nothing,), frozenset(), frozenset(), place)
+            permissions = self._read_permissions(root)
+            return Manifest(own_package, (nothing,), frozenset(), frozenset(), place, permissions)
         elements = [one for one in child_elements(application) if one.tag in COMPONENT_TAGS]
         kept = [one for one in elements if one.get(f"{TOOLS}node") not in {"remove", "removeAll"}]
         components = [self._read_component(application, "application", path)]
@@ -121,7 +125,16 @@ class ManifestReader:
             removed=frozenset(map(self._key, elements)) - frozenset(map(self._key, kept)),
             replacing=frozenset(self._key(one) for one in kept if one.get(f"{TOOLS}node") == "replace"),
             place=place,
+            permissions=self._read_permissions(root),
         )
+
+    def _read_permissions(self, root: Element) -> dict[str, str]:
+        declared = root.iterchildren("permission") if root.tag == "manifest" else ()
+        return {
+            name: self._text(one, "protectionLevel") or DEFAULT_PROTECTION
+            for one in declared
+            if (name := self._text(one, "name"))
+        }
 
     def _parse(self, data: bytes, path: str) -> Element:
         text = decode_xml(data, path=path)

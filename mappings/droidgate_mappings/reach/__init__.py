@@ -71,18 +71,18 @@ class ShimTable(Frozen):
         return {one.id: one for one in self.frontends}[frontend_id]
 
 
-class FlagMeaning(Frozen):
-    """What a fact of a capability's own format says of who can call it.
+class AccessMeaning(Frozen):
+    """What an access rule of a capability means for other apps.
 
     Attributes:
-        flag: Name of the fact.
-        values: Its values that say so.
+        field: The field of `droidgate.model.capability.CapabilityAccess`.
+        values: Its values that restrict callers.
         closed_because: Why other apps cannot call it, without a period; None where they can.
         needs: What has to happen before it can be called, without a period.
     """
 
-    flag: str
-    values: tuple[str, ...]
+    field: Literal["enabled_by_default", "restrict_callers", "scope", "access_level"]
+    values: tuple[bool | str, ...]
     closed_because: str | None = None
     needs: str | None = None
 
@@ -102,7 +102,7 @@ class Interface(Frozen):
             component.
         components: The kinds of components that are called; empty where any is.
         limits: What its own agents need, in the letters of the shim's table; None where it is nothing.
-        flags: What facts of single capabilities say.
+        access: What the access rules of single capabilities mean.
     """
 
     id: str
@@ -114,7 +114,7 @@ class Interface(Frozen):
     bound_by: Literal["caller", "system", "network"]
     components: tuple[str, ...] = ()
     limits: str | None = None
-    flags: tuple[FlagMeaning, ...] = ()
+    access: tuple[AccessMeaning, ...] = ()
 
     @property
     def action_text(self) -> str | None:
@@ -136,8 +136,8 @@ class Agent(Frozen):
         speaks: The interfaces that it calls by itself.
         frontends: The shim's frontends that it can use.
         target: `FORMAT+DIALECT` in which the gateway tells it of capabilities, None for none.
-        gateway_needs: What this kind of agent still lacks to use the gateway, without a period; None for
-            nothing.
+        gateway_missing: What the gateway still lacks for this kind of agent, without a period: it reaches
+            nothing through the gateway until then. None for nothing.
         uses_screens: It works on screens.
     """
 
@@ -146,7 +146,7 @@ class Agent(Frozen):
     speaks: tuple[str, ...] = ()
     frontends: tuple[str, ...] = ()
     target: str | None = None
-    gateway_needs: str | None = None
+    gateway_missing: str | None = None
     uses_screens: bool = False
 
 
@@ -179,6 +179,20 @@ def load_reach() -> ReachTable:
         ValueError: the TOML does not fit the schema, or names what the shim's table does not have.
     """
     return load_table("reach/agents.toml", ReachTable, _check)
+
+
+class _PermissionLevels(Frozen):
+    protection: dict[str, str]
+
+
+@cache
+def load_permission_levels() -> dict[str, str]:
+    """Return the protection levels of Android's own permissions that components may require, by name.
+
+    Raises:
+        ValueError: the TOML does not fit the schema.
+    """
+    return load_table("reach/permissions.toml", _PermissionLevels).protection
 
 
 def _check(table: ReachTable) -> None:

@@ -19,7 +19,7 @@ from droidgate.coverage.document import (
 SHADES: Final = 10
 """Steps of the heat map's scale beyond none."""
 
-CARRIED_UP_TO: Final = "defaulted"
+CARRIED_UP_TO: Final = "narrowed"
 """What the heat map counts as carried at first: all of which nothing is dropped."""
 
 REACH_TITLES: Final[Mapping[str, str]] = {
@@ -152,9 +152,13 @@ def dialect_name(one: ProtocolCount | FidelityCell) -> str:
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """A cell of the heat map: counts by level, their sum, and at first what is carried, with its shade."""
+    """A cell of the heat map: counts by level, their sum, and at first what is carried, with its shade.
+
+    `security` counts the capabilities with an access rule that the target does not enforce.
+    """
 
     levels: tuple[int, ...]
+    security: int
     total: int
     carried: int
     shade: int
@@ -176,7 +180,7 @@ def heat_rows(report: Report) -> list[HeatRow]:
     for one in report.fidelity:
         total, carried = sum(one.levels), sum(one.levels[: most + 1])
         cells.setdefault(dialect_name(one), {})[one.target] = HeatCell(
-            one.levels, total, carried, shade(carried, total)
+            one.levels, one.security, total, carried, shade(carried, total)
         )
     return [
         HeatRow(

@@ -64,6 +64,8 @@ function startHeat(element) {
   const tell = (cell) => {
     const counts = countsOf(cell);
     const parts = counts.map((each, at) => (each ? `${count(each)} ${levels[at]}` : null)).filter(Boolean);
+    const security = Number(cell.dataset.security || 0);
+    if (security) parts.push(`security: ${count(security)} with an access rule that the target does not enforce`);
     byId("heat-told").textContent = `${cell.dataset.from} to ${cell.dataset.to}: ${parts.join(", ")}`;
   };
   const shade = (share) => (share === 0 ? 0 : share === 1 ? 10 : Math.min(9, Math.max(1, Math.round(share * 10))));

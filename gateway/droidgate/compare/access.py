@@ -1,0 +1,123 @@
+"""Comparing access rules: which callers a new rule keeps out, and which other callers it lets in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from droidgate.callability import enabled_in
+from droidgate.compare.changes import ACCESS_OPENED, ACCESS_TIGHTENED, SPELLING_CHANGED, Change, Weight
+from droidgate.model.capability import Capability, Provider
+
+
+@dataclass(frozen=True, slots=True)
+class _Shift:
+    """What a new rule does to callers: it keeps some out that could call, it lets in others, or both."""
+
+    tightens: bool
+    opens: bool
+
+
+def compare_access(
+    old: Provider | Capability, old_pointer: str, new: Provider | Capability, new_pointer: str
+) -> Iterator[Change]:
+    """Yield the changes of a provider's or capability's access rules.
+
+    A rule that keeps callers out is `breaking`; a rule that lets in other callers is `security`. A replaced
+    permission does both, so it has a change of each weight.
+    """
+    for field in type(old.access).model_fields:
+        before, after = getattr(old.access, field), getattr(new.access, field)
+        if before != after:
+            pointers = (f"{old_pointer}/access/{field}", f"{new_pointer}/access/{field}")
+            yield from _changes_of(field, before, after, pointers)
+
+
+def _changes_of(field: str, before: Any, after: Any, pointers: tuple[str, str]) -> Iterator[Change]:
+    shift = _SHIFTS[field](before, after)
+    effects = []
+    if shift.tightens:
+        effects.append((ACCESS_TIGHTENED, Weight.BREAKING, "some callers are refused now"))
+    if shift.opens:
+        effects.append((ACCESS_OPENED, Weight.SECURITY, "other callers are accepted now"))
+    for code, weight, meaning in effects or [
+        (SPELLING_CHANGED, Weight.TEXT_ONLY, "the same callers are accepted")
+    ]:
+        yield Change(
+            code=code,
+            weight=weight,
+            message=f"{_TITLES[field]} changed from {_word(before)} to {_word(after)}: {meaning}",
+            old_pointer=pointers[0],
+            new_pointer=pointers[1],
+            old=before,
+            new=after,
+        )
+
+
+def _word(value: Any) -> str:
+    if value is None:
+        return "not stated"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{one or 'default'}: {_word(held)}" for one, held in value.items())
+    return str(value)
+
+
+def _shift_of_openness(before: bool, after: bool) -> _Shift:  # noqa: FBT001
+    return _Shift(tightens=before and not after, opens=after and not before)
+
+
+def _exported(before: bool | None, after: bool | None) -> _Shift:  # noqa: FBT001
+    # Android exports a component that has an intent filter and does not state it.
+    return _shift_of_openness(before is not False, after is not False)
+
+
+def _enabled(before: Any, after: Any) -> _Shift:
+    qualifiers = {
+        qualifier for rule in (before, after) if isinstance(rule, Mapping) for qualifier in rule
+    } or {""}
+    shifts = [
+        _shift_of_openness(enabled_in(before, one), enabled_in(after, one)) for one in sorted(qualifiers)
+    ]
+    return _Shift(tightens=any(one.tightens for one in shifts), opens=any(one.opens for one in shifts))
+
+
+def _permission(before: str | None, after: str | None) -> _Shift:
+    return _Shift(tightens=after is not None, opens=before is not None)
+
+
+def _restriction(before: Any, after: Any) -> _Shift:
+    return _shift_of_openness(not before, not after)
+
+
+def _access_level(before: str | None, after: str | None) -> _Shift:
+    olds, news = _OPENNESS.get(before), _OPENNESS.get(after)
+    if olds is None or news is None:
+        return _Shift(tightens=True, opens=True)
+    return _Shift(tightens=news < olds, opens=news > olds)
+
+
+_OPENNESS: Final[Mapping[str | None, int]] = {"self": 0, "system": 1, "androidTrusted": 2, None: 2}
+"""How many callers an access level lets in; another word may let in any."""
+
+_SHIFTS: Final[Mapping[str, Callable[[Any, Any], _Shift]]] = {
+    "exported": _exported,
+    "enabled": _enabled,
+    "permission": _permission,
+    "enabled_by_default": _shift_of_openness,
+    "restrict_callers": _restriction,
+    "scope": _restriction,
+    "access_level": _access_level,
+}
+
+_TITLES: Final = {
+    "exported": "exported",
+    "enabled": "enabled",
+    "permission": "the required permission",
+    "enabled_by_default": "enabled by default",
+    "restrict_callers": "the restriction of callers",
+    "scope": "the scope",
+    "access_level": "the access level",
+}

@@ -1,0 +1,159 @@
+"""How `compare_sets` weighs a changed access rule: refused callers break, accepted callers concern security.
+
+The other side is a list of callers for each rule, typed from Android's documentation of the attribute.
+"""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from droidgate.compare import Change, Weight, compare_sets, weighs_at_least
+from droidgate.model.capability import Capability, CapabilityAccess, CapabilitySet, ComponentAccess, Provider
+from droidgate.model.leaves import different_leaves, leaves_of_provider
+
+APP_SELF, SYSTEM, ANY_APP, HOLDER_A, HOLDER_B = "the app itself", "Android", "any app", "holder A", "holder B"
+EVERYONE = frozenset({APP_SELF, SYSTEM, ANY_APP, HOLDER_A, HOLDER_B})
+
+# A rule of a component, and who may call it then (Android's documentation of <service>).
+COMPONENT_RULES: list[tuple[dict[str, Any], frozenset[str]]] = [
+    ({}, EVERYONE),
+    ({"exported": None}, EVERYONE),
+    ({"exported": False}, frozenset({APP_SELF})),
+    ({"enabled": {"": True, "v36": True}}, EVERYONE),
+    ({"enabled": False}, frozenset()),
+    ({"enabled": {"": False}}, frozenset()),
+    ({"permission": "com.example.A"}, frozenset({HOLDER_A})),
+    ({"permission": "com.example.B"}, frozenset({HOLDER_B})),
+]
+# The same for a capability: reference appfunctions 2.a, 2.c, 2.e.
+CAPABILITY_RULES: list[tuple[dict[str, Any], frozenset[str]]] = [
+    ({}, EVERYONE),
+    ({"restrict_callers": False}, EVERYONE),
+    ({"restrict_callers": True}, frozenset({HOLDER_A})),
+    ({"enabled_by_default": False}, frozenset()),
+    ({"scope": "activity"}, frozenset()),
+    ({"access_level": "androidTrusted"}, EVERYONE),
+    ({"access_level": "system"}, frozenset({APP_SELF, SYSTEM})),
+    ({"access_level": "self"}, frozenset({APP_SELF})),
+]
+
+
+def _provider(component: dict[str, Any], capability: dict[str, Any]) -> Provider:
+    return Provider(
+        protocol="mobile-mcp",
+        package="com.example",
+        component=".Tools",
+        access=ComponentAccess(**component),
+        capabilities=(
+            Capability(id="other"),
+            Capability(id="do", access=CapabilityAccess(**capability)),
+        ),
+    )
+
+
+def _changes(old: Provider, new: Provider) -> tuple[Change, ...]:
+    return compare_sets(CapabilitySet(providers=(old,)), CapabilitySet(providers=(new,))).all_changes()
+
+
+def _expected(before: frozenset[str], after: frozenset[str], *, differs: bool) -> set[str]:
+    weights = set()
+    if before - after:
+        weights.add("breaking")
+    if after - before:
+        weights.add("security")
+    return weights or ({"text-only"} if differs else set())
+
+
+def _pairs(rules: list[tuple[dict[str, Any], frozenset[str]]]) -> list[Any]:
+    """Return each pair of rules of one field; two fields in one change are two findings."""
+    return [
+        pytest.param(old, new, _expected(before, after, differs=old != new), id=f"{old} -> {new}")
+        for old, before in rules
+        for new, after in rules
+        if len(old.keys() | new.keys()) <= 1
+    ]
+
+
+@pytest.mark.parametrize(("old", "new", "weights"), _pairs(COMPONENT_RULES))
+def test_a_component_rule_is_weighed_by_the_callers_that_it_refuses_and_accepts(
+    old: dict[str, Any], new: dict[str, Any], weights: set[str]
+) -> None:
+    changes = _changes(_provider(old, {}), _provider(new, {}))
+    assert {one.weight.value for one in changes} == weights
+    assert {one.new_pointer for one in changes} == {f"/access/{name}" for name in old | new if weights}
+
+
+@pytest.mark.parametrize(("old", "new", "weights"), _pairs(CAPABILITY_RULES))
+def test_a_capability_rule_is_weighed_by_the_callers_that_it_refuses_and_accepts(
+    old: dict[str, Any], new: dict[str, Any], weights: set[str]
+) -> None:
+    changes = _changes(_provider({}, old), _provider({}, new))
+    assert {one.weight.value for one in changes} == weights
+    pointers = {f"/capabilities/1/access/{name}" for name in old | new if weights}
+    assert {one.old_pointer for one in changes} == pointers
+
+
+def test_a_replaced_permission_is_a_breaking_change_and_a_security_change_at_one_place() -> None:
+    changes = _changes(_provider({"permission": "com.example.A"}, {}), _provider({"permission": "b.B"}, {}))
+    assert [(one.code, one.weight.value, one.old, one.new) for one in changes] == [
+        ("access-tightened", "breaking", "com.example.A", "b.B"),
+        ("access-opened", "security", "com.example.A", "b.B"),
+    ]
+
+
+def test_a_component_that_is_enabled_elsewhere_now_both_refuses_and_accepts_callers() -> None:
+    old = _provider({"enabled": {"": False, "v36": True}}, {})
+    new = _provider({"enabled": {"": True, "v37": False}}, {})
+    assert {one.weight.value for one in _changes(old, new)} == {"breaking", "security"}
+
+
+def test_an_access_level_that_is_not_known_may_refuse_and_accept_callers() -> None:
+    changes = _changes(_provider({}, {"access_level": "vendor"}), _provider({}, {}))
+    assert {one.code for one in changes} == {"access-tightened", "access-opened"}
+
+
+@pytest.mark.parametrize("threshold", list(Weight))
+def test_a_security_change_reaches_every_threshold_and_only_it_reaches_its_own(threshold: Weight) -> None:
+    assert weighs_at_least(Weight.SECURITY, threshold)
+    assert weighs_at_least(threshold, Weight.SECURITY) is (threshold is Weight.SECURITY)
+
+
+_QUALIFIED = st.dictionaries(st.sampled_from(["", "v31", "v36", "night"]), st.booleans(), min_size=1)
+_COMPONENTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "exported": st.sampled_from([True, False, None]),
+        "enabled": st.booleans() | _QUALIFIED,
+        "permission": st.sampled_from([None, "com.example.A", "com.example.B"]),
+    },
+)
+_CAPABILITIES = st.fixed_dictionaries(
+    {},
+    optional={
+        "enabled_by_default": st.booleans(),
+        "restrict_callers": st.sampled_from([True, False, None]),
+        "scope": st.sampled_from([None, "activity"]),
+        "access_level": st.sampled_from([None, "self", "system", "androidTrusted", "vendor"]),
+    },
+)
+_PROVIDERS = st.builds(_provider, _COMPONENTS, _CAPABILITIES)
+
+
+@given(_PROVIDERS, _PROVIDERS)
+def test_each_different_rule_has_a_change_at_its_leaf_and_no_other_change_exists(
+    old: Provider, new: Provider
+) -> None:
+    different = different_leaves(dict(leaves_of_provider(old)), dict(leaves_of_provider(new)))
+    assert {one.new_pointer for one in _changes(old, new)} == set(different)
+
+
+@given(_PROVIDERS, _PROVIDERS)
+def test_what_opens_in_one_direction_tightens_in_the_other(old: Provider, new: Provider) -> None:
+    def codes(changes: tuple[Change, ...], code: str) -> list[str]:
+        return sorted(str(one.new_pointer) for one in changes if one.code == code)
+
+    there, back = _changes(old, new), _changes(new, old)
+    assert codes(there, "access-opened") == codes(back, "access-tightened")
+    assert codes(there, "access-tightened") == codes(back, "access-opened")

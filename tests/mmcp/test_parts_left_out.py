@@ -1,0 +1,19 @@
+"""Parts of an app that the reader leaves out are dropped, not only read."""
+
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Place
+from droidgate.model.findings import Level
+from droidgate_mmcp.discovery import read_discovery
+from mmcp.mmcp_apps import application, component_xml, read_app
+
+
+def test_a_component_without_a_manifest_is_dropped() -> None:
+    (finding,) = read_app(application(component_xml(None))).findings
+    assert (finding.rule, finding.level) == ("S54", Level.DROPPED)
+
+
+def test_parameters_that_cannot_be_read_are_dropped() -> None:
+    context = ReadingContext()
+    answer = {"tools": ["bad"], "bad.parameters": "{"}
+    read_discovery(answer, context, place=Place(path="answer"), package="a.b", component=".R")
+    assert [(one.rule, one.level) for one in context.findings] == [("M50", Level.DROPPED)]
