@@ -25,10 +25,16 @@ TARGETS: Final = ("mcp", "mmcp", "mobile-mcp", "appfunctions")
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """One provider's conversion: the files of both sides, and what droidgate reports."""
+    """One provider's conversion: the files of both sides, and what droidgate reports.
+
+    Attributes:
+        reading: What was read otherwise than it is written; the pointers lead into the source's text.
+        findings: What changes on the way to the target; the pointers are those of facts.
+    """
 
     source: Descriptor
     target: Descriptor
+    reading: tuple[Finding, ...]
     findings: tuple[Finding, ...]
     renamed: tuple[Renamed, ...]
 
@@ -65,10 +71,10 @@ def convert(descriptor: Descriptor, reading: SourceReading, target: str) -> Conv
     (translation,) = translate(reading.providers, chosen, dialect)
     writing = translation.writing
     files = {one.path: one.text for one in writing.artifacts}
-    reported = [*reading.findings, *writing.findings]
     return Conversion(
         descriptor,
         Descriptor(target, files),
-        tuple(Finding(one.code, str(one.level), one.pointer, one.message) for one in reported),
+        tuple(Finding(one.code, str(one.level), one.pointer, one.message) for one in reading.findings),
+        tuple(Finding(one.code, str(one.level), one.pointer, one.message) for one in writing.findings),
         tuple(Renamed(one.pointer, one.original, one.written) for one in writing.names),
     )

@@ -136,8 +136,8 @@ def _renamed(compared: Comparison, value: Any, shape: Shape | None, pointer: str
 
 def _judge(compared: Comparison, root: str, instance: Instance, threshold: str) -> Iterator[Problem]:
     about = [one for one in compared.findings if one.level != "security" and _is_about(one, root, instance)]
-    # Fewer values are taken for what a leaf allows, more for what it forbids; a leaf that is not there allows none.
-    leaf = without_suffix(instance.leaf) if threshold == "widened" or instance.leaf in compared.before else ""
+    # A value that is no longer taken may be refused for any type around it; one that is taken now, for its leaf.
+    leaf = without_suffix(instance.leaf) if threshold == "widened" else ""
     at_leaf = [one for one in about if leaf and says_same(without_suffix(one.pointer), leaf)]
     gravest = max(at_leaf or about, key=lambda one: LEVELS.index(one.level), default=None)
     if gravest is None:

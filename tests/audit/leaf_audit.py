@@ -72,7 +72,7 @@ def _holds(note: Any, value: Any) -> bool:
 
 
 def _is_true(finding: Finding, compared: Comparison, differences: list[str]) -> bool:
-    if finding.level in _SPELLING or (finding.level == "security" and compared.target.protocol == "mcp"):
+    if finding.level in _SPELLING or _is_unenforced(finding, compared.target.protocol):
         return True
     node, word = split(finding.pointer)
     kind = f"{node}/kind"
@@ -82,6 +82,14 @@ def _is_true(finding: Finding, compared: Comparison, differences: list[str]) -> 
         return True  # The kind of a type that lost what is inside.
     pointer = without_suffix(finding.pointer)
     return any(speaks_of(pointer, without_suffix(one)) for one in differences)
+
+
+def _is_unenforced(finding: Finding, protocol: str) -> bool:
+    """Return whether a rule is written that nothing enforces: any in `_meta` of MCP, and `exported` of AppFunctions,
+    whose services Android binds anyway.
+    """
+    unenforced = protocol == "mcp" or (protocol == "appfunctions" and finding.pointer == "/access/exported")
+    return finding.level == "security" and unenforced
 
 
 def _is_reached(pointer: str, declared: Declared) -> bool:
@@ -94,8 +102,16 @@ def _is_in_text(finding: Finding, compared: Comparison) -> bool:
     value = compared.before.get(finding.pointer)
     if value is None or finding.code == "text-added":
         return True
-    texts = [one for one in compared.after.values() if isinstance(one, str)]
-    return any(word in text for text in texts for word in _spellings(finding.pointer, value))
+    texts = "\0".join(one for one in compared.after.values() if isinstance(one, str))
+    if any(word in texts for word in _spellings(finding.pointer, value)):
+        return True
+    # The texts of a choice of one and of its member are one text here, and may be two there.
+    breaks = [place for place, letter in enumerate(value) if letter == " "] if isinstance(value, str) else []
+    return any(_has_text(value[:one], texts) and _has_text(value[one + 1 :], texts) for one in breaks)
+
+
+def _has_text(text: str, texts: str) -> bool:
+    return any(one in texts for one in _spellings("/description", text))
 
 
 _KIND_WORDS: Final = {

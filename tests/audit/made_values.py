@@ -197,8 +197,9 @@ class ValueMaker:
                 yield "kind", [part]
             if shape.kind != "object":
                 yield "kind", {"nested": part}
-            yield "kind", 17 if isinstance(part, str | bool) else "words"
-            yield "kind", 1.5
+            yield "kind", 17 if shape.kind in {"string", "bytes"} else "words"
+            if shape.kind not in {"float", "double"}:
+                yield "kind", 1.5
         if shape.enum is not None:
             yield "enum", 987 if isinstance(part, int) else "not-listed"
         yield from _out_of_range(shape)

@@ -25,7 +25,8 @@ def test_the_exit_code_follows_the_gravest_finding(
     reading = read_by_droidgate(descriptor, folder)
     spelled = str(folder / "tools.json" if source == "mcp" else folder)
     for target in TARGETS:
-        found = convert(descriptor, reading, target).findings
+        conversion = convert(descriptor, reading, target)
+        found = [*conversion.reading, *conversion.findings]
         gravest = max((LEVELS.index(one.level) for one in found), default=-1)
         for level in LEVELS[1:]:  # `read` is no threshold
             capsys.readouterr()
