@@ -45,7 +45,7 @@ def read_installed(application: Application, state: InstalledState, context: Rea
     reading = read_application(application, context)
     for receiver in asked_receivers(application):
         report_unknown_attributes(application, receiver, context)
-        report_unknown_texts(application, receiver, context, "label")
+        report_unknown_texts(application, receiver, context, needed=("label",))
     providers = (*reading.providers, *broadcast_providers(application))
     return replace(
         reading, providers=providers, findings=tuple(dict.fromkeys((*reading.findings, *context.findings)))

@@ -185,7 +185,7 @@ def _read_component(
     provider = read_manifest(value, found.place, context)
     facts = component_facts(application, component)
     report_unknown_attributes(application, component, context)
-    report_unknown_texts(application, component, context, "label")
+    report_unknown_texts(application, component, context, needed=("label",))
     if component.kind == "service" and provider.dialect == CURRENT:
         message = f"{component.name} is a service, which no client can call; an activity answers calls"
         context.allow("M42", message, source=place)

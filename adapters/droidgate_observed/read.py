@@ -142,8 +142,7 @@ def _read_component(
     label = component.label if component.label is not None else application.label
     name = texts.get("name") or declared.name or details.get("name")
     report_unknown_attributes(application, component, context)
-    if name is None:
-        report_unknown_texts(application, component, context, "label")
+    report_unknown_texts(application, component, context, needed=() if name else ("label",))
     return Provider(
         protocol=FORMAT_ID,
         dialect=protocol.id,
