@@ -14,6 +14,9 @@ from droidgate.parsing.configured_flags import is_flag_set
 
 TextAttribute = Literal["label", "description"]
 
+LABEL: Final[tuple[TextAttribute, ...]] = ("label",)
+"""The text of a format that uses a component's label as the provider's name."""
+
 _TEXTS: Final[tuple[TextAttribute, ...]] = ("label", "description")
 _UNKNOWN: Final = "S82"
 _BY_CONFIGURATION: Final = "S83"
