@@ -87,7 +87,7 @@ def report_unknown_attributes(
             f"android:exported of {component.name} depends on the configuration ({values}); "
             "the value of the default configuration is read"
         )
-        context.allow(_BY_CONFIGURATION, message, source=component.place or application.place)
+        context.allow(_BY_CONFIGURATION, message, source=component.place or application.place, lost=True)
 
 
 def report_unknown_texts(
@@ -124,7 +124,8 @@ def _report(
     name = "the application" if component is None else component.name
     problem = "is not among the resources" if value.startswith("@") else "is not known"
     message = f"android:{attribute} of {name} is {value[:100]}, which {problem}; {_READ_AS[attribute]}"
-    context.allow(_UNKNOWN, message, source=place, hint=_HINT)
+    lost = attribute != "permission"
+    context.allow(_UNKNOWN, message, source=place, hint=_HINT, lost=lost)
 
 
 def _name_of(unresolved: str) -> str:
