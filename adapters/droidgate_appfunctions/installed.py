@@ -8,6 +8,7 @@ from typing import Final
 
 from droidgate.app_search import IndexingReport, simulate_indexing
 from droidgate.application import Application
+from droidgate.component_reading import read_access
 from droidgate.formats import Reading
 from droidgate.installed import (
     DeviceFacts,
@@ -19,7 +20,6 @@ from droidgate.model.capability import Capability, Place, Provider, State
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import pointer_token
-from droidgate_appfunctions.access import component_access
 from droidgate_appfunctions.listed import read_listed
 from droidgate_appfunctions.read import read_application
 from droidgate_mappings.app_functions import load_indexing
@@ -148,7 +148,9 @@ def _providers_of(functions: Iterable[ListedFunction], application: Application)
     for service, members in by_service.items():
         listed = read_listed(members, package=application.package, service=service, place=place)
         component = components.get(service or "")
-        yield listed.model_copy(update={"access": component_access(application, component)})
+        if component is not None:
+            listed = listed.model_copy(update={"access": read_access(application, component)})
+        yield listed
 
 
 def _only_listed(providers: Iterable[Provider]) -> Iterator[Finding]:

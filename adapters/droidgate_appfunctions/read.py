@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from droidgate.application import Application, Component, MetaData, TextFile
+from droidgate.component_reading import read_access, report_unknown_attributes, report_unknown_texts
 from droidgate.formats import Reading, SourceFile
 from droidgate.leniency import ReadingContext
-from droidgate.model.capability import Place, Provider, reachable_definitions
+from droidgate.model.capability import ComponentAccess, Place, Provider, reachable_definitions
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import Type
 from droidgate.parsing.java_text import to_lower_camel_case
 from droidgate.parsing.xml_text import decode_xml
-from droidgate_appfunctions.access import component_access
 from droidgate_appfunctions.constants import (
     APP_LEVEL,
     FORMAT_ID,
@@ -174,7 +174,6 @@ class _ApplicationReader:
     application: Application
     context: ReadingContext
     metadata: AppMetadata | None = None
-    reported: set[str] = field(default_factory=set)
 
     def read(self) -> list[Provider]:
         element = next(self.application.of_kind("application"), None)
@@ -294,29 +293,23 @@ class _ApplicationReader:
         if component is not None:
             of_app["component"] = component.name
         provider = _provider(file, metadata=self.metadata, schema=schema, place=place)
-        access = component_access(self.application, component)
-        return provider.model_copy(update={**of_app, "access": access})
+        return provider.model_copy(update={**of_app, "access": self.access_of(component)})
+
+    def access_of(self, component: Component | None) -> ComponentAccess:
+        """Return the access rules of a service, or of the application for its own functions."""
+        whole = next(self.application.of_kind("application"), None)
+        if component is not None:
+            report_unknown_attributes(self.application, component, self.context)
+            return read_access(self.application, component)
+        return ComponentAccess() if whole is None else ComponentAccess(enabled=whole.enabled_rule)
 
     def name_of(self, component: Component | None) -> str | None:
         """Return the label of a service, else the app's; one that leads nowhere is reported."""
-        if component is not None:
-            if component.label is not None:
-                return component.label
-            self.report_unresolved(component.unresolved, component.place)
-        if self.application.label is None:
-            self.report_unresolved(self.application.unresolved, self.application.place)
-        return self.application.label
-
-    def report_unresolved(self, unresolved: Iterable[str], place: Place | None) -> None:
-        for text in unresolved:
-            attribute, _, reference = text.removeprefix("android:").partition("=")
-            key = f"{place} {text}"
-            if attribute != "label" or key in self.reported:
-                continue
-            self.reported.add(key)
-            message = f"android:label is {reference!r}, which has no text in the app; it is left out"
-            hint = "Declare the string resource, or write the label itself"
-            self.context.allow("A35", message, pointer="@android:label", source=place, hint=hint, lost=True)
+        named = component or next(self.application.of_kind("application"), None)
+        if named is not None:
+            report_unknown_texts(self.application, named, self.context, "label")
+        label = component.label if component is not None else None
+        return self.application.label if label is None else label
 
     def read_functions(self, file: TextFile, level: str | None) -> FunctionsFile:
         root = parse_document(file.text, file.place.path, self.context)

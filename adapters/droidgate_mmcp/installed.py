@@ -10,6 +10,7 @@ from typing import Final
 
 from droidgate.application import Application, Component
 from droidgate.component_reading import (
+    LABEL,
     read_access,
     report_unknown_attributes,
     report_unknown_texts,
@@ -44,7 +45,7 @@ def read_installed(application: Application, state: InstalledState, context: Rea
     reading = read_application(application, context)
     for receiver in asked_receivers(application):
         report_unknown_attributes(application, receiver, context)
-        report_unknown_texts(application, receiver, context, "label")
+        report_unknown_texts(application, receiver, context, needed=LABEL)
     providers = (*reading.providers, *broadcast_providers(application))
     return replace(
         reading, providers=providers, findings=tuple(dict.fromkeys((*reading.findings, *context.findings)))

@@ -7,6 +7,7 @@ from typing import Final
 
 from droidgate.application import Application, Component, MetaData, text_of_value
 from droidgate.component_reading import (
+    TextAttribute,
     inherited_access,
     read_access,
     report_unknown_attributes,
@@ -89,6 +90,9 @@ class _ServiceReader:
         if inherited:
             facts["application-access"] = inherited
         report_unknown_attributes(self.application, self.service, self.context)
+        fallbacks: dict[Role, TextAttribute] = {"name": "label", "description": "description"}
+        needed = [attribute for role, attribute in fallbacks.items() if not self.has_text(given[role])]
+        report_unknown_texts(self.application, self.service, self.context, needed=needed)
         if reference != NAMES["descriptor_resource"]:
             facts["resource"] = reference
         return Provider(
@@ -167,15 +171,20 @@ class _ServiceReader:
         self.allow("M12", message, meta.place)
         return text
 
+    def has_text(self, given: _Given | None) -> bool:
+        """Return whether a meta-data entry holds a text, or something that is read as one."""
+        if given is None or given.meta.value is not None:
+            return given is not None
+        resource = given.meta.resource
+        return resource is not None and self.application.resources.read_text(resource) is not None
+
     def fall_back(self, role: Role, dialect: str, meta: MetaData | None = None) -> str | None:
         """Return what stands for a text that the service does not have, or whose reference leads nowhere."""
         application, service = self.application, self.service
         if role == "name":
             text = service.label or application.label or application.package
-            report_unknown_texts(application, service, self.context, "label")
         else:
             text = service.description or application.description
-            report_unknown_texts(application, service, self.context, "description")
         # Before the specification there was no description at first.
         if text is not None or role == "name" or dialect != "pre-spec":
             told = f"; {text!r} stands for it" if text is not None else ""

@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Final
 
 from droidgate.application import Application, Component, MetaData, MetaValue, TextFile, text_of_value
-from droidgate.component_reading import read_access, report_unknown_attributes, report_unknown_texts
+from droidgate.component_reading import LABEL, read_access, report_unknown_attributes, report_unknown_texts
 from droidgate.formats import Reading, SourceFile
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place, Provider
@@ -142,8 +142,7 @@ def _read_component(
     label = component.label if component.label is not None else application.label
     name = texts.get("name") or declared.name or details.get("name")
     report_unknown_attributes(application, component, context)
-    if name is None:
-        report_unknown_texts(application, component, context, "label")
+    report_unknown_texts(application, component, context, needed=() if name else LABEL)
     return Provider(
         protocol=FORMAT_ID,
         dialect=protocol.id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final, Literal
 
 from droidgate.application import Application, Component
@@ -11,6 +12,10 @@ from droidgate.model.json_values import Json
 
 TextAttribute = Literal["label", "description"]
 
+LABEL: Final[tuple[TextAttribute, ...]] = ("label",)
+"""The text of a format that uses a component's label as the provider's name."""
+
+_TEXTS: Final[tuple[TextAttribute, ...]] = ("label", "description")
 _UNKNOWN: Final = "S82"
 _BY_CONFIGURATION: Final = "S83"
 _READ_AS: Final = {
@@ -82,29 +87,33 @@ def report_unknown_attributes(
             f"android:exported of {component.name} depends on the configuration ({values}); "
             "the value of the default configuration is read"
         )
-        context.allow(_BY_CONFIGURATION, message, source=component.place or application.place)
+        context.allow(_BY_CONFIGURATION, message, source=component.place or application.place, lost=True)
 
 
 def report_unknown_texts(
-    application: Application, component: Component, context: ReadingContext, *texts: TextAttribute
+    application: Application,
+    component: Component,
+    context: ReadingContext,
+    *,
+    needed: Collection[TextAttribute] = (),
 ) -> None:
-    """Report the texts of a component, or else of its application, that lead nowhere, by row S82.
+    """Report the texts of a component, or else of its application, whose value is not known, by row S82.
 
     Args:
         application: The application.
         component: One of its components.
         context: Takes the findings.
-        texts: The texts that the format uses for this component.
+        needed: The texts for which the application's stand where the component has none.
 
     Raises:
         InputError: the reading is strict.
     """
     own = dict(map(_split, component.unresolved))
     above = dict(map(_split, application.unresolved))
-    for attribute in texts:
+    for attribute in _TEXTS:
         if attribute in own:
             _report(application, component, context, attribute, own[attribute])
-        elif attribute in above and getattr(component, attribute) is None:
+        elif attribute in needed and attribute in above and getattr(component, attribute) is None:
             _report(application, None, context, attribute, above[attribute])
 
 
@@ -115,7 +124,8 @@ def _report(
     name = "the application" if component is None else component.name
     problem = "is not among the resources" if value.startswith("@") else "is not known"
     message = f"android:{attribute} of {name} is {value[:100]}, which {problem}; {_READ_AS[attribute]}"
-    context.allow(_UNKNOWN, message, source=place, hint=_HINT)
+    lost = attribute != "permission"
+    context.allow(_UNKNOWN, message, source=place, hint=_HINT, lost=lost)
 
 
 def _name_of(unresolved: str) -> str:

@@ -23,7 +23,6 @@ from appfunctions.function_files import (
     write_in,
 )
 from droidgate.app_search import index_file, jetpack_schema
-from droidgate.application import Component, IntentFilter, MetaData
 from droidgate.formats import Reading
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place, Provider
@@ -480,31 +479,18 @@ def test_guidance_that_android_does_not_read_is_lost(attributes: str, rows: list
     assert [row for row, _, _ in losses_of(read_text(guidance_of(attributes), strict=False))] == rows
 
 
-@pytest.mark.row("A35")
-@pytest.mark.parametrize("reference", ["@string/gone", "@null"])
-def test_a_label_that_leads_nowhere_is_reported_and_the_apps_label_is_the_name(reference: str) -> None:
-    component = Component(
-        kind="service",
-        name=".Service",
-        filters=(IntentFilter(("android.app.appfunctions.AppFunctionService",)),),
-        properties=(MetaData(name="android.app.appfunctions.v2", value="f.xml"),),
-        unresolved=(f"label={reference}",),
-        place=Place(path="AndroidManifest.xml", line=7),
-    )
-    application = replace(app_of(files=FILES), components=(component, component), label="Notes")
+def test_a_label_that_leads_nowhere_is_lost_and_the_apps_label_is_the_name() -> None:
+    service = service_of(V2, attributes='android:label="@string/gone"')
+    application = replace(app_of(service, files=FILES), label="Notes")
     reading = FORMAT.read_application(application, ReadingContext())
-    assert [one.name for one in reading.providers] == ["Notes", "Notes"]
-    assert losses_of(reading) == [("A35", "@android:label", Level.DROPPED)]
-    (finding,) = reading.findings
-    assert str(finding.source) == "AndroidManifest.xml:7"
-    assert repr(reference) in finding.message
+    assert only(reading).name == "Notes"
+    assert losses_of(reading) == [("S82", "", Level.DROPPED)]
 
 
-@pytest.mark.row("A35")
-def test_an_apps_label_that_leads_nowhere_is_reported_where_it_is_needed() -> None:
+def test_an_apps_label_that_leads_nowhere_is_lost_where_it_is_needed() -> None:
     unresolved = ("label=@string/gone", "description=@string/gone")
     services = service_of(V2, attributes='android:label="Own"'), service_of(V2, name=".B")
-    for service, rows in zip(services, ([], ["A35"]), strict=True):
+    for service, rows in zip(services, ([], ["S82"]), strict=True):
         application = replace(app_of(service, files=FILES), unresolved=unresolved)
         reading = FORMAT.read_application(application, ReadingContext())
         assert [row for row, _, _ in losses_of(reading)] == rows

@@ -351,28 +351,20 @@ def test_nothing_to_declare_is_an_empty_root() -> None:
     assert text == '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<appfunctions/>\n'
 
 
+RECORD = ObjectType(properties={"a": Property(type=ScalarType(kind="string"), required=True)})
+OTHER_RECORD = ObjectType(properties={"b": Property(type=ScalarType(kind="int32"), required=True)})
+
+
 @pytest.mark.parametrize(
     ("held", "pointer", "level"),
     [
-        (AnyType(), "/kind", Level.DROPPED),
-        (ArrayType(), "/items/kind", Level.DEFAULTED),
-        (ScalarType(kind="int64", enum=(1,)), "/enum", Level.MOVED),
-        (ScalarType(kind="string", enum=(" a",)), "/enum", Level.MOVED),
-        (ScalarType(kind="string", keywords={"minLength": 1}), "/keywords/minLength", Level.MOVED),
-        (
-            OneOfType(
-                alternatives=(ScalarType(kind="int32"), ScalarType(kind="string")),
-                exclusive=False,
-                qualified_name="a.B",
-            ),
-            "/exclusive",
-            Level.DROPPED,
-        ),
-        (
-            OneOfType(alternatives=(ScalarType(kind="int32"), ScalarType(kind="string"))),
-            "/qualified_name",
-            Level.DEFAULTED,
-        ),
+        (AnyType(), "/kind", Level.NARROWED),
+        (ArrayType(), "/items/kind", Level.NARROWED),
+        (ScalarType(kind="int64", enum=(1,)), "/enum", Level.WIDENED),
+        (ScalarType(kind="string", enum=(" a",)), "/enum", Level.WIDENED),
+        (ScalarType(kind="string", keywords={"minLength": 1}), "/keywords/minLength", Level.WIDENED),
+        (OneOfType(alternatives=(RECORD, OTHER_RECORD), exclusive=False), "/exclusive", Level.NARROWED),
+        (OneOfType(alternatives=(RECORD, OTHER_RECORD)), "/qualified_name", Level.DEFAULTED),
     ],
 )
 def test_what_v2_cannot_carry_is_told(held: AnyType, pointer: str, level: Level) -> None:

@@ -59,7 +59,7 @@ TYPES: list[tuple[str, Schema, Schema, str, str, str]] = [
     ),
     (
         "32 bits become 64",
-        {"type": "integer", "format": "int32"},
+        {"type": "integer", "format": "int32", "minimum": -2147483648, "maximum": 2147483647},
         {"type": "integer"},
         "type-changed",
         "compatible",
@@ -310,8 +310,8 @@ TYPES: list[tuple[str, Schema, Schema, str, str, str]] = [
     ),
     (
         "a part more",
-        {"allOf": [{"type": "object"}]},
-        {"allOf": [{"type": "object"}, {"required": ["a"]}]},
+        {"allOf": [{"type": "object"}, {"minProperties": 1}]},
+        {"allOf": [{"type": "object"}, {"minProperties": 1}, {"required": ["a"]}]},
         "member-added",
         "breaking",
         "compatible",

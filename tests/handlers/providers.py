@@ -152,8 +152,8 @@ WILD = Provider(
             id="fifty",
             input=ObjectType(
                 properties={
-                    f"parameter {position}": Property(type=kind, required=position % 2 == 0)
-                    for position, kind in enumerate((FLAG, SMALL, WHOLE, NUMBER, TEXT) * 10)
+                    f"part {position}": Property(type=kind, required=position % 2 == 0)
+                    for position, kind in enumerate((FLAG, WHOLE, NUMBER, TEXT, FLAG) * 10)
                 }
             ),
             output=ArrayType(items=SMALL),

@@ -208,7 +208,7 @@ def test_a_name_that_is_a_resource_of_another_kind_is_text(resource: str, name: 
     assert read_app(service(named, DESCRIPTION, CAPABILITIES), files=files).providers[0].name == name
 
 
-def test_a_label_whose_string_is_missing_is_reported_where_it_is_needed() -> None:
+def test_a_label_whose_string_is_missing_is_reported() -> None:
     attributes = (
         'android:exported="true" android:label="@string/none" android:foregroundServiceType="dataSync"'
     )
@@ -218,7 +218,10 @@ def test_a_label_whose_string_is_missing_is_reported_where_it_is_needed() -> Non
     whole = read_app(service(DESCRIPTION, CAPABILITIES), attributes='android:label="@string/none"')
     assert rows_of(whole) == ["S82", "M12"]
     assert "android:label of the application is @string/none" in whole.findings[0].message
-    assert rows_of(read_app(service(NAME, DESCRIPTION, CAPABILITIES, attributes=attributes))) == []
+    # The service's own label is reported always, that of the application where it would stand for the name.
+    assert rows_of(read_app(service(NAME, DESCRIPTION, CAPABILITIES, attributes=attributes))) == ["S82"]
+    named = read_app(service(NAME, DESCRIPTION, CAPABILITIES), attributes='android:label="@string/none"')
+    assert rows_of(named) == []
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,9 @@ _CHOICES: Mapping[str, tuple[Json, ...]] = {
         "#",
         "other.json",
         "#/$defs/A/x",
+        "#/properties/a",
+        "#/items",
+        "#/$defs/A/items",
         "#/$defs/%41",
         "#/$defs/C~1~0",
     ),
@@ -80,7 +83,14 @@ def _note(random: Random) -> Json:
         "qualified_name": lambda: "com.example.Class",
         "boolean": lambda: random.random() < 0.5,
         "extensions": lambda: random.choice(
-            ({"other": {"x": 1}}, {}, {"other": 1}, {"json-schema": {"definitions": "junk"}}, {"other": {}})
+            (
+                {"other": {"x": 1}},
+                {},
+                {"other": 1},
+                {"json-schema": {"definitions": "junk"}},
+                {"json-schema-spelling": {"allOf": 3}},
+                {"other": {}},
+            )
         ),
         "property": lambda: {"other": {"x": 1}},
         "discriminator": lambda: random.choice(("schemaType", "kind")),

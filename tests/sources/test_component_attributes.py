@@ -14,7 +14,8 @@ from droidgate.apk.application import read_application
 from droidgate.apk.pack import pack_project
 from droidgate.apk.reader import open_apk
 from droidgate.application import Application, Component
-from droidgate.component_reading import read_access
+from droidgate.component_reading import read_access, report_unknown_attributes
+from droidgate.leniency import ReadingContext
 from droidgate.model.capability import ComponentAccess
 from droidgate.sources.android_project import application_from_tree
 from droidgate_shim.phone.sample_packages import signing_key
@@ -209,3 +210,35 @@ def test_a_component_without_a_filter_is_exported_only_if_it_says_so(
 ) -> None:
     application = application_from_tree({"AndroidManifest.xml": manifest(element).encode()})
     assert read_access(application, component(application)).exported is exported
+
+
+@pytest.mark.row("S82")
+@pytest.mark.parametrize("name", ["enabled", "exported", "permission"])
+def test_an_unknown_access_rule_is_reported(name: str) -> None:
+    text = manifest(service(f'android:{name}="{MISSING[name]}"'))
+    application = application_from_tree({"AndroidManifest.xml": text.encode()})
+    context = ReadingContext()
+    report_unknown_attributes(application, component(application), context)
+    assert [one.rule for one in context.findings] == ["S82"]
+    assert f"android:{name} of .S is {MISSING[name]}" in context.findings[0].message
+
+
+@pytest.mark.row("S82")
+@pytest.mark.parametrize("name", ["enabled", "permission"])
+def test_an_unknown_access_rule_of_the_application_is_reported(name: str) -> None:
+    text = manifest(service(""), application=f'android:{name}="{MISSING[name]}"')
+    application = application_from_tree({"AndroidManifest.xml": text.encode()})
+    context = ReadingContext()
+    report_unknown_attributes(application, component(application), context)
+    assert [one.rule for one in context.findings] == ["S82"]
+    assert f"android:{name} of the application is {MISSING[name]}" in context.findings[0].message
+
+
+@pytest.mark.row("S83")
+def test_exported_by_configuration_is_reported() -> None:
+    files = tree_of(manifest(service('android:exported="@bool/off_then_on"')))
+    application = application_from_tree({name: held.encode() for name, held in files.items()})
+    context = ReadingContext()
+    report_unknown_attributes(application, component(application), context)
+    assert [one.rule for one in context.findings] == ["S83"]
+    assert "true in v36" in context.findings[0].message

@@ -1,10 +1,13 @@
 """JSON Schema 2020-12 to the type algebra and back, without loss.
 
 Reading keeps what the algebra models in its fields and every other keyword verbatim in `keywords`. Where a
-field's usual writing would differ from the source's, the source's own form stands in `keywords` too and wins
-when written. What JSON Schema has no word for (a 32-bit width beside another `format`, a class name, facts of
-other formats) is written under the annotation keyword `x-droidgate`. A note under it counts only where
-writing what was read gives the note back; any other value of that keyword is a keyword like others.
+field's usual writing would differ from the source's, the source's own form is in `keywords` too and wins
+when written, or in `extensions` under `SPELLING`. References into the schema itself (`#`, `#/properties/a`,
+anchors) become definitions; the root's `extensions` keep where they were under `NAMESPACE`.
+
+What JSON Schema has no word for (a 32-bit width beside another `format`, a class name, facts of other
+formats) is written under the annotation keyword `x-droidgate`. A note under it counts only where writing what
+was read gives the note back; any other value of that keyword is a keyword like others.
 """
 
 from droidgate.json_schema.discriminators import add_discriminators

@@ -9,6 +9,7 @@ from droidgate.json_schema.references import is_local, resolve_reference
 from droidgate.json_schema.words import (
     ANNOTATION,
     CLASSES,
+    CONTAINERS,
     FORMAT_OF_KIND,
     INT32_BOUNDS,
     NAMESPACE,
@@ -90,6 +91,7 @@ def _write_placed(
             pointers[f"$defs/{name}"] = name
     replaced: dict[str, str] = {}
     while True:
+        pointers = dict(sorted(pointers.items(), key=_container_order))
         layout = _Layout(pointers, int32_bounds=int32_bounds)
         schema = _write_whole(root, definitions, layout)
         changed = _changed_references(schema, definitions, layout)
@@ -99,6 +101,12 @@ def _write_placed(
             name = pointers.pop(reference)
             pointers[f"$defs/{name}"] = name
             replaced[reference] = encoded_reference(f"$defs/{name}")
+
+
+def _container_order(entry: tuple[str, str]) -> int:
+    """Return where reading puts the container of a layout's entry."""
+    container = entry[0].partition("/")[0]
+    return CONTAINERS.index(container) if container in CONTAINERS else len(CONTAINERS)
 
 
 def _stated_layout(root: Type) -> dict[str, str]:

@@ -1,0 +1,55 @@
+"""Configurations of a resource table as the qualifiers of the folders that they come from."""
+
+from __future__ import annotations
+
+import struct
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from droidgate.apk.configurations import read_configuration
+from droidgate.apk.resource_qualifiers import compile_qualifier, qualifier_of
+
+# In the order of Android's documentation.
+WORDS = (
+    *("mcc310", "mnc004", "fil-rPH", "masculine", "ldrtl", "sw600dp", "w720dp", "h1024dp", "xlarge", "long"),
+    *("round", "widecg", "highdr", "land", "television", "night", "xxhdpi", "finger", "keyssoft", "qwerty"),
+    *("navhidden", "trackball", "1024x600", "v36"),
+)
+SDK_VERSION = 20
+"""Where ResTable_config has it, without its size field (AOSP ResourceTypes.h)."""
+
+
+@pytest.mark.parametrize(
+    "qualifier", ["", *WORDS, "b+zh+Hant+TW", "b+es+419", "de", "de-rDE", "mnc000", "421dpi"]
+)
+def test_a_qualifier_comes_back(qualifier: str) -> None:
+    assert qualifier_of(compile_qualifier(qualifier)) == qualifier
+
+
+@pytest.mark.parametrize("words", list(combinations(WORDS, 2)))
+def test_two_qualifiers_come_back(words: tuple[str, str]) -> None:
+    config = compile_qualifier("-".join(words))
+    assert compile_qualifier(qualifier_of(config)) == config
+
+
+def test_a_release_that_another_word_implies_is_left_out() -> None:
+    assert qualifier_of(compile_qualifier("sw600dp-v13")) == "sw600dp"
+    assert qualifier_of(compile_qualifier("sw600dp-v21")) == "sw600dp-v21"
+
+
+def test_a_configuration_that_was_typed_by_hand_has_its_release() -> None:
+    config = bytearray(60)
+    struct.pack_into("<H", config, SDK_VERSION, 36)
+    assert read_configuration(bytes(config)).qualifier == "v36"
+    assert read_configuration(bytes(config[: SDK_VERSION + 4])).qualifier == "v36"
+    assert read_configuration(bytes(60)).qualifier == ""
+
+
+@given(st.binary(min_size=1, max_size=64))
+def test_no_configuration_names_another_folder(raw: bytes) -> None:
+    qualifier = read_configuration(raw).qualifier
+    assert (qualifier == "") is not any(raw)
+    assert set(qualifier) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-")
