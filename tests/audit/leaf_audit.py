@@ -100,8 +100,9 @@ def _is_reached(pointer: str, declared: Declared) -> bool:
 def _is_in_text(finding: Finding, compared: Comparison) -> bool:
     """Return whether the target's texts hold the value of a fact that is called moved."""
     value = compared.before.get(finding.pointer)
-    if value is None or finding.code == "text-added":
-        return True
+    kind = compared.before.get(f"{split(finding.pointer)[0]}/kind")
+    if value is None or finding.code == "text-added" or kind in {"any", "opaque"}:
+        return True  # A text without a type says that any value is allowed, null too.
     texts = "\0".join(one for one in compared.after.values() if isinstance(one, str))
     if any(word in texts for word in _spellings(finding.pointer, value)):
         return True

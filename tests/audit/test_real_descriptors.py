@@ -61,30 +61,35 @@ def root_of(path: Path) -> str | None:
     return tag if isinstance(tag, str) else None
 
 
+def app_of(protocol: str, text: str) -> Descriptor:
+    """Return an app around a descriptor's text, or around the elements in its root."""
+    if protocol == "mobile-mcp":
+        if not text.lstrip().startswith(("<?xml", "<mobile-mcp-capabilities", "<!--")):
+            text = f'<mobile-mcp-capabilities version="1.0">{text}</mobile-mcp-capabilities>'
+        files = {"AndroidManifest.xml": _MANIFEST.format(_MOBILE_MCP), "res/xml/capabilities.xml": text}
+    elif protocol == "mmcp":
+        value = quoteattr(text.replace("\\", "\\\\").replace("'", "\\'"))
+        files = {"AndroidManifest.xml": _MANIFEST.format(_MMCP.format(value))}
+    else:
+        files = {
+            "AndroidManifest.xml": _MANIFEST.format(_APPFUNCTIONS),
+            "assets/f.xml": text if "<appfunctions" in text else f"<appfunctions>{text}</appfunctions>",
+            "assets/app_functions_schema.xsd": schema_file(),
+        }
+    return Descriptor(protocol, files)
+
+
 def descriptors_of_corpus(corpus: Path) -> Iterator[tuple[str, Descriptor]]:
     """Yield each descriptor that has the form of a default dialect, in an app of its own."""
     for path in sorted((corpus / "mobile_mcp").glob("*.xml")):
         if root_of(path) == "mobile-mcp-capabilities":
-            files = {
-                "AndroidManifest.xml": _MANIFEST.format(_MOBILE_MCP),
-                "res/xml/capabilities.xml": text_of(path),
-            }
-            yield path.name, Descriptor("mobile-mcp", files)
+            yield path.name, app_of("mobile-mcp", text_of(path))
     for path in sorted((corpus / "mmcp").glob("*mMCP_manifest.json")):
-        value = quoteattr(text_of(path).replace("\\", "\\\\").replace("'", "\\'"))
-        yield path.name, Descriptor("mmcp", {"AndroidManifest.xml": _MANIFEST.format(_MMCP.format(value))})
+        yield path.name, app_of("mmcp", text_of(path))
     for path in sorted((corpus / "appfunctions").glob("*.xml")):
-        if (
-            root_of(path) == "appfunctions"
-            and "<response>" in text_of(path)
-            and "<functionId>" in text_of(path)
-        ):
-            files = {
-                "AndroidManifest.xml": _MANIFEST.format(_APPFUNCTIONS),
-                "assets/f.xml": text_of(path),
-                "assets/app_functions_schema.xsd": schema_file(),
-            }
-            yield path.name, Descriptor("appfunctions", files)
+        text = text_of(path)
+        if root_of(path) == "appfunctions" and "<response>" in text and "<functionId>" in text:
+            yield path.name, app_of("appfunctions", text)
 
 
 def sample_app(name: str) -> Descriptor:

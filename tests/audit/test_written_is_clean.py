@@ -9,7 +9,13 @@ from typing import Final
 
 import pytest
 
-from audit.conversions import TARGETS, convert, read_by_droidgate, write_files
+from audit.conversions import (
+    TARGETS,
+    convert,
+    read_by_droidgate,
+    read_by_specification,
+    write_files,
+)
 from audit.made_descriptors import FORMATS, Descriptor, made_descriptor
 from audit.test_real_descriptors import SAMPLE_APPS, sample_app
 from droidgate.formats import load_formats
@@ -18,15 +24,21 @@ from droidgate.sources import read_source
 from droidgate.sources.checking import check_reading
 
 SEEDS_OF_A_PAIR: Final = 40
-EXCEPTIONS: Final[dict[str, str]] = {}
-"""Codes of lint that what is written may have, with the reason."""
+EXCEPTIONS: Final = {
+    "mobile-mcp-permission": "the source's callers need a permission, and so do the target's",
+    "mobile-mcp-exported": "the source's component is not exported, and so is the target's",
+    "mobile-mcp-enabled": "the source's component is disabled, and so is the target's",
+    "mmcp-exported": "the source's component is not exported, and so is the target's",
+    "appfunctions-service-disabled": "the source's component is disabled, and so is the target's",
+}
+"""Codes of lint that what is written may have: it carries the access rules of its source, and lint names them."""
 
 
 def warnings_of(folder: Path) -> Iterator[Finding]:
     formats = tuple(load_formats().values())
     reading = read_source(str(folder), formats=formats)
     for one in check_reading(reading, formats, lambda path: Path(path).read_bytes()):
-        if one.level in {Level.WARNING, Level.ERROR} and one.code not in EXCEPTIONS:
+        if one.level in {Level.WARNING, Level.ERROR}:
             yield one
 
 
@@ -35,6 +47,8 @@ def warnings_of_conversion(descriptor: Descriptor, target: str, folder: Path) ->
     conversion = convert(descriptor, read_by_droidgate(descriptor, folder / "source"), target)
     write_files(conversion.target.files, folder / "target")
     own = {one.code for one in warnings_of(folder / "source")} if descriptor.protocol == target else set()
+    if read_by_specification(descriptor).access:
+        own |= EXCEPTIONS.keys()
     for one in warnings_of(folder / "target"):
         if one.code not in own:
             yield f"{one.level} {one.code} {one.pointer}: {one.message}"
