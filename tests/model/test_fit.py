@@ -365,3 +365,35 @@ def test_references_in_all_directions_do_not_take_more_than_one_look_each() -> N
         assert dialect.capacity is not None
         fitted = fit_provider(provider, dialect.capacity, one.id, dialect.id)
         assert [capability.id for capability in fitted.provider.capabilities] == ["tool"]
+
+
+@pytest.mark.parametrize("target", ["mobile-mcp", "appfunctions"])
+def test_the_parameters_of_an_input_that_is_a_reference_are_those_of_its_object(target: str) -> None:
+    taken = ObjectType(
+        properties={
+            "title": Property(type=ScalarType(kind="string", enum=("a",), nullable=True), required=True)
+        }
+    )
+    provider = _provider(
+        Capability(id="tool", description="d", input=RefType(name="Outer", keywords={"type": "object"})),
+        definitions={"Outer": RefType(name="Inner"), "Inner": taken},
+    )
+    one, dialect = find_format(target)
+    assert one.write is not None
+    writing = one.write(provider, dialect)
+    assert_findings_match(provider, writing)
+    (written,) = writing.provider.capabilities
+    assert isinstance(written.input, ObjectType)
+    assert list(written.input.properties) == ["title"]
+    levels = {finding.pointer: finding.level for finding in writing.findings}
+    if target == "mobile-mcp":
+        assert levels["/definitions/Inner/properties/title/type/enum"] is Level.WIDENED
+        assert levels["/definitions/Inner/properties/title/type/nullable"] is Level.NARROWED
+
+
+def test_blank_texts_count_as_missing_where_the_target_requires_a_text() -> None:
+    provider = _provider(Capability(id="tool", description=" "), name="", package="a.b")
+    one, dialect = find_format("mobile-mcp")
+    assert one.write is not None
+    written = one.write(provider, dialect).provider
+    assert (written.name, written.capabilities[0].description) == ("a.b", "tool")

@@ -30,7 +30,7 @@ def is_restriction(field: str, value: Any) -> bool:
         return value is not True
     if field == "restrict_callers":
         return value is True
-    return value is not None and not (field == "access_level" and value == TRUSTED_LEVEL)
+    return value not in {None, ""} and not (field == "access_level" and value == TRUSTED_LEVEL)
 
 
 def fit_component_access(fit: Telling) -> ComponentAccess:
@@ -108,6 +108,11 @@ def _fit_permission(fit: Telling) -> str | None:
     is_new = binding is not None and fit.provider.component is None and capacity.component is not None
     if fit.own and is_carried and not is_new:
         return stated
+    if not stated and stated is not None:
+        fit.tell(
+            SPELLING_DROPPED, Level.RENAMED, _PERMISSION, "an empty permission requires nothing of callers"
+        )
+        stated = None
     needed = stated
     source = find_format_tables(fit.provider.protocol)
     if source is not None and source.binding is not None and stated in {None, source.binding.component}:

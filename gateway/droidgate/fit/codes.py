@@ -98,3 +98,6 @@ CHARACTERS_REPLACED: Final = finding_code(
 REFERENCE_DROPPED: Final = finding_code(
     "reference-dropped", "A reference to a definition that the source does not declare", __name__
 )
+REFERENCE_INLINED: Final = finding_code(
+    "reference-inlined", "The input refers to an object; its properties are the parameters", __name__
+)

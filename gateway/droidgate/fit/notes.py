@@ -38,7 +38,7 @@ def schema_note(label: str, one: Type, definitions: Mapping[str, Type]) -> str |
         `[label: schema]`, or None where the schema says no more than the kind.
     """
     plain = {name: without_extensions(definition) for name, definition in definitions.items()}
-    shown = _shown_schema(write_schema(without_extensions(one), plain))
+    shown = _shown_schema(write_schema(without_extensions(one), plain, int32_bounds=False))
     return None if shown in _SAYS_NOTHING else f"[{label}: {canonical_json(shown)}]"
 
 

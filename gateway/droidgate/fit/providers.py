@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from droidgate.fit.access import fit_capability_access, fit_component_access
@@ -18,6 +18,7 @@ from droidgate.fit.codes import (
     OUTPUT_DEFAULTED,
     OUTPUT_DROPPED,
     OUTPUT_WRAPPED,
+    REFERENCE_INLINED,
     SPELLING_DROPPED,
     STRUCTURE_MOVED,
     TEXT_MOVED,
@@ -28,11 +29,11 @@ from droidgate.fit.objects import may_be_object
 from droidgate.fit.types import TypeFit
 from droidgate.json_schema import NAMESPACE
 from droidgate.model.capability import Capability, Effects, Provider, reachable_definitions
-from droidgate.model.findings import Finding, Level
+from droidgate.model.findings import Finding, Level, at_least
 from droidgate.model.json_values import pointer_token
-from droidgate.model.leaves import find_leaf, leaves_of_type
+from droidgate.model.leaves import different_leaves, find_leaf, leaves_of_type
 from droidgate.model.names import NameEntry, map_names
-from droidgate.model.types import ObjectType, Property, ScalarType, Type
+from droidgate.model.types import ObjectType, Property, RefType, ScalarType, Type
 from droidgate_mappings.capacity import Capacity
 from droidgate_mappings.tables import find_format_tables
 
@@ -70,7 +71,17 @@ def fit_provider(provider: Provider, capacity: Capacity, format_id: str, dialect
     return _ProviderFit(provider, capacity, format_id).fit(dialect_id)
 
 
+@dataclass(slots=True)
 class _ProviderFit(TypeFit):
+    """Fits one provider.
+
+    Attributes:
+        losses_of_parameters: JSON Pointer of a definition's leaf -> what parameters that are read through
+            the definition lose of it.
+    """
+
+    losses_of_parameters: dict[str, Finding] = field(default_factory=dict)
+
     def fit(self, dialect_id: str) -> Fitted:
         provider = self.provider
         self.place = provider.source
@@ -85,7 +96,15 @@ class _ProviderFit(TypeFit):
             fitted.append(self.fit_capability(capability, f"/capabilities/{position}", ids[position]))
         changes["capabilities"] = tuple(fitted)
         changes["definitions"] = self.fit_definitions(fitted)
-        return Fitted(provider.changed(changes), tuple(self.findings), tuple(self.names))
+        findings = tuple(map(self.with_losses_of_parameters, self.findings))
+        return Fitted(provider.changed(changes), findings, tuple(self.names))
+
+    def with_losses_of_parameters(self, finding: Finding) -> Finding:
+        """Return the finding about a leaf of a definition, graver where parameters lose more of it."""
+        loss = self.losses_of_parameters.get(finding.pointer)
+        if loss is None or at_least(finding.level, loss.level):
+            return finding
+        return loss.model_copy(update={"pointer": finding.pointer})
 
     def fit_provider_fields(self) -> dict[str, Any]:
         capacity, provider = self.capacity, self.provider
@@ -118,7 +137,8 @@ class _ProviderFit(TypeFit):
     def default_fields(self, defaults: Mapping[Any, str], changes: dict[str, Any], pointer: str) -> None:
         filled = {"package": self.provider.package or self.format_id, "id": changes.get("id", "")}
         for name, template in defaults.items():
-            if changes.get(name) is None:
+            value = changes.get(name)
+            if value is None or (not self.own and not value.strip()):
                 changes[name] = self.clean(template.format(**filled), f"{pointer}/{name}", quiet=True)
                 message = f"the target requires {name}; {changes[name]!r} is written"
                 self.tell(FIELD_DEFAULTED, Level.DEFAULTED, f"{pointer}/{name}", message)
@@ -296,10 +316,46 @@ class _ProviderFit(TypeFit):
             return self.fit_type(one, pointer)
         if self.capacity.input_shape == "typed-object" and may_be_object(one):
             return self.fit_typed_object(one, pointer)
-        if isinstance(one, ObjectType) and self.capacity.input_shape == "object":
-            return self.fit_parameters(one, pointer, notes, told_required=self.capacity.input_required)
+        if self.capacity.input_shape == "object":
+            if isinstance(one, ObjectType):
+                return self.fit_parameters(one, pointer, notes, told_required=self.capacity.input_required)
+            inlined = self.fit_referenced_parameters(one, pointer, notes)
+            if inlined is not None:
+                return inlined
         self.move_whole(one, pointer, "Parameters", STRUCTURE_MOVED, notes)
         return ObjectType()
+
+    def fit_referenced_parameters(self, one: Type, pointer: str, notes: list[str]) -> Type | None:
+        """Return the parameters of an input that is a reference to an object.
+
+        Losses of the parameters are reported at the definition, where the source has them.
+
+        Returns:
+            None where the input is something else, or where a parameter would have to be renamed.
+        """
+        name = ""
+        target: Type | None = one
+        seen: set[str] = set()
+        while isinstance(target, RefType) and not target.nullable and target.name not in seen:
+            name = target.name
+            target = self.provider.definitions.get(name)
+            seen.add(name)
+        if not isinstance(target, ObjectType) or target.nullable:
+            return None
+        if any(written != old for old, written in self.written_names(target).items()):
+            return None
+        place = f"/definitions/{pointer_token(name)}"
+        outer, self.findings = self.findings, []
+        fitted = self.fit_parameters(target, pointer, notes, told_required=self.capacity.input_required)
+        losses, self.findings = self.findings, outer
+        for finding in losses:
+            leaf = place + finding.pointer.removeprefix(pointer)
+            self.losses_of_parameters.setdefault(leaf, finding)
+        message = f"the parameters are those of {name!r}, which the input refers to"
+        before = dict(leaves_of_type(one, pointer))
+        for leaf in different_leaves(before, dict(leaves_of_type(fitted, pointer))):
+            self.tell(REFERENCE_INLINED, Level.RENAMED, leaf, message)
+        return fitted
 
     def fit_output(self, one: Type | None, pointer: str, notes: list[str]) -> Type | None:
         capacity = self.capacity

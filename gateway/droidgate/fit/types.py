@@ -140,7 +140,8 @@ class TypeFit(StructureFit):
             if text is not None:
                 text = self.clean(text, leaf, quiet=bool(notes))
             text = self.add_notes(text, notes, leaf)
-            if text is None and top is not None and self.capacity.type_description_required:
+            is_missing = text is None or (not self.own and not text.strip())
+            if is_missing and top is not None and self.capacity.type_description_required:
                 self.tell(
                     FIELD_DEFAULTED,
                     Level.DEFAULTED,
@@ -346,14 +347,9 @@ class TypeFit(StructureFit):
 
     def fit_reference(self, one: RefType, pointer: str) -> str:
         """Return the name a reference is written with."""
-        rule = self.capacity.definition_rule
         name = self.definition_names.get(one.name, one.name)
-        if one.name not in self.definition_names and rule is not None and not self.own:
-            name = map_names([(one.name, one.name)], rule.rule())[one.name]
         if name != one.name:
-            self.tell(
-                RENAMED, Level.RENAMED, f"{pointer}/name", f"{one.name!r} is called {name!r} in the target"
-            )
+            self.tell(RENAMED, Level.RENAMED, f"{pointer}/name", f"{one.name!r} is {name!r} in the target")
         return name
 
     def fit_property(
@@ -380,15 +376,19 @@ class TypeFit(StructureFit):
         )
 
     def property_names(self, one: ObjectType, pointer: str) -> dict[str, str]:
-        """Return the written name of each property."""
-        rule = self.capacity.property_rule
-        if rule is None or self.own:
-            return {name: name for name in one.properties}
-        written = map_names(((name, name) for name in one.properties), rule.rule())
+        """Return the written name of each property, and report those that differ."""
+        written = self.written_names(one)
         for name, target in written.items():
             if target != name:
                 self.rename(f"{pointer}/properties/{pointer_token(name)}", name, target)
         return written
+
+    def written_names(self, one: ObjectType) -> dict[str, str]:
+        """Return the written name of each property."""
+        rule = self.capacity.property_rule
+        if rule is None or self.own:
+            return {name: name for name in one.properties}
+        return map_names(((name, name) for name in one.properties), rule.rule())
 
     def should_unwrap(self, one: OneOfType) -> bool:
         """Tell whether a choice is one of one that the dialect does not write as a choice."""
