@@ -23,8 +23,8 @@ class Shape:
         name: The definition that a ref names.
         keywords: JSON Schema keywords that have no attribute here.
         facts: What only its own protocol has, by the pointer steps of `extensions`.
-        levels: What pointer steps into choices mean, from the outermost: the empty text for the type itself (a
-            choice of one), `nullable` for an alternative that only allows null, or the step without those.
+        levels: What pointer steps into choices mean, from the outermost: the empty text for the type itself
+            (a choice of one), `nullable` for an alternative that only allows null, or the step without those.
     """
 
     kind: str

@@ -75,7 +75,7 @@ def split(pointer: str) -> tuple[str, str]:
 
 
 def place_of(leaf: str) -> str:
-    """Return the pointer of what a leaf speaks about: a type, or a property where it says if that is required."""
+    """Return the pointer of what a leaf speaks about: a type, or the property that is required."""
     return leaf.removesuffix("/required") if leaf.endswith("/required") else split(leaf)[0]
 
 

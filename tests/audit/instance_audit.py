@@ -136,7 +136,7 @@ def _renamed(compared: Comparison, value: Any, shape: Shape | None, pointer: str
 
 def _judge(compared: Comparison, root: str, instance: Instance, threshold: str) -> Iterator[Problem]:
     about = [one for one in compared.findings if one.level != "security" and _is_about(one, root, instance)]
-    # A value that is no longer taken may be refused for any type around it; one that is taken now, for its leaf.
+    # A value that is newly refused may be so for any type around it; one that is newly taken, for its leaf.
     leaf = without_suffix(instance.leaf) if threshold == "widened" else ""
     at_leaf = [one for one in about if leaf and says_same(without_suffix(one.pointer), leaf)]
     gravest = max(at_leaf or about, key=lambda one: LEVELS.index(one.level), default=None)
@@ -164,7 +164,7 @@ def _is_about(finding: Finding, root: str, instance: Instance) -> bool:
 
 
 def problems_of_visibility(compared: Comparison) -> Iterator[Problem]:
-    """Yield each type that makes Jetpack's agents drop a function (reference appfunctions 2.c), unreported."""
+    """Yield each unreported type for which Jetpack's agents drop a function (reference appfunctions 2.c)."""
     if compared.target.protocol != "appfunctions" or compared.source.protocol == "appfunctions":
         return
     grave = [one for one in compared.findings if reaches(one.level, "narrowed") and one.level != "security"]

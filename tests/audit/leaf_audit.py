@@ -1,4 +1,4 @@
-"""The leaf audit: which facts of a source are different in the target, and whether the findings say the same."""
+"""The leaf audit: which facts are different in the target, and whether the findings say the same."""
 
 from __future__ import annotations
 
@@ -85,8 +85,9 @@ def _is_true(finding: Finding, compared: Comparison, differences: list[str]) -> 
 
 
 def _is_unenforced(finding: Finding, protocol: str) -> bool:
-    """Return whether a rule is written that nothing enforces: any in `_meta` of MCP, and `exported` of AppFunctions,
-    whose services Android binds anyway.
+    """Return whether a rule is written that nothing enforces.
+
+    Those are all in `_meta` of MCP, and `exported` of AppFunctions, whose services Android binds anyway.
     """
     unenforced = protocol == "mcp" or (protocol == "appfunctions" and finding.pointer == "/access/exported")
     return finding.level == "security" and unenforced

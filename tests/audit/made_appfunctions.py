@@ -83,12 +83,13 @@ class AppFunctionTexts:
         return f"<response><id>unused</id>{value}{description}</response>"
 
     def typed(self, tag: str, number: int, inner: str, *, nullable: bool | None = None) -> str:
-        """Return a data type: what comes before `id` and after `isNullable` in Jetpack's order is in `inner`."""
+        """Return a data type; `inner` has what comes before `id` and, after `|`, behind `isNullable`."""
         if nullable is None:
             nullable = self.chance(0.2)
         before, _, after = inner.partition("|")
         stated = "true" if nullable else "false"
-        return f"<{tag}>{before}<id>unused</id><isNullable>{stated}</isNullable>{after}<type>{number}</type></{tag}>"
+        common = f"<id>unused</id><isNullable>{stated}</isNullable>"
+        return f"<{tag}>{before}{common}{after}<type>{number}</type></{tag}>"
 
     def data_type(self, tag: str, depth: int) -> str:
         roll = self.random.random()
@@ -166,7 +167,8 @@ class AppFunctionTexts:
         named = self.element("objectQualifiedName", name)
         text_type = self.typed(tag, 8, "", nullable=False)
         if name == _PERSON:
-            inner = f"{self.property('name', text_type)}{self.property('age', self.typed(tag, 7, '', nullable=True))}"
+            age = self.typed(tag, 7, "", nullable=True)
+            inner = f"{self.property('name', text_type)}{self.property('age', age)}"
             return self.typed(tag, 3, f"|{named}{inner}<required>name</required>", nullable=True)
         if name == _NODE:
             next_type = self.typed(tag, 11, f"<dataTypeReference>{_NODE}</dataTypeReference>|", nullable=True)
@@ -183,7 +185,7 @@ class AppFunctionTexts:
         return self.sealed_part("oneOf", name)
 
     def sealed_part(self, tag: str, name: str) -> str:
-        """Return a class of the sealed class: both have the same properties, so only the name tells them apart."""
+        """Return a class of the sealed class; both have the same properties, only their names differ."""
         number_type = self.typed("dataTypeMetadata", 4, "", nullable=False)
         named = self.element("objectQualifiedName", name)
         inner = f"|{named}{self.property('size', number_type)}<required>size</required>"
@@ -245,10 +247,10 @@ _SCHEMA_TYPES: Final[dict[str, dict[str, tuple[str, int]]]] = {
 
 def schema_file() -> str:
     """Return the AppSearch schema of a file of functions (reference 2.f)."""
-    types = "".join(
-        f'<xs:documentType name="{name}">{"".join(_element(one, *of) for one, of in held.items())}</xs:documentType>\n'
-        for name, held in _SCHEMA_TYPES.items()
-    )
+    types = ""
+    for name, held in _SCHEMA_TYPES.items():
+        elements = "".join(_element(one, *of) for one, of in held.items())
+        types += f'<xs:documentType name="{name}">{elements}</xs:documentType>\n'
     return f'<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">\n{types}</xs:schema>\n'
 
 

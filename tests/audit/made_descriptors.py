@@ -193,7 +193,7 @@ class _Maker:
         return f"<capability {stated}>{inputs}{outputs}</capability>"
 
     def params(self, tag: str) -> str:
-        words = ("string", "string", "boolean", "integer", "number", "array", "object")
+        words: tuple[str, ...] = ("string", "string", "boolean", "integer", "number", "array", "object")
         if self.adversarial:
             words = (*words, "String", "INT", "float", "long", "date", "list")
         inner: list[str] = []
@@ -215,13 +215,18 @@ class _Maker:
     def appfunctions(self) -> dict[str, str]:
         texts = AppFunctionTexts(self.random, adversarial=self.adversarial)
         inner = (
-            '<property android:name="android.app.appfunctions.schema" android:value="app_functions_schema.xsd" />'
+            '<property android:name="android.app.appfunctions.schema" '
+            'android:value="app_functions_schema.xsd" />'
             '<property android:name="android.app.appfunctions.v2" android:value="functions.xml" />'
-            '<intent-filter><action android:name="android.app.appfunctions.AppFunctionService" /></intent-filter>'
+            '<intent-filter><action android:name="android.app.appfunctions.AppFunctionService" />'
+            "</intent-filter>"
         )
         before = ""
         if self.chance(0.4):
-            before = '<property android:name="android.app.appfunctions.app_metadata" android:resource="@xml/app_metadata" />'
+            before = (
+                '<property android:name="android.app.appfunctions.app_metadata" '
+                'android:resource="@xml/app_metadata" />'
+            )
         permission = BIND if not self.adversarial or self.chance(0.8) else _PERMISSION
         component = self.component("service", ".FunctionService", inner, permission=permission)
         files = self.manifest(component, before=before)

@@ -12,9 +12,32 @@ Schema = dict[str, Any]
 _REFERENCE: Final = re.compile(r'"#/(?:\$defs|definitions)/([^"]*)"')
 
 NAMES: Final = (
-    "title path query limit date start_date end_date kind status location tags owner note email url count amount "
-    "enabled language mode id recipients body priority filter"
-).split()
+    "title",
+    "path",
+    "query",
+    "limit",
+    "date",
+    "start_date",
+    "end_date",
+    "kind",
+    "status",
+    "location",
+    "tags",
+    "owner",
+    "note",
+    "email",
+    "url",
+    "count",
+    "amount",
+    "enabled",
+    "language",
+    "mode",
+    "id",
+    "recipients",
+    "body",
+    "priority",
+    "filter",
+)
 _TEXTS: Final = (
     "Path to the file",
     "The text to search for",

@@ -41,7 +41,7 @@ class Instance:
 
     Attributes:
         base: The value before it was mutated.
-        places: Pointers of the types that the changed part has: a reference, what it refers to, an alternative.
+        places: Pointers of the types that the changed part has: a reference, what it refers to...
         trail: Pointers of the types around these.
     """
 
@@ -164,11 +164,13 @@ class ValueMaker:
 
     def make_number(self, shape: Shape) -> int | float:
         words = shape.keywords
-        least = words.get("minimum", words.get("exclusiveMinimum", -100) + 1)
-        most = words.get("maximum", words.get("exclusiveMaximum", 1000) - 1)
-        number = self.random.randint(least, max(least, most))
-        number -= number % words.get("multipleOf", 1)
-        return number + 0.5 if shape.kind in {"float", "double"} and number + 0.5 <= most else number
+        least: int = words.get("minimum", words.get("exclusiveMinimum", -100) + 1)
+        most: int = words.get("maximum", words.get("exclusiveMaximum", 1000) - 1)
+        number: int = self.random.randint(least, max(least, most))
+        step: int = words.get("multipleOf", 1)
+        number -= number % step
+        is_broken = shape.kind in {"float", "double"} and number + 0.5 <= most
+        return number + 0.5 if is_broken else number
 
     def mutated(self, value: Any, site: Site) -> Instance | None:
         """Return a value with one part changed, and the leaf that the change violates."""

@@ -55,8 +55,9 @@ def read_mobile_mcp(files: Files) -> Declared:
     if foreground is not None:
         declared.facts["mobile-mcp/foregroundServiceType"] = foreground
     root = etree.fromstring(files[f"res/{resource.removeprefix('@')}.xml"].encode())
-    if (root.text or "").strip():
-        declared.facts["mobile-mcp/text"] = root.text.strip()
+    text = (root.text or "").strip()
+    if text:
+        declared.facts["mobile-mcp/text"] = text
     declared.tools.extend(_read_capability(one, files) for one in root.iterfind("capability"))
     return declared
 

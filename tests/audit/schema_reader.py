@@ -87,7 +87,7 @@ def _references(schema: Any) -> Iterator[str]:
 
 
 def _part_at(schema: Any, reference: str) -> Any:
-    """Return the part of a schema that a reference names by its JSON Pointer; any value where nothing is there."""
+    """Return the part of a schema at a JSON Pointer; the schema of any value where nothing is there."""
     for one in unquote(reference).split("/")[1:]:
         name = one.replace("~1", "/").replace("~0", "~")
         if not isinstance(schema, Mapping) or name not in schema:
@@ -178,8 +178,8 @@ class _Reader:
 
     def read_part(self, schema: Any) -> Shape:
         """Read a member of a choice; one that is tied to a class by a `const` property is that class."""
-        members = schema.get("allOf") if isinstance(schema, Mapping) and len(schema) == 1 else None
-        class_name = _discriminating_value(members[1]) if members and len(members) == 2 else None
+        members = schema.get("allOf", []) if isinstance(schema, Mapping) and len(schema) == 1 else []
+        class_name = _discriminating_value(members[1]) if len(members) == 2 else None
         if class_name is None:
             return self.read(schema)
         shape = self.read(members[0])

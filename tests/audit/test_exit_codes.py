@@ -1,4 +1,4 @@
-"""`convert --json --fail-on LEVEL`: the exit code follows the gravest finding, and the findings are those of the API."""
+"""`convert --json --fail-on LEVEL`: exit codes follow the gravest finding, and findings are the API's."""
 
 from __future__ import annotations
 

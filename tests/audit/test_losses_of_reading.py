@@ -12,8 +12,14 @@ from audit.made_descriptors import Descriptor
 from audit.test_real_descriptors import app_of
 from droidgate.cli import run
 
-FUNCTION = "<appfunction><id>f</id><enabledByDefault>true</enabledByDefault>{}<functionId>f</functionId></appfunction>"
-RESPONSE = "<response><id>unused</id><valueType><id>unused</id><isNullable>false</isNullable><type>0</type></valueType></response>"
+FUNCTION = (
+    "<appfunction><id>f</id><enabledByDefault>true</enabledByDefault>{}"
+    "<functionId>f</functionId></appfunction>"
+)
+RESPONSE = (
+    "<response><id>unused</id><valueType><id>unused</id><isNullable>false</isNullable><type>0</type>"
+    "</valueType></response>"
+)
 PARAMETER = (
     "<parameters><dataTypeMetadata><id>unused</id><isNullable>false</isNullable><type>{}</type></dataTypeMetadata>"
     "<id>unused</id><isRequired>true</isRequired><name>p</name></parameters>"

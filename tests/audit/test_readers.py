@@ -68,7 +68,8 @@ def test_an_mmcp_activity_is_read_with_its_access_rules() -> None:
     text = json.dumps({"instructions": 'Say "hi"', "tools": [{"name": "t", "return": {"m": "String"}}]})
     value = quoteattr(text.replace("\\", "\\\\"))
     component = (
-        '<activity android:name=".A" android:exported="false" android:permission="p.Q" android:enabled="@bool/on">'
+        '<activity android:name=".A" android:exported="false" android:permission="p.Q" '
+        'android:enabled="@bool/on">'
         '<intent-filter><action android:name="com.example.mMCP.ACTION_TOOL_ADVERTISE" /></intent-filter>'
         f'<meta-data android:name="mMCP_manifest" android:value={value} /></activity>'
     )
@@ -94,7 +95,8 @@ def test_an_mmcp_activity_is_read_with_its_access_rules() -> None:
 
 def test_a_mobile_mcp_service_is_read_with_its_descriptor() -> None:
     component = (
-        '<service android:name=".S"><intent-filter><action android:name="mobile.mcp.SERVICE" /></intent-filter>'
+        '<service android:name=".S"><intent-filter><action android:name="mobile.mcp.SERVICE" />'
+        "</intent-filter>"
         '<meta-data android:name="mobile.mcp.tool.name" android:value="@string/app" />'
         '<meta-data android:name="mobile.mcp.tool.description" android:value="2.1" />'
         '<meta-data android:name="mobile.mcp.tool.capabilities" android:resource="@xml/caps" /></service>'
@@ -102,7 +104,8 @@ def test_a_mobile_mcp_service_is_read_with_its_descriptor() -> None:
     capability = (
         '<mobile-mcp-capabilities version="1.0"><capability id="c" description="C" version="3">'
         '<input><param name="d" type="String" required="true" description="D" /></input>'
-        '<output><param name="o" type="integer" description="O" /></output></capability></mobile-mcp-capabilities>'
+        '<output><param name="o" type="integer" description="O" /></output></capability>'
+        "</mobile-mcp-capabilities>"
     )
     files = {
         "AndroidManifest.xml": MANIFEST.format(component),
@@ -132,13 +135,15 @@ def test_app_functions_are_read_with_types_by_number_and_access_rules() -> None:
     component = (
         '<service android:name=".F" android:permission="android.permission.BIND_APP_FUNCTION_SERVICE">'
         '<property android:name="android.app.appfunctions.v2" android:value="f.xml" />'
-        '<intent-filter><action android:name="android.app.appfunctions.AppFunctionService" /></intent-filter></service>'
+        '<intent-filter><action android:name="android.app.appfunctions.AppFunctionService" />'
+        "</intent-filter></service>"
     )
     reference = "<dataTypeReference>P</dataTypeReference><isNullable>true</isNullable><type>11</type>"
     function = (
         "<appfunction><id>f</id><enabledByDefault>false</enabledByDefault><accessLevel>system</accessLevel>"
         f"<parameters><dataTypeMetadata>{reference}</dataTypeMetadata><isRequired>true</isRequired><name>p</name>"
-        "<description>P it is</description></parameters><response><valueType><type>0</type></valueType></response>"
+        "<description>P it is</description></parameters>"
+        "<response><valueType><type>0</type></valueType></response>"
         "<schemaVersion>2</schemaVersion><functionId>f</functionId></appfunction>"
     )
     entry = (
@@ -235,8 +240,10 @@ def test_a_pointer_is_split_at_its_type() -> None:
     ],
 )
 def test_a_finding_speaks_of_its_leaf_and_of_what_it_replaces(
-    finding: str, leaf: str, expected: bool
-) -> None:  # noqa: FBT001
+    finding: str,
+    leaf: str,
+    expected: bool,  # noqa: FBT001
+) -> None:
     assert speaks_of(finding, leaf) is expected
 
 

@@ -28,8 +28,9 @@ _MANIFEST = (
     "<application>{}</application></manifest>"
 )
 _MOBILE_MCP = (
-    '<service android:name=".S" android:exported="true"><intent-filter><action android:name="mobile.mcp.SERVICE" />'
-    '</intent-filter><meta-data android:name="mobile.mcp.tool.name" android:value="Tool" />'
+    '<service android:name=".S" android:exported="true">'
+    '<intent-filter><action android:name="mobile.mcp.SERVICE" /></intent-filter>'
+    '<meta-data android:name="mobile.mcp.tool.name" android:value="Tool" />'
     '<meta-data android:name="mobile.mcp.tool.description" android:value="What it does" />'
     '<meta-data android:name="mobile.mcp.tool.capabilities" android:resource="@xml/capabilities" /></service>'
 )
@@ -38,7 +39,8 @@ _APPFUNCTIONS = (
     'android:permission="android.permission.BIND_APP_FUNCTION_SERVICE">'
     '<property android:name="android.app.appfunctions.schema" android:value="app_functions_schema.xsd" />'
     '<property android:name="android.app.appfunctions.v2" android:value="f.xml" />'
-    '<intent-filter><action android:name="android.app.appfunctions.AppFunctionService" /></intent-filter></service>'
+    '<intent-filter><action android:name="android.app.appfunctions.AppFunctionService" /></intent-filter>'
+    "</service>"
 )
 _MMCP = (
     '<activity android:name=".A" android:exported="true"><intent-filter>'

@@ -31,7 +31,7 @@ EXCEPTIONS: Final = {
     "mmcp-exported": "the source's component is not exported, and so is the target's",
     "appfunctions-service-disabled": "the source's component is disabled, and so is the target's",
 }
-"""Codes of lint that what is written may have: it carries the access rules of its source, and lint names them."""
+"""Codes of lint that what is written may have, where its source has access rules: it carries them."""
 
 
 def warnings_of(folder: Path) -> Iterator[Finding]:
@@ -43,7 +43,7 @@ def warnings_of(folder: Path) -> Iterator[Finding]:
 
 
 def warnings_of_conversion(descriptor: Descriptor, target: str, folder: Path) -> Iterator[str]:
-    """Yield the warnings of what is written; those that a source of the same protocol has anyway are its own."""
+    """Yield the warnings of what is written; those of a source of the same protocol are its own."""
     conversion = convert(descriptor, read_by_droidgate(descriptor, folder / "source"), target)
     write_files(conversion.target.files, folder / "target")
     own = {one.code for one in warnings_of(folder / "source")} if descriptor.protocol == target else set()
