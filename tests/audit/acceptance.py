@@ -1,8 +1,8 @@
 """Which JSON values a declaration accepts, for each protocol.
 
 MCP and mMCP declare JSON Schemas: jsonschema decides. Mobile-MCP and AppFunctions declare kinds:
-`Declaration` decides, from the specifications. Properties that are not declared are neither allowed nor refused there, so
-they count as accepted.
+`Declaration` decides, from the specifications. Properties that are not declared are neither allowed nor
+refused there, so they count as accepted.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Declaration:
         return all(self.accepts(one, value) for one in shape.parts)
 
     def accepts_one_of(self, shape: Shape, value: Any) -> bool:
-        """Return whether an alternative accepts the value; where `schemaType` names one, whether that does."""
+        """Return whether an alternative accepts the value: that of its `schemaType`, if it has one."""
         named = value.get("schemaType") if isinstance(value, dict) else None
         parts = [one for one in shape.parts if named in {one.class_name, one.name}] if named else []
         return any(self.accepts(one, value) for one in parts or shape.parts)

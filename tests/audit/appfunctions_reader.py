@@ -1,4 +1,4 @@
-"""One service's AppFunctions (reference appfunctions 1, 2): manifest, v2 XML and app_metadata, read with lxml."""
+"""One service's AppFunctions (reference appfunctions 1, 2): manifest, v2 XML, app_metadata; read with lxml."""
 
 from __future__ import annotations
 
