@@ -1,4 +1,4 @@
-"""One service's AppFunctions (reference appfunctions 1, 2): manifest, v2 XML, app_metadata; read with lxml."""
+"""AppFunctions of one service (reference appfunctions 1, 2): manifest, v2 XML, app_metadata."""
 
 from __future__ import annotations
 

@@ -40,7 +40,17 @@ class Comparison:
     def differences(self) -> list[str]:
         """The pointers of facts that only one side has, or that have different values."""
         changed = [one for one, value in self.before.items() if not same(value, self.after.get(one, MISSING))]
-        return changed + [one for one in self.after if one not in self.before]
+        changed += [one for one in self.after if one not in self.before]
+        return [one for one in changed if not self._is_nullable_anyway(one)]
+
+    def _is_nullable_anyway(self, pointer: str) -> bool:
+        """Return whether a leaf only says that null is allowed, of a type that the target allows any value of."""
+        node, _, word = pointer.rpartition("/")
+        return (
+            word == "nullable"
+            and self.after.get(f"{node}/kind") == "any"
+            and f"{node}/enum" not in self.after
+        )
 
 
 MISSING: Final = object()

@@ -22,7 +22,6 @@ _STEPS: Final = re.compile(
     r"(?:/properties/[^/]*/type|/items|/members/\d+|/alternatives/\d+)*"
 )
 _SUFFIX: Final = re.compile(r"^(/definitions/[^/@]*)@[^/]*")
-_SHAPE_WORDS: Final = frozenset({"kind", "name", "implicit", "boolean", "exclusive"})
 SCHEMA_WORDS: Final = frozenset(
     f"keywords/{word}"
     for word in (
@@ -39,6 +38,9 @@ SCHEMA_WORDS: Final = frozenset(
     )
 )
 """Keywords that say what kind of value a type has, or that hold inner types as they are written."""
+
+_KIND_WORDS: Final = frozenset({"kind", "name", "implicit", "boolean", "exclusive", *SCHEMA_WORDS})
+_NULL_WORDS: Final = frozenset({"nullable", "enum", "keywords/type", "keywords/enum"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +92,11 @@ def is_below(pointer: str, node: str) -> bool:
 
 
 def says_same(finding: str, leaf: str) -> bool:
-    """Return whether two pointers are equal, or both say what kind of value one type has."""
+    """Return whether two pointers are equal, or both say what kind of value one type has, or whether null."""
     (node, word), (leaf_node, leaf_word) = split(finding), split(leaf)
-    return node == leaf_node and (word == leaf_word or (_says_shape(word) and _says_shape(leaf_word)))
+    if node != leaf_node:
+        return False
+    return word == leaf_word or any(word in one and leaf_word in one for one in (_KIND_WORDS, _NULL_WORDS))
 
 
 def speaks_of(finding: str, leaf: str) -> bool:
@@ -109,7 +113,3 @@ def speaks_of(finding: str, leaf: str) -> bool:
     if is_below(leaf_node, node):
         return word in SCHEMA_WORDS
     return is_below(node, leaf_node) and leaf_word in SCHEMA_WORDS
-
-
-def _says_shape(word: str) -> bool:
-    return word in _SHAPE_WORDS or word in SCHEMA_WORDS or word in {"nullable", "enum", "keywords/enum"}

@@ -24,7 +24,8 @@ from audit.findings import (
 from audit.leaf_audit import Problem
 from audit.made_values import Instance, ValueMaker
 
-VALUES_OF_A_SCHEMA: Final = 24
+MUTATED: Final = 30
+"""Mutated values of a schema, at most; with the valid ones there are more than 20 of each."""
 _MILD: Final = frozenset({"read", "renamed", "moved", "defaulted"})
 _AROUND: Final = frozenset({"kind", "name", "exclusive", "nullable", *SCHEMA_WORDS})
 """What a finding about a type speaks of, if it also is about the types inside."""
@@ -34,10 +35,10 @@ def problems_of_instances(compared: Comparison, seed: int) -> Iterator[Problem]:
     """Yield each value that one side accepts and the other refuses without a grave finding at its place."""
     maker = ValueMaker(Random(seed), compared.source.definitions, compared.source.protocol in {"mcp", "mmcp"})
     for root in _roots(compared):
-        for instance in maker.instances(root.shape, root.pointer, VALUES_OF_A_SCHEMA):
+        # A mutated value says something of its place only where both sides take the value before it.
+        for instance in maker.instances(root.shape, root.pointer, MUTATED, root.is_taken_by_both):
             threshold = root.harm(instance.value)
-            # A mutated value says something of its place only where both sides take the value before it.
-            if threshold and (not instance.leaf or root.is_taken_by_both(instance.base)):
+            if threshold:
                 yield from _judge(compared, root.pointer, instance, threshold)
 
 

@@ -64,7 +64,7 @@ class AppFunctionTexts:
         return f"<appfunction>{''.join(parts)}</appfunction>"
 
     def text(self) -> str:
-        return made_schemas.text(self.random, odd=self.adversarial)
+        return made_schemas.text(self.random, odd=self.adversarial).replace("\x01", "")
 
     def element(self, tag: str, text: str) -> str:
         return f"<{tag}>{escape(text)}</{tag}>"

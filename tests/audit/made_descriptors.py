@@ -198,7 +198,7 @@ class _Maker:
             words = (*words, "String", "INT", "float", "long", "date", "list")
         inner: list[str] = []
         for name in made_schemas.names(self.random, self.random.randint(0, 3), odd=self.adversarial):
-            attributes = {"name": name, "type": self.random.choice(words)}
+            attributes = {"name": name or "n", "type": self.random.choice(words)}
             if tag == "input":
                 attributes["required"] = self.random.choice(("true", "false"))
             attributes["description"] = _resource_text(self.text())
@@ -243,7 +243,7 @@ class _Maker:
 
 def _resource_text(text: str) -> str:
     """Return a text for an attribute of an XML resource, on one line, escaped for aapt."""
-    return " ".join(text.split()).replace("\\", "\\\\").lstrip("@?")
+    return " ".join(text.split()).replace("\\", "\\\\").replace("\x01", "")
 
 
 _MAKERS: Final = {

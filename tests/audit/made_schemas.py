@@ -57,6 +57,9 @@ ODD_TEXTS: Final = (
     '[One of: "a"] brackets like a note',
     "percent %1$s ${placeholder} {braces}",
     "x",
+    "control \x01 character",
+    "trailing backslash \\",
+    "%@string/app_name ?attr/x",
 )
 ODD_NAMES: Final = (
     "a.b",
@@ -72,6 +75,19 @@ ODD_NAMES: Final = (
     "UPPER",
     "x" * 70,
     "required",
+    "result",
+    "schemaType",
+    "with_space",
+    "a_b",
+    "",
+)
+_OTHER_OUTPUTS: Final[tuple[Schema, ...]] = (
+    {"type": "string", "maxLength": 5},
+    {"type": "array", "items": {"type": "string"}},
+    {"type": ["object", "null"], "properties": {"a": {"type": "string"}}},
+    {"oneOf": [{"type": "object", "properties": {"next": {"$ref": "#"}}}, {"type": "string"}]},
+    {"type": "array", "items": {"anyOf": [{"type": "integer"}, {"$ref": "#"}]}},
+    {"$ref": "#/$defs/List", "$defs": {"List": {"type": "array", "items": {"type": "boolean"}}}},
 )
 _ENUMS: Final = (
     ["low", "medium", "high"],
@@ -106,8 +122,13 @@ class Schemas:
         return self.inputs.root()
 
     def output_schema(self) -> Schema:
-        """Return the schema of a tool's result: an object, as revision 2025-11-25 has it."""
-        return {"type": "object"} if self.random.random() < 0.1 else self.outputs.root()
+        """Return the schema of a tool's result, mostly an object, as revision 2025-11-25 has it."""
+        roll = self.random.random()
+        if roll < 0.1:
+            return {"type": "object"}
+        if roll < 0.25 and self.inputs is self.outputs:
+            return dict(self.random.choice(_OTHER_OUTPUTS))  # as revision 2026-07-28 allows
+        return self.outputs.root()
 
 
 class ByHand:
@@ -348,6 +369,11 @@ class AdversarialSchemas(ByHand):
             {"description": text(self.random, odd=True)},
             {"patternProperties": {"^x-": {"type": "string"}}},
             {"propertyNames": {"maxLength": 100}},
+            {"required": ["undeclared_name"]},
+            {"dependentSchemas": {"a.b": {"required": ["0"]}}},
+            {"unevaluatedProperties": False},
+            {"default": {}},
+            {"nullable": True},
         )
         if self.chance(0.4):
             schema.update(self.random.choice(extra))
@@ -414,6 +440,21 @@ class AdversarialSchemas(ByHand):
             {"type": "number", "format": "float"},
             {"type": "integer", "enum": [1, 2, 3]},
             {"type": "integer", "multipleOf": 5},
+            {"type": "integer", "minimum": -(2**31), "maximum": 2**31 - 1},
+            {"type": "integer", "format": "int32", "minimum": 0},
+            {"type": "integer", "format": "uint8", "minimum": 0, "maximum": 255},
+            {"type": "integer", "enum": [1, 2**40]},
+            {"type": "integer", "default": 5, "examples": [1]},
+            {"type": "number", "minimum": 0.5, "maximum": 2.25},
+            {"type": "number", "multipleOf": 0.5},
+            {"type": "boolean", "enum": [True]},
+            {"type": "boolean", "default": False},
+            {"type": "string", "enum": ["a", ""]},
+            {"type": "string", "enum": [" padded ", "two\nlines"]},
+            {"type": "string", "pattern": ""},
+            {"type": "string", "pattern": "^a|b$", "minLength": 1},
+            {"type": "string", "format": "", "default": ""},
+            {"type": ["string", "null"], "const": None},
             {"type": "integer", "minimum": -3, "exclusiveMaximum": 7},
             {"type": "number", "enum": [0.5, 1.5]},
             {"type": "number", "exclusiveMinimum": 0},
@@ -430,6 +471,19 @@ class AdversarialSchemas(ByHand):
     def odd(self) -> Schema:
         choices: tuple[Schema, ...] = (
             {"type": "string", "not": {"const": "bad"}},
+            {"type": "array", "items": {"type": ["string", "null"]}},
+            {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}},
+            {"type": "array", "items": {"type": "object"}},
+            {"type": "array", "items": True},
+            {"type": "array", "items": {"type": "string"}, "minContains": 1, "contains": {"minLength": 2}},
+            {"type": ["array", "null"], "items": {"type": "number"}},
+            {"type": ["object", "null"], "properties": {"a": {"type": "string"}}, "required": ["a"]},
+            {"enum": [[1], {"a": 1}, None, True]},
+            {"enum": []},
+            {"allOf": [{"type": "string"}, {"minLength": 2}]},
+            {"allOf": [{"minLength": 2}], "type": "string"},
+            {"oneOf": [{"const": "a", "title": "A"}, {"const": "b", "title": "B"}]},
+            {"anyOf": [{"type": "string"}, {"type": "null"}], "enum": ["a", None]},
             {"type": "object"},
             {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}},
             {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
@@ -11,6 +12,7 @@ from typing import Any, Final
 from audit.declared import Shape, token
 
 _DEEPEST: Final = 5
+_BASES: Final = 6
 _STRINGS: Final = {"^[a-z]+$": "abc", "^[A-Z]{2}$": "AB"}
 _FORMATS: Final = {
     "date-time": "2026-02-24T10:00:00Z",
@@ -40,13 +42,11 @@ class Instance:
     """A value, and the leaf that it violates; none for a valid one.
 
     Attributes:
-        base: The value before it was mutated.
         places: Pointers of the types that the changed part has: a reference, what it refers to...
         trail: Pointers of the types around these.
     """
 
     value: Any
-    base: Any = None
     leaf: str = ""
     places: tuple[str, ...] = ()
     trail: tuple[str, ...] = ()
@@ -59,25 +59,36 @@ class ValueMaker:
     Attributes:
         definitions: What references name.
         has_schemas: The types are JSON Schemas, where the format `int32` limits no value.
+        share: How many of the values that may be left out are there.
         sites: The parts of the last value.
     """
 
     random: Random
     definitions: Mapping[str, Shape]
     has_schemas: bool = False
+    share: float = 1.0
     sites: list[Site] = field(default_factory=list)
 
-    def instances(self, shape: Shape, pointer: str, count: int) -> Iterator[Instance]:
-        """Yield values of a root type, most of them mutated once."""
-        for number in range(count):
+    def instances(
+        self, shape: Shape, pointer: str, count: int, is_taken: Callable[[Any], bool]
+    ) -> Iterator[Instance]:
+        """Yield values of a root type: valid ones, and up to `count` that violate one leaf each.
+
+        Args:
+            shape: The type.
+            pointer: Its pointer.
+            count: How many mutated values there are at most.
+            is_taken: Whether a value tells something when it is mutated.
+        """
+        mutated: list[Instance] = []
+        for number in range(_BASES):
             self.sites = []
-            value = self.make(shape, pointer, (), ())
-            if number % 4 == 0 or not self.sites:
-                yield Instance(value)
-                continue
-            changed = self.mutated(value, self.random.choice(self.sites))
-            if changed is not None:
-                yield changed
+            self.share = 1 - number / _BASES
+            base = self.make(shape, pointer, (), ())
+            yield Instance(base)
+            if is_taken(base):
+                mutated.extend(one for site in self.sites for one in self.mutated(base, site))
+        yield from self.random.sample(mutated, min(count, len(mutated)))
 
     def make(self, shape: Shape, pointer: str, path: tuple[str | int, ...], trail: tuple[str, ...]) -> Any:
         """Return a valid value of a type, and note its parts."""
@@ -113,7 +124,7 @@ class ValueMaker:
         made: dict[str, Any] = {}
         for name, inner in shape.properties.items():
             is_deep = len(around) > _DEEPEST
-            if name in shape.required or (not is_deep and self.random.random() < 0.7):
+            if name in shape.required or (not is_deep and self.random.random() < self.share):
                 made[name] = self.make(
                     inner, f"{pointer}/properties/{token(name)}/type", (*path, name), around
                 )
@@ -164,25 +175,22 @@ class ValueMaker:
 
     def make_number(self, shape: Shape) -> int | float:
         words = shape.keywords
-        least: int = words.get("minimum", words.get("exclusiveMinimum", -100) + 1)
-        most: int = words.get("maximum", words.get("exclusiveMaximum", 1000) - 1)
-        number: int = self.random.randint(least, max(least, most))
-        step: int = words.get("multipleOf", 1)
+        least = math.ceil(words.get("minimum", words.get("exclusiveMinimum", -100) + 1))
+        most = math.floor(words.get("maximum", words.get("exclusiveMaximum", 1000) - 1))
+        number = self.random.randint(least, max(least, most))
+        step = math.ceil(words.get("multipleOf", 1))
         number -= number % step
         is_broken = shape.kind in {"float", "double"} and number + 0.5 <= most
         return number + 0.5 if is_broken else number
 
-    def mutated(self, value: Any, site: Site) -> Instance | None:
-        """Return a value with one part changed, and the leaf that the change violates."""
+    def mutated(self, value: Any, site: Site) -> Iterator[Instance]:
+        """Yield the values with one part changed, each with the leaf that the change violates."""
         if not _has_part(value, site.path):
-            return None
-        options = list(self.changes(site, _part(value, site.path)))
-        if not options:
-            return None
-        word, part = self.random.choice(options)
+            return
         places = tuple(one.pointer for one in self.sites if one.path == site.path)
-        changed = _with_part(value, site.path, part)
-        return Instance(changed, value, f"{site.pointer}/{word}", places, site.trail)
+        for word, part in self.changes(site, _part(value, site.path)):
+            changed = _with_part(value, site.path, part)
+            yield Instance(changed, f"{site.pointer}/{word}", places, site.trail)
 
     def changes(self, site: Site, part: Any) -> Iterator[tuple[str, Any]]:
         """Yield what a part may be changed into, with the leaf that speaks about it."""

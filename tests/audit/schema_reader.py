@@ -228,9 +228,7 @@ def _scalar_kind(word: str, left: dict[str, Any]) -> str:
     if known is not None:
         kind = known
         del left["format"]
-    bounds = (left.get("minimum"), left.get("maximum"))
-    if word == "integer" and bounds == _INT32:
-        kind = "int32"
+    if kind == "int32" and (left.get("minimum"), left.get("maximum")) == _INT32:
         del left["minimum"], left["maximum"]
     return kind
 

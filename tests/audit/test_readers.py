@@ -183,7 +183,7 @@ def test_app_functions_are_read_with_types_by_number_and_access_rules() -> None:
         ({"type": ["string", "null"], "enum": ["a", None]}, "string", True),
         ({"anyOf": [{"type": "integer", "format": "int32"}, {"type": "null"}]}, "int32", True),
         ({"title": "T", "allOf": [{"type": "number"}]}, "double", False),
-        ({"type": "integer", "minimum": -(2**31), "maximum": 2**31 - 1}, "int32", False),
+        ({"type": "integer", "format": "int32", "minimum": -(2**31), "maximum": 2**31 - 1}, "int32", False),
         ({"oneOf": [{"type": "string"}, {"type": "integer"}]}, "one-of", False),
         ({"type": ["string", "number"]}, "any", False),
         ({}, "any", False),
