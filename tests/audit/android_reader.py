@@ -100,7 +100,9 @@ def component_access(component: Any, files: Files, *, binding: str | None = None
     exported = attribute(component, "exported")
     if exported == "false":
         access["exported"] = False
-    enabled = attribute(component, "enabled")
+    # A component of a disabled application is disabled, too.
+    stated = [attribute(one, "enabled") for one in (component.getparent(), component)]
+    enabled = next((one for one in stated if one not in {None, "true"}), None)
     if enabled is not None and enabled.startswith("@bool/"):
         values = resource_values(files, "bool", enabled.removeprefix("@bool/"))
         access["enabled"] = {qualifier: value == "true" for qualifier, value in values.items()}

@@ -129,6 +129,8 @@ def _described(shape: Shape, text: str | None) -> Shape:
     """Return a type with the description of its parameter, in front of that of a choice's only member."""
     if text is not None:
         inner = [shape.description] if shape.levels and shape.description else []
+        if shape.description and not shape.levels and shape.description != text:
+            shape.facts["appfunctions/typeDescription"] = shape.description
         shape.description = " ".join([text, *inner])
     return shape
 
@@ -136,7 +138,9 @@ def _described(shape: Shape, text: str | None) -> Shape:
 def _read_type(element: Any) -> Shape:
     kind = KINDS[int(_word(element, "type") or "")]
     shape = Shape(
-        kind, nullable=_word(element, "isNullable") == "true", description=_text(element, "description")
+        kind,
+        nullable=kind != "null" and _word(element, "isNullable") == "true",
+        description=_text(element, "description"),
     )
     shape.class_name = _word(element, "objectQualifiedName")
     shape.name = _word(element, "dataTypeReference")

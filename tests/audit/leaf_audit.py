@@ -24,7 +24,8 @@ class Problem:
 
     Attributes:
         kind: `unreported` (a difference without a finding), `false-alarm` (a finding without a difference),
-            `not-in-text` (called moved, and not there), `milder` (the level is below the harm).
+            `not-in-text` (called moved, and not there), `not-in-names` (called renamed, and not in the name
+            map), `milder` (the level is below the harm).
         code: The finding's code, or the empty text.
     """
 
@@ -51,6 +52,9 @@ def problems_of_leaves(compared: Comparison) -> Iterator[Problem]:
             )
             kind = "false-alarm-unused" if is_unused else "false-alarm"
             yield Problem(kind, finding.pointer, finding.code, finding.level, finding.message)
+        if not _leads_back(finding, compared):
+            detail = f"{compared.before.get(finding.pointer)!r}"
+            yield Problem("not-in-names", finding.pointer, finding.code, finding.level, detail)
         if finding.level == "moved" and not _is_in_text(finding, compared):
             detail = f"{compared.before.get(finding.pointer)!r}"
             yield Problem("not-in-text", finding.pointer, finding.code, finding.level, detail)
@@ -96,6 +100,14 @@ def _is_unenforced(finding: Finding, protocol: str) -> bool:
 def _is_reached(pointer: str, declared: Declared) -> bool:
     reached = (without_suffix(f"/definitions/{token(name)}") for name in reached_definitions(declared))
     return any(is_below(without_suffix(pointer), one) for one in reached)
+
+
+def _leads_back(finding: Finding, compared: Comparison) -> bool:
+    """Return whether the name map has the new name of a tool or component that is called renamed."""
+    pointer = finding.pointer
+    if finding.level != "renamed" or not pointer.endswith(("/id", "/component")):
+        return True
+    return compared.written_names.get(pointer) == compared.after.get(pointer)
 
 
 def _is_in_text(finding: Finding, compared: Comparison) -> bool:

@@ -12,6 +12,7 @@ _SCALARS: Final = (1, 4, 5, 6, 7, 8, 8, 8)
 _PACKAGE: Final = "com.example.notes"
 _PERSON: Final = f"{_PACKAGE}.Person"
 _SHAPE: Final = f"{_PACKAGE}.Shape"
+_ODD_OWNERS: Final = ("`impl`.Notes", "Notes$Inner", "Set<kotlin.String?>", "N")
 _NODE: Final = f"{_PACKAGE}.Node"
 _CLASSES: Final = (f"{_SHAPE}$Circle", f"{_SHAPE}$Square")
 _BASE: Final = f"{_PACKAGE}.Derived"
@@ -37,8 +38,10 @@ class AppFunctionTexts:
         )
 
     def function(self, number: int) -> str:
-        name = f"{_PACKAGE}.NoteFunctions#{self.random.choice(('create', 'edit', 'delete'))}Note{number}"
+        owner = self.random.choice(_ODD_OWNERS) if self.adversarial and self.chance(0.3) else "NoteFunctions"
+        name = f"{_PACKAGE}.{owner}#{self.random.choice(('create', 'edit', 'delete'))}Note{number}"
         enabled = "false" if self.chance(0.2) else "true"
+        name = escape(name)
         parts = [f"<id>{name}</id><enabledByDefault>{enabled}</enabledByDefault>"]
         if self.chance(0.8):
             parts.append(self.element("description", self.text()))
@@ -74,7 +77,7 @@ class AppFunctionTexts:
         required = self.random.choice(("true", "false"))
         return (
             f"<parameters>{self.data_type('dataTypeMetadata', 0)}<id>unused</id>"
-            f"<isRequired>{required}</isRequired><name>{name}</name>{description}</parameters>"
+            f"<isRequired>{required}</isRequired><name>{escape(name)}</name>{description}</parameters>"
         )
 
     def response(self) -> str:
@@ -103,11 +106,33 @@ class AppFunctionTexts:
             return self.typed(tag, 2, "")
         if self.adversarial and roll < 0.5:
             return self.all_of(tag)
-        if self.adversarial and roll < 0.52:
+        if self.adversarial and roll < 0.56:
+            return self.odd(tag)
+        if self.adversarial and roll < 0.58:
             return self.typed(
                 tag, 13, "|<objectQualifiedName>android.app.PendingIntent</objectQualifiedName>"
             )
         return self.scalar(tag)
+
+    def odd(self, tag: str) -> str:
+        """Return a type that compilers do not write, or seldom."""
+        class_name = self.element("objectQualifiedName", f"{_PACKAGE}.Odd")
+        text_part = self.typed("oneOf", 8, "", nullable=False)
+        number_part = self.typed("oneOf", 6, "", nullable=False)
+        inner_list = self.typed(
+            "itemType", 10, f"|{self.typed('itemType', 8, '', nullable=True)}", nullable=False
+        )
+        enum = "|<enumValues>two words</enumValues><enumValues>a&amp;b</enumValues>"
+        choices = (
+            self.typed(tag, 3, f"|{class_name}"),
+            self.typed(tag, 14, f"{text_part}{number_part}|{class_name}"),
+            self.typed(tag, 10, f"|{inner_list}"),
+            self.typed(tag, 8, enum),
+            self.typed(tag, 7, "|<enumValues>-1</enumValues><enumValues>0</enumValues>"),
+            self.typed(tag, 8, f"|{self.element('description', self.text())}"),
+            self.typed(tag, 0, ""),
+        )
+        return self.random.choice(choices)
 
     def scalar(self, tag: str) -> str:
         number = self.random.choice(_SCALARS)

@@ -116,6 +116,8 @@ class _Maker:
     def manifest(self, component: str, *, before: str = "") -> dict[str, str]:
         package = ' package="com.example.app"' if self.chance(0.7) else ""
         label = ' android:label="@string/app_name"' if self.chance(0.6) else ""
+        if self.adversarial and self.chance(0.1):
+            label += self.random.choice((f' android:permission="{_PERMISSION}"', ' android:enabled="false"'))
         files = {
             "AndroidManifest.xml": '<?xml version="1.0" encoding="utf-8"?>\n'
             f'<manifest xmlns:android="http://schemas.android.com/apk/res/android"{package}>'
