@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from droidgate.application import Application, Component, MetaData, TextFile
-from droidgate.component_reading import read_access, report_unknown_attributes, report_unknown_texts
+from droidgate.component_reading import LABEL, read_access, report_unknown_attributes, report_unknown_texts
 from droidgate.formats import Reading, SourceFile
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import ComponentAccess, Place, Provider, reachable_definitions
@@ -307,7 +307,7 @@ class _ApplicationReader:
         """Return the label of a service, else the app's; one that leads nowhere is reported."""
         named = component or next(self.application.of_kind("application"), None)
         if named is not None:
-            report_unknown_texts(self.application, named, self.context, "label")
+            report_unknown_texts(self.application, named, self.context, needed=LABEL)
         label = component.label if component is not None else None
         return self.application.label if label is None else label
 

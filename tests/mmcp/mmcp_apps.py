@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from xml.sax.saxutils import quoteattr
 
 from droidgate.application import Application
+from droidgate.component_reading import read_access
 from droidgate.formats import Reading, SourceFile, Writing
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place, Provider
@@ -90,7 +91,8 @@ def read_back(writing: Writing) -> Provider:
     texts = {one.path: one.text for one in writing.artifacts}
     if "AndroidManifest.xml" not in texts:
         return only(read_json(texts["mmcp_manifest.json"], strict=True))
-    app = application_from_tree({"AndroidManifest.xml": texts["AndroidManifest.xml"].encode()})
+    parts = {one.path: one.text.encode() for one in writing.artifacts if one.role != "document"}
+    app = application_from_tree(parts)
     if "mmcp_discovery.json" not in texts:
         return only(read_app(app, strict=True))
     (receiver,) = app.of_kind("receiver")
@@ -102,4 +104,4 @@ def read_back(writing: Writing) -> Provider:
         package=app.package,
         component=receiver.name,
     )
-    return read.model_copy(update={"name": receiver.label})
+    return read.model_copy(update={"name": receiver.label, "access": read_access(app, receiver)})

@@ -200,7 +200,7 @@ def test_a_draft_to_1_0_moves_the_text_and_tells_the_return() -> None:
     assert manifest["instructions"] == "Hello"
     assert manifest["tools"][0]["parameters"] == {"type": "object"}
     assert '"message"' in manifest["tools"][0]["description"]
-    assert {one.level for one in writing.findings} == {Level.MOVED}
+    assert {one.level for one in writing.findings} == {Level.MOVED, Level.WIDENED}
 
 
 def test_an_activity_becomes_a_new_receiver_with_names_that_a_model_takes() -> None:
@@ -241,7 +241,7 @@ def test_a_schema_of_another_format_says_that_it_is_an_object() -> None:
     writing = write(provider, "1.0")
     (tool,) = json.loads(artifact(writing, "mmcp_manifest.json"))["tools"]
     assert tool["parameters"]["type"] == "object"
-    assert ("/capabilities/0/input/keywords/type", Level.DEFAULTED) in {
+    assert ("/capabilities/0/input/keywords/type", Level.RENAMED) in {
         (one.pointer, one.level) for one in writing.findings
     }
 
@@ -293,9 +293,9 @@ def test_a_name_that_xml_cannot_hold_is_cleaned_and_told() -> None:
 
 def provider_with_manifest_of(length: int, dialect: str, filler: str = "x") -> Provider:
     """Return a provider whose manifest has this many UTF-16 units."""
-    shortest = len(meta_data(write(provider_of(Capability(id="a", description="")), dialect)))
-    count, rest = divmod(length - shortest, len(filler.encode("utf-16-le")) // 2)
-    return provider_of(Capability(id="a", description=filler * count + "x" * rest))
+    shortest = len(meta_data(write(provider_of(Capability(id="a", description="x")), dialect))) - 1
+    count, rest = divmod(length - shortest - 1, len(filler.encode("utf-16-le")) // 2)
+    return provider_of(Capability(id="a", description=filler * count + "x" * (rest + 1)))
 
 
 def meta_data(writing: Writing) -> str:

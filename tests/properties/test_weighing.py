@@ -12,7 +12,7 @@ from droidgate.coverage.crossings import EXACT, LEVELS, cross, targets
 from droidgate.formats import load_formats
 from droidgate.model.capability import Provider, reachable_definitions
 from droidgate.model.errors import DroidgateError, WriteError
-from droidgate.model.findings import CROSSING_LEVELS, Finding
+from droidgate.model.findings import CROSSING_LEVELS, Finding, Level
 from droidgate.model.json_values import pointer_token
 from strategies import providers, random_provider
 
@@ -90,7 +90,8 @@ def losses_by_writing(provider: Provider, target: str) -> list[tuple[str, str, t
     try:
         findings = one.write(provider, dialect).findings
     except DroidgateError:
-        return [("impossible", "impossible", (0, 0, 0, 0, 0, 0, 1))] * len(provider.capabilities)
+        alone = tuple(int(level is Level.IMPOSSIBLE) for level in CROSSING_LEVELS)
+        return [("impossible", "impossible", alone)] * len(provider.capabilities)
     of_provider = [
         one for one in findings if one.pointer.split("/")[1] not in {"capabilities", "definitions"}
     ]
@@ -101,7 +102,10 @@ def losses_by_writing(provider: Provider, target: str) -> list[tuple[str, str, t
             for name in reachable_definitions(capability, provider.definitions)
         ]
         own = [one for one in findings if is_on(one, places)]
-        counts = tuple(sum(one.level is level for one in own) for level in CROSSING_LEVELS)
+        counts = tuple(
+            sum(one.level is level for one in (own if level is not Level.SECURITY else [*own, *of_provider]))
+            for level in CROSSING_LEVELS
+        )
         losses.append((worst(own), worst(of_provider), counts))
     return losses
 
@@ -111,7 +115,8 @@ def is_on(one: Finding, places: list[str]) -> bool:
 
 
 def worst(findings: list[Finding]) -> str:
-    return max((str(one.level) for one in findings), key=LEVELS.index, default=EXACT)
+    levels = (str(one.level) for one in findings if one.level is not Level.SECURITY)
+    return max(levels, key=LEVELS.index, default=EXACT)
 
 
 @given(provider=providers(size=15))

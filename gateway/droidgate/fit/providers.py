@@ -138,8 +138,9 @@ class _ProviderFit(TypeFit):
         filled = {"package": self.provider.package or self.format_id, "id": changes.get("id", "")}
         for name, template in defaults.items():
             value = changes.get(name)
-            if value is None or (not self.own and not value.strip()):
-                changes[name] = self.clean(template.format(**filled), f"{pointer}/{name}", quiet=True)
+            default = self.clean(template.format(**filled), f"{pointer}/{name}", quiet=True)
+            if value is None or (not self.own and not value.strip() and value != default):
+                changes[name] = default
                 message = f"the target requires {name}; {changes[name]!r} is written"
                 self.tell(FIELD_DEFAULTED, Level.DEFAULTED, f"{pointer}/{name}", message)
 

@@ -15,7 +15,7 @@ from droidgate.fit.codes import (
     SPELLING_DROPPED,
     STRUCTURE_MOVED,
 )
-from droidgate.fit.harm import keyword_loss, kind_level, structure_level
+from droidgate.fit.harm import is_usual_format, keyword_loss, kind_level, structure_level
 from droidgate.fit.notes import schema_note
 from droidgate.fit.objects import is_object, is_record, object_definitions, record_definitions
 from droidgate.fit.telling import Telling
@@ -178,6 +178,8 @@ class StructureFit(Telling):
             self.tell(CLASS_DROPPED, Level.DROPPED, leaf, "the target does not have class names")
         elif field[0] == "keywords" and not isinstance(part, Property):
             self.tell_keyword(part, field[1], value, leaf)
+        elif field == ("format",) and not isinstance(part, Property) and is_usual_format(part, value):
+            self.tell(SPELLING_DROPPED, Level.RENAMED, leaf, f"the type itself is {value}")
         else:
             level = self.in_text(structure_level(field, value))
             self.tell(STRUCTURE_MOVED, level, leaf, "the structure is in the description only")

@@ -77,7 +77,8 @@ class Telling:
     def add_notes(
         self, text: str | None, notes: list[str], pointer: str, *, separator: str = " "
     ) -> str | None:
-        """Return a text with notes at its end, and tell it."""
+        """Return a text with notes at its end, and report it; blank notes are left out."""
+        notes = [note for note in notes if note.strip()]
         if not notes:
             return text
         self.tell(TEXT_ADDED, Level.MOVED, pointer, "moved facts are appended to the text")

@@ -140,7 +140,7 @@ class TypeFit(StructureFit):
             if text is not None:
                 text = self.clean(text, leaf, quiet=bool(notes))
             text = self.add_notes(text, notes, leaf)
-            is_missing = text is None or (not self.own and not text.strip())
+            is_missing = text is None or (not self.own and not text.strip() and text != top)
             if is_missing and top is not None and self.capacity.type_description_required:
                 self.tell(
                     FIELD_DEFAULTED,
@@ -213,7 +213,8 @@ class TypeFit(StructureFit):
         """Tell whether the dialect carries that the type at a pointer may be null."""
         if pointer.startswith("/definitions/") and pointer.count("/") == _SLASHES_OF_DEFINITION:
             return self.capacity.nullable and self.capacity.nullable_definitions
-        return self.capacity.nullable and (self.capacity.nullable_items or not pointer.endswith("/items"))
+        carries_items = self.capacity.nullable_items or self.own
+        return self.capacity.nullable and (carries_items or not pointer.endswith("/items"))
 
     def lift_null(self, one: AllOfType | OneOfType, pointer: str, *, is_nullable: bool) -> bool:
         """Return whether a choice or combination is written as nullable, where its parts cannot be.
