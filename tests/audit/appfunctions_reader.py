@@ -129,7 +129,7 @@ def _described(shape: Shape, text: str | None) -> Shape:
     """Return a type with the description of its parameter, in front of that of a choice's only member."""
     if text is not None:
         inner = [shape.description] if shape.levels and shape.description else []
-        if shape.description and not shape.levels and shape.description != text:
+        if shape.description and not shape.levels:
             shape.facts["appfunctions/typeDescription"] = shape.description
         shape.description = " ".join([text, *inner])
     return shape

@@ -130,7 +130,6 @@ class AppFunctionTexts:
             self.typed(tag, 8, enum),
             self.typed(tag, 7, "|<enumValues>-1</enumValues><enumValues>0</enumValues>"),
             self.typed(tag, 8, f"|{self.element('description', self.text())}"),
-            self.typed(tag, 0, ""),
         )
         return self.random.choice(choices)
 

@@ -14,7 +14,7 @@ from audit.leaf_audit import Problem, problems_of_leaves
 from audit.made_descriptors import FORMATS, Descriptor, made_descriptor
 
 PAIRS = [(source, target) for source in FORMATS for target in TARGETS]
-DESCRIPTORS_OF_A_BLOCK = 50
+DESCRIPTORS_OF_A_BLOCK = 44
 BLOCKS = 3
 LONG_BLOCKS = 30
 SHOWN = 12

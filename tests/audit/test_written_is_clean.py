@@ -23,7 +23,7 @@ from droidgate.model.findings import Finding, Level
 from droidgate.sources import read_source
 from droidgate.sources.checking import check_reading
 
-SEEDS_OF_A_PAIR: Final = 40
+SEEDS_OF_A_PAIR: Final = 24
 EXCEPTIONS: Final = {
     "mobile-mcp-permission": "the source's callers need a permission, and so do the target's",
     "mobile-mcp-exported": "the source's component is not exported, and so is the target's",
