@@ -139,7 +139,11 @@ def _judge(compared: Comparison, root: str, instance: Instance, threshold: str) 
     about = [one for one in compared.findings if one.level != "security" and _is_about(one, root, instance)]
     # A value that is newly refused may be so for any type around it; one that is newly taken, for its leaf.
     leaf = without_suffix(instance.leaf) if threshold == "widened" else ""
-    at_leaf = [one for one in about if leaf and says_same(without_suffix(one.pointer), leaf)]
+    # Whether null is allowed is a matter of the kind, too, where the kind changed.
+    leaves = [leaf, f"{leaf.removesuffix('/nullable')}/kind"] if leaf.endswith("/nullable") else [leaf]
+    at_leaf = [
+        one for one in about if leaf and any(says_same(without_suffix(one.pointer), two) for two in leaves)
+    ]
     gravest = max(at_leaf or about, key=lambda one: LEVELS.index(one.level), default=None)
     if gravest is None:
         yield Problem(f"silently-{threshold}", instance.leaf or root, detail=repr(instance.value))
