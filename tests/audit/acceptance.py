@@ -107,5 +107,6 @@ class Declaration:
     def accepts_one_of(self, shape: Shape, value: Any) -> bool:
         """Return whether an alternative accepts the value: that of its `schemaType`, if it has one."""
         named = value.get("schemaType") if isinstance(value, dict) else None
-        parts = [one for one in shape.parts if named in {one.class_name, one.name}] if named else []
+        is_name = isinstance(named, str)
+        parts = [one for one in shape.parts if is_name and named in {one.class_name, one.name}]
         return any(self.accepts(one, value) for one in parts or shape.parts)

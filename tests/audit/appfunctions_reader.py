@@ -53,19 +53,24 @@ _FACTS: Final[dict[str, Callable[[str], Any]]] = {
 
 
 def read_appfunctions(files: Files) -> Declared:
-    """Read the first service with functions; Android requires EXECUTE_APP_FUNCTIONS of its callers."""
+    """Read the first service with functions, or else the functions of the application element.
+
+    Android requires EXECUTE_APP_FUNCTIONS of callers, whose calls it makes itself.
+    """
     manifest = manifest_of(files)
-    service = next(components_with_action(manifest, ("service",), _ACTION))
-    application = service.getparent()
-    asset = attribute(meta_data(service, "android.app.appfunctions.v2", "property"), "value")
+    application = manifest.find("application")
+    service = next(components_with_action(manifest, ("service",), _ACTION), None)
+    owner = application if service is None else service
+    asset = attribute(meta_data(owner, "android.app.appfunctions.v2", "property"), "value")
     declared = Declared(
         "appfunctions",
         package=manifest.get("package"),
-        component=attribute(service, "name"),
-        name=text_of(attribute(service, "label") or attribute(application, "label"), files),
-        access=component_access(service, files, binding=BIND),
+        name=text_of(attribute(owner, "label") or attribute(application, "label"), files),
+        access=component_access(owner, files, binding=BIND),
     )
-    if attribute(service, "permission") == BIND:
+    if service is not None:
+        declared.component = attribute(service, "name")
+    if service is None or attribute(service, "permission") == BIND:
         declared.access["permission"] = EXECUTE
     _read_app_metadata(application, files, declared)
     root = etree.fromstring(files[f"assets/{asset}"].encode())
@@ -104,6 +109,8 @@ def _read_function(element: Any) -> Tool:
     level = _word(element, "accessLevel")
     if level not in {None, "androidTrusted"}:
         function.access["access_level"] = level
+    if _word(element, "scope") == "activity":
+        function.access["scope"] = "activity"
     deprecation = element.find("deprecation")
     if deprecation is not None:
         function.facts["appfunctions/deprecation"] = _text(deprecation, "message")

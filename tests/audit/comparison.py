@@ -44,7 +44,7 @@ class Comparison:
         return [one for one in changed if not self._is_nullable_anyway(one)]
 
     def _is_nullable_anyway(self, pointer: str) -> bool:
-        """Return whether a leaf only says that null is allowed, of a type that the target allows any value of."""
+        """Return whether a leaf only says that null is allowed, where the target allows any value."""
         node, _, word = pointer.rpartition("/")
         return (
             word == "nullable"

@@ -25,7 +25,7 @@ from audit.leaf_audit import Problem
 from audit.made_values import Instance, ValueMaker
 
 MUTATED: Final = 30
-"""Mutated values of a schema, at most; with the valid ones there are more than 20 of each."""
+"""Mutated values of a schema, at most."""
 _MILD: Final = frozenset({"read", "renamed", "moved", "defaulted"})
 _AROUND: Final = frozenset({"kind", "name", "exclusive", "nullable", *SCHEMA_WORDS})
 """What a finding about a type speaks of, if it also is about the types inside."""

@@ -19,11 +19,16 @@ _BASE: Final = f"{_PACKAGE}.Derived"
 
 
 class AppFunctionTexts:
-    """Writes functions and the components that they refer to."""
+    """Writes functions and the components that they refer to.
+
+    Attributes:
+        of_application: The functions are those of the application element (Android 17), with a scope.
+    """
 
     def __init__(self, random: Random, *, adversarial: bool) -> None:
         self.random = random
         self.adversarial = adversarial
+        self.of_application = False
         self.used: set[str] = set()
 
     def chance(self, share: float) -> bool:
@@ -43,6 +48,9 @@ class AppFunctionTexts:
         enabled = "false" if self.chance(0.2) else "true"
         name = escape(name)
         parts = [f"<id>{name}</id><enabledByDefault>{enabled}</enabledByDefault>"]
+        if self.of_application:
+            scope = self.random.choice(("global", "activity"))
+            parts = [f"<id>{name}</id><scope>{scope}</scope>"]
         if self.chance(0.8):
             parts.append(self.element("description", self.text()))
         parts.extend(

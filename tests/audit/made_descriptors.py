@@ -28,6 +28,18 @@ _ODD_IDS: Final = (
 _PERMISSION: Final = "com.example.permission.CALL_TOOLS"
 
 
+_FUNCTION_PROPERTIES: Final = (
+    '<property android:name="android.app.appfunctions.schema" android:value="app_functions_schema.xsd" />'
+    '<property android:name="android.app.appfunctions.v2" android:value="functions.xml" />'
+)
+_FUNCTION_FILTER: Final = (
+    '<intent-filter><action android:name="android.app.appfunctions.AppFunctionService" /></intent-filter>'
+)
+_METADATA_PROPERTY: Final = (
+    '<property android:name="android.app.appfunctions.app_metadata" android:resource="@xml/app_metadata" />'
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Descriptor:
     """What a source holds: the files of an app's `src/main`, or one file of tools."""
@@ -216,27 +228,21 @@ class _Maker:
 
     def appfunctions(self) -> dict[str, str]:
         texts = AppFunctionTexts(self.random, adversarial=self.adversarial)
-        inner = (
-            '<property android:name="android.app.appfunctions.schema" '
-            'android:value="app_functions_schema.xsd" />'
-            '<property android:name="android.app.appfunctions.v2" android:value="functions.xml" />'
-            '<intent-filter><action android:name="android.app.appfunctions.AppFunctionService" />'
-            "</intent-filter>"
-        )
-        before = ""
-        if self.chance(0.4):
-            before = (
-                '<property android:name="android.app.appfunctions.app_metadata" '
-                'android:resource="@xml/app_metadata" />'
-            )
-        permission = BIND if not self.adversarial or self.chance(0.8) else _PERMISSION
-        component = self.component("service", ".FunctionService", inner, permission=permission)
-        files = self.manifest(component, before=before)
+        texts.of_application = self.adversarial and self.chance(0.15)
+        before = _METADATA_PROPERTY if self.chance(0.4) else ""
+        if texts.of_application:
+            files = self.manifest("", before=f"{before}{_FUNCTION_PROPERTIES}")
+        else:
+            permission = BIND if not self.adversarial or self.chance(0.8) else _PERMISSION
+            inner = f"{_FUNCTION_PROPERTIES}{_FUNCTION_FILTER}"
+            component = self.component("service", ".FunctionService", inner, permission=permission)
+            files = self.manifest(component, before=before)
         files["assets/functions.xml"] = texts.functions_file(self.random.randint(1, 3))
         files["assets/app_functions_schema.xsd"] = schema_file()
         if before:
             files["res/xml/app_metadata.xml"] = (
-                '<AppFunctionAppMetadata xmlns:appfn="http://schemas.android.com/apk/androidx.appfunctions" '
+                "<AppFunctionAppMetadata "
+                'xmlns:appfn="http://schemas.android.com/apk/androidx.appfunctions" '
                 f"appfn:description={quoteattr(_resource_text(self.text()))} "
                 'appfn:displayDescription="@string/app_name" />\n'
             )

@@ -13,6 +13,7 @@ from audit.declared import Shape, token
 
 _DEEPEST: Final = 5
 _BASES: Final = 6
+_LEAST: Final = 20
 _STRINGS: Final = {"^[a-z]+$": "abc", "^[A-Z]{2}$": "AB"}
 _FORMATS: Final = {
     "date-time": "2026-02-24T10:00:00Z",
@@ -72,7 +73,7 @@ class ValueMaker:
     def instances(
         self, shape: Shape, pointer: str, count: int, is_taken: Callable[[Any], bool]
     ) -> Iterator[Instance]:
-        """Yield values of a root type: valid ones, and up to `count` that violate one leaf each.
+        """Yield values of a root type: valid ones, and up to `count` that violate one leaf each; at least 20.
 
         Args:
             shape: The type.
@@ -88,6 +89,8 @@ class ValueMaker:
             yield Instance(base)
             if is_taken(base):
                 mutated.extend(one for site in self.sites for one in self.mutated(base, site))
+        for _ in range(_LEAST - _BASES - len(mutated)):
+            yield Instance(self.make(shape, pointer, (), ()))
         yield from self.random.sample(mutated, min(count, len(mutated)))
 
     def make(self, shape: Shape, pointer: str, path: tuple[str | int, ...], trail: tuple[str, ...]) -> Any:
@@ -175,10 +178,10 @@ class ValueMaker:
 
     def make_number(self, shape: Shape) -> int | float:
         words = shape.keywords
-        least = math.ceil(words.get("minimum", words.get("exclusiveMinimum", -100) + 1))
-        most = math.floor(words.get("maximum", words.get("exclusiveMaximum", 1000) - 1))
-        number = self.random.randint(least, max(least, most))
-        step = math.ceil(words.get("multipleOf", 1))
+        least: int = math.ceil(words.get("minimum", words.get("exclusiveMinimum", -100) + 1))
+        most: int = math.floor(words.get("maximum", words.get("exclusiveMaximum", 1000) - 1))
+        number: int = self.random.randint(least, max(least, most))
+        step: int = math.ceil(words.get("multipleOf", 1))
         number -= number % step
         is_broken = shape.kind in {"float", "double"} and number + 0.5 <= most
         return number + 0.5 if is_broken else number
