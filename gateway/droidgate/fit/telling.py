@@ -77,13 +77,18 @@ class Telling:
     def add_notes(
         self, text: str | None, notes: list[str], pointer: str, *, separator: str = " "
     ) -> str | None:
-        """Return a text with notes at its end, and report it; blank notes are left out."""
-        notes = [note for note in notes if note.strip()]
+        """Return a text with notes at its end, and report it."""
         if not notes:
             return text
         self.tell(TEXT_ADDED, Level.MOVED, pointer, "moved facts are appended to the text")
         joined = separator.join(notes if text is None else [text, *notes])
         return NOT_XML.sub("\ufffd", joined) if self.capacity.text == "xml" else joined
+
+    @staticmethod
+    def put_first(text: str, notes: list[str]) -> None:
+        """Make a moved text the first note; a blank text leaves nothing to append."""
+        if text.strip():
+            notes.insert(0, text)
 
     def fit_extensions(
         self, extensions: Extensions, pointer: str, notes: list[str] | None = None
