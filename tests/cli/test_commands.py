@@ -195,7 +195,7 @@ def test_the_threshold_decides_the_exit_code_and_everything_is_written(
 ) -> None:
     run = droidgate("convert", "tools.json", "--to", "mobile-mcp", "-o", "out", "--fail-on", threshold)
     levels = json.loads(Path("out/fidelity.json").read_text())["crossings"][0]["counts"]
-    assert list(levels) == ["dropped", "defaulted", "moved"]
+    assert list(levels) == ["dropped", "widened", "defaulted", "moved"]
     assert run.code == code
     assert "AndroidManifest.xml" in _files("out")
 

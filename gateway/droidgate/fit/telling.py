@@ -55,6 +55,14 @@ class Telling:
         )
         return level if has_text else Level.DROPPED
 
+    def tell_moved(self, code: str, pointer: str, message: str, text: str) -> None:
+        """Report a text that is now part of another one, or that loses characters there."""
+        if self.capacity.text == "xml" and NOT_XML.search(text):
+            message = f"{message}; characters that XML cannot hold became U+FFFD"
+            self.tell(CHARACTERS_REPLACED, Level.DROPPED, pointer, message)
+        else:
+            self.tell(code, self.moved, pointer, message)
+
     def tell(self, code: str, level: Level, pointer: str, message: str, *, hint: str | None = None) -> None:
         """Add a finding at the place that is being fitted."""
         self.findings.append(
