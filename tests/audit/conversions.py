@@ -1,0 +1,80 @@
+"""Conversions by droidgate's public path, and what the readers of this folder make of source and target.
+
+The one module of this folder, besides the tests, that imports droidgate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from audit.appfunctions_reader import read_appfunctions
+from audit.declared import Declared
+from audit.findings import Finding, Renamed
+from audit.json_tool_readers import read_mcp, read_mmcp
+from audit.made_descriptors import Descriptor
+from audit.mobile_mcp_reader import read_mobile_mcp
+from droidgate.formats import find_format
+from droidgate.sources import SourceReading, read_source
+from droidgate.translate import translate
+
+TARGETS: Final = ("mcp", "mmcp", "mobile-mcp", "appfunctions")
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """One provider's conversion: the files of both sides, and what droidgate reports.
+
+    Attributes:
+        reading: What was read otherwise than it is written; the pointers lead into the source's text.
+        findings: What changes on the way to the target; the pointers are those of facts.
+    """
+
+    source: Descriptor
+    target: Descriptor
+    reading: tuple[Finding, ...]
+    findings: tuple[Finding, ...]
+    renamed: tuple[Renamed, ...]
+
+
+def read_by_specification(descriptor: Descriptor) -> Declared:
+    """Return what the independent reader of a descriptor's protocol makes of it."""
+    files = descriptor.files
+    if descriptor.protocol == "mcp":
+        return read_mcp(files["tools.json"])
+    if descriptor.protocol == "mmcp":
+        return read_mmcp(files)
+    if descriptor.protocol == "mobile-mcp":
+        return read_mobile_mcp(files)
+    return read_appfunctions(files)
+
+
+def write_files(files: Mapping[str, str], folder: Path) -> None:
+    """Write files below a folder."""
+    for path, text in files.items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8", newline="")
+
+
+def read_by_droidgate(descriptor: Descriptor, folder: Path) -> SourceReading:
+    """Write a descriptor below a folder and let droidgate read it."""
+    write_files(descriptor.files, folder)
+    return read_source(str(folder / "tools.json" if descriptor.protocol == "mcp" else folder))
+
+
+def convert(descriptor: Descriptor, reading: SourceReading, target: str) -> Conversion:
+    """Convert the one provider of a reading."""
+    chosen, dialect = find_format(target)
+    (translation,) = translate(reading.providers, chosen, dialect)
+    writing = translation.writing
+    files = {one.path: one.text for one in writing.artifacts}
+    return Conversion(
+        descriptor,
+        Descriptor(target, files),
+        tuple(Finding(one.code, str(one.level), one.pointer, one.message) for one in reading.findings),
+        tuple(Finding(one.code, str(one.level), one.pointer, one.message) for one in writing.findings),
+        tuple(Renamed(one.pointer, one.original, one.written) for one in writing.names),
+    )

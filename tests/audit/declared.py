@@ -1,0 +1,218 @@
+"""What a descriptor declares, in a form that all four protocols share, and its leaves by JSON Pointer.
+
+The readers of this folder fill it from the specifications alone; nothing in it comes from droidgate. The
+pointers are those of docs/findings.md, so that a leaf and a finding can be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+SCALARS: Final = frozenset({"boolean", "int32", "int64", "float", "double", "string", "bytes", "null"})
+
+
+@dataclass(slots=True)
+class Shape:
+    """A type: what values it has.
+
+    Attributes:
+        parts: The members of an all-of, or the alternatives of a one-of; null is told by `nullable`.
+        exclusive: Exactly one alternative of a one-of applies, not several.
+        name: The definition that a ref names.
+        keywords: JSON Schema keywords that have no attribute here.
+        facts: What only its own protocol has, by the pointer steps of `extensions`.
+        levels: What pointer steps into choices mean, from the outermost: the empty text for the type itself
+            (a choice of one), `nullable` for an alternative that only allows null, or the step without those.
+    """
+
+    kind: str
+    nullable: bool = False
+    description: str | None = None
+    enum: list[Any] | None = None
+    pattern: str | None = None
+    format: str | None = None
+    keywords: dict[str, Any] = field(default_factory=dict)
+    properties: dict[str, Shape] = field(default_factory=dict)
+    required: frozenset[str] = frozenset()
+    items: Shape | None = None
+    parts: list[Shape] = field(default_factory=list)
+    exclusive: bool = True
+    name: str | None = None
+    class_name: str | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+    levels: list[dict[str, str]] = field(default_factory=list)
+
+    def steps(self) -> Iterator[tuple[str, Shape]]:
+        """Yield each inner type with the pointer steps to it."""
+        for name, inner in self.properties.items():
+            yield f"properties/{token(name)}/type", inner
+        if self.items is not None:
+            yield "items", self.items
+        word = "members" if self.kind == "all-of" else "alternatives"
+        for position, inner in enumerate(self.parts):
+            yield f"{word}/{position}", inner
+
+
+@dataclass(slots=True)
+class Tool:
+    """One callable. `facts` are what only its own protocol has, by the pointer steps of `extensions`."""
+
+    id: str
+    title: str | None = None
+    description: str | None = None
+    version: str | None = None
+    effects: dict[str, bool] = field(default_factory=dict)
+    access: dict[str, Any] = field(default_factory=dict)
+    input: Shape = field(default_factory=lambda: Shape("object"))
+    output: Shape | None = None
+    input_schema: Any = None
+    output_schema: Any = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Declared:
+    """Everything that one component declares.
+
+    Attributes:
+        definitions: Named types of all tools.
+        facts: What only the protocol has, by the pointer steps of `extensions`.
+        notes: JSON values without a meaning in the protocol (`_meta`, keywords that start with `x-`), in
+            which a converter may keep what the protocol has no field for.
+    """
+
+    protocol: str
+    package: str | None = None
+    component: str | None = None
+    name: str | None = None
+    description: str | None = None
+    instructions: str | None = None
+    access: dict[str, Any] = field(default_factory=dict)
+    definitions: dict[str, Shape] = field(default_factory=dict)
+    tools: list[Tool] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+    notes: list[Any] = field(default_factory=list)
+
+
+def token(name: str) -> str:
+    """Return a name as a token of a JSON Pointer (RFC 6901)."""
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def leaves_of_shape(shape: Shape, pointer: str) -> Iterator[tuple[str, Any]]:
+    """Yield `(pointer, value)` for each fact of a type, inner types included."""
+    yield f"{pointer}/kind", shape.kind
+    if shape.nullable:
+        yield f"{pointer}/nullable", True
+    for word in ("description", "enum", "pattern", "format"):
+        if getattr(shape, word) is not None:
+            yield f"{pointer}/{word}", getattr(shape, word)
+    for keyword, value in shape.keywords.items():
+        yield f"{pointer}/keywords/{token(keyword)}", value
+    for steps, value in shape.facts.items():
+        yield f"{pointer}/extensions/{steps}", value
+    if shape.kind == "ref":
+        yield f"{pointer}/name", shape.name
+    if not shape.exclusive:
+        yield f"{pointer}/exclusive", False
+    if shape.class_name is not None:
+        word = "class_name" if shape.kind == "opaque" else "qualified_name"
+        yield f"{pointer}/{word}", shape.class_name
+    for name in shape.properties:
+        yield f"{pointer}/properties/{token(name)}/required", name in shape.required
+    for steps, inner in shape.steps():
+        yield from leaves_of_shape(inner, f"{pointer}/{steps}")
+
+
+@dataclass(slots=True)
+class Spelling:
+    """How a source writes its choices, for pointers that follow the writing: the levels of each type."""
+
+    levels: dict[str, list[dict[str, str]]] = field(default_factory=dict)
+
+    def add(self, shape: Shape, pointer: str) -> None:
+        """Add a root type."""
+        if shape.levels:
+            self.levels[pointer] = shape.levels
+        for steps, inner in shape.steps():
+            self.add(inner, f"{pointer}/{steps}")
+
+    def placed(self, pointer: str) -> str:
+        """Return a pointer without the steps of choices of one, and with alternatives counted as here."""
+        depths: dict[str, int] = {}
+        built = ""
+        for part in pointer.split("/")[1:]:
+            built = f"{built}/{part}"
+            node, _, step = built.rpartition("/")
+            node, _, word = node.rpartition("/")
+            left = self.levels.get(node, [])[depths.get(node, 0) :]
+            meaning = left[0].get(f"{word}/{step}") if left else None
+            if meaning == "":
+                depths[node] = depths.get(node, 0) + 1
+                built = node
+            elif meaning == "nullable":
+                return f"{node}/nullable"
+            elif meaning is not None:
+                built = f"{node}/{meaning}"
+        return built
+
+
+def shapes_of(declared: Declared, kept: Iterable[str] = ()) -> Iterator[tuple[str, Shape]]:
+    """Yield each root type with its pointer: inputs, outputs, definitions that a tool reaches, and `kept`."""
+    for position, tool in enumerate(declared.tools):
+        yield f"/capabilities/{position}/input", tool.input
+        if tool.output is not None:
+            yield f"/capabilities/{position}/output", tool.output
+    for name in dict.fromkeys([*reached_definitions(declared), *kept]):
+        yield f"/definitions/{token(name)}", declared.definitions[name]
+
+
+def reached_definitions(declared: Declared) -> list[str]:
+    """Return the names of the definitions that tools refer to, directly or through others."""
+    pending = [shape for tool in declared.tools for shape in (tool.input, tool.output) if shape is not None]
+    reached: list[str] = []
+    while pending:
+        shape = pending.pop()
+        if shape.kind == "ref" and shape.name in declared.definitions and shape.name not in reached:
+            reached.append(shape.name)
+            pending.append(declared.definitions[shape.name])
+        pending.extend(inner for _, inner in shape.steps())
+    return reached
+
+
+def leaves_of(declared: Declared, kept: Iterable[str] = ()) -> dict[str, Any]:
+    """Return all facts by pointer; access rules that let every caller in are no facts.
+
+    Args:
+        declared: What a reader made of a descriptor.
+        kept: Definitions that count although no tool reaches them.
+    """
+    found: dict[str, Any] = {}
+    for word in ("package", "component", "name", "description", "instructions"):
+        if getattr(declared, word) is not None:
+            found[f"/{word}"] = getattr(declared, word)
+    for word, value in declared.access.items():
+        found[f"/access/{word}"] = value
+    for word, value in declared.facts.items():
+        found[f"/extensions/{word}"] = value
+    for position, tool in enumerate(declared.tools):
+        found.update(_leaves_of_tool(tool, f"/capabilities/{position}"))
+    for pointer, shape in shapes_of(declared, kept):
+        found.update(leaves_of_shape(shape, pointer))
+    return found
+
+
+def _leaves_of_tool(tool: Tool, pointer: str) -> Mapping[str, Any]:
+    found: dict[str, Any] = {f"{pointer}/id": tool.id}
+    for word in ("title", "description", "version"):
+        if getattr(tool, word) is not None:
+            found[f"{pointer}/{word}"] = getattr(tool, word)
+    for word, value in tool.effects.items():
+        found[f"{pointer}/effects/{word}"] = value
+    for word, value in tool.access.items():
+        found[f"{pointer}/access/{word}"] = value
+    for word, value in tool.facts.items():
+        found[f"{pointer}/extensions/{word}"] = value
+    return found

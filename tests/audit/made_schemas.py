@@ -1,0 +1,501 @@
+"""JSON Schemas as servers write them (pydantic, zod, by hand), and schemas that use everything oddly."""
+
+from __future__ import annotations
+
+import json
+import re
+from random import Random
+from typing import Any, Final
+
+Schema = dict[str, Any]
+
+_REFERENCE: Final = re.compile(r'"#/(?:\$defs|definitions)/([^"]*)"')
+
+NAMES: Final = (
+    "title",
+    "path",
+    "query",
+    "limit",
+    "date",
+    "start_date",
+    "end_date",
+    "kind",
+    "status",
+    "location",
+    "tags",
+    "owner",
+    "note",
+    "email",
+    "url",
+    "count",
+    "amount",
+    "enabled",
+    "language",
+    "mode",
+    "id",
+    "recipients",
+    "body",
+    "priority",
+    "filter",
+)
+_TEXTS: Final = (
+    "Path to the file",
+    "The text to search for",
+    "How many results to return, newest first",
+    "ISO 8601 date, for example 2026-02-24",
+    "Who receives it (comma separated)",
+    "Unit of the amount",
+    'Use "metric" or "imperial"',
+    "Where it is; can't be empty",
+)
+ODD_TEXTS: Final = (
+    "quotes \" and ' and \\backslash\\",
+    "two\nlines\tand a tab",
+    "  blanks around  ",
+    "emoji \U0001f600, umlauts äöü, \u4e2d\u6587",
+    "<b>markup</b> & ]]> &amp; entities",
+    '[One of: "a"] brackets like a note',
+    "percent %1$s ${placeholder} {braces}",
+    "x",
+    "control \x01 character",
+    "trailing backslash \\",
+    "%@string/app_name ?attr/x",
+)
+ODD_NAMES: Final = (
+    "a.b",
+    "with space",
+    "dash-ed",
+    "äöü",
+    "a/b~c",
+    "$dollar",
+    "items",
+    "properties",
+    "type",
+    "0",
+    "UPPER",
+    "x" * 70,
+    "required",
+    "result",
+    "schemaType",
+    "with_space",
+    "a_b",
+    "",
+)
+_OTHER_OUTPUTS: Final[tuple[Schema, ...]] = (
+    {"type": "string", "maxLength": 5},
+    {"type": "array", "items": {"type": "string"}},
+    {"type": ["object", "null"], "properties": {"a": {"type": "string"}}},
+    {"oneOf": [{"type": "object", "properties": {"next": {"$ref": "#"}}}, {"type": "string"}]},
+    {"type": "array", "items": {"anyOf": [{"type": "integer"}, {"$ref": "#"}]}},
+    {"$ref": "#/$defs/List", "$defs": {"List": {"type": "array", "items": {"type": "boolean"}}}},
+)
+_ENUMS: Final = (
+    ["low", "medium", "high"],
+    ["celsius", "fahrenheit"],
+    ["open", "closed", "all"],
+    ["extract_text", "extract_images"],
+)
+
+
+def text(random: Random, *, odd: bool = False) -> str:
+    """Return a description."""
+    return random.choice(ODD_TEXTS) if odd and random.random() < 0.5 else random.choice(_TEXTS)
+
+
+def names(random: Random, count: int, *, odd: bool = False) -> list[str]:
+    """Return distinct property names."""
+    pool = [*NAMES, *ODD_NAMES] if odd else list(NAMES)
+    return random.sample(pool, count)
+
+
+class Schemas:
+    """Makes the schemas of one server's tools: one style, and one content for each name of a definition."""
+
+    def __init__(self, random: Random, *, adversarial: bool) -> None:
+        self.random = random
+        style = AdversarialSchemas if adversarial else random.choice((Pydantic2, Pydantic1, Zod, ByHand))
+        self.inputs = style(random)
+        self.outputs = self.inputs if adversarial else random.choice((Pydantic2, ByHand))(random)
+
+    def input_schema(self) -> Schema:
+        """Return the schema of a tool's arguments."""
+        return self.inputs.root()
+
+    def output_schema(self) -> Schema:
+        """Return the schema of a tool's result, mostly an object, as revision 2025-11-25 has it."""
+        roll = self.random.random()
+        if roll < 0.1:
+            return {"type": "object"}
+        if roll < 0.25 and self.inputs is self.outputs:
+            return dict(self.random.choice(_OTHER_OUTPUTS))  # as revision 2026-07-28 allows
+        return self.outputs.root()
+
+
+class ByHand:
+    """Schemas as people write them into a server: short, with descriptions, no titles."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.definitions: dict[str, Schema] = {}
+
+    def chance(self, share: float) -> bool:
+        return self.random.random() < share
+
+    def root(self) -> Schema:
+        schema = self.model("root", 0)
+        reached = self.reached(schema)
+        if reached:
+            schema[self.container()] = {name: self.definitions[name] for name in reached}
+        return schema
+
+    def reached(self, schema: Schema) -> list[str]:
+        """Return the names of the definitions that a schema needs, in the order of their first use."""
+        pending, found = [schema], []
+        while pending:
+            for name in _REFERENCE.findall(json.dumps(pending.pop())):
+                known = name.replace("~1", "/").replace("~0", "~")
+                if known in self.definitions and known not in found:
+                    found.append(known)
+                    pending.append(self.definitions[known])
+        return found
+
+    def container(self) -> str:
+        return "$defs"
+
+    def model(self, name: str, depth: int) -> Schema:
+        del name
+        chosen = names(self.random, self.random.randint(0 if depth == 0 else 1, 4))
+        schema: Schema = {"type": "object", "properties": {one: self.field(one, depth) for one in chosen}}
+        required = [one for one in chosen if self.chance(0.5)]
+        if required or self.chance(0.3):
+            schema["required"] = required
+        return schema
+
+    def field(self, name: str, depth: int) -> Schema:
+        del name
+        schema = self.value(depth)
+        if self.chance(0.7):
+            schema["description"] = text(self.random)
+        return schema
+
+    def value(self, depth: int) -> Schema:
+        roll = self.random.random()
+        if depth < 2 and roll < 0.12:
+            return self.nested(depth)
+        if roll < 0.27:
+            return (
+                {"type": "array", "items": self.value(depth + 1)} if self.chance(0.85) else {"type": "array"}
+            )
+        return self.scalar()
+
+    def nested(self, depth: int) -> Schema:
+        return self.model("nested", depth + 1)
+
+    def scalar(self) -> Schema:
+        roll = self.random.random()
+        if roll < 0.35:
+            return {"type": "string"}
+        if roll < 0.5:
+            return {"type": "string", "enum": list(self.random.choice(_ENUMS))}
+        if roll < 0.7:
+            return self.bounded({"type": "integer"})
+        if roll < 0.85:
+            return self.bounded({"type": "number"})
+        return {"type": "boolean"}
+
+    def bounded(self, schema: Schema) -> Schema:
+        if self.chance(0.3):
+            schema["minimum"] = self.random.randint(-5, 5)
+        if self.chance(0.3):
+            schema["maximum"] = self.random.randint(6, 100)
+        return schema
+
+
+class Pydantic2(ByHand):
+    """What `model_json_schema()` of pydantic 2 gives, as FastMCP servers publish it."""
+
+    def model(self, name: str, depth: int) -> Schema:
+        schema = super().model(name, depth)
+        if not schema.get("required"):
+            schema.pop("required", None)
+        schema["title"] = name.capitalize() if depth else "toolArguments"
+        if self.chance(0.15):
+            schema["additionalProperties"] = False
+        return schema
+
+    def field(self, name: str, depth: int) -> Schema:
+        schema = self.value(depth)
+        if self.chance(0.3):
+            schema = {"anyOf": [schema, {"type": "null"}], "default": None}
+        elif self.chance(0.2) and schema.get("type") == "string" and "enum" not in schema:
+            schema["default"] = "x"
+        if "$ref" not in schema:
+            schema["title"] = name.replace("_", " ").title()
+        if self.chance(0.5):
+            schema["description"] = text(self.random)
+        return schema
+
+    def nested(self, depth: int) -> Schema:
+        name = self.random.choice(("Person", "Address", "Item", "Color", "Filter"))
+        if name not in self.definitions:
+            self.definitions[name] = {}
+            if name == "Color":
+                self.definitions[name] = {"enum": ["red", "green"], "title": name, "type": "string"}
+            else:
+                self.definitions[name] = self.model(name, depth + 1)
+        return {"$ref": f"#/{self.container()}/{name}"}
+
+    def scalar(self) -> Schema:
+        roll = self.random.random()
+        if roll < 0.1:
+            return {"type": "string", "format": self.random.choice(("date-time", "uri", "email", "uuid"))}
+        if roll < 0.2:
+            return {"type": "string", "minLength": 1, "maxLength": self.random.randint(3, 200)}
+        if roll < 0.26:
+            return {"type": "string", "pattern": "^[a-z]+$"}
+        if roll < 0.32:
+            return {"const": "fixed", "type": "string"}
+        if roll < 0.38:
+            return {"additionalProperties": {"type": "integer"}, "type": "object"}
+        if roll < 0.42:
+            return {"type": "integer", "exclusiveMinimum": 0}
+        return super().scalar()
+
+
+class Pydantic1(Pydantic2):
+    """What `schema()` of pydantic 1 gives: `definitions`, `allOf` of one reference, optional without null."""
+
+    def container(self) -> str:
+        return "definitions"
+
+    def field(self, name: str, depth: int) -> Schema:
+        schema = self.value(depth)
+        if "$ref" in schema and self.chance(0.6):
+            schema = {"title": name.title(), "allOf": [schema]}
+        elif "$ref" not in schema:
+            schema["title"] = name.title()
+        if self.chance(0.4) and "$ref" not in schema:
+            schema["description"] = text(self.random)
+        return schema
+
+
+class Zod(ByHand):
+    """What zod-to-json-schema gives: closed objects, draft 7, references to earlier properties."""
+
+    def root(self) -> Schema:
+        schema = super().root()
+        if self.chance(0.6):
+            schema["$schema"] = "http://json-schema.org/draft-07/schema#"
+        first = next(iter(schema["properties"]), None)
+        if first is not None and self.chance(0.25) and "again" not in schema["properties"]:
+            schema["properties"]["again"] = {"$ref": f"#/properties/{first}"}
+        return schema
+
+    def model(self, name: str, depth: int) -> Schema:
+        schema = super().model(name, depth)
+        if not schema.get("required"):
+            schema.pop("required", None)
+        schema["additionalProperties"] = False
+        return schema
+
+    def scalar(self) -> Schema:
+        roll = self.random.random()
+        if roll < 0.1:
+            return {"type": ["string", "number"]}
+        if roll < 0.25:
+            return {"type": ["string", "null"]}
+        if roll < 0.3:
+            return {"type": ["string", "null"], "enum": ["a", "b", None]}
+        if roll < 0.35:
+            return {"type": "integer", "exclusiveMinimum": 0, "maximum": 100}
+        if roll < 0.4:
+            return {"type": "string", "minLength": 1, "default": "today"}
+        if roll < 0.45:
+            return {"type": "object", "additionalProperties": {"type": "string"}}
+        if roll < 0.5:
+            variants = [("circle", "radius"), ("square", "side")]
+            return {"anyOf": [self.variant(kind, size) for kind, size in variants]}
+        return super().scalar()
+
+    def variant(self, kind: str, size: str) -> Schema:
+        properties = {"type": {"type": "string", "const": kind}, size: {"type": "number"}}
+        return {
+            "type": "object",
+            "properties": properties,
+            "required": ["type", size],
+            "additionalProperties": False,
+        }
+
+
+class AdversarialSchemas(ByHand):
+    """Schemas with every keyword, odd names and texts, recursion and several types at once."""
+
+    def __init__(self, random: Random) -> None:
+        super().__init__(random)
+        for name in ("Node", "a.b/c~d", "Odd code!"):
+            if self.chance(0.4):
+                self.definitions[name] = {}
+        for name in list(self.definitions):
+            self.definitions[name] = self.model(name, 1)
+
+    def root(self) -> Schema:
+        schema = super().root()
+        if self.chance(0.2):
+            schema["properties"]["own"] = {"$ref": "#/$defs/Own"}
+            held = {
+                "type": "object",
+                "properties": {"a": self.random.choice(({"type": "string"}, {"type": "integer"}))},
+            }
+            schema.setdefault("$defs", {})["Own"] = held
+        if self.chance(0.1):
+            schema["properties"]["whole"] = {"$ref": "#"}
+        if self.chance(0.1):
+            schema.setdefault("$defs", {})["Unused"] = {"type": "string", "maxLength": 3}
+        return schema
+
+    def model(self, name: str, depth: int) -> Schema:
+        del name
+        chosen = names(self.random, self.random.randint(0, 4), odd=True)
+        schema: Schema = {"type": "object", "properties": {one: self.field(one, depth) for one in chosen}}
+        required = [one for one in chosen if self.chance(0.4)]
+        if required:
+            schema["required"] = required
+        extra: tuple[Schema, ...] = (
+            {"additionalProperties": False},
+            {"additionalProperties": {"type": "integer"}},
+            {"minProperties": 1},
+            {"maxProperties": 3},
+            {"title": "Ttl"},
+            {"description": text(self.random, odd=True)},
+            {"patternProperties": {"^x-": {"type": "string"}}},
+            {"propertyNames": {"maxLength": 100}},
+            {"required": ["undeclared_name"]},
+            {"dependentSchemas": {"a.b": {"required": ["0"]}}},
+            {"unevaluatedProperties": False},
+            {"default": {}},
+            {"nullable": True},
+        )
+        if self.chance(0.4):
+            schema.update(self.random.choice(extra))
+        return schema
+
+    def field(self, name: str, depth: int) -> Schema:
+        del name
+        schema = self.value(depth)
+        if self.chance(0.4):
+            schema["description"] = text(self.random, odd=True)
+        if self.chance(0.15):
+            schema["title"] = "Odd title"
+        if self.chance(0.1):
+            schema["examples"] = [1, "a"]
+        if self.chance(0.1):
+            schema["deprecated"] = True
+        return schema
+
+    def value(self, depth: int) -> Schema:
+        roll = self.random.random()
+        if depth > 2 or roll < 0.4:
+            return self.scalar()
+        if roll < 0.5:
+            return self.array(depth)
+        if roll < 0.6:
+            return self.model("", depth + 1)
+        if roll < 0.7 and self.definitions:
+            name = self.random.choice(list(self.definitions))
+            return {"$ref": "#/$defs/" + name.replace("~", "~0").replace("/", "~1")}
+        if roll < 0.8:
+            members = [self.value(depth + 1) for _ in range(self.random.randint(1, 3))]
+            return {self.random.choice(("anyOf", "oneOf")): members}
+        if roll < 0.85:
+            return {"allOf": [self.model("", depth + 1) for _ in range(self.random.randint(1, 2))]}
+        if roll < 0.9:
+            null: Schema = {"type": "null"}
+            inner = self.value(depth + 1)
+            return {"anyOf": self.random.choice(([inner, null], [null, inner]))} if inner != null else null
+        return self.odd()
+
+    def array(self, depth: int) -> Schema:
+        schema: Schema = {"type": "array", "items": self.value(depth + 1)}
+        extra: tuple[Schema, ...] = (
+            {"minItems": 1},
+            {"maxItems": 2},
+            {"uniqueItems": True},
+            {"minItems": 1, "maxItems": 3},
+        )
+        if self.chance(0.5):
+            schema.update(self.random.choice(extra))
+        return schema
+
+    def scalar(self) -> Schema:
+        choices: tuple[Schema, ...] = (
+            {"type": "string", "pattern": "^[A-Z]{2}$"},
+            {"type": "string", "format": "date"},
+            {"type": "string", "minLength": 2},
+            {"type": "string", "maxLength": 4},
+            {"type": "string", "enum": ["with space", 'quote"d', "üni"]},
+            {"type": ["string", "null"], "enum": ["a", "b"]},
+            {"type": "string", "contentEncoding": "base64"},
+            {"type": "integer", "format": "int32"},
+            {"type": "integer", "format": "int64"},
+            {"type": "number", "format": "float"},
+            {"type": "integer", "enum": [1, 2, 3]},
+            {"type": "integer", "multipleOf": 5},
+            {"type": "integer", "minimum": -(2**31), "maximum": 2**31 - 1},
+            {"type": "integer", "format": "int32", "minimum": 0},
+            {"type": "integer", "format": "uint8", "minimum": 0, "maximum": 255},
+            {"type": "integer", "enum": [1, 2**40]},
+            {"type": "integer", "default": 5, "examples": [1]},
+            {"type": "number", "minimum": 0.5, "maximum": 2.25},
+            {"type": "number", "multipleOf": 0.5},
+            {"type": "boolean", "enum": [True]},
+            {"type": "boolean", "default": False},
+            {"type": "string", "enum": ["a", ""]},
+            {"type": "string", "enum": [" padded ", "two\nlines"]},
+            {"type": "string", "pattern": ""},
+            {"type": "string", "pattern": "^a|b$", "minLength": 1},
+            {"type": "string", "format": "", "default": ""},
+            {"type": ["string", "null"], "const": None},
+            {"type": "integer", "minimum": -3, "exclusiveMaximum": 7},
+            {"type": "number", "enum": [0.5, 1.5]},
+            {"type": "number", "exclusiveMinimum": 0},
+            {"type": "boolean", "const": True},
+            {"type": ["integer", "null"]},
+            {"type": ["boolean", "string"]},
+            {"const": "only"},
+            {"enum": ["a", 1, None]},
+            {"enum": ["a", "b"]},
+            {},
+        )
+        return dict(self.random.choice(choices)) if self.chance(0.7) else super().scalar()
+
+    def odd(self) -> Schema:
+        choices: tuple[Schema, ...] = (
+            {"type": "string", "not": {"const": "bad"}},
+            {"type": "array", "items": {"type": ["string", "null"]}},
+            {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}},
+            {"type": "array", "items": {"type": "object"}},
+            {"type": "array", "items": True},
+            {"type": "array", "items": {"type": "string"}, "minContains": 1, "contains": {"minLength": 2}},
+            {"type": ["array", "null"], "items": {"type": "number"}},
+            {"type": ["object", "null"], "properties": {"a": {"type": "string"}}, "required": ["a"]},
+            {"enum": [[1], {"a": 1}, None, True]},
+            {"enum": []},
+            {"allOf": [{"type": "string"}, {"minLength": 2}]},
+            {"allOf": [{"minLength": 2}], "type": "string"},
+            {"oneOf": [{"const": "a", "title": "A"}, {"const": "b", "title": "B"}]},
+            {"anyOf": [{"type": "string"}, {"type": "null"}], "enum": ["a", None]},
+            {"type": "object"},
+            {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}},
+            {
+                "type": "object",
+                "properties": {"k": {"const": 1}, "v": {"type": "string"}},
+                "if": {"required": ["k"]},
+                "then": {"required": ["v"]},
+            },
+            {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}]},
+            {"type": "array", "items": {"type": "string"}, "contains": {"const": "x"}},
+            {"type": "object", "properties": {"a": {"type": "string"}}, "dependentRequired": {"a": ["b"]}},
+            {"type": "string", "anyOf": [{"minLength": 3}, {"enum": ["a"]}]},
+            {"oneOf": [{"type": "string"}, {"type": "integer"}], "default": "x"},
+        )
+        return dict(self.random.choice(choices))

@@ -1,0 +1,83 @@
+"""Conversions held against readers, values and texts that know nothing of droidgate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from audit.comparison import Comparison, compare
+from audit.conversions import TARGETS, convert, read_by_droidgate, read_by_specification
+from audit.instance_audit import problems_of_instances, problems_of_visibility
+from audit.leaf_audit import Problem, problems_of_leaves
+from audit.made_descriptors import FORMATS, Descriptor, made_descriptor
+
+PAIRS = [(source, target) for source in FORMATS for target in TARGETS]
+DESCRIPTORS_OF_A_BLOCK = 44
+BLOCKS = 3
+LONG_BLOCKS = 30
+SHOWN = 12
+
+
+def compared(descriptor: Descriptor, target: str, folder: Path) -> Comparison:
+    conversion = convert(descriptor, read_by_droidgate(descriptor, folder), target)
+    source, written = read_by_specification(descriptor), read_by_specification(conversion.target)
+    return compare(source, written, conversion.findings, conversion.renamed)
+
+
+def seeds_of(block: int, target: str) -> range:
+    """Return the seeds of a block; no two targets share one, so each descriptor is another."""
+    first = (block * len(TARGETS) + TARGETS.index(target)) * DESCRIPTORS_OF_A_BLOCK
+    return range(first, first + DESCRIPTORS_OF_A_BLOCK)
+
+
+def fail_with(problems: Iterable[tuple[int, Problem]]) -> None:
+    found = list(problems)
+    if found:
+        lines = [
+            f"seed {seed}: {one.kind} {one.pointer} {one.code} {one.level} {one.detail}"
+            for seed, one in found
+        ]
+        pytest.fail("\n".join([f"{len(found)} problems", *lines[:SHOWN]]), pytrace=False)
+
+
+def check_leaves(source: str, target: str, block: int, folder: Path) -> None:
+    fail_with(
+        (seed, problem)
+        for seed in seeds_of(block, target)
+        for problem in problems_of_leaves(compared(made_descriptor(source, seed), target, folder / str(seed)))
+    )
+
+
+def check_values(source: str, target: str, block: int, folder: Path) -> None:
+    problems: list[tuple[int, Problem]] = []
+    for seed in seeds_of(block, target):
+        sides = compared(made_descriptor(source, seed), target, folder / str(seed))
+        found = [*problems_of_instances(sides, seed), *problems_of_visibility(sides)]
+        problems.extend((seed, one) for one in found)
+    fail_with(problems)
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_each_difference_has_its_finding_and_each_finding_its_difference(
+    source: str, target: str, block: int, tmp_path: Path
+) -> None:
+    check_leaves(source, target, block, tmp_path)
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_values_are_accepted_alike_unless_a_grave_finding_names_the_place(
+    source: str, target: str, block: int, tmp_path: Path
+) -> None:
+    check_values(source, target, block, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("block", range(BLOCKS, LONG_BLOCKS))
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_both_hold_for_ten_times_as_many(source: str, target: str, block: int, tmp_path: Path) -> None:
+    check_leaves(source, target, block, tmp_path)
+    check_values(source, target, block, tmp_path / "values")

@@ -1,0 +1,42 @@
+"""`convert --json --fail-on LEVEL`: exit codes follow the gravest finding, and findings are the API's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from audit.conversions import TARGETS, convert, read_by_droidgate
+from audit.findings import LEVELS
+from audit.made_descriptors import FORMATS, made_descriptor
+from droidgate.cli import run
+
+SEEDS = (0, 1, 7)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("source", FORMATS)
+def test_the_exit_code_follows_the_gravest_finding(
+    source: str, seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    descriptor = made_descriptor(source, seed)
+    folder = tmp_path / "source"
+    reading = read_by_droidgate(descriptor, folder)
+    spelled = str(folder / "tools.json" if source == "mcp" else folder)
+    for target in TARGETS:
+        conversion = convert(descriptor, reading, target)
+        found = [*conversion.reading, *conversion.findings]
+        gravest = max((LEVELS.index(one.level) for one in found), default=-1)
+        for level in LEVELS[1:]:  # `read` is no threshold
+            capsys.readouterr()
+            arguments = [spelled, "--to", target, "-o", str(tmp_path / target), "--json", "--fail-on", level]
+            code = run(["convert", *arguments])
+            printed = json.loads(capsys.readouterr().out)
+            (crossing,) = printed["crossings"]
+            reported = [
+                (one["code"], one["level"], one["pointer"])
+                for one in [*printed["reading"], *crossing["findings"]]
+            ]
+            assert reported == [(one.code, one.level, one.pointer) for one in found]
+            assert code == (1 if gravest >= LEVELS.index(level) else 0), (target, level)

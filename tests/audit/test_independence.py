@@ -1,0 +1,41 @@
+"""The second side is one: what reads and judges here imports nothing of droidgate."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parent
+USES_DROIDGATE = {"conversions.py"}
+INDEPENDENT = sorted(
+    path.name
+    for path in FOLDER.glob("*.py")
+    if not path.name.startswith("test_") and path.name not in USES_DROIDGATE
+)
+ALLOWED = {*sys.stdlib_module_names, "audit", "lxml", "jsonschema"}
+
+
+def imported_modules(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(one.name for one in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            names.add(node.module or "")
+    return names
+
+
+@pytest.mark.parametrize("name", INDEPENDENT)
+def test_a_reader_imports_only_lxml_json_and_this_folder(name: str) -> None:
+    imported = imported_modules(FOLDER / name)
+    assert {one.partition(".")[0] for one in imported} <= ALLOWED
+    assert not imported & {f"audit.{one.removesuffix('.py')}" for one in USES_DROIDGATE}
+
+
+def test_the_readers_are_among_the_independent_modules() -> None:
+    readers = {"json_tool_readers.py", "mobile_mcp_reader.py", "appfunctions_reader.py", "schema_reader.py"}
+    assert {*readers, "acceptance.py", "leaf_audit.py", "instance_audit.py"} <= set(INDEPENDENT)
