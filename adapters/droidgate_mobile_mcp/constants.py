@@ -67,3 +67,12 @@ KEYS: Final[dict[Role, tuple[str, ...]]] = {
 
 SAME_MAJOR: Final = re.compile(r"1(\.[0-9]+)*")
 """The root versions that are read as 1.0 (row M08)."""
+
+_NARROWER_WORDS: Final = frozenset({"short"})
+"""Known words that name fewer values than the type they are read as."""
+
+
+def word_fact(word: str) -> str:
+    """Return the fact that holds an unusual type word, by whether it means the type of the usual word."""
+    plain = word.strip().lower()
+    return "spelled-word" if plain in WORDS.read and plain not in _NARROWER_WORDS else "word"

@@ -43,12 +43,11 @@ from droidgate_mobile_mcp.constants import (
     TABLES,
     WORDS,
     DescriptorForm,
+    word_fact,
 )
 
 Check = Callable[[Json], bool]
 
-_NARROWER_WORDS: Final = frozenset({"short"})
-"""Known words that name fewer values than the type they are read as."""
 
 _REFERENCE: Final = re.compile(r"@(xml|raw)/[a-z][a-z0-9_]*")
 _XML_NAME: Final = re.compile(r"(\{[^{}\s<>&\"]+\})?[A-Za-z_][A-Za-z0-9_.-]*")
@@ -289,12 +288,6 @@ def _unwritable(name: str, pointer: str) -> Finding:
         return Finding(code=SPELLING_DROPPED, level=Level.RENAMED, pointer=leaf, message=message)
     message = f"the fact {name!r} cannot be written in this dialect"
     return Finding(code=EXTENSION_DROPPED, level=Level.DROPPED, pointer=leaf, message=message)
-
-
-def word_fact(word: str) -> str:
-    """Return the fact that holds an unusual type word, by whether it means the type of the usual word."""
-    plain = word.strip().lower()
-    return "spelled-word" if plain in WORDS.read and plain not in _NARROWER_WORDS else "word"
 
 
 def _word_checks(one: Type) -> dict[str, Check]:

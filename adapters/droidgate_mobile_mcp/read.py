@@ -11,7 +11,7 @@ from droidgate.model.capability import Capability, Provider
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import ArrayType, Extensions, ObjectType, Property, ScalarType, Type
-from droidgate_mobile_mcp.constants import FORMAT_ID, FORMS, SAME_MAJOR, WORDS
+from droidgate_mobile_mcp.constants import FORMAT_ID, FORMS, SAME_MAJOR, WORDS, word_fact
 from droidgate_mobile_mcp.document import (
     Document,
     Element,
@@ -23,7 +23,6 @@ from droidgate_mobile_mcp.document import (
     unknown_parts,
     xpath_of,
 )
-from droidgate_mobile_mcp.facts import word_fact
 
 _ROOT_ATTRIBUTES: Final = frozenset({"version"})
 _NO_NAMES: Final[frozenset[str]] = frozenset()

@@ -179,14 +179,23 @@ def test_one_artifact_goes_to_standard_output(droidgate: Runner) -> None:
 
 @pytest.mark.parametrize(
     ("threshold", "code"),
-    [("renamed", 1), ("moved", 1), ("widened", 1), ("defaulted", 1), ("dropped", 0), ("impossible", 0)],
+    [
+        ("renamed", 1),
+        ("moved", 1),
+        ("defaulted", 1),
+        ("widened", 1),
+        ("narrowed", 1),
+        ("dropped", 1),
+        ("impossible", 0),
+        ("security", 0),
+    ],
 )
 def test_the_threshold_decides_the_exit_code_and_everything_is_written(
     droidgate: Runner, threshold: str, code: int
 ) -> None:
     run = droidgate("convert", "tools.json", "--to", "mobile-mcp", "-o", "out", "--fail-on", threshold)
     levels = json.loads(Path("out/fidelity.json").read_text())["crossings"][0]["counts"]
-    assert list(levels) == ["defaulted", "moved"]
+    assert list(levels) == ["dropped", "widened", "defaulted", "moved"]
     assert run.code == code
     assert "AndroidManifest.xml" in _files("out")
 

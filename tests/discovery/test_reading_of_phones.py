@@ -8,6 +8,7 @@ import pytest
 
 from discovery.scripted_device import Answer, ScriptedDevice
 from droidgate.apk.pack import pack_project
+from droidgate.callability import provider_verdict
 from droidgate.devices.errors import CommandFailedError, DeviceGoneError, OutputLimitError
 from droidgate.formats import load_formats
 from droidgate.model.errors import DeviceError, UsageError
@@ -336,7 +337,5 @@ def test_a_boolean_resource_has_the_value_for_the_phone_s_release(sdk: str, *, i
         assert service.enabled is is_enabled
         (provider,) = app.providers
         assert provider.access.enabled == {"": False, "v36": True}
-        routes = load_formats()["mobile-mcp"].call_routes
-        assert routes is not None
-        needs = [need for route in routes(provider, phone.facts) for need in route.needs]
-        assert any("enabled service" in need for need in needs) is not is_enabled
+        verdict = provider_verdict(provider, app.application, sdk=phone.facts.sdk)
+        assert (verdict.closed_because is None) is is_enabled

@@ -244,6 +244,24 @@ def test_a_validator_of_other_authors_takes_exactly_the_values_of_a_type(
             {"anyOf": [{"type": "string"}, {"type": "null"}]},
             OneOfType(alternatives=(ScalarType(kind="string"),), exclusive=False, nullable=True),
         ),
+        (
+            {"anyOf": [{"type": "string"}, {"type": "null"}, {"type": "integer"}]},
+            OneOfType(
+                alternatives=(ScalarType(kind="string"), ScalarType(kind="int64")),
+                exclusive=False,
+                nullable=True,
+                extensions={SPELLING: {"nullPosition": 1}},
+            ),
+        ),
+        (
+            {"anyOf": [{"type": "null"}, {"type": "string"}]},
+            OneOfType(
+                alternatives=(ScalarType(kind="string"),),
+                exclusive=False,
+                nullable=True,
+                extensions={SPELLING: {"nullPosition": 0}},
+            ),
+        ),
         ({"anyOf": [{"allOf": [{}]}, {"type": "null"}]}, AllOfType(members=(AnyType(),), nullable=True)),
         ({"x-droidgate": {"kind": "opaque", "class_name": "a.B"}}, OpaqueType(class_name="a.B")),
         (

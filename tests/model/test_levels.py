@@ -242,6 +242,34 @@ def test_a_format_that_repeats_the_kind_is_a_spelling(one: Type, level: Level) -
     assert _levels(one, "mobile-mcp+1.0")["/format"][1] is level
 
 
+def test_a_reference_to_what_may_be_null_is_narrowed_where_it_is_replaced() -> None:
+    definitions: dict[str, Type] = {"Name": ScalarType(kind="string", nullable=True)}
+    provider = Provider(
+        protocol="test",
+        definitions=definitions,
+        capabilities=(
+            Capability(
+                id="c",
+                description="d",
+                input=ObjectType(properties={"p": Property(type=RefType(name="Name"))}),
+            ),
+        ),
+    )
+    dialect = load_format_tables("mobile-mcp").dialects[0]
+    assert dialect.capacity is not None
+    fitted = fit_provider(provider, dialect.capacity, "mobile-mcp", "1.0")
+    levels = {one.pointer: one.level for one in fitted.findings}
+    assert levels["/capabilities/0/input/properties/p/type/kind"] is Level.NARROWED
+
+
+def test_a_moved_text_that_loses_characters_is_dropped() -> None:
+    dialect = load_format_tables("mobile-mcp").dialects[0]
+    assert dialect.capacity is not None
+    provider = Provider(protocol="test", package="a.b", instructions="bell \x07", capabilities=())
+    fitted = fit_provider(provider, dialect.capacity, "mobile-mcp", "1.0")
+    assert ("characters-replaced", Level.DROPPED) in {(one.code, one.level) for one in fitted.findings}
+
+
 def test_notes_leave_out_what_does_not_help_a_caller() -> None:
     inner = ScalarType(
         kind="string", description="Who", keywords={"title": "A", "minLength": 2, "x-order": 1}

@@ -117,8 +117,8 @@ class _ProviderFit(TypeFit):
             changes[name] = None
             if name in {"description", "instructions"} and capacity.provider_text is not None:
                 message = f"the provider's {name} moved into its {capacity.provider_text}"
-                self.tell(TEXT_MOVED, Level.MOVED, f"/{name}", message)
-                notes.append(value)
+                self.tell_moved(TEXT_MOVED, f"/{name}", message, value)
+                notes += [value] if value.strip() else []
             else:
                 message = f"the target does not have the provider's {name}"
                 self.tell(FIELD_DROPPED, Level.DROPPED, f"/{name}", message)
@@ -281,8 +281,8 @@ class _ProviderFit(TypeFit):
     def leave_out_title(self, capability: Capability, leaf: str, notes: list[str]) -> None:
         """Report a title that the dialect does not have; it is the description where there is no other."""
         if capability.title is not None and not capability.description:
-            self.tell(FIELD_MOVED, self.moved, leaf, "the title moved into the description")
-            notes.append(capability.title)
+            self.tell_moved(FIELD_MOVED, leaf, "the title moved into the description", capability.title)
+            self.put_first(capability.title, notes)
         else:
             self.tell(FIELD_DROPPED, Level.DROPPED, leaf, "capabilities of the target have no title")
 
@@ -454,8 +454,8 @@ class _ProviderFit(TypeFit):
         facts = self.fit_facts(one, pointer, own_notes)
         if one.description is not None:
             message = "it is appended to the capability's description"
-            self.tell(TEXT_MOVED, self.moved, f"{pointer}/description", message)
-            own_notes.insert(0, one.description)
+            self.tell_moved(TEXT_MOVED, f"{pointer}/description", message, one.description)
+            self.put_first(one.description, own_notes)
         if one.qualified_name is not None:
             self.tell(
                 CLASS_DROPPED,

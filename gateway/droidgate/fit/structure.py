@@ -106,6 +106,16 @@ class StructureFit(Telling):
             self.records = record_definitions(self.provider.definitions)
         return not is_record(one, self.records.__contains__)
 
+    def refers_to_null(self, one: Type) -> bool:
+        """Return whether a type allows null through a reference; a type in its place does not."""
+        seen: set[str] = set()
+        while isinstance(one, RefType) and one.name in self.provider.definitions and one.name not in seen:
+            seen.add(one.name)
+            one = self.provider.definitions[one.name]
+            if one.nullable:
+                return True
+        return False
+
     def is_object(self, one: Type) -> bool:
         """Return whether every value of a type is an object."""
         if self.objects is None:
@@ -150,6 +160,8 @@ class StructureFit(Telling):
         for leaf in different_leaves(before, dict(leaves_of_type(written, pointer))):
             if leaf == f"{pointer}/kind":
                 level = self.capacity.types[one.kind].level or kind_level(one, kind, self.resolved)
+                if level is Level.WIDENED and not one.nullable and self.refers_to_null(one):
+                    level = Level.NARROWED
                 self.tell(KIND_CHANGED, level, leaf, f"the target writes {one.kind} as {written.kind}")
             elif leaf in before:
                 self.tell_structure(shape, pointer, leaf, before[leaf])

@@ -55,6 +55,14 @@ class Telling:
         )
         return level if has_text else Level.DROPPED
 
+    def tell_moved(self, code: str, pointer: str, message: str, text: str) -> None:
+        """Report a text that is now part of another one, or that loses characters there."""
+        if self.capacity.text == "xml" and NOT_XML.search(text):
+            message = f"{message}; characters that XML cannot hold became U+FFFD"
+            self.tell(CHARACTERS_REPLACED, Level.DROPPED, pointer, message)
+        else:
+            self.tell(code, self.moved, pointer, message)
+
     def tell(self, code: str, level: Level, pointer: str, message: str, *, hint: str | None = None) -> None:
         """Add a finding at the place that is being fitted."""
         self.findings.append(
@@ -77,13 +85,18 @@ class Telling:
     def add_notes(
         self, text: str | None, notes: list[str], pointer: str, *, separator: str = " "
     ) -> str | None:
-        """Return a text with notes at its end, and report it; blank notes are left out."""
-        notes = [note for note in notes if note.strip()]
+        """Return a text with notes at its end, and report it."""
         if not notes:
             return text
         self.tell(TEXT_ADDED, Level.MOVED, pointer, "moved facts are appended to the text")
         joined = separator.join(notes if text is None else [text, *notes])
         return NOT_XML.sub("\ufffd", joined) if self.capacity.text == "xml" else joined
+
+    @staticmethod
+    def put_first(text: str, notes: list[str]) -> None:
+        """Make a moved text the first note; a blank text leaves nothing to append."""
+        if text.strip():
+            notes.insert(0, text)
 
     def fit_extensions(
         self, extensions: Extensions, pointer: str, notes: list[str] | None = None

@@ -152,8 +152,8 @@ class TypeFit(StructureFit):
             return text
         if text is not None:
             message = "types of the target have no description; it is appended to the capability's"
-            self.tell(TEXT_MOVED, self.moved, leaf, message)
-            notes.insert(0, text)
+            self.tell_moved(TEXT_MOVED, leaf, message, text)
+            self.put_first(text, notes)
         if spill is not None and notes:
             spill.append(f"[{top}: {' '.join(notes)}]" if top is not None else " ".join(notes))
         return None

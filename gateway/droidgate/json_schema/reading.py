@@ -15,6 +15,7 @@ from droidgate.json_schema.words import (
     INT32_BOUNDS,
     NAMESPACE,
     NOTHING,
+    NULL_POSITION,
     NULL_SCHEMA,
     SPELLING,
     UNSTATED_BOUNDS,
@@ -32,6 +33,7 @@ from droidgate.json_schema.words import (
     type_word,
     undiscriminate,
     unwrap_all_of,
+    with_null_last,
 )
 from droidgate.json_schema.writing import write_annotated
 from droidgate.model.capability import declaration_of, reachable_definitions
@@ -135,6 +137,13 @@ def read_type(schema: Schema, names: Mapping[str, str] = NOTHING) -> Type:
         noted = _read_noted(schema, note, names)
         if noted is not None and json_equal(write_annotated(noted, names), schema):
             return noted
+    reordered = None if note else with_null_last(schema)
+    if reordered is not None:
+        one = read_type(reordered[0], names)
+        spelling = {**one.extensions.get(SPELLING, {}), NULL_POSITION: reordered[1]}
+        one = one.changed({"extensions": {**one.extensions, SPELLING: spelling}})
+        if one.nullable and json_equal(write_annotated(one, names), schema):
+            return one
     return _read_part(_Part(kind_of(schema, names), dict(schema), names))
 
 

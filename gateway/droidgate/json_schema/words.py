@@ -25,6 +25,9 @@ WRAPPED_WORDS: Final = "allOf"
 UNSTATED_BOUNDS: Final = "unstatedBounds"
 """Spelling: which of `minimum` and `maximum` the source did not state for a 32-bit integer."""
 
+NULL_POSITION: Final = "nullPosition"
+"""Spelling: the position of `{"type": "null"}` among the alternatives, where it is not the last."""
+
 CLASSES: Final = "classes"
 """Spelling: for each alternative of a choice the class name that `schemaType` states, None for none."""
 
@@ -234,6 +237,40 @@ def ends_with_null(schema: Mapping[str, Json], members: list[Schema], *, exclusi
     if len(members) < _NULLABLE_PAIR or not json_equal(members[-1], dict(NULL_SCHEMA)):
         return False
     return not excludes_null(schema) and not (exclusive and any(map(takes_null, members[:-1])))
+
+
+def with_null_last(schema: Mapping[str, Json]) -> tuple[dict[str, Json], int] | None:
+    """Return a schema whose only null alternative is the last one, and the position that it had.
+
+    None where no alternative is null, several are, or the last one is anyway.
+    """
+    word = applicator_of(schema)
+    members = schema[word] if word in {"anyOf", "oneOf"} else None
+    if not is_schema_list(members) or not isinstance(members, list):
+        return None
+    positions = [at for at, one in enumerate(members) if json_equal(one, dict(NULL_SCHEMA))]
+    if len(positions) != 1 or positions[0] == len(members) - 1:
+        return None
+    others = [one for at, one in enumerate(members) if at != positions[0]]
+    return {**schema, str(word): [*others, dict(NULL_SCHEMA)]}, positions[0]
+
+
+def with_null_at(schema: dict[str, Json], position: int) -> dict[str, Json]:
+    """Return a schema whose last alternative, if it is null, is at a position: the inverse of
+    `with_null_last`.
+    """
+    word = applicator_of(schema)
+    members = schema[word] if word in {"anyOf", "oneOf"} else None
+    if not isinstance(members, list) or not json_equal(members[-1], dict(NULL_SCHEMA)):
+        return schema
+    others = members[:-1]
+    return {**schema, str(word): [*others[:position], dict(NULL_SCHEMA), *others[position:]]}
+
+
+def applicator_of(schema: Mapping[str, Json]) -> str | None:
+    """Return the only one of `allOf`, `anyOf` and `oneOf` that a schema has."""
+    stated = [word for word in _APPLICATORS if word in schema]
+    return stated[0] if len(stated) == 1 else None
 
 
 def takes_null(schema: Schema) -> bool:

@@ -14,6 +14,7 @@ from droidgate.json_schema.words import (
     INT32_BOUNDS,
     NAMESPACE,
     NOTHING,
+    NULL_POSITION,
     NULL_SCHEMA,
     SCHEMA_TYPE_KEY,
     SPELLING,
@@ -28,6 +29,7 @@ from droidgate.json_schema.words import (
     kind_of,
     takes_null,
     unwrap_all_of,
+    with_null_at,
 )
 from droidgate.model.capability import reachable_definitions
 from droidgate.model.json_values import Json, json_equal
@@ -194,7 +196,10 @@ def _write(one: Type, layout: _Layout, note: dict[str, Json]) -> Json:
     if one.implicit and one.kind not in WORD_OF_KIND:
         note["implicit"] = True
     _annotate(one, layout, out, note)
-    wrapped = one.extensions.get(SPELLING, NOTHING).get(WRAPPED_WORDS)
+    spelling = one.extensions.get(SPELLING, NOTHING)
+    if NULL_POSITION in spelling:
+        out = with_null_at(out, spelling[NULL_POSITION])
+    wrapped = spelling.get(WRAPPED_WORDS)
     return out if wrapped is None else _wrap(out, wrapped)
 
 
