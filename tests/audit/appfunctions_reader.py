@@ -78,7 +78,11 @@ def read_appfunctions(files: Files) -> Declared:
         shape = _read_type(entry.find("dataTypeMetadata"))
         shape.nullable = False
         declared.definitions[_word(entry, "name") or ""] = shape
-    declared.tools.extend(_read_function(one) for one in root.iterfind("appfunction"))
+    for element in root.iterfind("appfunction"):
+        function = _read_function(element)
+        if service is None and _word(element, "scope") == "activity":  # a service's functions have no scope
+            function.access["scope"] = "activity"
+        declared.tools.append(function)
     return declared
 
 
@@ -109,8 +113,6 @@ def _read_function(element: Any) -> Tool:
     level = _word(element, "accessLevel")
     if level not in {None, "androidTrusted"}:
         function.access["access_level"] = level
-    if _word(element, "scope") == "activity":
-        function.access["scope"] = "activity"
     deprecation = element.find("deprecation")
     if deprecation is not None:
         function.facts["appfunctions/deprecation"] = _text(deprecation, "message")
@@ -135,8 +137,8 @@ def _read_function(element: Any) -> Tool:
 def _described(shape: Shape, text: str | None) -> Shape:
     """Return a type with the description of its parameter, in front of that of a choice's only member."""
     if text is not None:
-        inner = [shape.description] if shape.levels and shape.description else []
-        if shape.description and not shape.levels:
+        inner = [shape.description] if shape.folded and shape.description else []
+        if shape.description and not shape.folded:
             shape.facts["appfunctions/typeDescription"] = shape.description
         shape.description = " ".join([text, *inner])
     return shape

@@ -18,13 +18,13 @@ class Shape:
     """A type: what values it has.
 
     Attributes:
-        parts: The members of an all-of, or the alternatives of a one-of; null is told by `nullable`.
+        parts: The members of an all-of, or the alternatives of a one-of; null is `nullable` and no part.
         exclusive: Exactly one alternative of a one-of applies, not several.
         name: The definition that a ref names.
         keywords: JSON Schema keywords that have no attribute here.
         facts: What only its own protocol has, by the pointer steps of `extensions`.
-        levels: What pointer steps into choices mean, from the outermost: the empty text for the type itself
-            (a choice of one), `nullable` for an alternative that only allows null, or the step without those.
+        folded: Pointer steps that this type is written in and that mean nothing, from the outermost: those
+            into choices of one, such as `alternatives/0`.
     """
 
     kind: str
@@ -42,7 +42,7 @@ class Shape:
     name: str | None = None
     class_name: str | None = None
     facts: dict[str, Any] = field(default_factory=dict)
-    levels: list[dict[str, str]] = field(default_factory=list)
+    folded: list[str] = field(default_factory=list)
 
     def steps(self) -> Iterator[tuple[str, Shape]]:
         """Yield each inner type with the pointer steps to it."""
@@ -128,34 +128,28 @@ def leaves_of_shape(shape: Shape, pointer: str) -> Iterator[tuple[str, Any]]:
 
 @dataclass(slots=True)
 class Spelling:
-    """How a source writes its choices, for pointers that follow the writing: the levels of each type."""
+    """How a source writes its choices of one: the steps into them, by the pointer without them."""
 
-    levels: dict[str, list[dict[str, str]]] = field(default_factory=dict)
+    folded: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, shape: Shape, pointer: str) -> None:
         """Add a root type."""
-        if shape.levels:
-            self.levels[pointer] = shape.levels
+        if shape.folded:
+            self.folded[pointer] = shape.folded
         for steps, inner in shape.steps():
             self.add(inner, f"{pointer}/{steps}")
 
     def placed(self, pointer: str) -> str:
-        """Return a pointer without the steps of choices of one, and with alternatives counted as here."""
-        depths: dict[str, int] = {}
+        """Return a pointer into the source as it is written without the steps into choices of one."""
+        left = {node: list(steps) for node, steps in self.folded.items()}
         built = ""
         for part in pointer.split("/")[1:]:
             built = f"{built}/{part}"
             node, _, step = built.rpartition("/")
             node, _, word = node.rpartition("/")
-            left = self.levels.get(node, [])[depths.get(node, 0) :]
-            meaning = left[0].get(f"{word}/{step}") if left else None
-            if meaning == "":
-                depths[node] = depths.get(node, 0) + 1
+            if left.get(node, [])[:1] == [f"{word}/{step}"]:
+                del left[node][0]
                 built = node
-            elif meaning == "nullable":
-                return f"{node}/nullable"
-            elif meaning is not None:
-                built = f"{node}/{meaning}"
         return built
 
 

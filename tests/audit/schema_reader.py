@@ -165,16 +165,10 @@ class _Reader:
         parts = [self.read_part(one) for one in left.pop(word)]
         if word == "allOf":
             return Shape("all-of", parts=parts)
-        positions = [position for position, one in enumerate(parts) if one != Shape("null")]
-        if not positions:
+        named = [one for one in parts if one != Shape("null")]
+        if not named:
             return Shape("null")
-        return Shape(
-            "one-of",
-            parts=[parts[position] for position in positions],
-            exclusive=word == "oneOf",
-            nullable=len(positions) < len(parts),
-            levels=_levels_without_null(len(parts), positions),
-        )
+        return Shape("one-of", parts=named, exclusive=word == "oneOf", nullable=len(named) < len(parts))
 
     def read_part(self, schema: Any) -> Shape:
         """Read a member of a choice; one that is tied to a class by a `const` property is that class."""
@@ -212,13 +206,6 @@ def _discriminating_value(schema: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _levels_without_null(count: int, positions: list[int]) -> list[dict[str, str]]:
-    """Return what the steps of alternatives mean where those that are null do not count."""
-    level = {f"alternatives/{one}": "nullable" for one in range(count) if one not in positions}
-    level.update({f"alternatives/{one}": f"alternatives/{number}" for number, one in enumerate(positions)})
-    return [level] if len(positions) < count else []
-
-
 def _scalar_kind(word: str, left: dict[str, Any]) -> str:
     kind = WORDS[word]
     if word == "string" and left.get("contentEncoding") == "base64":
@@ -246,12 +233,7 @@ def fold(shape: Shape) -> Shape:
     ]
     if compete:
         return shape
-    (step, _), *_ = shape.steps()
-    own = shape.levels[0] if shape.levels else {step: step}
-    inner.levels = [
-        {written: "" if counted == step else counted for written, counted in own.items()},
-        *inner.levels,
-    ]
+    inner.folded = [*(steps for steps, _ in shape.steps()), *inner.folded]
     inner.nullable = inner.nullable or shape.nullable
     texts = [one for one in (shape.description, inner.description) if one is not None]
     inner.description = " ".join(texts) if texts else None
