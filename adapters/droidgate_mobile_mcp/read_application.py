@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -22,6 +23,7 @@ from droidgate_mobile_mcp.document import Document, parse_document
 from droidgate_mobile_mcp.read import own_extensions, read_descriptor
 
 _RAW: Final = "@raw/"
+_EXPONENT: Final = re.compile(r"[-+]?[0-9.]+[eE][-+]?[0-9]+")
 _FOREGROUND: Final = "foregroundServiceType"
 
 
@@ -165,7 +167,9 @@ class _ServiceReader:
             return text
         if isinstance(meta.value, str):
             return meta.value
-        text = text_of_value(meta.value)
+        # Nobody who writes `1e2` means the text `100.0`, which is what Android makes of it.
+        has_exponent = meta.raw_value is not None and _EXPONENT.fullmatch(meta.raw_value) is not None
+        text = str(meta.raw_value) if has_exponent else text_of_value(meta.value)
         given_as = "" if meta.raw_value in {None, text} else f" ({meta.raw_value} in the manifest)"
         message = f"the tool's {role} is not a text for a device{given_as}; it is read as {text!r}"
         self.allow("M12", message, meta.place)
