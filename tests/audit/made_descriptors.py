@@ -176,7 +176,7 @@ class _Maker:
         name = "@string/app_name" if self.chance(0.5) else "Clock-in"
         description = "@string/tool_text" if self.chance(0.5) else "Clocks in & out"
         if self.adversarial and self.chance(0.2):
-            name = self.random.choice(("2048", "2.1", "0.5", "true"))
+            name = self.random.choice(("2048", "2.1", "1e2", "true"))
         inner = (
             '<intent-filter><action android:name="mobile.mcp.SERVICE" /></intent-filter>'
             f'<meta-data android:name="mobile.mcp.tool.name" android:value={quoteattr(name)} />'
