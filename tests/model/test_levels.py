@@ -262,6 +262,19 @@ def test_a_reference_to_what_may_be_null_is_narrowed_where_it_is_replaced() -> N
     assert levels["/capabilities/0/input/properties/p/type/kind"] is Level.NARROWED
 
 
+def test_null_inside_an_alternative_is_narrowed_where_the_choice_is_replaced() -> None:
+    one = OneOfType(alternatives=(RECORD.model_copy(update={"nullable": True}), RECORD))
+    assert _levels(one, "mobile-mcp+1.0")["/kind"] == ("kind-changed", Level.NARROWED)
+
+
+def test_a_note_on_a_renamed_property_of_a_choice_of_one_is_reported_as_a_note() -> None:
+    inner = ObjectType(
+        properties={"with space": Property(type=ScalarType(kind="string", keywords={"minLength": 2}))}
+    )
+    levels = _levels(OneOfType(alternatives=(inner,), exclusive=False, nullable=True), "appfunctions+v2")
+    assert levels["/properties/with_space/type/description"] == ("text-added", Level.MOVED)
+
+
 def test_a_moved_text_that_loses_characters_is_dropped() -> None:
     dialect = load_format_tables("mobile-mcp").dialects[0]
     assert dialect.capacity is not None

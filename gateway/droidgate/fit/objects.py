@@ -51,6 +51,19 @@ def is_record(one: Type, is_record_definition: Callable[[str], bool]) -> bool:
     return isinstance(one, ObjectType) and bool(one.properties)
 
 
+def takes_null(one: Type, is_null_definition: Callable[[str], bool]) -> bool:
+    """Return whether null is a value of a type, given for which definitions it is."""
+    if one.nullable or one.kind == "null":
+        return True
+    if isinstance(one, AnyType):
+        return one.boolean is not False
+    if isinstance(one, RefType):
+        return is_null_definition(one.name)
+    if isinstance(one, OneOfType):
+        return any(takes_null(part, is_null_definition) for part in one.alternatives)
+    return isinstance(one, AllOfType) and all(takes_null(part, is_null_definition) for part in one.members)
+
+
 def object_definitions(definitions: Mapping[str, Type]) -> frozenset[str]:
     """Return the definitions whose values are all objects; a circle of references is not an object."""
     return _definitions_with(definitions, is_object, is_assumed=False)
@@ -59,6 +72,11 @@ def object_definitions(definitions: Mapping[str, Type]) -> frozenset[str]:
 def record_definitions(definitions: Mapping[str, Type]) -> frozenset[str]:
     """Return the definitions that are records; a circle of references counts as one."""
     return _definitions_with(definitions, is_record, is_assumed=True)
+
+
+def null_definitions(definitions: Mapping[str, Type]) -> frozenset[str]:
+    """Return the definitions that allow null; a circle of references does not."""
+    return _definitions_with(definitions, takes_null, is_assumed=False)
 
 
 def is_always_object(one: Type, definitions: Mapping[str, Type]) -> bool:

@@ -17,7 +17,14 @@ from droidgate.fit.codes import (
 )
 from droidgate.fit.harm import is_usual_format, keyword_loss, kind_level, structure_level
 from droidgate.fit.notes import schema_note
-from droidgate.fit.objects import is_object, is_record, object_definitions, record_definitions
+from droidgate.fit.objects import (
+    is_object,
+    is_record,
+    null_definitions,
+    object_definitions,
+    record_definitions,
+    takes_null,
+)
 from droidgate.fit.telling import Telling
 from droidgate.model.findings import Level
 from droidgate.model.json_values import Json, canonical_json, pointer_token
@@ -75,11 +82,13 @@ class StructureFit(Telling):
     Attributes:
         records: Definitions that are records, once they are asked for.
         objects: Definitions that are always objects, once they are asked for.
+        nulls: Definitions that allow null, once they are asked for.
         kinds: Definition -> the kind that replaces a reference to it.
     """
 
     records: frozenset[str] | None = None
     objects: frozenset[str] | None = None
+    nulls: frozenset[str] | None = None
     kinds: dict[str, str] = field(default_factory=dict)
 
     def resolved(self, one: Type) -> Type:
@@ -106,15 +115,13 @@ class StructureFit(Telling):
             self.records = record_definitions(self.provider.definitions)
         return not is_record(one, self.records.__contains__)
 
-    def refers_to_null(self, one: Type) -> bool:
-        """Return whether a type allows null through a reference; a type in its place does not."""
-        seen: set[str] = set()
-        while isinstance(one, RefType) and one.name in self.provider.definitions and one.name not in seen:
-            seen.add(one.name)
-            one = self.provider.definitions[one.name]
-            if one.nullable:
-                return True
-        return False
+    def loses_null(self, one: Type, kind: str) -> bool:
+        """Return whether a type allows null, not by its own word, and the kind in its place does not."""
+        if kind in {"any", "null"} or one.nullable:
+            return False
+        if self.nulls is None:
+            self.nulls = null_definitions(self.provider.definitions)
+        return takes_null(one, self.nulls.__contains__)
 
     def is_object(self, one: Type) -> bool:
         """Return whether every value of a type is an object."""
@@ -160,7 +167,7 @@ class StructureFit(Telling):
         for leaf in different_leaves(before, dict(leaves_of_type(written, pointer))):
             if leaf == f"{pointer}/kind":
                 level = self.capacity.types[one.kind].level or kind_level(one, kind, self.resolved)
-                if level is Level.WIDENED and not one.nullable and self.refers_to_null(one):
+                if level is Level.WIDENED and self.loses_null(one, kind):
                     level = Level.NARROWED
                 self.tell(KIND_CHANGED, level, leaf, f"the target writes {one.kind} as {written.kind}")
             elif leaf in before:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -48,6 +48,19 @@ _SLASHES_OF_DEFINITION: Final = 2
 
 def _is_plain_text(value: Json) -> bool:
     return isinstance(value, str) and value == value.strip() and not NOT_XML.search(value)
+
+
+def _with_original_names(pointer: str, originals: Mapping[tuple[str, str], str]) -> str:
+    """Return a pointer into a fitted type with the names of the source.
+
+    Args:
+        pointer: The pointer.
+        originals: Pointer of the parent and written token -> the source's token.
+    """
+    path = ""
+    for token in pointer.split("/")[1:] if originals else ():
+        path = f"{path}/{originals.get((path, token), token)}"
+    return path or pointer
 
 
 def _has_facts(one: Type) -> bool:
@@ -486,9 +499,13 @@ class TypeFit(StructureFit):
         told, self.findings = self.findings, outer_findings
         named, self.names = self.names, outer_names
         by_pointer = {finding.pointer: finding for finding in told}
+        originals = {
+            (entry.pointer.rpartition("/")[0], pointer_token(entry.written)): pointer_token(entry.original)
+            for entry in named
+        }
         before = dict(leaves_of_type(one, pointer))
         for leaf in different_leaves(before, dict(leaves_of_type(fitted, pointer))):
-            known = by_pointer.get(leaf)
+            known = by_pointer.get(_with_original_names(leaf, originals))
             if known is None and leaf in before and leaf.startswith(moved_from + "/"):
                 known = by_pointer.get(moved_to + leaf[len(moved_from) :])
                 if known is not None and known.code == TEXT_ADDED:
