@@ -83,7 +83,7 @@ def place_of(leaf: str) -> str:
 
 def without_suffix(pointer: str) -> str:
     """Return a pointer without what sets apart definitions of one name (`Node@3fa2`)."""
-    return _SUFFIX.sub(r"\1", pointer)
+    return _SUFFIX.sub(r"\1", pointer) if "@" in pointer else pointer
 
 
 def is_below(pointer: str, node: str) -> bool:

@@ -26,7 +26,6 @@ from audit.made_values import Instance, ValueMaker
 
 MUTATED: Final = 30
 """Mutated values of a schema, at most."""
-_MILD: Final = frozenset({"read", "renamed", "moved", "defaulted"})
 _AROUND: Final = frozenset({"kind", "name", "exclusive", "nullable", *SCHEMA_WORDS})
 """What a finding about a type speaks of, if it also is about the types inside."""
 
@@ -147,7 +146,7 @@ def _judge(compared: Comparison, root: str, instance: Instance, threshold: str) 
     gravest = max(at_leaf or about, key=lambda one: LEVELS.index(one.level), default=None)
     if gravest is None:
         yield Problem(f"silently-{threshold}", instance.leaf or root, detail=repr(instance.value))
-    elif not reaches(gravest.level, threshold) and (gravest.level in _MILD or not at_leaf):
+    elif not reaches(gravest.level, threshold):
         detail = f"{instance.value!r} (finding at {gravest.pointer})"
         yield Problem(f"milder-than-{threshold}", instance.leaf or root, gravest.code, gravest.level, detail)
 

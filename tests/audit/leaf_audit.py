@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -38,10 +38,10 @@ class Problem:
 
 def problems_of_leaves(compared: Comparison) -> Iterator[Problem]:
     """Yield each difference without a finding, finding without a difference, and text that did not move."""
-    differences = compared.differences
-    spoken = [without_suffix(one.pointer) for one in compared.findings]
-    for pointer in differences:
-        if any(speaks_of(one, without_suffix(pointer)) for one in spoken) or _is_noted(compared, pointer):
+    differences = {without_suffix(one): one for one in compared.differences}
+    spoken = {without_suffix(one.pointer) for one in compared.findings}
+    for plain, pointer in differences.items():
+        if plain in spoken or any(speaks_of(one, plain) for one in spoken) or _is_noted(compared, pointer):
             continue
         before, after = (side.get(pointer) for side in (compared.before, compared.after))
         yield Problem("unreported", pointer, detail=f"{before!r} -> {after!r}")
@@ -75,17 +75,17 @@ def _holds(note: Any, value: Any) -> bool:
     return any(_holds(one, value) for one in inner)
 
 
-def _is_true(finding: Finding, compared: Comparison, differences: list[str]) -> bool:
+def _is_true(finding: Finding, compared: Comparison, differences: Collection[str]) -> bool:
     if finding.level in _SPELLING or _is_unenforced(finding, compared.target.protocol):
         return True
     node, word = split(finding.pointer)
     kind = f"{node}/kind"
     if kind in compared.before and kind not in compared.after:
         return True  # The whole type is gone, and all that it said.
-    if word == "kind" and any(is_below(one, node) for one in differences):
+    if word == "kind" and any(is_below(one, without_suffix(node)) for one in differences):
         return True  # The kind of a type that lost what is inside.
     pointer = without_suffix(finding.pointer)
-    return any(speaks_of(pointer, without_suffix(one)) for one in differences)
+    return pointer in differences or any(speaks_of(pointer, one) for one in differences)
 
 
 def _is_unenforced(finding: Finding, protocol: str) -> bool:
