@@ -84,12 +84,21 @@ def compare(
         source=source,
         target=target,
         restored=restored,
-        findings=[replace(one, pointer=placed(one.pointer)) for one in findings],
+        findings=[replace(one, pointer=_with_source_names(placed(one.pointer), names)) for one in findings],
         written_names={pointer: one.written for pointer, one in written.items()},
         unwrapped=unwrapped,
         before=leaves_of(source, kept),
         after=leaves_of(restored, kept),
     )
+
+
+def _with_source_names(pointer: str, names: Mapping[tuple[str, str], str]) -> str:
+    """Return a pointer with the source's names: what moves out of a choice is named as it is written."""
+    path = ""
+    for word in pointer.split("/")[1:]:
+        name = word.replace("~1", "/").replace("~0", "~")
+        path = f"{path}/{token(names.get((path, name), name))}"
+    return path
 
 
 def _definition_names(source: Declared, target: Declared) -> dict[tuple[str, str], str]:
