@@ -303,7 +303,8 @@ def main(arguments: Sequence[str]) -> None:
     sys.meta_path.insert(0, _Changed(arguments[0], sys.stdin.read()))
     evaluate = importlib.import_module("droidgate_shim.engine.vectors").evaluate
     for vector in vectors:
-        if not comparison.equal(evaluate(vector.case), vector.expect):
+        outcome = evaluate(vector.case)
+        if not comparison.equal(outcome, vector.expect) or comparison.omissions(outcome, vector.says):
             sys.stdout.write(vector.id)
             return
     sys.stdout.write(_SURVIVED)

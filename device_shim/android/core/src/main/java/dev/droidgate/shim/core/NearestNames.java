@@ -1,0 +1,69 @@
+package dev.droidgate.shim.core;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Locale;
+
+/** Which declared names a misspelled one is closest to ({@code droidgate.calls.names}). */
+final class NearestNames {
+    /** Longer names are not compared: the work grows with the product of the lengths. */
+    private static final int LONGEST = 64;
+
+    private static final int MOST = 3;
+    private static final int LENGTH_PER_EDIT = 3;
+
+    private NearestNames() {}
+
+    /** Returns the names that one was probably meant as, the closest first. */
+    static List<String> of(String name, Collection<String> declared) {
+        List<String> near = new ArrayList<>();
+        if (name.length() > LONGEST) {
+            return near;
+        }
+        String wanted = simplified(name);
+        int allowed = Math.max(1, wanted.length() / LENGTH_PER_EDIT);
+        for (int edits = 0; edits <= allowed; edits++) {
+            for (String one : declared) {
+                boolean isNear = one.length() <= LONGEST && distance(wanted, simplified(one)) == edits;
+                if (isNear && near.size() < MOST) {
+                    near.add(one);
+                }
+            }
+        }
+        return near;
+    }
+
+    private static String simplified(String name) {
+        return name.toLowerCase(Locale.ROOT).replace("_", "").replace("-", "");
+    }
+
+    /** Returns the number of edits from one text to the other (optimal string alignment). */
+    private static int distance(String left, String right) {
+        int[] before = new int[right.length() + 1];
+        int[] row = new int[right.length() + 1];
+        for (int at = 0; at <= right.length(); at++) {
+            row[at] = at;
+        }
+        for (int at = 1; at <= left.length(); at++) {
+            int[] next = new int[right.length() + 1];
+            next[0] = at;
+            for (int other = 1; other <= right.length(); other++) {
+                char one = left.charAt(at - 1);
+                int replaced = row[other - 1] + (one == right.charAt(other - 1) ? 0 : 1);
+                next[other] = Math.min(replaced, Math.min(row[other], next[other - 1]) + 1);
+                boolean isSwapped =
+                        at > 1
+                                && other > 1
+                                && one == right.charAt(other - 2)
+                                && left.charAt(at - 2) == right.charAt(other - 1);
+                if (isSwapped) {
+                    next[other] = Math.min(next[other], before[other - 2] + 1);
+                }
+            }
+            before = row;
+            row = next;
+        }
+        return row[right.length()];
+    }
+}
