@@ -16,7 +16,7 @@ from typing import IO, Self, cast
 from droidgate.model.json_values import one_line_json
 from droidgate_shim.conformance.vector_files import load_vectors
 from requirements_of_tests import require
-from shim_engine.comparison import equal
+from shim_engine.comparison import equal, omissions
 from shim_engine.jvm_core import ENGINE_SOURCES, RUNNER_SOURCES
 
 SERVER = Path(__file__).parent / "MutantServer.java"

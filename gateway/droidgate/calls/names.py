@@ -16,19 +16,21 @@ def nearest_names(name: str, declared: Iterable[str]) -> list[str]:
     """Return the declared names that a name was probably meant as, the closest first, at most three.
 
     Letter case and the characters `_` and `-` do not count. A name is close if one edit (a character
-    inserted, left out, replaced, or swapped with its neighbor) is enough for each three characters.
+    inserted, left out, replaced, or swapped with its neighbor) is enough for each three characters of the
+    longer name.
     """
-    wanted = _simplified(name)
     if len(name) > _MAX_LENGTH:
         return []
-    distances = [
-        (_distance(wanted, _simplified(one)), index, one)
-        for index, one in enumerate(declared)
-        if len(one) <= _MAX_LENGTH
-    ]
-    allowed = max(1, len(wanted) // _LENGTH_PER_EDIT)
-    near = sorted(one for one in distances if one[0] <= allowed)
-    return [one for _, _, one in near[:_MAX_NEAR]]
+    wanted = _simplified(name)
+    near: list[tuple[int, int, str]] = []
+    for index, one in enumerate(declared):
+        other = _simplified(one)
+        if len(one) > _MAX_LENGTH:
+            continue
+        edits = _distance(wanted, other)
+        if edits <= max(len(wanted), len(other)) // _LENGTH_PER_EDIT:
+            near.append((edits, index, one))
+    return [one for _, _, one in sorted(near)[:_MAX_NEAR]]
 
 
 def _simplified(name: str) -> str:

@@ -15,23 +15,29 @@ final class NearestNames {
 
     private NearestNames() {}
 
-    /** Returns the names that one was probably meant as, the closest first. */
+    /**
+     * Returns the names that one was probably meant as, the closest first: one edit is allowed for each three
+     * characters of the longer name, and neither letter case nor {@code _} and {@code -} count.
+     */
     static List<String> of(String name, Collection<String> declared) {
         List<String> near = new ArrayList<>();
         if (name.length() > LONGEST) {
             return near;
         }
         String wanted = simplified(name);
-        int allowed = Math.max(1, wanted.length() / LENGTH_PER_EDIT);
-        for (int edits = 0; edits <= allowed; edits++) {
+        for (int edits = 0; edits <= LONGEST / LENGTH_PER_EDIT; edits++) {
             for (String one : declared) {
-                boolean isNear = one.length() <= LONGEST && distance(wanted, simplified(one)) == edits;
-                if (isNear && near.size() < MOST) {
+                if (near.size() < MOST && one.length() <= LONGEST && isNear(wanted, simplified(one), edits)) {
                     near.add(one);
                 }
             }
         }
         return near;
+    }
+
+    private static boolean isNear(String wanted, String other, int edits) {
+        boolean isAllowed = edits <= Math.max(wanted.length(), other.length()) / LENGTH_PER_EDIT;
+        return isAllowed && distance(wanted, other) == edits;
     }
 
     private static String simplified(String name) {
