@@ -74,7 +74,11 @@ def read_request(
 
 
 def identify_request(
-    document: Mapping[str, Json], extra_key: str | None, *, carrier: Carrier = "start", usual: WireDialect = S0
+    document: Mapping[str, Json],
+    extra_key: str | None,
+    *,
+    carrier: Carrier = "start",
+    usual: WireDialect = S0,
 ) -> Request:
     """Return the form, the ids and the version of a request, as far as the document has them.
 

@@ -123,7 +123,7 @@ class _ResponseReader:
 
     def read(self, document: dict[str, Json], response: dict[str, Json]) -> Response:
         wrapper = NAMES["response_wrapper"]
-        inner = document[wrapper] if wrapper in document else document
+        inner = document.get(wrapper, document)
         wrapped = "response" in inner
         self.note_form(wrapped=wrapped, named=wrapper in document)
         if wrapped and inner.get("version") != VERSION:

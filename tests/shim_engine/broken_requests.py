@@ -61,7 +61,9 @@ class BrokenRequests:
         choose = self._random.choice
         if self._random.random() < 0.1:
             return choose([None, "get_weather", 5, []])
-        arguments = choose([{}, {"location": "Bonn"}, '{"location":1e999}', [[[]]], {"days": -0.5e3}, None])
+        arguments: Json = choose(
+            [{}, {"location": "Bonn"}, '{"location":1e999}', [[[]]], {"days": -0.5e3}, None]
+        )
         held = {"id": choose(["get_weather", "", 5]), choose(["args", "input", "other"]): arguments}
         return {name: held[name] for name in self._shuffled(held)}
 

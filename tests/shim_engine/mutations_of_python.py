@@ -23,15 +23,17 @@ from droidgate_mappings.failure_tokens import load_failure_tokens
 MODULES = (
     *(
         f"droidgate.calls.{one}"
-        for one in ("arguments", "constraints", "failures", "patterns", "requests", "values")
+        for one in ("arguments", "constraints", "failures", "names", "patterns", "requests", "values")
     ),
     *(
         f"droidgate_shim.engine.{one}"
         for one in (
             "authority",
             "backends",
+            "carried",
             "engine",
             "lifecycle",
+            "partial_json",
             "requests",
             "responses",
             "routes",

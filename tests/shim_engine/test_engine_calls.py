@@ -41,9 +41,7 @@ from shim_engine.engine_samples import (
 
 def test_a_call_goes_out_by_the_tools_names_and_comes_back_in_the_dialect_asked() -> None:
     shim = engine()
-    sent = only_send(
-        shim.request(0, "bind", AGENT, s1("u-1", "fill", {"path": "/a", "pages": "2"}), "me")
-    )
+    sent = only_send(shim.request(0, "bind", AGENT, s1("u-1", "fill", {"path": "/a", "pages": "2"}), "me"))
     assert isinstance(sent.outgoing, ExtrasCall)
     assert sent.outgoing.extras["tool_name"] == "fill_form"
     assert json.loads(sent.outgoing.extras["parameters"]) == {"file": "/a", "pages": 2}

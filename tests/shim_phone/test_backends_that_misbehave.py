@@ -17,7 +17,6 @@ from shim_phone.hand_made_shim import make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
 from shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
 
-
 OTHER_AGENT = "com.example.other"
 
 

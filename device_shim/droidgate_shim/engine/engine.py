@@ -32,7 +32,9 @@ from droidgate_shim.engine.routes import (
 )
 from droidgate_shim.engine.strict_json import parse_strict, write_strict
 
-_CHANGED: Final = "the app behind the capability has changed what it declares; the user has to approve it again"
+_CHANGED: Final = (
+    "the app behind the capability has changed what it declares; the user has to approve it again"
+)
 _NO_GRANT: Final = Failure("denied", "the user has not allowed this app to call this capability")
 
 ReplyTo: TypeAlias = object
@@ -319,7 +321,12 @@ class Engine:
             CallError: it goes no further.
         """
         if prepared is None:
-            raise CallError(Failure("unknown_capability", f"{write_strict(request.capability_id)} is not a capability of this app"))
+            raise CallError(
+                Failure(
+                    "unknown_capability",
+                    f"{write_strict(request.capability_id)} is not a capability of this app",
+                )
+            )
         if request.capability_id in self._policy.switched_off:
             raise CallError(Failure("disabled", "the user has switched the capability off"))
         definitions = self._table.definitions

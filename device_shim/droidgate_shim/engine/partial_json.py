@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from json.decoder import scanstring  # type: ignore[attr-defined]
@@ -56,10 +57,8 @@ def read_partial(text: str) -> PartialJson:
     reader = _Reader(text)
     if not fits_units(text):
         reader.note(f"it has {utf16_length(text)} characters; at most {MAX_UNITS} are read")
-    try:
+    with suppress(_EndOfReadingError):
         reader.read()
-    except _EndOfReadingError:
-        pass
     return PartialJson(reader.root, reader.mistake)
 
 

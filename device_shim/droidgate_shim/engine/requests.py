@@ -12,7 +12,14 @@ from droidgate.leniency import ReadingContext
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate_mobile_mcp.constants import NAMES
-from droidgate_mobile_mcp.wire import WIRE_DIALECTS, Request, RequestError, identify_request, is_id, read_request
+from droidgate_mobile_mcp.wire import (
+    WIRE_DIALECTS,
+    Request,
+    RequestError,
+    identify_request,
+    is_id,
+    read_request,
+)
 from droidgate_shim.engine.authority import Carrier
 from droidgate_shim.engine.partial_json import read_partial
 from droidgate_shim.engine.strict_json import parse_strict

@@ -12,8 +12,8 @@ from droidgate.model.types import ObjectType, Type
 from droidgate_mappings.failure_tokens import load_failure_tokens
 from droidgate_mobile_mcp.wire import WIRE_DIALECTS, Request, Response, write_response
 from droidgate_shim.engine.backends import Result
-from droidgate_shim.engine.routes import NamedOutput, PreparedRoute
 from droidgate_shim.engine.carried import MAX_CARRIED_UNITS, carried_units, shortened
+from droidgate_shim.engine.routes import NamedOutput, PreparedRoute
 from droidgate_shim.engine.strict_json import parse_strict, write_strict
 
 

@@ -14,7 +14,6 @@ from droidgate.model.json_values import Json, pointer_token
 from droidgate.model.types import ObjectType, RefType, ScalarType, Type
 from droidgate.parsing.json_text import JsonParser, parse_json
 
-
 _MAX_LISTED: Final = 20
 
 

@@ -44,14 +44,9 @@ def _distance(left: str, right: str) -> int:
     for at, character in enumerate(left, start=1):
         following = [at]
         for other_at, other in enumerate(right, start=1):
-            edits = min(
-                row[other_at] + 1, following[-1] + 1, row[other_at - 1] + (character != other)
-            )
+            edits = min(row[other_at] + 1, following[-1] + 1, row[other_at - 1] + (character != other))
             is_swapped = (
-                at > 1
-                and other_at > 1
-                and character == right[other_at - 2]
-                and left[at - 2] == other
+                at > 1 and other_at > 1 and character == right[other_at - 2] and left[at - 2] == other
             )
             following.append(min(edits, before[other_at - 2] + 1) if is_swapped else edits)
         before, row = row, following

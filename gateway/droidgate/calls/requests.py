@@ -46,7 +46,9 @@ class OpenRequests(Generic[Held]):
         """
         with self._lock:
             if key in self._held:
-                raise CallError(Failure("busy", "a request with this id is open; use another id, or wait for its answer"))
+                raise CallError(
+                    Failure("busy", "a request with this id is open; use another id, or wait for its answer")
+                )
             mine = sum(1 for one in self._held if one.caller == key.caller)
             if mine >= self.limit_per_caller:
                 raise CallError(Failure("busy", f"this app has {mine} requests open"))

@@ -59,13 +59,13 @@ class ScreenCalls:
         core = self._core
         if core.platform.is_locked():
             core.fail(
-                send.call, "needs_user", "the phone is locked, and this app needs its screen; unlock it and retry"
+                send.call,
+                "needs_user",
+                "the phone is locked, and this app needs its screen; unlock it and retry",
             )
             return
         if len(self._waiting) >= MOST_WAITING:
-            core.fail(
-                send.call, "busy", "too many calls wait for the screen; retry when one has ended"
-            )
+            core.fail(send.call, "busy", "too many calls wait for the screen; retry when one has ended")
             return
         call = ScreenCall(send, Intent(ACTION_CALL, component, extras=extras))
         self._waiting.append(call)
