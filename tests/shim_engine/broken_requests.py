@@ -61,9 +61,8 @@ class BrokenRequests:
         choose = self._random.choice
         if self._random.random() < 0.1:
             return choose([None, "get_weather", 5, []])
-        arguments: Json = choose(
-            [{}, {"location": "Bonn"}, '{"location":1e999}', [[[]]], {"days": -0.5e3}, None]
-        )
+        given: list[Json] = [{}, {"location": "Bonn"}, '{"location":1e999}', [[[]]], {"days": -0.5e3}, None]
+        arguments = choose(given)
         held = {"id": choose(["get_weather", "", 5]), choose(["args", "input", "other"]): arguments}
         return {name: held[name] for name in self._shuffled(held)}
 

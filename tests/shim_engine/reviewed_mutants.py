@@ -41,7 +41,7 @@ REVIEWED: Final[Mapping[Key, str]] = {
     ): "no such sign comes through the decoder",
     (
         "droidgate.calls.failures",
-        "return write_failure(self.token, self.text)",
+        "return write_failure(self.token, self.text or load_failure_tokens()[self.token].meaning)",
         "returns None",
     ): "the engine writes its failures itself; this one is for the command line",
     (

@@ -42,17 +42,17 @@ final class Arguments {
 
     /** Returns why a name is refused: with the nearest parameters, or all of them where none is near. */
     private static CallFailure unknown(String name, Collection<String> declared) {
-        String told = "not a parameter; ";
+        String text = "not a parameter; ";
         if (declared.isEmpty()) {
-            told += "the capability has no parameters";
+            text += "the capability has no parameters";
         } else {
             List<String> near = NearestNames.of(name, declared);
-            told +=
+            text +=
                     near.isEmpty()
                             ? "the parameters are " + Constraints.listed(declared)
                             : "did you mean " + quoted(near) + "?";
         }
-        return new CallFailure(FailureTokens.INVALID_ARGUMENT, Json.point("", name) + ": " + told);
+        return new CallFailure(FailureTokens.INVALID_ARGUMENT, Json.point("", name) + ": " + text);
     }
 
     private static String quoted(List<String> names) {

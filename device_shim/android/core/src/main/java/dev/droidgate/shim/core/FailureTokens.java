@@ -80,8 +80,8 @@ public final class FailureTokens {
 
     /** Returns a failure's message: the token, and a text, which is the token's meaning where there is none. */
     public static String message(String token, String text) {
-        String told = text == null || text.isEmpty() ? meaningOf(token) : text;
-        return token + ": " + shortened(told);
+        boolean isEmpty = text == null || text.isEmpty();
+        return token + ": " + shortened(isEmpty ? meaningOf(token) : text);
     }
 
     private static String shortened(String text) {

@@ -22,6 +22,11 @@ public final class JsonReader {
     private static final int EXPONENT = 3;
     private static final int SHOWN = 80;
 
+    // Texts of checks that are made often; none is put together where nothing is wrong.
+    private static final String TOO_DEEP = "it is nested more than " + DEPTH + " levels deep";
+    private static final String NO_MEMBER = "\",\" or \"}\" is missing";
+    private static final String NO_ITEM = "\",\" or \"]\" is missing";
+
     private final String text;
     private final boolean own;
 
@@ -127,8 +132,7 @@ public final class JsonReader {
 
     private void enter() throws MalformedJsonException {
         depth++;
-        int most = own ? 8 * DEPTH : DEPTH;
-        check(depth <= most, "it is nested more than " + most + " levels deep");
+        check(depth <= DEPTH || own && depth <= 8 * DEPTH, TOO_DEEP);
         at++;
         skipBlanks();
     }
@@ -136,7 +140,7 @@ public final class JsonReader {
     private boolean ends(char closing) throws MalformedJsonException {
         skipBlanks();
         int one = peek();
-        check(one == ',' || one == closing, "\",\" or \"" + closing + "\" is missing");
+        check(one == ',' || one == closing, closing == '}' ? NO_MEMBER : NO_ITEM);
         at++;
         if (one == ',') {
             skipBlanks();
@@ -183,8 +187,12 @@ public final class JsonReader {
         check(peek() == '"', "a key in double quotes is missing");
         String name = string();
         skipBlanks();
-        check(peek() == ':', "\":\" is missing after the key " + shown(name));
-        check(partial || !members.containsKey(name), "duplicate key " + shown(name));
+        if (peek() != ':') {
+            throw new MalformedJsonException("\":\" is missing after the key " + shown(name), at);
+        }
+        if (!partial && members.containsKey(name)) {
+            throw new MalformedJsonException("duplicate key " + shown(name), at);
+        }
         at++;
         skipBlanks();
         return name;

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.TreeMap;
 
 /** Which declared names a misspelled one is closest to ({@code droidgate.calls.names}). */
 final class NearestNames {
@@ -20,24 +21,26 @@ final class NearestNames {
      * characters of the longer name, and neither letter case nor {@code _} and {@code -} count.
      */
     static List<String> of(String name, Collection<String> declared) {
-        List<String> near = new ArrayList<>();
         if (name.length() > LONGEST) {
-            return near;
+            return new ArrayList<>();
         }
         String wanted = simplified(name);
-        for (int edits = 0; edits <= LONGEST / LENGTH_PER_EDIT; edits++) {
-            for (String one : declared) {
-                if (near.size() < MOST && one.length() <= LONGEST && isNear(wanted, simplified(one), edits)) {
-                    near.add(one);
-                }
+        // By distance; each list is in declared order.
+        TreeMap<Integer, List<String>> near = new TreeMap<>();
+        for (String one : declared) {
+            String other = one.length() > LONGEST ? "" : simplified(one);
+            int edits = other.isEmpty() ? LONGEST : distance(wanted, other);
+            if (edits <= Math.max(wanted.length(), other.length()) / LENGTH_PER_EDIT) {
+                List<String> alike = near.containsKey(edits) ? near.get(edits) : new ArrayList<String>();
+                alike.add(one);
+                near.put(edits, alike);
             }
         }
-        return near;
-    }
-
-    private static boolean isNear(String wanted, String other, int edits) {
-        boolean isAllowed = edits <= Math.max(wanted.length(), other.length()) / LENGTH_PER_EDIT;
-        return isAllowed && distance(wanted, other) == edits;
+        List<String> names = new ArrayList<>();
+        for (List<String> alike : near.values()) {
+            names.addAll(alike);
+        }
+        return names.subList(0, Math.min(MOST, names.size()));
     }
 
     private static String simplified(String name) {

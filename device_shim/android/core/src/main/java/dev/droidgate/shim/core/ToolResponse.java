@@ -90,13 +90,13 @@ final class ToolResponse {
         return new ToolResponse(id, null, failure(outcome.get("message")));
     }
 
-    /** Returns the id in the text, else the one in the extra beside it. */
-    private static String idOf(Object written, Object beside) {
+    /** Returns the id in the text, else the one in the extra {@code mcp_request_id}. */
+    private static String idOf(Object written, Object extra) {
         boolean isText = written instanceof String && !((String) written).isEmpty();
         if (isText || written instanceof Long) {
             return written.toString();
         }
-        return beside instanceof String ? (String) beside : "";
+        return extra instanceof String ? (String) extra : "";
     }
 
     private static String textOf(Map<String, ?> extras) throws MalformedJsonException {
