@@ -25,6 +25,7 @@ BROADCAST_ERROR: Final = int(NAMES["broadcast_error_code"])
 
 NO_DETAILS: Final = "cancelled or unknown tool"
 _NO_ANSWER: Final = "the receiver gave no answer"
+_UNREADABLE: Final = "the app reported success, but its result is not a text"
 
 _CALL: Final = Place(path="<call>")
 _RESULT: Final = Place(path="<result>")
@@ -61,12 +62,14 @@ class ToolResult:
         failure: Why it failed, None where it did not.
         hint: The token that a successful result's text resembles, where the wire tells no failures apart.
         value: The result as it came, before it had names: the JSON value, or the text where it is no JSON.
+        is_missing: The call succeeded and its answer has no result.
     """
 
     values: dict[str, Json] = field(default_factory=dict)
     failure: ToolFailure | None = None
     hint: str | None = None
     value: Json = field(default=None, compare=False)
+    is_missing: bool = field(default=False, compare=False)
 
 
 def write_activity_call(call: ToolCall) -> dict[str, str]:
@@ -102,7 +105,8 @@ def read_activity_result(code: int, extras: Mapping[str, Json] | None, context: 
     held = extras or {}
     result = held.get(NAMES["result_extra"])
     if code == RESULT_OK:
-        return _read_ok(result, context)
+        is_missing = NAMES["result_extra"] not in held
+        return ToolResult(is_missing=True) if is_missing else _read_ok(result, context)
     if code != RESULT_CANCELED:
         text = _first_text(held, result) or f"the activity answered with the result code {code}"
         return _failed(text, "backend_failure")
@@ -209,6 +213,8 @@ def _read_arguments(value: Json, extra: str, context: ReadingContext) -> dict[st
 
 
 def _read_ok(result: Json, context: ReadingContext) -> ToolResult:
+    if result is None:
+        return ToolResult(failure=ToolFailure("malformed_response", _UNREADABLE))
     token = _token_of(result) if isinstance(result, str) and not context.strict else None
     if token is not None:
         context.allow(

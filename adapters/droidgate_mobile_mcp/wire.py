@@ -20,7 +20,7 @@ from droidgate_mobile_mcp.wire_messages import (
     UnsupportedVersionError,
     WireError,
 )
-from droidgate_mobile_mcp.wire_requests import read_request, write_request
+from droidgate_mobile_mcp.wire_requests import identify_request, is_id, read_request, write_request
 from droidgate_mobile_mcp.wire_responses import classify_failure, is_trace, read_response, write_response
 
 __all__ = [
@@ -37,6 +37,8 @@ __all__ = [
     "WireDialect",
     "WireError",
     "classify_failure",
+    "identify_request",
+    "is_id",
     "is_trace",
     "read_request",
     "read_response",

@@ -71,13 +71,15 @@ class MalformedResponseError(WireError):
 
     Attributes:
         raw: Its text.
+        request_id: The id of the request it answers; empty where it has none that can be read.
     """
 
     failure = "malformed_response"
 
-    def __init__(self, message: str, raw: str) -> None:
+    def __init__(self, message: str, raw: str, request_id: str = "") -> None:
         super().__init__(message)
         self.raw = raw
+        self.request_id = request_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 from droidgate.leniency import ReadingContext
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json, canonical_json, json_equal
+from droidgate.parsing.manifest_limits import utf16_length
 from droidgate_mobile_mcp.constants import NAMES
 from droidgate_mobile_mcp.wire_dialects import (
     MM_0,
@@ -41,6 +41,9 @@ from droidgate_mobile_mcp.wire_messages import (
     shown,
 )
 
+MAX_ID_UNITS: Final = 1_024
+"""UTF-16 units of a request's or capability's id: an answer repeats both, and has a limit of its own."""
+
 _ARGUMENT_KEYS: Final = ("args", "input")
 
 
@@ -68,6 +71,27 @@ def read_request(
         UnsupportedVersionError: it names another version.
     """
     return _RequestReader(context or ReadingContext(), carrier, usual).read(given)
+
+
+def identify_request(
+    document: Mapping[str, Json],
+    extra_key: str | None,
+    *,
+    carrier: Carrier = "start",
+    usual: WireDialect = S0,
+) -> Request:
+    """Return the form, the ids and the version of a request, as far as the document has them.
+
+    Args:
+        document: The request, which may be incomplete or wrong anywhere.
+        extra_key: The extra that held it.
+        carrier: Whether it came in a started service's intent or in a bound service's message.
+        usual: The dialect of a wrapped request without arguments.
+
+    Returns:
+        What an answer needs: the ids are empty where the document has none that can be used.
+    """
+    return _RequestReader(ReadingContext(), carrier, usual).identify(document, extra_key)
 
 
 @dataclass(slots=True)
@@ -103,36 +127,44 @@ class _RequestReader:
         if extra_key != NAMES["command_extra"] or isinstance(given, str):
             return ""
         beside = given.get(NAMES["request_id_extra"])
-        return beside if isinstance(beside, str) else ""
+        return beside if isinstance(beside, str) and is_id(beside) else ""
+
+    def identify(self, document: Mapping[str, Json], extra_key: str | None) -> Request:
+        """Return what an answer needs of a document, whatever else is wrong with it."""
+        named = NAMES["request_wrapper"] in document
+        inner = _members(document[NAMES["request_wrapper"]]) if named else document
+        has_request = "request" in inner
+        wrapped = named or has_request
+        request = _members(inner["request"]) if has_request else inner
+        capability = _members(request.get("capability"))
+        id_value = request.get("id")
+        id_value = id_value if is_id(id_value) else ""
+        capability_id = capability.get("id")
+        return Request(
+            self.dialect_of(self.argument_key(capability, request), wrapped=wrapped),
+            request_id=str(id_value),
+            capability_id=capability_id if isinstance(capability_id, str) and is_id(capability_id) else "",
+            wrapped=wrapped,
+            extra_key=extra_key,
+            id_value=id_value,
+            version=inner.get("version") if wrapped else None,
+        )
 
     def read_document(self, document: dict[str, Json], extra_key: str | None) -> Request:
         wrapper = NAMES["request_wrapper"]
-        inner = document
-        if wrapper in document:
-            inner = object_at(document, wrapper)
-        wrapped = "request" in inner
-        version = inner.get("version") if wrapped else None
-        request = object_at(inner, "request") if wrapped else inner
+        self.seen = seen = self.identify(document, extra_key)
+        inner = object_at(document, wrapper) if wrapper in document else document
+        self.note_form(extra_key, wrapped=seen.wrapped, named=wrapper in document)
+        # The specification's order (3.2): the version, then the id, then the capability.
+        if seen.wrapped:
+            self.check_version(seen.version)
+        request = object_at(inner, "request") if "request" in inner else inner
+        self.check_id(request.get("id"))
         capability = request.get("capability")
-        key = self.argument_key(capability if isinstance(capability, dict) else {}, request)
-        dialect = self.dialect_of(key, wrapped=wrapped)
-        read = partial(Request, dialect, wrapped=wrapped, extra_key=extra_key, version=version)
-        self.seen = read()
-        self.note_form(extra_key, wrapped=wrapped, named=wrapper in document)
-        request_id, id_value = self.read_id(request)
-        self.seen = read(request_id=request_id, id_value=id_value)
-        if wrapped:
-            self.check_version(version)
         if not isinstance(capability, dict):
-            raise self.malformed("the request names no capability")
-        capability_id = capability.get("id")
-        if not isinstance(capability_id, str) or not capability_id:
-            raise self.malformed("the request's capability has no id")
-        self.seen = read(request_id=request_id, id_value=id_value, capability_id=capability_id)
-        arguments = self.read_arguments(capability, request, dialect)
-        return read(
-            request_id=request_id, id_value=id_value, capability_id=capability_id, arguments=arguments
-        )
+            raise self.malformed("the request has no capability object")
+        self.check_capability_id(capability.get("id"))
+        return replace(seen, arguments=self.read_arguments(capability, request, seen.dialect))
 
     def dialect_of(self, key: str | None, *, wrapped: bool) -> WireDialect:
         if wrapped:
@@ -154,14 +186,15 @@ class _RequestReader:
         elif wrapped and not named:
             self.context.allow("M14", f"the document is not wrapped in {NAMES['request_wrapper']}")
 
-    def read_id(self, request: Mapping[str, Json]) -> tuple[str, Json]:
-        value = request.get("id")
-        if isinstance(value, int) and not isinstance(value, bool):
+    def check_id(self, value: Json) -> None:
+        if not is_id(value):
+            raise self.malformed(f"the request has {_id_mistake(value)}")
+        if not isinstance(value, str):
             self.context.allow("M26", f"the request's id {value} is a number; it is read as text")
-            return str(value), value
-        if not isinstance(value, str) or not value:
-            raise self.malformed("the request has no id")
-        return value, value
+
+    def check_capability_id(self, value: Json) -> None:
+        if not isinstance(value, str) or not is_id(value):
+            raise self.malformed(f"the request's capability has {_id_mistake(value)}")
 
     def check_version(self, version: Json) -> None:
         if version == VERSION and isinstance(version, str):
@@ -172,7 +205,7 @@ class _RequestReader:
         if version == "1" or json_equal(version, 1):
             self.context.allow("M24", f"the version {shown(version)} is read as {VERSION}")
             return
-        message = f"the request is of version {shown(version)}, and {VERSION} is what is known"
+        message = f'the request has version {shown(version)}; the supported version is "{VERSION}"'
         raise UnsupportedVersionError(message, self.seen)
 
     def read_arguments(
@@ -231,8 +264,8 @@ class _RequestReader:
         request_id = self.id_beside(extra_key, given)
         self.seen = read = Request(dialect, request_id, extra_key=extra_key, id_value=request_id)
         capability_id = document.get("capability", document.get("capabilityId"))
-        if not isinstance(capability_id, str) or not capability_id:
-            raise self.malformed("the command names no capability")
+        if not isinstance(capability_id, str) or not is_id(capability_id):
+            raise self.malformed("the command has no capability id")
         nested = document.get("args")
         names = {"capability", "capabilityId", *(["args"] if isinstance(nested, dict) else [])}
         flat = {name: value for name, value in document.items() if name not in names}
@@ -241,6 +274,24 @@ class _RequestReader:
 
     def malformed(self, message: str) -> MalformedRequestError:
         return MalformedRequestError(message, self.seen)
+
+
+def _members(value: Json) -> Mapping[str, Json]:
+    """Return an object's members; none for any other value."""
+    return value if isinstance(value, dict) else {}
+
+
+def is_id(value: Json) -> bool:
+    """Return whether a value can be an id: a text that is neither empty nor too long, or an integer."""
+    if isinstance(value, str):
+        return bool(value) and utf16_length(value) <= MAX_ID_UNITS
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _id_mistake(value: Json) -> str:
+    if isinstance(value, str) and value:
+        return f"an id of {utf16_length(value)} characters; at most {MAX_ID_UNITS} are allowed"
+    return "no id"
 
 
 def write_request(

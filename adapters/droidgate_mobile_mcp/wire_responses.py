@@ -79,15 +79,33 @@ def read_response(
     """
     context = context or ReadingContext()
     text: str | None = None
+    request_id = _id_beside(given)
     try:
         if not isinstance(given, str) and is_trace(given):
             context.allow("M28", "a callback with timings only is passed over")
             return None
         extra_key, text, _ = find_text(given, RESPONSE_EXTRAS)
         document = parse_object(text, "the response", context.parse)
-        return _ResponseReader(context, carrier, extra_key, given).read(document)
+        reader = _ResponseReader(context, carrier, extra_key, given)
+        response = reader.find_response(document)
+        request_id = _written_id(response) or request_id
+        return reader.read(document, response)
     except InputError as error:
-        raise MalformedResponseError(error.message, text or "") from None
+        raise MalformedResponseError(error.message, text or "", request_id) from None
+
+
+def _written_id(response: Mapping[str, Json]) -> str:
+    """Return the id in a response's text; empty where it has none."""
+    value = response.get("id")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return value if isinstance(value, str) else ""
+
+
+def _id_beside(given: Extras | str) -> str:
+    """Return the id in an extra of its own; empty where there is none."""
+    beside = None if isinstance(given, str) else given.get(NAMES["request_id_extra"])
+    return beside if isinstance(beside, str) else ""
 
 
 @dataclass(slots=True)
@@ -97,11 +115,16 @@ class _ResponseReader:
     extra_key: str | None
     given: Extras | str
 
-    def read(self, document: dict[str, Json]) -> Response:
+    def find_response(self, document: dict[str, Json]) -> dict[str, Json]:
+        """Return the object that has the id, inside its wrappers."""
         wrapper = NAMES["response_wrapper"]
         inner = object_at(document, wrapper) if wrapper in document else document
+        return object_at(inner, "response") if "response" in inner else inner
+
+    def read(self, document: dict[str, Json], response: dict[str, Json]) -> Response:
+        wrapper = NAMES["response_wrapper"]
+        inner = document.get(wrapper, document)
         wrapped = "response" in inner
-        response = object_at(inner, "response") if wrapped else inner
         self.note_form(wrapped=wrapped, named=wrapper in document)
         if wrapped and inner.get("version") != VERSION:
             told = shown(inner["version"]) if "version" in inner else "none"
@@ -151,15 +174,11 @@ class _ResponseReader:
             self.context.allow("M15", f"the extra {extra} holds a wrapped response")
 
     def read_id(self, response: Mapping[str, Json], *, old: bool) -> str:
-        value = response.get("id")
-        if isinstance(value, int) and not isinstance(value, bool):
-            return str(value)
-        if isinstance(value, str) and value:
-            return value
-        beside = self.given.get(NAMES["request_id_extra"]) if not isinstance(self.given, str) else None
-        if not isinstance(beside, str) or not beside:
-            return ""
-        if not old and self.extra_key != NAMES["result_extra"]:
+        written = _written_id(response)
+        if written:
+            return written
+        beside = _id_beside(self.given)
+        if beside and not old and self.extra_key != NAMES["result_extra"]:
             self.context.allow("M27", "the response has no id; that of the extra beside it counts")
         return beside
 

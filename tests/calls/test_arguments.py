@@ -12,6 +12,7 @@ from droidgate.calls.failures import CallError
 from droidgate.calls.values import MAX_DEPTH, UnfitValueError, ValueFitter
 from droidgate.json_schema import read_schema
 from droidgate.model.capability import Capability
+from droidgate.model.json_values import Json
 from droidgate.model.types import (
     AllOfType,
     AnyType,
@@ -190,14 +191,64 @@ def test_an_integer_may_be_written_as_a_number_without_fraction() -> None:
     assert fitted.bends == ()
 
 
-def test_values_come_in_the_declared_order_and_undeclared_names_are_left_out_and_told() -> None:
-    fitted = fit_arguments({"z": 0, "b": 1, "a": 2}, capability(a=required(INT32), b=required(INT32)), {})
+def test_values_come_in_the_declared_order() -> None:
+    fitted = fit_arguments({"b": 1, "a": 2}, capability(a=required(INT32), b=required(INT32)), {})
     assert list(fitted.values) == ["a", "b"]
-    assert [one.pointer for one in fitted.bends] == ["/z"]
 
 
-def test_an_input_that_declares_nothing_takes_every_name() -> None:
-    assert fit_arguments({"z": 0}, capability(), {}).values == {"z": 0}
+def refusal_of(name: str, *declared: str) -> str:
+    properties = {one: required(INT32) for one in declared}
+    arguments: dict[str, Json] = {**dict.fromkeys(declared, 1), name: 1}
+    with pytest.raises(CallError) as refused:
+        fit_arguments(arguments, capability(**properties), {})
+    assert refused.value.failure.token == "invalid_argument"
+    assert refused.value.pointer == f"/{name}"
+    return refused.value.failure.text.removeprefix(f"/{name}: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "declared", "near"),
+    [
+        ("titel", ("title", "content"), '"title"'),
+        ("Title", ("title", "content"), '"title"'),
+        ("note-id", ("noteId", "kind"), '"noteId"'),
+        ("contnt", ("title", "content"), '"content"'),
+        ("contents", ("title", "content"), '"content"'),
+        ("first", ("firstly", "fist", "fir_st"), '"fir_st" or "fist" or "firstly"'),
+        ("date_5", ("date_1", "date_2", "date_3", "date_4"), '"date_1" or "date_2" or "date_3"'),
+    ],
+)
+def test_an_undeclared_name_is_refused_with_the_nearest_parameters(
+    name: str, declared: tuple[str, ...], near: str
+) -> None:
+    assert refusal_of(name, *declared) == f"not a parameter; did you mean {near}?"
+
+
+@pytest.mark.parametrize("name", ["z", "body", "x" * 65, ""])
+def test_an_undeclared_name_like_no_other_is_refused_with_all_parameters(name: str) -> None:
+    assert refusal_of(name, "a", "title") == 'not a parameter; the parameters are "a", "title"'
+
+
+def test_of_many_parameters_the_first_are_listed() -> None:
+    assert refusal_of("zzz", *(f"parameter{one:02}" for one in range(23))).endswith(
+        '"parameter19" and 3 more'
+    )
+
+
+def test_a_capability_without_parameters_takes_no_name() -> None:
+    assert refusal_of("z") == "not a parameter; the capability has no parameters"
+
+
+@pytest.mark.parametrize("allowing", [True, {"type": "integer"}, {}])
+def test_an_input_that_allows_further_names_takes_them(allowing: Json) -> None:
+    for properties in ({}, {"a": required(INT32)}):
+        declared = ObjectType(properties=properties, keywords={"additionalProperties": allowing})
+        arguments = {**dict.fromkeys(properties, 1), "z": 0}
+        assert fit_arguments(arguments, Capability(id="c", input=declared), {}).values == arguments
+
+
+def test_an_input_that_is_not_an_object_lists_no_names() -> None:
+    assert fit_arguments({"z": 0}, Capability(id="c", input=AnyType()), {}).values == {"z": 0}
 
 
 def test_a_missing_required_value_is_refused_unless_it_may_be_null() -> None:

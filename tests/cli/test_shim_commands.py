@@ -445,8 +445,8 @@ def test_long_arguments_come_by_standard_input(phone: VirtualPhone, tmp_path: Pa
 
     assert "has_clocked_in: false" in call(b'{"date": "2026-03-01"}').out
     for length, code, told in (
-        (150_000, 5, "invalid_argument"),
-        (300_000, 5, "invalid_argument: the JSON has more than 200000"),
+        (150_000, 5, "characters; at most 65536 can be sent to an app"),
+        (300_000, 5, "characters; at most 200000 are read"),
         (1_100_000, 2, "longer than 1048576 bytes"),
     ):
         run = call(json.dumps({"date": "x" * length}).encode())

@@ -41,7 +41,7 @@ public final class LateTarget {
                         () -> now,
                         backend,
                         (replyTo, extras, token) -> System.out.println(token));
-        engine.receive(true, true, Map.of("mobile-mcp-request", Files.readString(Path.of(files[1]))), 7, "me");
+        engine.receive(true, true, null, Map.of("mobile-mcp-request", Files.readString(Path.of(files[1]))), 7, "me");
         now += 1_000_000;
         engine.expire();
     }

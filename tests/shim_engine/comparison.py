@@ -1,7 +1,8 @@
 """When two outcomes of a vector are the same (docs/shim-engine.md 9)."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from decimal import Decimal
 
 from droidgate.model.json_values import Json, canonical_json, json_equal
@@ -31,10 +32,33 @@ def normal(outcome: Json) -> Json:
         return outcome
     if "error" in outcome:
         return {key: value for key, value in outcome.items() if key != "message"}
-    return {
-        key: _extras(value) if key == "extras" else _outgoing(value) if key == "outgoing" else value
-        for key, value in outcome.items()
-    }
+    readers = {"extras": _extras, "outgoing": _outgoing, "effects": _effects}
+    return {key: readers[key](value) if key in readers else value for key, value in outcome.items()}
+
+
+def omissions(outcome: Json, says: Iterable[str]) -> list[str]:
+    """Return which texts the messages of an outcome's failures do not contain."""
+    message = "\n".join(_messages(outcome))
+    return [one for one in says if one not in message]
+
+
+def _messages(outcome: Json) -> Iterator[str]:
+    """Yield the message of each response and each effect, wherever it is."""
+    if isinstance(outcome, str):
+        with suppress(ValueError):
+            held = json.loads(outcome)
+            yield from () if isinstance(held, str) else _messages(held)
+    elif isinstance(outcome, list):
+        for one in outcome:
+            yield from _messages(one)
+    elif isinstance(outcome, Mapping):
+        for key, held in outcome.items():
+            yield from [held] if key == "message" and isinstance(held, str) else _messages(held)
+
+
+def _effects(effects: Json) -> Json:
+    """Return the effects of calls without the words of their failures."""
+    return [{key: held for key, held in one.items() if key != "message"} for one in effects]
 
 
 def _outgoing(outgoing: Json) -> Json:

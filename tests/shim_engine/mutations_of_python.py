@@ -23,15 +23,17 @@ from droidgate_mappings.failure_tokens import load_failure_tokens
 MODULES = (
     *(
         f"droidgate.calls.{one}"
-        for one in ("arguments", "constraints", "failures", "patterns", "requests", "values")
+        for one in ("arguments", "constraints", "failures", "names", "patterns", "requests", "values")
     ),
     *(
         f"droidgate_shim.engine.{one}"
         for one in (
             "authority",
             "backends",
+            "carried",
             "engine",
             "lifecycle",
+            "partial_json",
             "requests",
             "responses",
             "routes",
@@ -303,7 +305,8 @@ def main(arguments: Sequence[str]) -> None:
     sys.meta_path.insert(0, _Changed(arguments[0], sys.stdin.read()))
     evaluate = importlib.import_module("droidgate_shim.engine.vectors").evaluate
     for vector in vectors:
-        if not comparison.equal(evaluate(vector.case), vector.expect):
+        outcome = evaluate(vector.case)
+        if not comparison.equal(outcome, vector.expect) or comparison.omissions(outcome, vector.says):
             sys.stdout.write(vector.id)
             return
     sys.stdout.write(_SURVIVED)

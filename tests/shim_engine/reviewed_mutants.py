@@ -20,11 +20,6 @@ REVIEWED: Final[Mapping[Key, str]] = {
         "'0' to '1' at 63",
     ): "what is equal was told apart before",
     (
-        "droidgate.calls.arguments",
-        'if known is None and declared.properties and "additionalProperties" not in declared.keywords:',
-        "without left_out.append(Bend(pointer, 'nothing of this name is declared; it is left out'))",
-    ): "what is left out is told to callers that want exact arguments; an engine wants none",
-    (
         "droidgate_shim.engine.routes",
         'kind = _WORD_KINDS.get(type_behind(declared, definitions).kind, "string")',
         "'string' to 'string!'",
@@ -46,7 +41,7 @@ REVIEWED: Final[Mapping[Key, str]] = {
     ): "no such sign comes through the decoder",
     (
         "droidgate.calls.failures",
-        "return write_failure(self.token, self.text)",
+        "return write_failure(self.token, self.text or load_failure_tokens()[self.token].meaning)",
         "returns None",
     ): "the engine writes its failures itself; this one is for the command line",
     (
@@ -64,11 +59,6 @@ REVIEWED: Final[Mapping[Key, str]] = {
         "if scale > _MAX_SCALE or max(number.adjusted(), step.adjusted()) > _MAX_SCALE:",
         "Gt to GtE",
     ): "a bound of time; no number within the limits of JSON has so many digits",
-    (
-        "droidgate_shim.engine.backends",
-        'return Failure(response.token or _FALLBACK, response.message or "")',
-        "to And",
-    ): "of the two, the one of the message: its words are for people",
     (
         "droidgate_appfunctions.wire_documents",
         "if isinstance(exact, Decimal) and exact.is_finite() and exact.adjusted() < _MAX_DIGITS:",

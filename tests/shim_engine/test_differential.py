@@ -10,6 +10,7 @@ import pytest
 from droidgate.model.json_values import Json
 from droidgate_mappings.failure_tokens import load_failure_tokens
 from droidgate_shim.engine.vectors import evaluate
+from shim_engine.broken_requests import BrokenRequests
 from shim_engine.comparison import difference
 from shim_engine.generated_calls import CallMaker
 from shim_engine.generated_cases import CaseMaker
@@ -80,6 +81,13 @@ def check_calls(seen: Seen) -> None:
 
 def test_thousands_of_calls_are_answered_alike(core: CoreJvm) -> None:
     check_calls(compared(CallMaker(1).calls(3_000), core))
+
+
+def test_thousands_of_broken_requests_are_answered_alike(core: CoreJvm) -> None:
+    seen = compared(BrokenRequests(1).calls(4_000), core)
+    assert seen.differences == []
+    assert {"invalid_argument", "unsupported_version", "timeout"} <= set(seen.tokens)
+    assert seen.tokens["invalid_argument"] * 2 > seen.cases
 
 
 def test_thousands_of_questions_to_the_user_are_told_alike(core: CoreJvm) -> None:

@@ -20,12 +20,14 @@ from droidgate_shim.engine.backends import (
     FunctionCall,
     ResponseAnswer,
 )
+from droidgate_shim.engine.carried import MAX_CARRIED_UNITS, carried_units
 from droidgate_shim.engine.engine import Answer, Drop, Effect, Engine, Installed
 from droidgate_shim.engine.responses import answer_journal_entry
 from droidgate_shim.engine.routes import read_route_table
 from shim_engine.engine_samples import (
     AGENT,
     ANY_APP,
+    CLOCK,
     OTHER,
     TABLE,
     as_approved,
@@ -39,9 +41,7 @@ from shim_engine.engine_samples import (
 
 def test_a_call_goes_out_by_the_tools_names_and_comes_back_in_the_dialect_asked() -> None:
     shim = engine()
-    sent = only_send(
-        shim.request(0, "bind", AGENT, s1("u-1", "fill", {"path": "/a", "pages": "2", "x": 1}), "me")
-    )
+    sent = only_send(shim.request(0, "bind", AGENT, s1("u-1", "fill", {"path": "/a", "pages": "2"}), "me"))
     assert isinstance(sent.outgoing, ExtrasCall)
     assert sent.outgoing.extras["tool_name"] == "fill_form"
     assert json.loads(sent.outgoing.extras["parameters"]) == {"file": "/a", "pages": 2}
@@ -126,7 +126,7 @@ def test_a_mobile_mcp_tool_is_asked_in_its_dialect_and_timings_are_no_answer() -
         (ActivityAnswer(7, None), "backend_failure"),
         (ActivityAnswer(-1, {"result": "5"}), "malformed_response"),
         (ActivityAnswer(-1, {"result": '{"written": 1}'}), "malformed_response"),
-        (ActivityAnswer(-1, {}), "malformed_response"),
+        (ActivityAnswer(-1, {"result": None}), "malformed_response"),
         (BroadcastAnswer(-1, "{}"), "malformed_response"),
     ],
 )
@@ -186,9 +186,42 @@ def test_an_undeclared_argument_cannot_pass_as_a_renamed_one() -> None:
         table["routes"][0]["input"]["keywords"] = keywords
         shim = Engine(read_route_table(table), read_policy(ANY_APP), as_approved)
         for arguments in ({"path": "/mine", "file": "/etc"}, {"file": "/etc", "path": "/mine"}):
-            sent = only_send(shim.request(0, "bind", AGENT, s1(str(arguments), "fill", arguments), None))
-            assert isinstance(sent.outgoing, ExtrasCall)
-            assert json.loads(sent.outgoing.extras["parameters"]) == {"file": "/mine"}
+            refused = only_answer(shim.request(0, "bind", AGENT, s1(str(arguments), "fill", arguments), None))
+            assert refused.token == "invalid_argument"
+            assert '"path"' in told(refused)["message"]
+
+
+def test_a_tool_that_answers_one_agent_s_request_to_another_gives_the_other_nothing() -> None:
+    ids = iter(["n-1", "n-2"])
+    shim = Engine(read_route_table(CLOCKS), read_policy(ANY_APP), as_approved, new_id=lambda: next(ids))
+    first = only_send(shim.request(0, "bind", AGENT, s1("u-1", "clock", {}), "first"))
+    second = only_send(shim.request(0, "bind", OTHER, s1("u-1", "clock", {}), "second"))
+    for extra in ({}, {"mcp_request_id": "n-2"}):
+        foreign = {**clock_response("n-1", "first's secret"), **extra}
+        assert shim.result(1, second.call, ResponseAnswer(foreign)) == []
+    own = only_answer(shim.result(2, second.call, ResponseAnswer(clock_response("n-2", "second's"))))
+    assert (own.reply_to, told(own)["capability"]["output"]) == ("second", {"text": "second's"})
+    own = only_answer(shim.result(3, first.call, ResponseAnswer(clock_response("n-1", "first's secret"))))
+    assert (own.reply_to, told(own)["capability"]["output"]) == ("first", {"text": "first's secret"})
+
+
+def clock_response(request_id: str, text: str) -> dict[str, str]:
+    capability = {"id": "clock_in", "output": {"text": text}}
+    response = {"id": request_id, "capability": capability, "status": "success"}
+    document = {"mobile-mcp-response": {"version": "1.0", "response": response}}
+    return {"mobile-mcp-response": json.dumps(document)}
+
+
+CLOCKS = {
+    "format": 1,
+    "routes": [
+        {
+            **CLOCK,
+            "outputs": {"kind": "fields"},
+            "output": {"kind": "object", "properties": {"text": {"type": {"kind": "string"}}}},
+        }
+    ],
+}
 
 
 def test_an_open_id_is_busy_and_a_closed_one_is_free() -> None:
@@ -289,10 +322,12 @@ def test_what_is_in_no_form_is_dropped() -> None:
 def test_an_answer_and_a_call_that_are_too_long_are_refused() -> None:
     shim = engine()
     sent = only_send(shim.request(0, "bind", AGENT, s1("1", "weather", {}), None))
-    answer = only_answer(shim.result(1, sent.call, BroadcastAnswer(-1, "x" * 200_000)))
+    answer = only_answer(shim.result(1, sent.call, BroadcastAnswer(-1, "x" * MAX_CARRIED_UNITS)))
     assert answer.token == "malformed_response"
+    assert carried_units(answer.extras) < 1_000
     sent = only_send(shim.request(0, "bind", AGENT, s1("1", "weather", {}), None))
-    assert only_answer(shim.result(1, sent.call, BroadcastAnswer(-1, "x" * 199_000))).token is None
+    answer = only_answer(shim.result(1, sent.call, BroadcastAnswer(-1, "x" * (MAX_CARRIED_UNITS - 200))))
+    assert answer.token is None
     # Each of these is one unit in the request and six in the tool's parameters.
     controls = json.dumps({"place": "\ufffe" * 50_000}, ensure_ascii=False)
     request = f'{{"id":"1","capability":{{"id":"weather","input":{controls}}}}}'

@@ -94,7 +94,7 @@ class Driver:
         mine = [one for one in self.open if one.caller == caller]
         fits = all(one.request_id != request_id for one in mine) and len(mine) < LIMITS["open_per_caller"]
         goes = fits and len(self.open) < LIMITS["open"] and self.take(caller)
-        given = s1(request_id, capability, {"path": "/a"})
+        given = s1(request_id, capability, {"path": "/a"} if capability == "fill" else {})
         effects = self.engine.request(self.now, "bind", caller, given, reply)
         if goes:
             sent = effects.pop()

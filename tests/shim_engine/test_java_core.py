@@ -267,6 +267,7 @@ def test_the_tokens_are_those_of_the_mappings(core: CoreJvm) -> None:
     told = core.ask(op="tokens")
     assert told["written"] == {one.token: one.app_functions.write for one in load_failure_tokens().values()}
     assert told["read"] == [token_of_code(code) for code in range(5_000)]
+    assert told["meanings"] == {one.token: one.meaning for one in load_failure_tokens().values()}
 
 
 TABLE: Json = {

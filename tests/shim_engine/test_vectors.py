@@ -23,7 +23,7 @@ from droidgate_shim.conformance.vector_files import (
 )
 from droidgate_shim.engine.vectors import evaluate
 from requirements_of_tests import CHECKOUT
-from shim_engine.comparison import difference, equal, normal
+from shim_engine.comparison import difference, equal, normal, omissions
 from shim_engine.jvm_core import CoreJvm
 
 VECTORS = load_vectors()
@@ -46,8 +46,13 @@ def failures(vectors: list[Vector], outcomes: list[Json]) -> list[str]:
     return [
         f"{vector.id} ({vector.source}): {found}"
         for vector, outcome in told
-        if (found := difference(outcome, vector.expect)) is not None
+        if (found := difference(outcome, vector.expect) or _omission(outcome, vector))
     ]
+
+
+def _omission(outcome: Json, vector: Vector) -> str | None:
+    missing = omissions(outcome, vector.says)
+    return f"the message does not contain {missing}: {outcome}" if missing else None
 
 
 @pytest.mark.parametrize("name", FILES)

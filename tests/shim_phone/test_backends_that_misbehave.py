@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from droidgate_shim.engine.carried import MAX_CARRIED_UNITS
 from droidgate_shim.phone.apps.agent import request_text
 from droidgate_shim.phone.apps.behaviour import Message
 from droidgate_shim.phone.apps.shim_runtimes import ShimRuntime
@@ -13,8 +14,10 @@ from droidgate_shim.phone.faults import Faults
 from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
 from droidgate_shim.phone.system.clocks import StillClock
 from shim_phone.hand_made_shim import make_shim
-from shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
+from shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
 from shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
+
+OTHER_AGENT = "com.example.other"
 
 
 @pytest.fixture
@@ -69,6 +72,37 @@ def test_a_backend_that_does_not_answer_is_told_by_its_token(
 )
 def test_a_backend_that_behaves_is_answered_for(world: World, capability: str, answer: str) -> None:
     assert outputs_of(world.ask(capability, {"how": "well"})) == {"result": answer}
+
+
+def test_a_tool_that_answers_one_agent_to_another_gives_neither_anything(world: World) -> None:
+    world.install(agent_apk(OTHER_AGENT))
+    first: list[dict[str, Any]] = []
+    thread = threading.Thread(target=lambda: first.append(world.ask("desk", {"how": "crossed"})))
+    thread.start()
+    world.wait_until(lambda: world.host("status")["open"] == 1)
+    second = world.ask("desk", {"how": "crossed"}, caller=OTHER_AGENT)
+    thread.join(20)
+    assert token_of(second) == token_of(first[0]) == "timeout"
+
+
+@pytest.mark.parametrize("capability", ["screen", "desk"])
+def test_a_success_without_a_result_is_a_success(world: World, capability: str) -> None:
+    response = world.ask(capability, {"how": "empty"})
+    assert response["status"] == "success"
+    assert "output" not in response["capability"]
+
+
+def test_a_result_that_is_not_a_text_is_not_the_text_null(world: World) -> None:
+    response = world.ask("screen", {"how": "unreadable"})
+    assert token_of(response) == "malformed_response"
+    assert "not a text" in response["message"]
+
+
+def test_an_answer_that_is_too_long_is_a_short_failure(world: World) -> None:
+    # The request to the app fits; its answer has some more characters around the text.
+    response = world.ask("desk", {"how": "a" * (MAX_CARRIED_UNITS - 145)}, request_id="u-2")
+    assert token_of(response) == "malformed_response"
+    assert (response["id"], response["capability"]) == ("u-2", {"id": "desk"})
 
 
 def test_a_tool_in_a_task_of_its_own_is_named(still: World) -> None:

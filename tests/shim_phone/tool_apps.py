@@ -17,7 +17,7 @@ from droidgate_shim.phone.apps.behaviour import (
     Receiver,
     Service,
 )
-from droidgate_shim.phone.intents import Bundle, Intent
+from droidgate_shim.phone.intents import Bundle, Extra, Intent
 from phone_system.phone_system_apps import key, make_apk
 from shim_phone.hand_made_shim import route
 
@@ -115,6 +115,11 @@ class Tool(Activity):
         if how == "cancel":
             self.finish()
             return
+        if how in ("empty", "unreadable"):
+            data = Bundle({"result": Extra("pending-intent", "x")} if how == "unreadable" else {})
+            self.set_result(-1, Intent(extras=data))
+            self.finish()
+            return
         self.set_result(-1, Intent(extras=Bundle.of_strings({"result": f"did {how}"})))
         self.finish()
 
@@ -132,6 +137,8 @@ class Radio(Receiver):
 class Desk(Service):
     """Answers whoever is bound as its parameter `how` says."""
 
+    _kept_id: str | None = None
+
     def on_bind(self, intent: Intent) -> Callable[[Message], None]:
         del intent
         return self._handle
@@ -143,7 +150,14 @@ class Desk(Service):
             raise AppCrashError
         if how == "silent":
             return
-        answer = response_of(request["request"]["id"], {"result": f"did {how}"})
+        request_id = request["request"]["id"]
+        if how == "crossed" and self._kept_id is None:
+            self._kept_id = request_id
+            return
+        if how == "crossed":
+            # The first caller's answer, to whoever calls next.
+            request_id = str(self._kept_id)
+        answer = response_of(request_id, None if how == "empty" else {"result": f"did {how}"})
         reply = message.reply_to or ""
         for _ in range(3 if how == "thrice" else 1):
             if how == "late":
@@ -169,10 +183,14 @@ class Starter(Service):
         self.context.send_pending_intent(str(callback.value), Intent(extras=extras))
 
 
-def response_of(request_id: str, outputs: Mapping[str, Any]) -> str:
-    """Return a response in the specification's first form."""
-    listed = [{"name": name, "type": "string", "value": value} for name, value in outputs.items()]
-    inner = {"id": request_id, "status": "success", "capability": {"id": "act", "output": listed}}
+def response_of(request_id: str, outputs: Mapping[str, Any] | None) -> str:
+    """Return a response in the specification's first form; outputs are optional there."""
+    capability: dict[str, Any] = {"id": "act"}
+    if outputs is not None:
+        capability["output"] = [
+            {"name": name, "type": "string", "value": value} for name, value in outputs.items()
+        ]
+    inner = {"id": request_id, "status": "success", "capability": capability}
     return json.dumps({"mobile-mcp-response": {"version": "1.0", "response": inner}})
 
 

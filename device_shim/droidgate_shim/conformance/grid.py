@@ -215,7 +215,9 @@ def _kinds(route: Mapping[str, Json], asked: _Asked, vector: Vector) -> Iterable
         return
     if outputs["kind"] == "value":
         yield output["kind"]
-    back = _returned(vector.case.get("backend", {}))
+    backend = vector.case.get("backend", {})
+    answers = backend if isinstance(backend, list) else [backend]
+    back = frozenset(name for one in answers for name in _returned(one))
     yield from (one["type"]["kind"] for name, one in output.get("properties", {}).items() if name in back)
 
 

@@ -15,7 +15,8 @@ from droidgate.model.json_values import Json, canonical_json
 OPERATIONS: Final = ("parse", "pattern", "fit", "write-document", "read-document", "call", "preview", "life")
 """What a vector may ask of an engine."""
 
-_TOLD: Final = frozenset({"id", "source", "why", "expect"})
+_REQUIRED: Final = frozenset({"id", "source", "why", "expect"})
+_NOT_ASKED: Final = _REQUIRED | {"says"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Vector:
         why: What it shows, a few words.
         case: What an engine gets: `op` and its input.
         expect: The outcome.
+        says: Texts that the failure's message has to contain, whatever its other words are.
     """
 
     id: str
@@ -35,6 +37,7 @@ class Vector:
     why: str
     case: Mapping[str, Json]
     expect: Json
+    says: tuple[str, ...] = ()
 
     @property
     def operation(self) -> str:
@@ -86,15 +89,16 @@ def _read_file(path: Path) -> Any:
 
 
 def _read_vector(written: dict[str, Json]) -> Vector:
-    missing = (_TOLD | {"op"}) - written.keys()
+    missing = (_REQUIRED | {"op"}) - written.keys()
     if missing:
         raise ValueError(f"the vector {written.get('id')!r} has no {', '.join(sorted(missing))}")
-    case = {key: _expanded(value) for key, value in written.items() if key not in _TOLD}
+    case = {key: _expanded(value) for key, value in written.items() if key not in _NOT_ASKED}
     routes = case.get("routes")
     if isinstance(routes, str):
         case["routes"] = load_route_table(routes)
     expect = _expanded(written["expect"])
-    return Vector(written["id"], written["source"], written["why"], case, expect)
+    says = tuple(written.get("says", ()))
+    return Vector(written["id"], written["source"], written["why"], case, expect, says)
 
 
 def _expanded(value: Json) -> Json:

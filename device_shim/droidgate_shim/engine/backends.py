@@ -9,8 +9,9 @@ from typing import Final
 from droidgate.calls.failures import CallError, Failure, failure_of_code
 from droidgate.leniency import ReadingContext
 from droidgate.model.errors import DroidgateError
-from droidgate.model.json_values import Json
+from droidgate.model.json_values import Json, pointer_token
 from droidgate.model.types import Type
+from droidgate.parsing.manifest_limits import utf16_length
 from droidgate_appfunctions.wire import WireError
 from droidgate_appfunctions.wire_documents import read_document, write_document
 from droidgate_mmcp.wire import (
@@ -21,18 +22,26 @@ from droidgate_mmcp.wire import (
     write_activity_call,
     write_broadcast_call,
 )
-from droidgate_mobile_mcp.wire import WIRE_DIALECTS, read_response, write_request
+from droidgate_mobile_mcp.wire import WIRE_DIALECTS, MalformedResponseError, read_response, write_request
+from droidgate_shim.engine.carried import MAX_CARRIED_UNITS, carried_units
 from droidgate_shim.engine.routes import CapabilityBackend, FunctionBackend, PreparedRoute, ToolBackend
-from droidgate_shim.engine.strict_json import fits_units, parse_strict
+from droidgate_shim.engine.strict_json import parse_strict, write_strict
 
 _FALLBACK: Final = "backend_failure"
+_NO_MESSAGE: Final = "gave no message"
 
 
 @dataclass(frozen=True, slots=True)
 class ExtrasCall:
-    """A call that travels as string extras: an mMCP intent or broadcast, or a Mobile-MCP request."""
+    """A call that travels as string extras: an mMCP intent or broadcast, or a Mobile-MCP request.
+
+    Attributes:
+        extras: The extras.
+        request_id: The id of the Mobile-MCP request, which its response has to repeat; None for mMCP.
+    """
 
     extras: Mapping[str, str]
+    request_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +89,15 @@ class ResponseAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A successful answer's value, before it becomes outputs."""
+    """A successful answer's value, before it becomes outputs.
+
+    Attributes:
+        value: The value.
+        is_missing: The backend succeeded and gave no result at all.
+    """
 
     value: Json
+    is_missing: bool = False
 
 
 BackendAnswer = ActivityAnswer | BroadcastAnswer | FunctionAnswer | ResponseAnswer
@@ -106,6 +121,7 @@ def write_call(
         CallError: with the token `invalid_argument`: the backend's form cannot say it.
     """
     names = prepared.route.names
+    request_id: str | None = None
     match prepared.route.backend:
         case FunctionBackend(function=function):
             return FunctionCall(function, _write_document(prepared, arguments, definitions))
@@ -114,18 +130,35 @@ def write_call(
             extras = write_activity_call(call) if kind == "mmcp-activity" else write_broadcast_call(call)
         case CapabilityBackend(capability=capability, dialect=dialect):
             given = _renamed(arguments, names)
-            extras = write_request(WIRE_DIALECTS[dialect], new_id(), capability, given)
-    if not all(map(fits_units, extras.values())):
-        raise CallError(Failure("invalid_argument", "the arguments are too long to be sent on"))
-    return ExtrasCall(extras)
+            request_id = new_id()
+            extras = write_request(WIRE_DIALECTS[dialect], request_id, capability, given)
+    _check_size(carried_units(extras))
+    return ExtrasCall(extras, request_id)
+
+
+def _check_size(units: int) -> None:
+    if units > MAX_CARRIED_UNITS:
+        message = f"the call has {units} characters; at most {MAX_CARRIED_UNITS} can be sent to an app"
+        raise CallError(Failure("invalid_argument", message))
 
 
 def read_answer(
-    prepared: PreparedRoute, answer: BackendAnswer, definitions: Mapping[str, Type]
+    prepared: PreparedRoute,
+    answer: BackendAnswer,
+    definitions: Mapping[str, Type],
+    *,
+    request_id: str | None = None,
 ) -> Result | Failure | None:
     """Return what the backend answered with, or its failure; whatever it is, this raises nothing.
 
-    None where it is no answer, as a Mobile-MCP callback that only carries timings.
+    None where it does not answer this call: a Mobile-MCP response to another request, or a callback that
+    only carries timings.
+
+    Args:
+        prepared: The call's route.
+        answer: What came.
+        definitions: The route table's.
+        request_id: The id of the Mobile-MCP request that was sent.
     """
     context = ReadingContext(parse=parse_strict)
     try:
@@ -137,7 +170,7 @@ def read_answer(
             case FunctionBackend(), FunctionAnswer():
                 return _of_function(prepared, answer, definitions)
             case CapabilityBackend(), ResponseAnswer(extras=extras):
-                return _of_response(extras, context)
+                return _of_response(extras, context, request_id)
     except DroidgateError as error:
         return Failure("malformed_response", error.message)
     return Failure("malformed_response", "the answer is of another form than the backend's")
@@ -146,7 +179,7 @@ def read_answer(
 def _of_tool(result: ToolResult) -> Result | Failure:
     if result.failure is not None:
         return Failure(result.failure.token, result.failure.message)
-    return Result(result.value)
+    return Result(result.value, is_missing=result.is_missing)
 
 
 def _of_function(
@@ -154,17 +187,30 @@ def _of_function(
 ) -> Result | Failure:
     if answer.code is not None:
         failure = failure_of_code(answer.code)
-        return Failure(failure.token, f"{answer.code} {answer.message}".rstrip(), answer.code)
-    return Result(read_document(answer.document, prepared.route.output, definitions))
+        return Failure(failure.token, f"{answer.code} {answer.message or _NO_MESSAGE}", answer.code)
+    value = read_document(answer.document, prepared.route.output, definitions)
+    return Result(value, is_missing=value is None and prepared.route.output is None)
 
 
-def _of_response(extras: Mapping[str, Json], context: ReadingContext) -> Result | Failure | None:
-    response = read_response(extras, context, carrier="bind")
+def _of_response(
+    extras: Mapping[str, Json], context: ReadingContext, request_id: str | None
+) -> Result | Failure | None:
+    """Return what a response says, None where it answers another request (specification 3.3)."""
+    try:
+        response = read_response(extras, context, carrier="bind")
+    except MalformedResponseError as error:
+        is_other = error.request_id not in {"", request_id}
+        return None if is_other else Failure("malformed_response", error.message)
     if response is None:
         return None
+    if not response.request_id:
+        return Failure("malformed_response", "the app's response has no id, so it may answer another request")
+    if response.request_id != request_id:
+        return None
     if not response.succeeded:
-        return Failure(response.token or _FALLBACK, response.message or "")
-    return Result(None if response.outputs is None else dict(response.outputs))
+        return Failure(response.token or _FALLBACK, response.message or f"the app failed and {_NO_MESSAGE}")
+    outputs = response.outputs
+    return Result(None if outputs is None else dict(outputs), is_missing=outputs is None)
 
 
 def _write_document(
@@ -177,17 +223,22 @@ def _write_document(
         raise CallError(
             Failure("invalid_argument", f"{where}{error.message}"), pointer=error.pointer
         ) from None
-    return {**document, "properties": _renamed(document["properties"], prepared.route.names)}
+    renamed = {**document, "properties": _renamed(document["properties"], prepared.route.names)}
+    _check_size(utf16_length(write_strict(renamed)))
+    return renamed
 
 
 def _renamed(arguments: Mapping[str, Json], names: Mapping[str, str]) -> dict[str, Json]:
     """Return the arguments by their names at the backend.
 
-    One that is not declared and has such a name would pass by its parameter's constraints; it is left out.
+    Raises:
+        CallError: with the token `invalid_argument`: one that is not declared has the name of a parameter at
+            the backend, and would evade that parameter's constraints.
     """
-    taken = frozenset(names.values())
-    return {
-        names.get(name, name): value
-        for name, value in arguments.items()
-        if name in names or name not in taken
-    }
+    parameters = {there: here for here, there in names.items()}
+    for name in arguments:
+        if name not in names and name in parameters:
+            pointer = f"/{pointer_token(name)}"
+            message = f'{pointer}: not a parameter; did you mean "{parameters[name]}"?'
+            raise CallError(Failure("invalid_argument", message), pointer=pointer)
+    return {names.get(name, name): value for name, value in arguments.items()}

@@ -10,7 +10,7 @@ import threading
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from droidgate.calls.arguments import fit_arguments
 from droidgate.calls.failures import CallError, Failure
@@ -18,7 +18,7 @@ from droidgate.calls.requests import RequestKey
 from droidgate.model.json_values import Json
 from droidgate_mobile_mcp.wire import Request
 from droidgate_shim.engine.authority import Carrier, Policy
-from droidgate_shim.engine.backends import BackendAnswer, Outgoing, read_answer, write_call
+from droidgate_shim.engine.backends import BackendAnswer, ExtrasCall, Outgoing, read_answer, write_call
 from droidgate_shim.engine.lifecycle import Ended, Lifecycle
 from droidgate_shim.engine.requests import read_incoming
 from droidgate_shim.engine.responses import convert_outputs, write_failed, write_journal_entry, write_success
@@ -30,7 +30,12 @@ from droidgate_shim.engine.routes import (
     RouteTable,
     Target,
 )
-from droidgate_shim.engine.strict_json import parse_strict
+from droidgate_shim.engine.strict_json import parse_strict, write_strict
+
+_CHANGED: Final = (
+    "the app behind the capability has changed what it declares; the user has to approve it again"
+)
+_NO_GRANT: Final = Failure("denied", "the user has not allowed this app to call this capability")
 
 ReplyTo: TypeAlias = object
 """Where an answer goes, such as a PendingIntent or a Messenger: the engine hands it back and never looks."""
@@ -118,11 +123,14 @@ class Preview:
     arguments: Mapping[str, Json]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Open:
+    """An open call; `sent_id` is the id of the Mobile-MCP request that went out for it."""
+
     request: Request
     reply_to: ReplyTo
     prepared: PreparedRoute | None
+    sent_id: str | None = None
 
 
 def _random_id() -> str:
@@ -179,6 +187,7 @@ class Engine:
         reply_to: ReplyTo,
         *,
         approved: bool = False,
+        refusal: Failure | None = None,
     ) -> list[Effect]:
         """Take a request; whatever it holds, this raises nothing.
 
@@ -189,50 +198,53 @@ class Engine:
             extras: The intent's extras, or the message's Bundle.
             reply_to: Where its answer goes.
             approved: It needs no grant: the user said yes to this one, or the host sent it.
+            refusal: Its failure where it needs a grant and has none, such as the user's no.
         """
         incoming = read_incoming(carrier, extras)
         request = incoming.request
         if request is None or incoming.failure is not None:
             failure = incoming.failure or Failure("invalid_argument")
-            told = Drop(failure) if request is None else _failed(request, reply_to, failure)
-            return [*self.advance(now), told]
+            answer = Drop(failure) if request is None else _failed(request, reply_to, failure)
+            return [*self.advance(now), answer]
         prepared = self._table.routes.get(request.capability_id)
         deadline_ms = DEFAULT_DEADLINE_MS if prepared is None else prepared.route.deadline_ms
         key = RequestKey(caller, request.request_id)
+        opened = _Open(request, reply_to, prepared)
         with self._lock:
             passed = self._lifecycle.advance(now)
             effects = self._timeouts(passed)
             try:
-                number = self._lifecycle.begin(now, key, deadline_ms, _Open(request, reply_to, prepared))
+                number = self._lifecycle.begin(now, key, deadline_ms, opened)
             except CallError as error:
                 return [*effects, _failed(request, reply_to, error.failure)]
         call = CallHandle(key, number)
         try:
             if not approved:
-                self._check_grant(carrier, caller, request.capability_id, known=prepared is not None)
+                self._check_grant(carrier, caller, request.capability_id, prepared, refusal)
             route, outgoing = self._find_call(request, prepared)
         except CallError as error:
             return [*effects, *self._end(now, call, error.failure)]
         with self._lock:
+            opened.sent_id = outgoing.request_id if isinstance(outgoing, ExtrasCall) else None
             is_open = self._lifecycle.find(key, number) is not None
         deadline = now + deadline_ms
         sent = [Send(call, route.backend, route.target, outgoing, deadline)] if is_open else []
         return [*effects, *sent]
 
     def result(self, now: int, call: CallHandle, answer: BackendAnswer) -> list[Effect]:
-        """Take a backend's answer; a late or second one changes nothing."""
+        """Take a backend's answer; a late or second one, or one to another request, changes nothing."""
         effects = self.advance(now)
         with self._lock:
             held = self._lifecycle.find(call.key, call.number)
         if held is None or held.prepared is None:
             return effects
-        result = read_answer(held.prepared, answer, self._table.definitions)
+        result = read_answer(held.prepared, answer, self._table.definitions, request_id=held.sent_id)
         if result is None:
             return effects
         if isinstance(result, Failure):
             return [*effects, *self._end(now, call, result)]
         try:
-            outputs = convert_outputs(held.prepared, result.value, self._table.definitions)
+            outputs = convert_outputs(held.prepared, result, self._table.definitions)
         except CallError as error:
             return [*effects, *self._end(now, call, error.failure)]
         extras, failure = write_success(held.request, outputs, held.prepared.descriptor_output)
@@ -290,9 +302,17 @@ class Engine:
             ended = self._lifecycle.end(now, call.key, failure.token, number=call.number)
         return [] if ended is None else [_failed(ended.held.request, ended.held.reply_to, failure)]
 
-    def _check_grant(self, carrier: Carrier, caller: int, capability: str, *, known: bool) -> None:
-        if self._policy.refusal(carrier, caller, capability, known=known) == "denied":
-            raise CallError(Failure("denied", "this caller has no grant for this capability"))
+    def _check_grant(
+        self,
+        carrier: Carrier,
+        caller: int,
+        capability: str,
+        prepared: PreparedRoute | None,
+        refusal: Failure | None,
+    ) -> None:
+        is_known = prepared is not None
+        if self._policy.refusal(carrier, caller, capability, known=is_known) == "denied":
+            raise CallError((refusal if is_known else None) or _NO_GRANT)
 
     def _find_call(self, request: Request, prepared: PreparedRoute | None) -> tuple[Route, Outgoing]:
         """Return the route that an authorised request takes and what goes out for it.
@@ -301,9 +321,14 @@ class Engine:
             CallError: it goes no further.
         """
         if prepared is None:
-            raise CallError(Failure("unknown_capability", "there is no capability of this id"))
+            raise CallError(
+                Failure(
+                    "unknown_capability",
+                    f"{write_strict(request.capability_id)} is not a capability of this app",
+                )
+            )
         if request.capability_id in self._policy.switched_off:
-            raise CallError(Failure("disabled", "the capability is switched off"))
+            raise CallError(Failure("disabled", "the user has switched the capability off"))
         definitions = self._table.definitions
         fitted = fit_arguments(request.arguments, prepared.capability, definitions, parse=parse_strict)
         self._check_target(prepared.route.target)
@@ -315,10 +340,10 @@ class Engine:
             raise CallError(Failure("unavailable", "the app behind the capability is not installed"))
         if installed.signer != approved.signer:
             raise CallError(
-                Failure("unavailable", "the app behind the capability is signed by somebody else")
+                Failure("unavailable", "the app behind the capability has another signing certificate")
             )
         if installed.digest != approved.digest:
-            raise CallError(Failure("needs_approval", "the app behind the capability has changed"))
+            raise CallError(Failure("needs_approval", _CHANGED))
 
 
 def _package_of(held: _Open) -> str | None:

@@ -17,6 +17,7 @@ from droidgate_shim.engine.authority import Limits
 Held = TypeVar("Held")
 
 _MINUTE_MS: Final = 60_000
+_SECOND_MS: Final = 1_000
 
 
 @dataclass(slots=True)
@@ -36,6 +37,12 @@ class TokenBuckets:
         self._filled.pop(caller, None)
         self._filled[caller] = (amount - _MINUTE_MS, now)
         return True
+
+    def wait(self, caller: int, now: int) -> int | None:
+        """Return in how many ms a caller may send its next request; None for never."""
+        if not self.per_minute or not self.burst:
+            return None
+        return -(-max(0, _MINUTE_MS - self._amount(caller, now)) // self.per_minute)
 
     def _amount(self, caller: int, now: int) -> int:
         full = self.burst * _MINUTE_MS
@@ -83,6 +90,11 @@ class _Call(Generic[Held]):
     held: Held
 
 
+def _busy(text: str, bound: str, wait_ms: int | None) -> CallError:
+    retry = "" if wait_ms is None else f"; retry in {bound}{-(-wait_ms // _SECOND_MS)} s"
+    return CallError(Failure("busy", f"{text}{retry}"))
+
+
 class Lifecycle(Generic[Held]):
     """Which calls are open, and until when. Not safe for several threads at once: the engine locks.
 
@@ -110,12 +122,25 @@ class Lifecycle(Generic[Held]):
         """
         self._numbers += 1
         call = _Call(self._numbers, now + deadline_ms, held)
-        self._open.open(key, call)
+        try:
+            self._open.open(key, call)
+        except CallError as error:
+            raise _busy(error.failure.text, "at most ", self._wait_for_room(key, now)) from None
         if not self._buckets.take(key.caller, now):
             self._open.close(key)
-            raise CallError(Failure("busy", "too many requests were sent in a short time"))
+            raise _busy("this app sent too many requests", "", self._buckets.wait(key.caller, now))
         self._calls[key] = call
         return call.number
+
+    def _wait_for_room(self, key: RequestKey, now: int) -> int | None:
+        """Return in how many ms at the latest a refused request finds room; None where that is not known."""
+        same = self._calls.get(key)
+        if same is not None:
+            return same.deadline - now
+        mine = [call.deadline for other, call in self._calls.items() if other.caller == key.caller]
+        is_mine = len(mine) >= self._open.limit_per_caller
+        ends = mine if is_mine else [call.deadline for call in self._calls.values()]
+        return min(ends) - now if ends else None
 
     def find(self, key: RequestKey, number: int) -> Held | None:
         """Return what is held for a call; None where it has ended."""

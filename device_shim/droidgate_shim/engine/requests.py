@@ -12,11 +12,21 @@ from droidgate.leniency import ReadingContext
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate_mobile_mcp.constants import NAMES
-from droidgate_mobile_mcp.wire import WIRE_DIALECTS, Request, RequestError, read_request
+from droidgate_mobile_mcp.wire import (
+    WIRE_DIALECTS,
+    Request,
+    RequestError,
+    identify_request,
+    is_id,
+    read_request,
+)
 from droidgate_shim.engine.authority import Carrier
+from droidgate_shim.engine.partial_json import read_partial
 from droidgate_shim.engine.strict_json import parse_strict
 
 _FORMS_OF_CARRIER = {"start": WIRE_DIALECTS["MM-5"], "bind": WIRE_DIALECTS["MM-6"]}
+_KEYS_OF_A_FORM = frozenset({NAMES["request_wrapper"], "request", "id", "capability"})
+"""A broken text has a form if one of these could be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,29 +44,65 @@ class Incoming:
 
 def read_incoming(carrier: Carrier, extras: Mapping[str, Json]) -> Incoming:
     """Read a request's extras; whatever they hold, this raises nothing."""
-    context = ReadingContext(parse=parse_strict)
+    context = ReadingContext(parse=_parse_explained)
     try:
         request = read_request(extras, context, carrier=carrier)
     except RequestError as error:
         seen = error.request
+        failure = Failure(error.failure, error.message)
         if seen is None or seen.extra_key is None:
-            return Incoming(None, Failure(error.failure, error.message))
+            return Incoming(None, failure)
         if not seen.dialect.served:
-            return _refuse_old(seen, carrier, extras)
-        return Incoming(seen, Failure(error.failure, error.message))
-    return Incoming(request) if request.dialect.served else _refuse_old(request, carrier, extras)
+            return _refuse_old(seen, failure, carrier, extras)
+        return Incoming(_identify(seen, carrier, extras), failure)
+    if request.dialect.served:
+        return Incoming(request)
+    return _refuse_old(request, None, carrier, extras)
 
 
-def _refuse_old(seen: Request, carrier: Carrier, extras: Mapping[str, Json]) -> Incoming:
+def _parse_explained(text: str, *, path: str = "the request") -> Json:
+    """Parse one document; the error names what is wrong and the key at which it is.
+
+    Raises:
+        InputError: it is malformed, or over a limit.
+    """
+    try:
+        return parse_strict(text, path=path)
+    except InputError as error:
+        mistake = read_partial(text).mistake or error.message
+        raise InputError(f"{path} cannot be read as JSON: {mistake}", place=path) from None
+
+
+def _identify(seen: Request, carrier: Carrier, extras: Mapping[str, Json]) -> Request:
+    """Return the form and ids of a request as far as its text can be read."""
+    document = _readable_members(extras.get(seen.extra_key or ""))
+    if _KEYS_OF_A_FORM.isdisjoint(document):
+        return seen
+    return identify_request(document, seen.extra_key, carrier=carrier)
+
+
+def _readable_members(text: Json) -> Mapping[str, Json]:
+    value = read_partial(text).value if isinstance(text, str) else None
+    return value if isinstance(value, dict) else {}
+
+
+def _refuse_old(
+    seen: Request, failure: Failure | None, carrier: Carrier, extras: Mapping[str, Json]
+) -> Incoming:
     """Refuse a request of before MM-4, as MM-5 or MM-6 under the old extra's counterpart."""
     answerable = replace(seen, dialect=_FORMS_OF_CARRIER[carrier])
     text = extras.get(NAMES["command_extra"])
+    if isinstance(text, str) and _is_object(text):
+        message = f"requests of the form {seen.dialect.id} are not supported; use Mobile-MCP 1.0"
+        return Incoming(answerable, Failure("unsupported_version", message))
+    named = _readable_members(text).get("capability")
+    if isinstance(named, str) and is_id(named):
+        answerable = replace(answerable, capability_id=named)
+    return Incoming(answerable, failure or Failure("invalid_argument", "the command is not a JSON object"))
+
+
+def _is_object(text: str) -> bool:
     try:
-        readable = isinstance(text, str) and isinstance(parse_strict(text), dict)
+        return isinstance(parse_strict(text), dict)
     except InputError:
-        readable = False
-    if not readable:
-        return Incoming(answerable, Failure("invalid_argument", "the command is no JSON object"))
-    return Incoming(
-        answerable, Failure("unsupported_version", f"the form {seen.dialect.id} of requests is not served")
-    )
+        return False

@@ -9,23 +9,27 @@ from droidgate.calls.failures import CallError, Failure
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import ObjectType, Type
+from droidgate_mappings.failure_tokens import load_failure_tokens
 from droidgate_mobile_mcp.wire import WIRE_DIALECTS, Request, Response, write_response
+from droidgate_shim.engine.backends import Result
+from droidgate_shim.engine.carried import MAX_CARRIED_UNITS, carried_units, shortened
 from droidgate_shim.engine.routes import NamedOutput, PreparedRoute
-from droidgate_shim.engine.strict_json import fits_units, parse_strict, write_strict
-
-_TOO_LONG = Failure("malformed_response", "the answer is too long to be sent")
+from droidgate_shim.engine.strict_json import parse_strict, write_strict
 
 
 def convert_outputs(
-    prepared: PreparedRoute, value: Json, definitions: Mapping[str, Type]
+    prepared: PreparedRoute, result: Result, definitions: Mapping[str, Type]
 ) -> dict[str, Json] | None:
-    """Return the outputs that a backend's value becomes, by name; None where the route has none.
+    """Return the outputs that a backend's result becomes, by name.
+
+    None where the route has none, and where the backend succeeded without a result: an agent that was
+    answered with a failure might repeat the effect.
 
     Raises:
         CallError: with the token `malformed_response`: the value does not fit what is declared.
     """
-    outputs = prepared.route.outputs
-    if outputs is None:
+    outputs, value = prepared.route.outputs, result.value
+    if outputs is None or result.is_missing:
         return None
     if isinstance(outputs, NamedOutput) and outputs.kind == "text":
         return {outputs.name: value if isinstance(value, str) else write_strict(value)}
@@ -47,18 +51,22 @@ def write_success(
     extras = write_response(
         Response(request.request_id, succeeded=True, outputs=outputs), request, output=declared
     )
-    if all(map(fits_units, extras.values())):
+    units = carried_units(extras)
+    if units <= MAX_CARRIED_UNITS:
         return extras, None
-    return write_failed(request, _TOO_LONG), _TOO_LONG
+    failure = Failure(
+        "malformed_response",
+        f"the call ran, but its answer has {units} characters; at most {MAX_CARRIED_UNITS} can be sent; "
+        "ask for less",
+    )
+    return write_failed(request, failure), failure
 
 
 def write_failed(request: Request, failure: Failure) -> dict[str, str]:
-    """Return the extras that answer a request with a failure; a text that is too long is left out."""
-    response = Response(request.request_id, succeeded=False, token=failure.token, message=failure.text)
-    extras = write_response(response, request)
-    if all(map(fits_units, extras.values())):
-        return extras
-    return write_response(Response(request.request_id, succeeded=False, token=failure.token), request)
+    """Return the extras that answer a request with a failure: always with a text, and never a long one."""
+    text = shortened(failure.text or load_failure_tokens()[failure.token].meaning)
+    response = Response(request.request_id, succeeded=False, token=failure.token, message=text)
+    return write_response(response, request)
 
 
 def write_journal_entry(request: Request) -> str:

@@ -236,7 +236,7 @@ def _check_dialect(backend: ToolBackend | FunctionBackend | CapabilityBackend, p
 
 
 def _prepare(route: Route, definitions: Mapping[str, Type]) -> PreparedRoute:
-    capability = Capability(id=route.id, input=route.input, output=route.output)
+    capability = Capability(id=route.id, input=route.input, output=_fitted_output(route, definitions))
     match route.outputs:
         case None:
             return PreparedRoute(route, capability, None, ObjectType())
@@ -253,6 +253,17 @@ def _prepare(route: Route, definitions: Mapping[str, Type]) -> PreparedRoute:
             fields = frozenset(declared) if declared else None
     words = {name: Property(type=_word_type(one, definitions)) for name, one in declared.items()}
     return PreparedRoute(route, capability, fields, ObjectType(properties=words))
+
+
+def _fitted_output(route: Route, definitions: Mapping[str, Type]) -> Type | None:
+    """Return what a result is fitted to: the declared output, whose members a Mobile-MCP tool may omit
+    (specification 3.2).
+    """
+    output = None if route.output is None else type_behind(route.output, definitions)
+    if not isinstance(route.backend, CapabilityBackend) or not isinstance(output, ObjectType):
+        return route.output
+    optional = {name: one.changed({"required": False}) for name, one in output.properties.items()}
+    return output.changed({"properties": optional})
 
 
 def _word_type(declared: Type, definitions: Mapping[str, Type]) -> Type:

@@ -24,7 +24,7 @@ MAX_DEPTH: Final = 64
 MAX_KEYS: Final = 1_024
 MAX_NUMBER_CHARACTERS: Final = 32
 MAX_EXPONENT_DIGITS: Final = 3
-_LONG: Final = range(-(1 << 63), 1 << 63)
+LONG: Final = range(-(1 << 63), 1 << 63)
 _ASTRAL: Final = "\uffff"
 
 
@@ -118,7 +118,7 @@ def _read_object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 def _read_integer(digits: str) -> int:
     # 19 digits and a sign are the most that 64 bits need.
     number = int(digits) if len(digits) <= MAX_NUMBER_CHARACTERS else _refuse_number()
-    return number if number in _LONG else _refuse_number()
+    return number if number in LONG else _refuse_number()
 
 
 def _read_decimal(digits: str) -> Decimal:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from droidgate.calls.failures import CallError
+from droidgate.calls.failures import CallError, Failure
 from droidgate.calls.patterns import UnsupportedPatternError, compile_pattern
 from droidgate.calls.requests import RequestKey
 from droidgate.calls.values import UnfitValueError, ValueFitter
@@ -103,16 +103,26 @@ def _types(case: Outcome) -> tuple[Type, dict[str, Type]]:
 
 def _call(case: Outcome) -> Outcome:
     engine = _engine(case)
-    approved = bool(case.get("approved"))
-    effects = engine.request(0, case["carrier"], case["caller"], case["extras"], None, approved=approved)
+    refused = case.get("refused")
+    effects = engine.request(
+        0,
+        case["carrier"],
+        case["caller"],
+        case["extras"],
+        None,
+        approved=bool(case.get("approved")),
+        refusal=None if refused is None else Failure(refused["token"], refused["text"]),
+    )
     sent = next((one for one in effects if isinstance(one, Send)), None)
     if sent is None:
         return {"outgoing": None, **_told(effects)}
-    answer = case.get("backend", {"silent": True})
-    if answer.get("died"):
-        effects = engine.died(1, sent.target.package)
-    elif not answer.get("silent"):
-        effects = engine.result(1, sent.call, _answer(answer))
+    given = case.get("backend", {"silent": True})
+    effects = []
+    for answer in given if isinstance(given, list) else [given]:
+        if answer.get("died"):
+            effects += engine.died(1, sent.target.package)
+        elif not answer.get("silent"):
+            effects += engine.result(1, sent.call, _answer(answer))
     if not any(isinstance(one, Answer) for one in effects):
         effects = engine.advance(sent.deadline)
     return {"outgoing": _outgoing(sent.outgoing), **_told(effects)}
@@ -192,7 +202,8 @@ def _begin(life: Lifecycle[None], now: int, key: RequestKey, deadline_ms: int) -
     try:
         life.begin(now, key, deadline_ms, None)
     except CallError as error:
-        return {**told, "effect": "answer", "token": error.failure.token}
+        token, text = error.failure.token, error.failure.text
+        return {**told, "effect": "answer", "token": token, "message": text}
     return told
 
 

@@ -43,7 +43,7 @@ def call_capability(
     identifier = secrets.token_hex(16)
     (request,) = write_request(WIRE_DIALECTS[_DIALECT], identifier, capability, arguments).values()
     response = _read(client.call(request, deadline_ms=deadline_ms), client)
-    # A request that cannot be read, such as one that is too long, is refused without its id.
+    # A request whose id cannot be read is refused without it.
     is_unread = not response.request_id and response.token is not None
     if response.request_id != identifier and not is_unread:
         raise DeviceOutputError(f"{client.application_id} call", "the answer is to another request")

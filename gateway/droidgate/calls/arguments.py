@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from droidgate.calls.failures import CallError, Failure
+from droidgate.calls.names import nearest_names
 from droidgate.calls.values import Bend, Definitions, UnfitValueError, ValueFitter
 from droidgate.model.capability import Capability
 from droidgate.model.json_values import Json, pointer_token
 from droidgate.model.types import ObjectType, RefType, ScalarType, Type
 from droidgate.parsing.json_text import JsonParser, parse_json
+
+_MAX_LISTED: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +54,8 @@ def fit_arguments(
     """Validate a call's arguments and bring them into the declared types.
 
     A null for a parameter that is neither nullable nor required is the same as no value. A name that is not
-    declared is left out and noted (reference mobile-mcp-and-mmcp 6, row 25), unless the input declares
-    nothing or says what further names may hold.
+    declared is refused (reference mobile-mcp-and-mmcp 6, row 25): a misspelled optional parameter would
+    otherwise be its default. An input that allows further names has `additionalProperties`, or is no object.
 
     Args:
         arguments: Name -> JSON value.
@@ -68,13 +72,13 @@ def fit_arguments(
     given = dict(arguments)
     left_out: list[Bend] = []
     if isinstance(declared, ObjectType):
+        is_closed = declared.keywords.get("additionalProperties", False) is False
         for name in list(given):
             pointer = f"/{pointer_token(name)}"
             known = declared.properties.get(name)
-            if known is None and declared.properties and "additionalProperties" not in declared.keywords:
-                left_out.append(Bend(pointer, "nothing of this name is declared; it is left out"))
-                del given[name]
-            elif known is not None and given[name] is None and not known.required and not known.type.nullable:
+            if known is None and is_closed:
+                raise _invalid(pointer, _unknown_name(name, tuple(declared.properties)))
+            if known is not None and given[name] is None and not known.required and not known.type.nullable:
                 left_out.append(Bend(pointer, "null stands for no value"))
                 del given[name]
     if exact and left_out:
@@ -130,6 +134,21 @@ def type_behind(declared: Type, definitions: Definitions) -> Type:
         seen.add(declared.name)
         declared = definitions[declared.name]
     return declared
+
+
+def _unknown_name(name: str, declared: tuple[str, ...]) -> str:
+    """Return why a name is refused: with the nearest parameters, or all of them where none is near."""
+    if not declared:
+        return "not a parameter; the capability has no parameters"
+    near = nearest_names(name, declared)
+    if near:
+        return f"not a parameter; did you mean {' or '.join(map(_quoted, near))}?"
+    more = f" and {len(declared) - _MAX_LISTED} more" if len(declared) > _MAX_LISTED else ""
+    return f"not a parameter; the parameters are {', '.join(map(_quoted, declared[:_MAX_LISTED]))}{more}"
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"'
 
 
 def _invalid(pointer: str, reason: str) -> CallError:

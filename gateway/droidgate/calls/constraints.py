@@ -6,7 +6,7 @@ exactly, lengths count code points, and a pattern outside the subset of `pattern
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
@@ -15,6 +15,7 @@ from droidgate.model.json_values import Json, canonical_json, json_equal
 from droidgate.model.types import TypeFacts
 
 _MAX_SHOWN: Final = 80
+_MAX_LISTED: Final = 20
 
 
 def find_violation(value: Json, declared: TypeFacts) -> str | None:
@@ -38,7 +39,7 @@ def _find_violation_of_null(declared: TypeFacts) -> str | None:
 
 def _violations(value: Json, declared: TypeFacts) -> Iterator[str]:
     if declared.enum is not None and not any(json_equal(value, one) for one in declared.enum):
-        yield f"{_shown(value)} is none of the allowed values"
+        yield f"{_shown(value)} is not allowed; the allowed values are {_listed(declared.enum)}"
     if declared.pattern is not None and isinstance(value, str):
         try:
             if not compile_pattern(declared.pattern).matches(value):
@@ -50,6 +51,12 @@ def _violations(value: Json, declared: TypeFacts) -> Iterator[str]:
         violation = None if check is None else check(value, limit)
         if violation is not None:
             yield violation
+
+
+def _listed(values: Sequence[Json]) -> str:
+    """Return the values for a message, the first of them where there are many."""
+    more = f" and {len(values) - _MAX_LISTED} more" if len(values) > _MAX_LISTED else ""
+    return ", ".join(map(_shown, values[:_MAX_LISTED])) + more
 
 
 def _shown(value: Json) -> str:

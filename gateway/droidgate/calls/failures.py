@@ -23,8 +23,8 @@ class Failure:
     code: int | None = None
 
     def message(self) -> str:
-        """Return the message that carries the token at its head."""
-        return write_failure(self.token, self.text)
+        """Return the message that has the token at its head, and the token's meaning where it has no text."""
+        return write_failure(self.token, self.text or load_failure_tokens()[self.token].meaning)
 
     def app_functions_code(self) -> int:
         """Return the code that an AppFunctions caller gets: the source's own, else the token's."""

@@ -46,10 +46,14 @@ class OpenRequests(Generic[Held]):
         """
         with self._lock:
             if key in self._held:
-                raise CallError(Failure("busy", "a request with this id is open already"))
+                raise CallError(
+                    Failure("busy", "a request with this id is open; use another id, or wait for its answer")
+                )
             mine = sum(1 for one in self._held if one.caller == key.caller)
-            if mine >= self.limit_per_caller or len(self._held) >= self.limit:
-                raise CallError(Failure("busy", "too many requests are open"))
+            if mine >= self.limit_per_caller:
+                raise CallError(Failure("busy", f"this app has {mine} requests open"))
+            if len(self._held) >= self.limit:
+                raise CallError(Failure("busy", f"{len(self._held)} requests of all apps are open"))
             self._held[key] = held
 
     def close(self, key: RequestKey) -> Held | None:

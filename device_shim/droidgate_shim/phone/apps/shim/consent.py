@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from droidgate.calls.failures import Failure
+from droidgate.parsing.manifest_limits import utf16_length
 from droidgate_shim.engine.authority import Carrier
 from droidgate_shim.engine.engine import Preview
 from droidgate_shim.engine.strict_json import write_strict
@@ -23,6 +25,18 @@ CONSENT: Final = "dev.droidgate.shim.ConsentActivity"
 MOST_QUESTIONS: Final = 4
 QUESTION_SECONDS: Final = 60.0
 ARMED_SECONDS: Final = 0.5
+LONGEST_ARGUMENTS: Final = 4_000
+"""UTF-16 units of arguments that somebody reads before they decide."""
+
+REFUSED: Final = Failure("denied", "the user refused this call")
+CLOSED: Final = Failure("denied", "the user closed the question about this call without an answer")
+UNANSWERED: Final = Failure(
+    "needs_user",
+    "nobody answered the question about this call on the phone; retry when somebody is there",
+)
+LOCKED: Final = Failure(
+    "needs_user", "the phone is locked, so nobody could be asked about this call; unlock it and retry"
+)
 _CERTIFICATE_DIGITS: Final = 8
 
 
@@ -34,7 +48,7 @@ class Question:
         asked: What is asked for.
         origin: By whom.
         is_named: Android names the caller.
-        then: Goes on with the request, approved or not.
+        then: Goes on with the request: with the failure of one that is not allowed, with None for a yes.
         opener: Opens its screen.
         screen: The screen that shows it.
         stop: Cancels its end.
@@ -43,7 +57,7 @@ class Question:
     asked: Preview
     origin: Origin
     is_named: bool
-    then: Callable[[bool], None]
+    then: Callable[[Failure | None], None]
     opener: Opener | None = None
     screen: ConsentActivity | None = None
     stop: Callable[[], None] | None = None
@@ -57,28 +71,39 @@ class ConsentDesk:
         self._questions: list[Question] = []
         self._refused: dict[int, int] = {}
 
-    def ask(self, asked: Preview, origin: Origin, carrier: Carrier, then: Callable[[bool], None]) -> bool:
-        """Put a question; false where there is no room for it, and nobody will be asked."""
-        if len(self._questions) >= MOST_QUESTIONS or self._is_heard(origin.uid):
-            return False
+    def ask(
+        self, asked: Preview, origin: Origin, carrier: Carrier, then: Callable[[Failure | None], None]
+    ) -> Failure | None:
+        """Ask a question; return why nobody is asked, None where the user is."""
+        obstacle = self._obstacle(origin.uid, asked)
+        if obstacle is not None:
+            return Failure("denied", obstacle)
         question = Question(asked, origin, carrier == "bind" and bool(origin.packages), then)
         self._questions.append(question)
-        question.stop = self._core.platform.after(QUESTION_SECONDS, lambda: self.answer(question, "deny"))
+        question.stop = self._core.platform.after(QUESTION_SECONDS, lambda: self.end(question, UNANSWERED))
         if self._questions[0] is question:
             self._show(question)
-        return True
+        return None
 
-    def _is_heard(self, uid: int) -> bool:
-        """Tell whether a caller's question waits, or was refused so lately that another is a nuisance."""
+    def _obstacle(self, uid: int, asked: Preview) -> str | None:
+        """Return why the user is not asked, None where nothing is in the way."""
+        if utf16_length(write_strict(dict(asked.arguments))) > LONGEST_ARGUMENTS:
+            return "the arguments are too long to be shown to the user for approval"
         refused = self._refused.get(uid)
-        is_too_soon = refused is not None and self._core.now() - refused < QUESTION_SECONDS * 1000
-        return is_too_soon or any(one.origin.uid == uid for one in self._questions)
+        left = 0 if refused is None else round(QUESTION_SECONDS * 1000) - (self._core.now() - refused)
+        if left > 0:
+            return f"the user refused a call of this app a moment ago; retry in {-(-left // 1000)} s"
+        if any(one.origin.uid == uid for one in self._questions):
+            return "the user is being asked about another call of this app; retry after its answer"
+        if len(self._questions) >= MOST_QUESTIONS:
+            return "the user is being asked about too many calls; retry in 60 s"
+        return None
 
-    def refuse(self, question: Question) -> None:
+    def refuse(self, question: Question, how: Failure) -> None:
         """End a question with the user's no."""
         if question in self._questions:
             self._refused[question.origin.uid] = self._core.now()
-        self.answer(question, "deny")
+        self.end(question, how)
 
     def _show(self, question: Question) -> None:
         wanted = Wanted(
@@ -86,8 +111,11 @@ class ConsentDesk:
             "An app asks for a tool",
             f"Tap to decide about {question.asked.capability}",
             QUESTION_SECONDS,
-            lambda _: self.answer(question, "deny"),
+            lambda _: self.end(question, UNANSWERED),
         )
+        if self._core.platform.is_locked():
+            self.end(question, LOCKED)
+            return
         question.opener = Opener(self._core, wanted)
         question.opener.start()
 
@@ -100,8 +128,16 @@ class ConsentDesk:
         question.screen = screen
         return question
 
-    def answer(self, question: Question, answer: str) -> None:
-        """End a question with `deny`, `once` or `always`; a second answer changes nothing."""
+    def allow(self, question: Question, *, always: bool) -> None:
+        """End a question with the user's yes, for this call or for all."""
+        if question in self._questions and always and question.is_named:
+            for one in question.origin.packages:
+                grant = Grant(one.name, one.signers[0], question.asked.capability, self._core.now())
+                self._core.grants.add(grant)
+        self.end(question, None)
+
+    def end(self, question: Question, refusal: Failure | None) -> None:
+        """End a question, with None for a yes; a second end changes nothing."""
         if question not in self._questions:
             return
         was_first = self._questions[0] is question
@@ -112,11 +148,7 @@ class ConsentDesk:
             question.opener.give_up()
         if question.screen is not None:
             question.screen.context.platform.finish_activity()
-        if answer == "always" and question.is_named:
-            for one in question.origin.packages:
-                grant = Grant(one.name, one.signers[0], question.asked.capability, self._core.now())
-                self._core.grants.add(grant)
-        question.then(answer in ("once", "always"))
+        question.then(refusal)
         if was_first and self._questions:
             self._show(self._questions[0])
 
@@ -163,14 +195,14 @@ class ConsentActivity(Activity):
             return
         desk = core_of(self.context).desk
         if view_id == "deny":
-            desk.refuse(question)
+            desk.refuse(question, REFUSED)
         else:
-            desk.answer(question, view_id)
+            desk.allow(question, always=view_id == "always")
 
     def on_destroy(self) -> None:
         """Take leaving the screen as a no."""
         if self.question is not None:
-            core_of(self.context).desk.refuse(self.question)
+            core_of(self.context).desk.refuse(self.question, CLOSED)
 
 
 def _caller_views(question: Question) -> list[View]:

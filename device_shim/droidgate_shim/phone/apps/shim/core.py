@@ -108,11 +108,16 @@ class Core:
         receipt = Receipt(origin, capability, self.context.now(), deliver)
         self._use_policy(origin)
         asked = None if approved or not self.settings.asking else self._preview(carrier, origin, extras)
-        if asked is not None and self.desk.ask(
-            asked, origin, carrier, lambda yes: self._enter(carrier, extras, receipt, approved=yes)
-        ):
+        if asked is None:
+            self._enter(carrier, extras, receipt, approved=approved)
             return receipt
-        self._enter(carrier, extras, receipt, approved=approved)
+
+        def go_on(refusal: Failure | None) -> None:
+            self._enter(carrier, extras, receipt, approved=refusal is None, refusal=refusal)
+
+        not_asked = self.desk.ask(asked, origin, carrier, go_on)
+        if not_asked is not None:
+            go_on(not_asked)
         return receipt
 
     def _preview(self, carrier: Carrier, origin: Origin, extras: Mapping[str, Json]) -> Preview | None:
@@ -122,7 +127,13 @@ class Core:
         self.engine.use_policy(self.grants.policy_for(origin, self.settings.switched_off))
 
     def _enter(
-        self, carrier: Carrier, extras: Mapping[str, Json], receipt: Receipt, *, approved: bool
+        self,
+        carrier: Carrier,
+        extras: Mapping[str, Json],
+        receipt: Receipt,
+        *,
+        approved: bool,
+        refusal: Failure | None = None,
     ) -> None:
         """Hand a request to the engine, after its target was asked where only that tells its descriptor."""
         self._use_policy(receipt.origin)
@@ -137,14 +148,22 @@ class Core:
                 component, lambda _: self._request(carrier, extras, receipt, approved=approved)
             )
         else:
-            self._request(carrier, extras, receipt, approved=approved)
+            self._request(carrier, extras, receipt, approved=approved, refusal=refusal)
 
     def _request(
-        self, carrier: Carrier, extras: Mapping[str, Json], receipt: Receipt, *, approved: bool
+        self,
+        carrier: Carrier,
+        extras: Mapping[str, Json],
+        receipt: Receipt,
+        *,
+        approved: bool,
+        refusal: Failure | None = None,
     ) -> None:
         self._use_policy(receipt.origin)
         uid = receipt.origin.uid
-        effects = self.engine.request(self.now(), carrier, uid, extras, receipt, approved=approved)
+        effects = self.engine.request(
+            self.now(), carrier, uid, extras, receipt, approved=approved, refusal=refusal
+        )
         for one in effects:
             if isinstance(one, Send):
                 receipt.handle = one.call

@@ -100,7 +100,13 @@ def _ask_tool(core: Core, tool: str, parameters: str | None, on_text: Callable[[
     def receive(outputs: Mapping[str, Json] | None, failure: Failure | None) -> None:
         prepared = core.table.routes.get(tool)
         if failure is not None or prepared is None:
-            on_text(_error_text(failure or Failure("unknown_capability")), False)
+            on_text(
+                _error_text(
+                    failure
+                    or Failure("unknown_capability", f"{write_strict(tool)} is not a capability of this app")
+                ),
+                False,
+            )
         else:
             on_text(text_of(prepared, outputs), True)
 

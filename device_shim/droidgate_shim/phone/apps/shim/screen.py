@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from droidgate.model.json_values import Json
 from droidgate_shim.engine.backends import ActivityAnswer
 from droidgate_shim.engine.engine import Send
 from droidgate_shim.phone.apps.behaviour import Activity, ActivityResult, AndroidError
@@ -21,7 +22,11 @@ ACTION_CALL: Final = "com.example.mMCP.ACTION_TOOL_CALL"
 TRAMPOLINE: Final = "dev.droidgate.shim.TrampolineActivity"
 MOST_WAITING: Final = 8
 _NEW_TASK_SECONDS: Final = 0.3
+_NEW_TASK: Final = (
+    "callee_in_new_task: the app opened in a task of its own, which returns no result; the call may run"
+)
 _CANCELED: Final = 0
+_ANSWERS: Final = ("result", "error")
 
 
 @dataclass(slots=True, eq=False)
@@ -53,10 +58,14 @@ class ScreenCalls:
         """Take a call: it is made when those before it have ended."""
         core = self._core
         if core.platform.is_locked():
-            core.fail(send.call, "needs_user", "the screen is locked")
+            core.fail(
+                send.call,
+                "needs_user",
+                "the phone is locked, and this app needs its screen; unlock it and retry",
+            )
             return
         if len(self._waiting) >= MOST_WAITING:
-            core.fail(send.call, "busy", "too many calls wait for the screen")
+            core.fail(send.call, "busy", "too many calls wait for the screen; retry when one has ended")
             return
         call = ScreenCall(send, Intent(ACTION_CALL, component, extras=extras))
         self._waiting.append(call)
@@ -88,11 +97,11 @@ class ScreenCalls:
 
     def finish(self, call: ScreenCall, result: ActivityResult, seconds: float) -> None:
         """Take the tool's result."""
-        is_empty = result.data is None or not result.data.extras.values
+        extras = {} if result.data is None else _answer_of(result.data.extras)
+        is_empty = not any(extras.values())
         if result.code == _CANCELED and is_empty and seconds < _NEW_TASK_SECONDS:
-            self._fail(call, "canceled", "callee_in_new_task: the tool may run in a task of its own")
+            self._fail(call, "canceled", _NEW_TASK)
             return
-        extras = None if result.data is None else texts_of(result.data.extras)
         self._core.result(call.send.call, ActivityAnswer(result.code, extras))
         self._end(call)
 
@@ -116,6 +125,13 @@ class ScreenCalls:
         if call.trampoline is not None:
             call.trampoline.end()
         self._next()
+
+
+def _answer_of(bundle: Bundle) -> dict[str, Json]:
+    """Return the result and the error of an answer; None for one that is neither a text nor a boolean."""
+    texts = texts_of(bundle)
+    held = {name: texts.get(name) for name in _ANSWERS if name in bundle.values}
+    return {name: value if isinstance(value, str | bool) else None for name, value in held.items()}
 
 
 class TrampolineActivity(Activity):

@@ -15,6 +15,8 @@ import dev.droidgate.shim.core.Route;
 /** Calls of app functions. From Android 16 on (API 36): loaded only there. */
 final class AppFunctionCaller
         implements OutcomeReceiver<ExecuteAppFunctionResponse, AppFunctionException> {
+    private static final String NOT_ALLOWED = "Android does not let this app call app functions";
+
     private final Shim shim;
     private final long call;
     private final CancellationSignal signal = new CancellationSignal();
@@ -49,7 +51,7 @@ final class AppFunctionCaller
                     shim.answering,
                     new Enabled(caller, manager, request));
         } catch (SecurityException refused) {
-            throw new CallFailure(FailureTokens.DENIED, "Android does not let this app call functions");
+            throw new CallFailure(FailureTokens.DENIED, NOT_ALLOWED);
         }
     }
 
@@ -80,17 +82,22 @@ final class AppFunctionCaller
             try {
                 manager.executeAppFunction(
                         request, caller.shim.answering, caller.signal, caller);
-            } catch (RuntimeException refused) {
-                caller.fail(FailureTokens.DENIED, String.valueOf(refused.getMessage()));
+            } catch (SecurityException refused) {
+                caller.fail(FailureTokens.DENIED, NOT_ALLOWED);
+            } catch (RuntimeException failed) {
+                caller.fail(FailureTokens.BACKEND_FAILURE, Failures.textOf(failed));
             }
         }
 
         @Override
         public void onError(Exception error) {
             boolean unknown = error instanceof IllegalArgumentException;
+            boolean refused = error instanceof SecurityException;
             caller.fail(
-                    unknown ? FailureTokens.UNKNOWN_CAPABILITY : FailureTokens.BACKEND_FAILURE,
-                    String.valueOf(error.getMessage()));
+                    unknown
+                            ? FailureTokens.UNKNOWN_CAPABILITY
+                            : refused ? FailureTokens.DENIED : FailureTokens.BACKEND_FAILURE,
+                    refused ? NOT_ALLOWED : Failures.textOf(error));
         }
     }
 
@@ -106,7 +113,7 @@ final class AppFunctionCaller
         } catch (CallFailure malformed) {
             shim.answered(call, BackendAnswer.ofFailure(malformed));
         } catch (RuntimeException unreadable) {
-            fail(FailureTokens.MALFORMED_RESPONSE, String.valueOf(unreadable.getMessage()));
+            fail(FailureTokens.MALFORMED_RESPONSE, Failures.textOf(unreadable));
         }
     }
 

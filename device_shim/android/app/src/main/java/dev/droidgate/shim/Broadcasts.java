@@ -70,7 +70,7 @@ final class Broadcasts {
                                     BackendAnswer.ofBroadcast(
                                             result.getResultCode(), result.getResultData())));
         } catch (RuntimeException refused) {
-            fail(call, FailureTokens.UNAVAILABLE, String.valueOf(refused.getMessage()));
+            fail(call, FailureTokens.UNAVAILABLE, Failures.textOf(refused));
         }
     }
 

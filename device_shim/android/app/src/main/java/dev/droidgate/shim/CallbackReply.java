@@ -27,19 +27,29 @@ final class CallbackReply extends Reply {
 
     @Override
     void send(Map<String, String> extras, String token) {
-        send(shim, callback, extras);
+        send(shim, callback, entry, extras);
         acknowledge.run();
     }
 
-    /** Without options: what Android would let this app start is not lent to the callback. */
-    private static void send(Shim shim, PendingIntent callback, Map<String, String> extras) {
-        if (extras == null) {
+    private static void send(
+            Shim shim, PendingIntent callback, String entry, Map<String, String> extras) {
+        if (extras == null || deliver(shim, callback, extras)) {
             return;
         }
+        Map<String, String> shorter = undelivered(entry, extras);
+        if (shorter != null) {
+            deliver(shim, callback, shorter);
+        }
+    }
+
+    /** Without options: what Android would let this app start is not lent to the callback. */
+    private static boolean deliver(Shim shim, PendingIntent callback, Map<String, String> extras) {
         try {
             callback.send(shim.context, 0, new Intent().putExtras(Extras.bundle(extras)));
-        } catch (PendingIntent.CanceledException | RuntimeException gone) {
-            Log.w("droidgate", "an answer finds nobody", gone);
+            return true;
+        } catch (PendingIntent.CanceledException | RuntimeException undelivered) {
+            Log.w("droidgate", "an answer was not delivered", undelivered);
+            return false;
         }
     }
 
@@ -52,7 +62,7 @@ final class CallbackReply extends Reply {
     static void interrupt(Shim shim, Bundle saved, String entry) {
         PendingIntent callback = in(saved);
         if (callback != null && entry != null && shim.journal.claim(entry)) {
-            send(shim, callback, Reply.interrupted(entry));
+            send(shim, callback, entry, Reply.interrupted(entry));
             shim.writeJournal();
         }
     }

@@ -1,5 +1,7 @@
 package dev.droidgate.shim;
 
+import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Preview;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -12,6 +14,15 @@ final class Consent {
     private static final int MOST_WAITING = 4;
     private static final long TIME = 60_000;
     private static final int MOST_REFUSED = 64;
+    private static final long SECOND = 1_000;
+
+    private static final CallFailure REFUSED = denied("the user refused this call");
+    private static final CallFailure CLOSED =
+            denied("the user closed the question about this call without an answer");
+    private static final CallFailure UNANSWERED =
+            needsUser("nobody answered the question about this call on the phone; retry when somebody is there");
+    private static final CallFailure LOCKED =
+            needsUser("the phone is locked, so nobody could be asked about this call; unlock it and retry");
 
     /** What is longer nobody reads, and so nobody can say yes to. */
     private static final int LONGEST_ARGUMENTS = 4_000;
@@ -33,47 +44,72 @@ final class Consent {
         final boolean bound;
         final Preview preview;
         final long until;
-        private final Consumer<Boolean> answer;
+        private final Consumer<CallFailure> answer;
         private final Runnable late;
         private ConsentActivity window;
 
-        Question(Consent consent, Reply reply, Preview preview, Consumer<Boolean> answer) {
+        Question(Consent consent, Reply reply, Preview preview, Consumer<CallFailure> answer) {
             caller = reply.caller;
             bound = reply.bound;
             this.preview = preview;
             this.answer = answer;
             until = consent.shim.now() + TIME;
-            late = () -> consent.end(this, false);
+            late = () -> consent.end(this, UNANSWERED);
         }
     }
 
     /**
      * Asks the user, who is given a minute.
      *
-     * @param answer takes yes or no, once
-     * @return whether the user is asked
+     * @param answer takes the failure of a call that is not allowed, or null for a yes; once
+     * @return why the user is not asked, null where the user is
      */
-    boolean ask(Reply reply, Preview preview, Consumer<Boolean> answer) {
-        if (preview.arguments.length() > LONGEST_ARGUMENTS) {
-            return false;
-        }
+    CallFailure ask(Reply reply, Preview preview, Consumer<CallFailure> answer) {
         Question question = new Question(this, reply, preview, answer);
+        CallFailure notAsked;
         boolean first;
         synchronized (this) {
-            Long no = refused.get(reply.caller.uid);
-            boolean tooSoon = no != null && shim.now() - no < TIME;
-            if (tooSoon || waiting.size() >= MOST_WAITING || isAsking(reply.caller)) {
-                return false;
-            }
+            notAsked = obstacle(reply.caller, preview);
             first = waiting.isEmpty();
-            waiting.add(question);
+            if (notAsked == null) {
+                waiting.add(question);
+            }
+        }
+        if (notAsked != null) {
+            return notAsked;
         }
         shim.main.postDelayed(question.late, TIME);
-        reply.whenAnswered(() -> end(question, false));
+        reply.whenAnswered(() -> end(question, UNANSWERED));
         if (first) {
             open(question);
         }
-        return true;
+        return null;
+    }
+
+    /** Returns why the user is not asked, null where nothing is in the way. */
+    private CallFailure obstacle(Caller caller, Preview preview) {
+        if (preview.arguments.length() > LONGEST_ARGUMENTS) {
+            return denied("the arguments are too long to be shown to the user for approval");
+        }
+        Long no = refused.get(caller.uid);
+        long left = no == null ? 0 : TIME - (shim.now() - no);
+        if (left > 0) {
+            long seconds = (left + SECOND - 1) / SECOND;
+            return denied("the user refused a call of this app a moment ago; retry in " + seconds + " s");
+        }
+        if (isAsking(caller)) {
+            return denied("the user is being asked about another call of this app; retry after its answer");
+        }
+        boolean isFull = waiting.size() >= MOST_WAITING;
+        return isFull ? denied("the user is being asked about too many calls; retry in 60 s") : null;
+    }
+
+    private static CallFailure denied(String text) {
+        return new CallFailure(FailureTokens.DENIED, text);
+    }
+
+    private static CallFailure needsUser(String text) {
+        return new CallFailure(FailureTokens.NEEDS_USER, text);
     }
 
     private boolean isAsking(Caller caller) {
@@ -87,7 +123,7 @@ final class Consent {
 
     private void open(Question question) {
         if (shim.isLocked()) {
-            end(question, false);
+            end(question, LOCKED);
             return;
         }
         shim.windows.open(
@@ -95,7 +131,7 @@ final class Consent {
                 question.key,
                 Texts.TAP_TO_DECIDE,
                 question.until,
-                () -> end(question, false));
+                () -> end(question, UNANSWERED));
     }
 
     /** Returns the question that a new window is for, null where it is answered already. */
@@ -120,11 +156,20 @@ final class Consent {
                         caller.packages.get(index), question.preview.capability, caller.signers.get(index));
             }
         }
-        end(question, inTime);
+        end(question, inTime ? null : UNANSWERED);
     }
 
-    /** Takes the user's no; a window that is closed is one, too. */
+    /** Takes the user's no. */
     void deny(Question question) {
+        refuse(question, REFUSED);
+    }
+
+    /** Takes the closing of the window, which is a no. */
+    void close(Question question) {
+        refuse(question, CLOSED);
+    }
+
+    private void refuse(Question question, CallFailure how) {
         synchronized (this) {
             if (waiting.contains(question)) {
                 if (refused.size() >= MOST_REFUSED) {
@@ -133,10 +178,11 @@ final class Consent {
                 refused.put(question.caller.uid, shim.now());
             }
         }
-        end(question, false);
+        end(question, how);
     }
 
-    private void end(Question question, boolean yes) {
+    /** Ends a question, with null for a yes. */
+    private void end(Question question, CallFailure refusal) {
         Question next = null;
         synchronized (this) {
             boolean first = waiting.peek() == question;
@@ -153,7 +199,7 @@ final class Consent {
         if (window != null) {
             shim.main.post(window::finish);
         }
-        question.answer.accept(yes);
+        question.answer.accept(refusal);
         if (next != null) {
             open(next);
         }

@@ -144,7 +144,7 @@ public final class ConsentActivity extends Activity {
     protected void onDestroy() {
         super.onDestroy();
         if (question != null && isFinishing()) {
-            shim.consent.deny(question);
+            shim.consent.close(question);
         }
     }
 }

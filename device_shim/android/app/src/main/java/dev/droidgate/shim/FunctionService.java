@@ -39,7 +39,7 @@ public final class FunctionService extends AppFunctionService {
         @Override
         void send(Map<String, String> extras, String token) {
             if (extras == null) {
-                fail(callback, token, "");
+                fail(callback, token, null);
                 return;
             }
             try {
@@ -49,7 +49,7 @@ public final class FunctionService extends AppFunctionService {
             } catch (CallFailure failure) {
                 fail(callback, failure.token, failure.getMessage());
             } catch (RuntimeException tooMuch) {
-                fail(callback, FailureTokens.MALFORMED_RESPONSE, String.valueOf(tooMuch.getMessage()));
+                fail(callback, FailureTokens.MALFORMED_RESPONSE, Failures.textOf(tooMuch));
             }
         }
     }
@@ -58,7 +58,7 @@ public final class FunctionService extends AppFunctionService {
             OutcomeReceiver<ExecuteAppFunctionResponse, AppFunctionException> callback,
             String token,
             String text) {
-        String message = text.isEmpty() ? token : token + ": " + text;
+        String message = FailureTokens.message(token, text);
         callback.onError(new AppFunctionException(FailureTokens.codeOf(token), message));
     }
 
@@ -72,7 +72,7 @@ public final class FunctionService extends AppFunctionService {
         Shim shim = Shim.of(this);
         Route route = routeOf(shim, request.getFunctionIdentifier());
         if (route == null) {
-            fail(callback, FailureTokens.UNKNOWN_CAPABILITY, "");
+            fail(callback, FailureTokens.UNKNOWN_CAPABILITY, null);
             return;
         }
         try {
@@ -82,8 +82,10 @@ public final class FunctionService extends AppFunctionService {
             Outcome outcome = new Outcome(shim, caller, route, callback);
             signal.setOnCancelListener(() -> shim.cancel(outcome));
             shim.receive(outcome, Frontend.request(route.id, Hex.randomId(), arguments), false);
-        } catch (CallFailure | RuntimeException unreadable) {
-            fail(callback, FailureTokens.INVALID_ARGUMENT, String.valueOf(unreadable.getMessage()));
+        } catch (CallFailure unreadable) {
+            fail(callback, FailureTokens.INVALID_ARGUMENT, unreadable.getMessage());
+        } catch (RuntimeException unreadable) {
+            fail(callback, FailureTokens.INVALID_ARGUMENT, Failures.textOf(unreadable));
         }
     }
 

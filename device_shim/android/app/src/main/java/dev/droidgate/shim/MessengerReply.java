@@ -17,15 +17,25 @@ final class MessengerReply extends Reply {
 
     @Override
     void send(Map<String, String> extras, String token) {
-        if (extras == null) {
+        if (extras == null || deliver(extras)) {
             return;
         }
+        Map<String, String> shorter = undelivered(entry, extras);
+        if (shorter != null) {
+            deliver(shorter);
+        }
+    }
+
+    /** Returns whether an answer was delivered: its agent lives, and there was room for it. */
+    private boolean deliver(Map<String, String> extras) {
         Message message = Message.obtain(null, Names.MESSAGE_RESULT);
         message.setData(Extras.bundle(extras));
         try {
             replyTo.send(message);
-        } catch (RemoteException | RuntimeException gone) {
-            Log.w("droidgate", "an answer finds nobody", gone);
+            return true;
+        } catch (RemoteException | RuntimeException undelivered) {
+            Log.w("droidgate", "an answer was not delivered", undelivered);
+            return false;
         }
     }
 }

@@ -2,6 +2,8 @@ package dev.droidgate.shim;
 
 import android.os.Bundle;
 import android.os.SystemClock;
+import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Journal;
 import dev.droidgate.shim.core.MalformedJsonException;
 import java.util.ArrayList;
@@ -10,6 +12,9 @@ import java.util.Map;
 
 /** Where the one answer of a request goes, and who asked. */
 abstract class Reply {
+    /** UTF-16 units of an answer that a shorter one would not help. */
+    private static final int SHORT = 8_192;
+
     final Caller caller;
 
     /** Whether the platform vouches for the caller. */
@@ -72,6 +77,31 @@ abstract class Reply {
             }
         }
         done.run();
+    }
+
+    /**
+     * Returns the extras of the short failure that an agent gets where its answer could not be delivered; null
+     * where the answer was short already.
+     */
+    static Map<String, String> undelivered(String entry, Map<String, String> extras) {
+        int units = 0;
+        for (String extra : extras.values()) {
+            units += extra.length();
+        }
+        if (entry == null || units <= SHORT) {
+            return null;
+        }
+        CallFailure failure =
+                new CallFailure(
+                        FailureTokens.MALFORMED_RESPONSE,
+                        "the call ran, but Android could not deliver its answer of "
+                                + units
+                                + " characters; ask for less, or for one answer at a time");
+        try {
+            return Journal.failure(entry, failure);
+        } catch (MalformedJsonException unreadable) {
+            return null;
+        }
     }
 
     /** Returns the extras that answer what an earlier process left; null where nobody can be answered. */

@@ -8,13 +8,16 @@ import dev.droidgate.shim.core.Route;
 import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.Deque;
-import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** Calls of mMCP activities, one after the other: two on one screen would answer in any order. */
 final class ScreenCalls {
     private static final int MOST_WAITING = 8;
     private static final long NEW_TASK_TIME = 300;
+    private static final String NEW_TASK =
+            "callee_in_new_task: the app opened in a task of its own, which returns no result; the call may run";
+    private static final String LOCKED =
+            "the phone is locked, and this app needs its screen; unlock it and retry";
 
     private final Shim shim;
     private final Deque<ScreenCall> waiting = new ArrayDeque<>();
@@ -51,14 +54,15 @@ final class ScreenCalls {
      */
     void call(long number, Reply reply, Route route, Intent intent) throws CallFailure {
         if (shim.isLocked()) {
-            throw new CallFailure(FailureTokens.NEEDS_USER, "the device is locked");
+            throw new CallFailure(FailureTokens.NEEDS_USER, LOCKED);
         }
         ScreenCall call = new ScreenCall(number, reply, route, intent, shim.now() + route.deadline);
         synchronized (this) {
             if (active == null) {
                 active = call;
             } else if (waiting.size() >= MOST_WAITING) {
-                throw new CallFailure(FailureTokens.BUSY, "too many calls wait for the screen");
+                throw new CallFailure(
+                        FailureTokens.BUSY, "too many calls wait for the screen; retry when one has ended");
             } else {
                 waiting.add(call);
             }
@@ -74,7 +78,7 @@ final class ScreenCalls {
             }
         }
         if (shim.isLocked()) {
-            fail(call, FailureTokens.NEEDS_USER, "the device is locked");
+            fail(call, FailureTokens.NEEDS_USER, LOCKED);
             return;
         }
         shim.windows.open(
@@ -82,7 +86,7 @@ final class ScreenCalls {
                 call.key,
                 Texts.TAP_TO_GO_ON,
                 call.until,
-                () -> fail(call, FailureTokens.NEEDS_USER, "Android let no window open; nobody tapped"));
+                () -> fail(call, FailureTokens.NEEDS_USER, "nobody tapped the notification that opens the app"));
     }
 
     private void fail(ScreenCall call, String token, String text) {
@@ -131,7 +135,7 @@ final class ScreenCalls {
 
     /** Tells that the tool's activity cannot be started. */
     void refused(ScreenCall call, RuntimeException why) {
-        fail(call, FailureTokens.UNAVAILABLE, String.valueOf(why.getMessage()));
+        fail(call, FailureTokens.UNAVAILABLE, Failures.textOf(why));
     }
 
     /** Tells that another app than the approved one has come to bear the tool's name while the call waited. */
@@ -141,20 +145,13 @@ final class ScreenCalls {
 
     /** Takes a tool's result. */
     void result(ScreenCall call, int code, Intent data) {
-        String result = data == null ? null : Extras.text(data.getExtras(), Names.RESULT);
-        String error = data == null ? null : Extras.text(data.getExtras(), Names.ERROR);
-        boolean silent = result == null && error == null;
+        Map<String, Object> extras =
+                Extras.read(data == null ? null : data.getExtras(), Names.RESULT, Names.ERROR);
+        boolean silent = extras.get(Names.RESULT) == null && extras.get(Names.ERROR) == null;
         // A tool that Android put into a new task is cancelled as it starts, and may run (reference 0.6).
         if (code == 0 && silent && shim.now() - call.begin < NEW_TASK_TIME) {
-            fail(call, FailureTokens.CANCELED, "callee_in_new_task");
+            fail(call, FailureTokens.CANCELED, NEW_TASK);
             return;
-        }
-        Map<String, Object> extras = new LinkedHashMap<>();
-        if (result != null) {
-            extras.put(Names.RESULT, result);
-        }
-        if (error != null) {
-            extras.put(Names.ERROR, error);
         }
         shim.answered(call.number, BackendAnswer.ofActivity(code, extras));
     }

@@ -9,6 +9,7 @@ import android.os.SystemClock;
 import android.util.Log;
 import dev.droidgate.shim.core.Answers;
 import dev.droidgate.shim.core.BackendAnswer;
+import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.CallKey;
 import dev.droidgate.shim.core.Clock;
 import dev.droidgate.shim.core.Engine;
@@ -143,18 +144,27 @@ final class Shim implements Clock, Answers {
         if (!approved && grants.isAsking()) {
             preview = engine.preview(reply.bound, reply.caller.uid, extras);
         }
-        if (preview == null
-                || !consent.ask(reply, preview, yes -> workers.execute(() -> enter(reply, extras, yes)))) {
-            enter(reply, extras, approved);
+        if (preview == null) {
+            enter(reply, extras, approved, null);
+            return;
+        }
+        CallFailure notAsked =
+                consent.ask(
+                        reply,
+                        preview,
+                        no -> workers.execute(() -> enter(reply, extras, no == null, no)));
+        if (notAsked != null) {
+            enter(reply, extras, false, notAsked);
         }
     }
 
-    private void enter(Reply reply, Map<String, Object> extras, boolean approved) {
+    private void enter(
+            Reply reply, Map<String, Object> extras, boolean approved, CallFailure refusal) {
         if (reply.isAnswered()) {
             return;
         }
         engine.use(grants.policyFor(reply.caller));
-        engine.receive(reply.bound, approved, extras, reply.caller.uid, reply);
+        engine.receive(reply.bound, approved, refusal, extras, reply.caller.uid, reply);
         answering.execute(this::watchDeadline);
     }
 

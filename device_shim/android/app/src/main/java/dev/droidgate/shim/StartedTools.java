@@ -37,10 +37,10 @@ final class StartedTools extends BroadcastReceiver {
                             ? shim.context.startForegroundService(intent)
                             : shim.context.startService(intent);
             if (found == null) {
-                fail(call, "there is no such service");
+                fail(call, "the app has no such service");
             }
         } catch (RuntimeException refused) {
-            fail(call, String.valueOf(refused.getMessage()));
+            fail(call, Failures.textOf(refused));
         }
     }
 

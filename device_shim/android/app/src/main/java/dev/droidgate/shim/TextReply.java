@@ -27,7 +27,7 @@ abstract class TextReply extends Reply {
     @Override
     final void send(Map<String, String> extras, String token) {
         if (extras == null) {
-            tell(failure(token, ""), false);
+            tell(failure(token, null), false);
             return;
         }
         try {
@@ -43,8 +43,8 @@ abstract class TextReply extends Reply {
         shim.cancel(this);
     }
 
+    /** Returns the text of a failure; null for the usual words of its token. */
     static String failure(String token, String text) {
-        String named = token == null ? FailureTokens.BACKEND_FAILURE : token;
-        return text.isEmpty() ? "Error: " + named : "Error: " + named + ": " + text;
+        return "Error: " + FailureTokens.message(token == null ? FailureTokens.BACKEND_FAILURE : token, text);
     }
 }

@@ -5,6 +5,7 @@ import android.content.Context;
 import android.content.Intent;
 import android.content.ServiceConnection;
 import android.content.pm.PackageManager;
+import android.os.DeadObjectException;
 import android.os.Handler;
 import android.os.IBinder;
 import android.os.Looper;
@@ -13,6 +14,7 @@ import android.os.Messenger;
 import android.os.RemoteException;
 import dev.droidgate.shim.MobileMcpCaller.ToolCall;
 import dev.droidgate.shim.core.BackendAnswer;
+import dev.droidgate.shim.core.FailureTokens;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -109,8 +111,12 @@ final class ToolBinding implements ServiceConnection {
         message.replyTo = new Messenger(new Answer(call));
         try {
             tool.send(message);
-        } catch (RemoteException | RuntimeException dead) {
+        } catch (DeadObjectException dead) {
             caller.died(call);
+        } catch (RemoteException undelivered) {
+            caller.fail(call, FailureTokens.UNAVAILABLE, Failures.textOf(undelivered));
+        } catch (RuntimeException failed) {
+            caller.fail(call, FailureTokens.BACKEND_FAILURE, Failures.textOf(failed));
         }
     }
 

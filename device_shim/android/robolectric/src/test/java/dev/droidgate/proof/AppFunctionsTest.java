@@ -80,6 +80,14 @@ public final class AppFunctionsTest extends ShimTest {
     }
 
     @Test
+    public void anErrorInAProgramIsNoRefusal() {
+        new Functions(phone).behave(Behaviour.ODD);
+        Answer answer = call("notes.create", "title", "x");
+        assertEquals("backend_failure", answer.token());
+        assertTrue(answer.message(), answer.message().contains("IllegalStateException: odd"));
+    }
+
+    @Test
     public void aSecondAnswerIsDropped() {
         new Functions(phone).behave(Behaviour.TWICE);
         assertTrue(call("notes.create", "title", "x").succeeded());

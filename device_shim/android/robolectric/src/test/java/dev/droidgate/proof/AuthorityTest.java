@@ -75,10 +75,11 @@ public final class AuthorityTest extends ShimTest {
                 for (String capability : CAPABILITIES) {
                     for (boolean bound : new boolean[] {true, false}) {
                         String id = "c" + calls++;
+                        Object[] given = capability.equals("lamp.switch") ? new Object[] {"on", true} : new Object[0];
                         if (bound) {
-                            caller.send(Edition.INPUT, id, capability, "on", true);
+                            caller.send(Edition.INPUT, id, capability, given);
                         } else {
-                            caller.start(ToolService.class, Edition.INPUT, id, capability, "on", true);
+                            caller.start(ToolService.class, Edition.INPUT, id, capability, given);
                         }
                         boolean may = allowed(grants, caller.app.name(), bound, capability);
                         String told = caller.app.name() + " " + capability + " " + bound + " " + grants;

@@ -75,14 +75,16 @@ public final class BoundCallsTest extends ShimTest {
     public void anActivityThatIsCancelledAtOnceIsInAnotherTask() {
         Apps.all(Behaviour.CANCEL);
         Answer answer = call(Edition.ARGS, "desk.echo", "text", "x");
-        assertEquals("canceled: callee_in_new_task", answer.message());
+        assertTrue(answer.message(), answer.message().startsWith("canceled: callee_in_new_task: "));
     }
 
     @Test
     public void oneThatStaysSilentRunsOutOfTime() {
         Apps.all(Behaviour.SILENT);
         for (String capability : new String[] {"desk.echo", "clock.now", "lamp.switch"}) {
-            agent.send(Edition.INPUT, "7", capability, "text", "x", "on", true);
+            Object[] given = capability.equals("desk.echo") ? new Object[] {"text", "x"} : new Object[0];
+            given = capability.equals("lamp.switch") ? new Object[] {"on", true} : given;
+            agent.send(Edition.INPUT, "7", capability, given);
             phone.pass(29_000);
             assertTrue(agent.answers.toString(), agent.answers.isEmpty());
             phone.pass(1_500);
@@ -184,6 +186,73 @@ public final class BoundCallsTest extends ShimTest {
         assertTrue(agent.answers.isEmpty());
         phone.pass(30_000);
         assertEquals("timeout", agent.answer().token());
+    }
+
+    @Test
+    @Config(sdk = {29, 36})
+    public void anAnswerToOneAgentsRequestReachesNoOtherAgent() {
+        host.grant("dev.droidgate.proof.stranger", "*");
+        Agent stranger = agent("stranger");
+        Apps.all(Behaviour.CROSSED);
+        agent.send(Edition.ARGS, "7", "clock.now");
+        phone.until("the first call", () -> ClockService.CALLS.size() == 1);
+        stranger.send(Edition.ARGS, "7", "clock.now");
+        phone.until("the second call", () -> ClockService.CALLS.size() == 2);
+        phone.pass(20_000);
+        assertTrue(stranger.answers.toString(), stranger.answers.isEmpty());
+        assertTrue(agent.answers.toString(), agent.answers.isEmpty());
+        phone.pass(11_000);
+        assertEquals("timeout", stranger.answer().token());
+        assertEquals("timeout", agent.answer().token());
+    }
+
+    @Test
+    public void aSuccessWithoutAResultIsASuccess() {
+        Apps.all(Behaviour.EMPTY);
+        for (Edition edition : Edition.values()) {
+            assertTrue(call(edition, "clock.now").succeeded());
+            Answer answer = call(edition, "desk.echo", "text", "x");
+            assertTrue(answer.message(), answer.succeeded());
+            assertTrue(answer.outputs().toString(), answer.outputs().isEmpty());
+        }
+    }
+
+    @Test
+    public void aResultThatIsNoTextIsNotTheTextNull() {
+        Apps.all(Behaviour.UNREADABLE);
+        Answer answer = call(Edition.ARGS, "desk.echo", "text", "x");
+        assertEquals("malformed_response", answer.token());
+        assertTrue(answer.message(), answer.message().contains("not a text"));
+    }
+
+    @Test
+    public void anAnswerThatIsTooLongIsAShortFailureOfTheSameRequest() {
+        Apps.all(Behaviour.HUGE);
+        for (Edition edition : Edition.values()) {
+            Answer answer = call(edition, "desk.echo", "text", "x");
+            assertEquals("malformed_response", answer.token());
+            assertEquals("desk.echo", answer.capability());
+            assertTrue(answer.message(), answer.message().contains("65536"));
+        }
+    }
+
+    @Test
+    public void anAnswerThatTheAgentsBinderHasNoRoomForIsAShortFailure() {
+        agent.sendToNarrow(Edition.ARGS, "7", 20_000, "desk.echo", "text", "a".repeat(15_000));
+        Answer answer = agent.answer();
+        assertEquals("7", answer.id());
+        assertEquals("malformed_response", answer.token());
+        assertTrue(answer.message(), answer.message().contains("the call ran"));
+        agent.sendToNarrow(Edition.ARGS, "8", 20_000, "desk.echo", "text", "short");
+        assertEquals("short", agent.answer().outputs().get("result"));
+    }
+
+    @Test
+    public void aMisspelledArgumentIsRefusedWithTheNearestOne() {
+        Answer answer = call(Edition.ARGS, "clock.now", "zoen", "UTC");
+        assertEquals("invalid_argument", answer.token());
+        assertTrue(answer.message(), answer.message().contains("did you mean \"zone\"?"));
+        assertTrue(ClockService.CALLS.isEmpty());
     }
 
     @Test

@@ -53,8 +53,11 @@ public final class ConsentTest extends ShimTest {
         assertTrue(agent.answer().succeeded());
         ask("8");
         consent.press(0);
-        assertEquals("denied", agent.answer().token());
+        assertEquals("denied: the user refused this call", agent.answer().message());
         assertEquals("[]", host.text("status", "grants"));
+        ask("9");
+        String soon = agent.answer().message();
+        assertTrue(soon, soon.startsWith("denied: ") && soon.contains("retry in ") && soon.endsWith(" s"));
     }
 
     @Test
@@ -100,12 +103,13 @@ public final class ConsentTest extends ShimTest {
     }
 
     @Test
-    public void aMinuteWithoutAnAnswerIsANo() {
+    public void aMinuteWithoutAnAnswerNeedsTheUser() {
         ask("7");
         phone.pass(59_000);
         assertTrue(agent.answers.isEmpty());
         phone.pass(2_000);
-        assertEquals("denied", agent.answer().token());
+        String message = agent.answer().message();
+        assertTrue(message, message.startsWith("needs_user: nobody answered"));
         assertTrue(!consent.isOpen());
         assertTrue(ClockService.CALLS.isEmpty());
     }
@@ -114,14 +118,16 @@ public final class ConsentTest extends ShimTest {
     public void aWindowThatIsClosedIsANo() {
         ask("7");
         consent.close();
-        assertEquals("denied", agent.answer().token());
+        String message = agent.answer().message();
+        assertTrue(message, message.startsWith("denied: the user closed"));
     }
 
     @Test
-    public void aLockedScreenIsANo() {
+    public void aLockedScreenNeedsTheUser() {
         new dev.droidgate.proof.agents.Screen(phone).lock();
         ask("7");
-        assertEquals("denied", agent.answer().token());
+        String message = agent.answer().message();
+        assertTrue(message, message.startsWith("needs_user: the phone is locked"));
     }
 
     @Test
@@ -148,7 +154,8 @@ public final class ConsentTest extends ShimTest {
     public void whereAskingIsOffNobodyIsAsked() {
         host.ask("ask", "on", false);
         ask("7");
-        assertEquals("denied", agent.answer().token());
+        String message = agent.answer().message();
+        assertTrue(message, message.startsWith("denied: the user has not allowed"));
         assertNull(phone.shown(dev.droidgate.proof.apps.DeskActivity.class));
         assertTrue(phone.drain("activity").isEmpty());
     }

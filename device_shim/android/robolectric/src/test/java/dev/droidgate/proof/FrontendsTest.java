@@ -42,6 +42,8 @@ public final class FrontendsTest extends ShimTest {
         assertTrue(frontends.activity("lamp.switch", "{\"on\":9}").startsWith("0 Error: invalid_argument: "));
         assertTrue(frontends.activity("lamp.switch", "no json").startsWith("0 Error: invalid_argument: "));
         assertTrue(frontends.activity("lamp.switch", null).startsWith("0 Error: invalid_argument: "));
+        Apps.all(Behaviour.EMPTY);
+        assertEquals("-1 {}", frontends.activity("clock.now", "{}"));
         assertEquals("0 null", frontends.advertisingActivity());
     }
 

@@ -4,6 +4,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
+import dev.droidgate.proof.agents.Agent;
 import dev.droidgate.proof.agents.Answer;
 import dev.droidgate.proof.agents.Edition;
 import dev.droidgate.proof.agents.Starts;
@@ -11,6 +12,7 @@ import dev.droidgate.proof.apps.Apps;
 import dev.droidgate.proof.apps.Behaviour;
 import dev.droidgate.proof.apps.ClockService;
 import dev.droidgate.proof.apps.DeskActivity;
+import dev.droidgate.proof.apps.LampService;
 import dev.droidgate.shim.ToolService;
 import java.util.Set;
 import org.junit.Test;
@@ -131,6 +133,34 @@ public final class StartedCallsTest extends ShimTest {
         phone.killShim();
         new Starts(phone).again();
         assertTrue(agent.answer().succeeded());
+    }
+
+    @Test
+    @Config(sdk = {29, 36})
+    public void anAnswerToOneStartReachesNoOtherStart() {
+        host.grant(ANY_APP, "*");
+        Agent stranger = agent("stranger");
+        Apps.all(Behaviour.CROSSED);
+        agent.start(ToolService.class, Edition.ARGS, "7", "lamp.switch", "on", true);
+        phone.until("the first call", () -> LampService.CALLS.size() == 1);
+        stranger.start(ToolService.class, Edition.ARGS, "8", "lamp.switch", "on", false);
+        phone.until("the second call", () -> LampService.CALLS.size() == 2);
+        phone.pass(20_000);
+        assertTrue(stranger.answers.toString(), stranger.answers.isEmpty());
+        assertTrue(agent.answers.toString(), agent.answers.isEmpty());
+        phone.pass(11_000);
+        assertEquals("timeout", stranger.answer().token());
+        assertEquals("timeout", agent.answer().token());
+    }
+
+    @Test
+    public void anAnswerThatIsTooLongForACallbackIsAShortFailure() {
+        host.grant(ANY_APP, "*");
+        Apps.all(Behaviour.HUGE);
+        Answer answer = start(Edition.PROTOTYPE, "desk.echo", "text", "x");
+        assertEquals("7", answer.id());
+        assertEquals("malformed_response", answer.token());
+        assertTrue(answer.message(), answer.message().contains("65536"));
     }
 
     @Test

@@ -1,6 +1,8 @@
 package dev.droidgate.shim.core;
 
+import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** A call's arguments, fitted to the declared input as {@code droidgate.calls.arguments} does. */
@@ -9,7 +11,7 @@ final class Arguments {
 
     /**
      * Returns the arguments as declared. A null for what is neither nullable nor required is no value; a
-     * name that is not declared is left out, unless the input says what further names may hold.
+     * name that is not declared is refused, unless the input allows further names.
      *
      * @throws CallFailure {@code invalid_argument}, with the pointer of the argument
      */
@@ -18,16 +20,16 @@ final class Arguments {
             throws CallFailure {
         Type declared = input.behind(definitions);
         Map<String, Object> given = new LinkedHashMap<>();
-        boolean closed =
-                !declared.properties.isEmpty()
-                        && !declared.keywords.containsKey("additionalProperties");
+        Object further = declared.keywords.get("additionalProperties");
+        boolean closed = declared.is(Type.OBJECT) && (further == null || Boolean.FALSE.equals(further));
         for (Map.Entry<String, Object> one : arguments.entrySet()) {
             Type.Property known = declared.properties.get(one.getKey());
-            boolean leftOut =
-                    known == null
-                            ? closed
-                            : one.getValue() == null && !known.required && !known.type.nullable;
-            if (!leftOut) {
+            if (known == null && closed) {
+                throw unknown(one.getKey(), declared.properties.keySet());
+            }
+            boolean isNone =
+                    known != null && one.getValue() == null && !known.required && !known.type.nullable;
+            if (!isNone) {
                 given.put(one.getKey(), one.getValue());
             }
         }
@@ -36,5 +38,28 @@ final class Arguments {
         } catch (UnfitValueException unfit) {
             throw new CallFailure(FailureTokens.INVALID_ARGUMENT, unfit.told());
         }
+    }
+
+    /** Returns why a name is refused: with the nearest parameters, or all of them where none is near. */
+    private static CallFailure unknown(String name, Collection<String> declared) {
+        String text = "not a parameter; ";
+        if (declared.isEmpty()) {
+            text += "the capability has no parameters";
+        } else {
+            List<String> near = NearestNames.of(name, declared);
+            text +=
+                    near.isEmpty()
+                            ? "the parameters are " + Constraints.listed(declared)
+                            : "did you mean " + quoted(near) + "?";
+        }
+        return new CallFailure(FailureTokens.INVALID_ARGUMENT, Json.point("", name) + ": " + text);
+    }
+
+    private static String quoted(List<String> names) {
+        StringBuilder text = new StringBuilder();
+        for (String name : names) {
+            text.append(text.length() == 0 ? "\"" : " or \"").append(name).append('"');
+        }
+        return text.toString();
     }
 }

@@ -13,6 +13,7 @@ public final class BackendAnswer {
     final String data;
     final Map<String, Object> document;
     final CallFailure failure;
+    private ToolResponse response;
 
     private BackendAnswer(
             String form,
@@ -34,9 +35,21 @@ public final class BackendAnswer {
         return form == null || form.equals(backend);
     }
 
-    /** Tells whether it only carries timings and is no answer. */
-    boolean isTrace() {
-        return Route.TOOL.equals(form) && ToolWire.isTrace(extras);
+    /**
+     * Returns whether it does not answer a call: it only carries timings, or answers another request.
+     *
+     * @param sent the id of the Mobile-MCP request that went out
+     */
+    boolean isAside(String sent) {
+        return Route.TOOL.equals(form) && (ToolWire.isTrace(extras) || response().isToOther(sent));
+    }
+
+    /** Returns the response of a Mobile-MCP tool, which is read once. */
+    synchronized ToolResponse response() {
+        if (response == null) {
+            response = ToolResponse.read(extras);
+        }
+        return response;
     }
 
     /** An activity's result code and extras; null for no extras. */
@@ -56,7 +69,8 @@ public final class BackendAnswer {
 
     /** A function's error code and message; the number stays in the message. */
     public static BackendAnswer ofError(long code, String message) {
-        String text = message == null || message.isEmpty() ? "" + code : code + " " + message;
+        boolean isEmpty = message == null || message.isEmpty();
+        String text = code + " " + (isEmpty ? "gave no message" : message);
         CallFailure failure = new CallFailure(FailureTokens.ofCode(code), text);
         return new BackendAnswer(Route.APP_FUNCTION, 0, null, null, null, failure);
     }

@@ -13,8 +13,8 @@ public final class CallFailure extends Exception {
         this.token = token;
     }
 
-    /** Returns the message that carries the token at its head. */
+    /** Returns the message that has the token at its head and always a text, never a long one. */
     String written() {
-        return getMessage().isEmpty() ? token : token + ": " + getMessage();
+        return FailureTokens.message(token, getMessage());
     }
 }

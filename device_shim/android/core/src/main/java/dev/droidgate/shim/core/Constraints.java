@@ -3,6 +3,7 @@ package dev.droidgate.shim.core;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,6 +22,15 @@ final class Constraints {
                     "maxItems", "minProperties", "maxProperties");
     private static final int MAX_SCALE = 400;
     private static final int MAX_SHOWN = 80;
+    private static final int MAX_LISTED = 20;
+
+    /** What a value does that breaks each keyword. */
+    private static final List<String> VIOLATIONS =
+            Arrays.asList(
+                    " is not ", "", " does not have all of ", " is not a multiple of ", " is not at least ",
+                    " is not at most ", " is not more than ", " is not less than ",
+                    " characters are fewer than ", " characters are more than ", " items are fewer than ",
+                    " items are more than ", " members are fewer than ", " members are more than ");
 
     private Constraints() {}
 
@@ -33,22 +43,44 @@ final class Constraints {
             return null;
         }
         if (declared.values != null && !holds(declared.values, value)) {
-            return shown(value) + " is none of the allowed values";
+            return shown(value) + " is not allowed; the allowed values are " + listed(declared.values);
         }
         if (declared.pattern != null && value instanceof String && !matches((String) value, declared)) {
             return "the text does not match the declared pattern";
         }
         for (Map.Entry<String, Object> keyword : declared.keywords.entrySet()) {
             if (!keeps(value, keyword.getKey(), keyword.getValue())) {
-                return shown(value) + " is against " + keyword.getKey();
+                return violation(value, keyword.getKey(), keyword.getValue());
             }
         }
         return null;
     }
 
-    private static String shown(Object value) {
+    /** Returns values for a message, the first of them where there are many. */
+    static String listed(Collection<?> values) {
+        StringBuilder text = new StringBuilder();
+        int count = 0;
+        for (Object one : values) {
+            if (count == MAX_LISTED) {
+                return text.append(" and ").append(values.size() - count).append(" more").toString();
+            }
+            text.append(count == 0 ? "" : ", ").append(shown(one));
+            count++;
+        }
+        return text.toString();
+    }
+
+    static String shown(Object value) {
         String text = JsonWriter.write(value);
         return text.length() <= MAX_SHOWN ? text : text.substring(0, MAX_SHOWN) + "...";
+    }
+
+    private static String violation(Object value, String keyword, Object limit) {
+        if ("uniqueItems".equals(keyword)) {
+            return shown(value) + " has a duplicate item";
+        }
+        String words = VIOLATIONS.get(KEYWORDS.indexOf(keyword));
+        return shown(measured(value, keyword)) + words + shown(limit);
     }
 
     private static boolean holds(List<?> values, Object value) {

@@ -11,6 +11,10 @@ import java.util.Map;
  * once. Safe to use from several threads; no lock is held while an edge is called.
  */
 public final class Engine {
+    private static final CallFailure NO_GRANT =
+            new CallFailure(
+                    FailureTokens.DENIED, "the user has not allowed this app to call this capability");
+
     private final RouteTable routes;
     private volatile Policy policy;
     private final Clock clock;
@@ -23,6 +27,10 @@ public final class Engine {
         final Request request;
         final Object replyTo;
         volatile Route route;
+
+        /** The id of the Mobile-MCP request that went out, null for other calls. */
+        volatile String sentId;
+
         private boolean goesOut;
         private CallFailure ended;
 
@@ -89,17 +97,24 @@ public final class Engine {
      *
      * @param bound whether it came in a bound service's message, else by starting the service
      * @param approved whether it needs no grant: the user said yes to this one, or the host sent it
+     * @param refusal its failure where it needs a grant and has none, such as the user's no; null for the usual
      * @param extras name -> value of the message or intent
      * @param caller the uid that sent the message, or that made the callback of a start
      * @param replyTo given back with the answer
      */
     public void receive(
-            boolean bound, boolean approved, Map<String, ?> extras, long caller, Object replyTo) {
+            boolean bound,
+            boolean approved,
+            CallFailure refusal,
+            Map<String, ?> extras,
+            long caller,
+            Object replyTo) {
         expire();
         RequestReader reader = new RequestReader(bound);
         try {
             Request request = reader.read(extras);
-            begin(new CallKey(caller, request.id), new Held(request, replyTo), bound, approved);
+            CallFailure denial = approved ? null : refusal == null ? NO_GRANT : refusal;
+            begin(new CallKey(caller, request.id), new Held(request, replyTo), bound, denial);
         } catch (CallFailure failure) {
             Request seen = reader.seen;
             answers.answer(
@@ -109,16 +124,15 @@ public final class Engine {
         }
     }
 
-    private void begin(CallKey key, Held held, boolean bound, boolean approved)
-            throws CallFailure {
+    private void begin(CallKey key, Held held, boolean bound, CallFailure denial) throws CallFailure {
         long now = clock.now();
         Route known = routes.find(held.request.capability);
         long allowed = known == null ? Route.USUAL_DEADLINE : known.deadline;
         long call = calls.open(key, held, now, now + allowed);
         try {
             Policy current = policy;
-            if (!approved && !current.grants(known, key.caller, bound)) {
-                throw new CallFailure(FailureTokens.DENIED, "the user has not allowed this call");
+            if (denial != null && !current.grants(known, key.caller, bound)) {
+                throw known == null ? NO_GRANT : denial;
             }
             call(call, held, known, current);
         } catch (CallFailure failure) {
@@ -131,10 +145,11 @@ public final class Engine {
     private void call(long call, Held held, Route route, Policy current) throws CallFailure {
         if (route == null) {
             throw new CallFailure(
-                    FailureTokens.UNKNOWN_CAPABILITY, "there is no capability of this id");
+                    FailureTokens.UNKNOWN_CAPABILITY,
+                    JsonWriter.write(held.request.capability) + " is not a capability of this app");
         }
         if (current.isSwitchedOff(route)) {
-            throw new CallFailure(FailureTokens.DISABLED, "the capability is switched off");
+            throw new CallFailure(FailureTokens.DISABLED, "the user has switched the capability off");
         }
         held.route = route;
         Map<String, Object> arguments =
@@ -142,6 +157,7 @@ public final class Engine {
         route.target.check(backend.installed(route));
         Outgoing outgoing =
                 route.outgoing(arguments, routes.definitions, backend.newRequestId());
+        held.sentId = outgoing.requestId;
         // To look at what is installed takes time, and whoever watches the deadlines may be late.
         expire();
         if (!held.goOut()) {
@@ -158,13 +174,14 @@ public final class Engine {
     }
 
     /**
-     * Takes a backend's answer; what is late or the second is dropped.
+     * Takes a backend's answer; what is late, the second, or answers another request is dropped.
      *
      * @param call the number that came with the call
      */
     public void answered(long call, BackendAnswer answer) {
         expire();
-        Held held = answer.isTrace() ? null : calls.close(call);
+        Held open = calls.find(call);
+        Held held = open == null || answer.isAside(open.sentId) ? null : calls.close(call);
         if (held == null) {
             return;
         }
@@ -184,7 +201,7 @@ public final class Engine {
     }
 
     private static CallFailure unexpected(RuntimeException unexpected) {
-        return new CallFailure(FailureTokens.BACKEND_FAILURE, unexpected.toString());
+        return new CallFailure(FailureTokens.BACKEND_FAILURE, "internal error of the shim: " + unexpected);
     }
 
     /** Ends a call because its caller wants so. */
@@ -202,7 +219,7 @@ public final class Engine {
         for (OpenCalls.Call<Held> one : calls.open()) {
             Route route = one.held.route;
             if (route != null && packageName.equals(route.target.packageName)) {
-                fail(one.number, new CallFailure(FailureTokens.INTERRUPTED, packageName + " died"));
+                fail(one.number, new CallFailure(FailureTokens.INTERRUPTED, "the app behind the capability stopped"));
             }
         }
     }
@@ -213,7 +230,7 @@ public final class Engine {
      */
     public long expire() {
         for (OpenCalls.Call<Held> one : calls.expire(clock.now())) {
-            tell(one.held, new CallFailure(FailureTokens.TIMEOUT, "no answer came in time"));
+            tell(one.held, new CallFailure(FailureTokens.TIMEOUT, "no answer came in time; the call may have run"));
         }
         return calls.nextDeadline();
     }

@@ -1,5 +1,7 @@
 package dev.droidgate.shim.core;
 
+import java.util.Arrays;
+
 /**
  * The failure tokens and the AppFunctions error codes that mean them
  * (mappings/failure_tokens.toml).
@@ -31,6 +33,29 @@ public final class FailureTokens {
         1001, 1003, 1001, 1000, 1000, 3500, 1002, 2000, 2001, 2000, 2001, 2000, 3000, 3000
     };
 
+    /** What each token means, for a failure without a text. */
+    private static final String[] MEANINGS = {
+        "The request is of a protocol version that the callee does not speak",
+        "The callee has no capability of that id",
+        "The arguments do not fit the capability, or name something that is not there, "
+                + "is there already, or is over a limit",
+        "The caller may not call this",
+        "The user has not approved this capability, or not in its present form",
+        "Somebody has to do something on the device first: unlock it, open the app, "
+                + "grant it a permission",
+        "The capability or its component is switched off",
+        "The target is gone, has changed, or cannot be reached",
+        "No answer came in time; the call may have run",
+        "The callee has too many calls open, or one with this id",
+        "The user or the caller ended the call",
+        "The callee died during the call",
+        "The app or the system behind the capability failed",
+        "The callee answered with something that is no response, or that does not fit "
+                + "what it declares"
+    };
+
+    private static final int LONGEST_TEXT = 2_000;
+
     private FailureTokens() {}
 
     /** Returns the tokens in the order of the table. */
@@ -46,6 +71,28 @@ public final class FailureTokens {
             }
         }
         throw new IllegalArgumentException(token);
+    }
+
+    /** Returns what a token means. */
+    static String meaningOf(String token) {
+        return MEANINGS[Arrays.asList(TOKENS).indexOf(token)];
+    }
+
+    /** Returns a failure's message: the token, and a text, which is the token's meaning where there is none. */
+    public static String message(String token, String text) {
+        boolean isEmpty = text == null || text.isEmpty();
+        return token + ": " + shortened(isEmpty ? meaningOf(token) : text);
+    }
+
+    private static String shortened(String text) {
+        if (text.length() <= LONGEST_TEXT) {
+            return text;
+        }
+        int end = LONGEST_TEXT / 2;
+        if (Character.isHighSurrogate(text.charAt(end - 1))) {
+            end--;
+        }
+        return text.substring(0, end) + "...";
     }
 
     /**

@@ -69,8 +69,8 @@ public final class Frontend {
      */
     public static Map<String, Object> outputs(Map<String, String> extras) throws CallFailure {
         Map<String, Object> outputs =
-                Json.object(ToolWire.value(new LinkedHashMap<String, Object>(extras)));
-        return outputs == null ? Collections.<String, Object>emptyMap() : outputs;
+                Json.members(ToolResponse.read(extras).value());
+        return outputs;
     }
 
     /** Returns the outputs as one text: that of the only one, {@code result}, where it is a text, else JSON. */

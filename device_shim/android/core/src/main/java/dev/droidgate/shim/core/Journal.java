@@ -35,6 +35,18 @@ public final class Journal {
      * @throws MalformedJsonException this is no entry
      */
     public static Map<String, String> interrupted(String text) throws MalformedJsonException {
+        return failure(
+                text,
+                new CallFailure(FailureTokens.INTERRUPTED, "the shim was stopped during the call"));
+    }
+
+    /**
+     * Returns the extras that answer an entry's request with a failure.
+     *
+     * @throws MalformedJsonException this is no entry
+     */
+    public static Map<String, String> failure(String text, CallFailure failure)
+            throws MalformedJsonException {
         Map<String, Object> entry = Json.objectOf(JsonReader.parseOwn(text), "an entry");
         Dialect dialect = Dialect.of(Json.textAt(entry, "dialect"));
         Json.check(dialect != null, "dialect");
@@ -43,8 +55,6 @@ public final class Journal {
         request.id = Json.textAt(entry, "request_id");
         request.writtenId = entry.get("id");
         request.capability = Json.textAt(entry, "capability");
-        return ResponseWriter.failure(
-                request,
-                new CallFailure(FailureTokens.INTERRUPTED, "the shim was stopped during the call"));
+        return ResponseWriter.failure(request, failure);
     }
 }

@@ -93,6 +93,11 @@ public final class Json {
         return value instanceof Map ? (Map<String, Object>) value : null;
     }
 
+    /** Returns an object's members, none for what is no object. */
+    static Map<String, Object> members(Object value) {
+        return value instanceof Map ? object(value) : Collections.<String, Object>emptyMap();
+    }
+
     /** Returns a list's items, null for what is no list. */
     @SuppressWarnings("unchecked")
     public static List<Object> list(Object value) {
@@ -163,14 +168,16 @@ public final class Json {
 
     /** Returns a value as an object. */
     public static Map<String, Object> objectOf(Object value, String what) throws MalformedJsonException {
-        check(value instanceof Map, what);
-        return object(value);
+        if (value instanceof Map) {
+            return object(value);
+        }
+        throw new MalformedJsonException(what + " is not a JSON object");
     }
 
     /** Refuses what is not as it has to be: a key, or what stands there. */
     static void check(boolean isRight, String what) throws MalformedJsonException {
         if (!isRight) {
-            throw new MalformedJsonException(what + " is missing, unknown or not what it has to be");
+            throw new MalformedJsonException(what + " is missing, unknown or of a wrong kind");
         }
     }
 }

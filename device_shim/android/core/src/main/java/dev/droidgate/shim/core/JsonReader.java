@@ -20,15 +20,27 @@ public final class JsonReader {
 
     private static final int NUMBER = 32;
     private static final int EXPONENT = 3;
+    private static final int SHOWN = 80;
+
+    // Texts of checks that are made often; none is put together where nothing is wrong.
+    private static final String TOO_DEEP = "it is nested more than " + DEPTH + " levels deep";
+    private static final String NO_MEMBER = "\",\" or \"}\" is missing";
+    private static final String NO_ITEM = "\",\" or \"]\" is missing";
 
     private final String text;
     private final boolean own;
+
+    /** Whether a mistake ends the reading and leaves what was read. */
+    private final boolean partial;
+
     private int at;
     private int depth;
+    private boolean broken;
 
-    private JsonReader(String text, boolean own) {
+    private JsonReader(String text, boolean own, boolean partial) {
         this.text = text;
         this.own = own;
+        this.partial = partial;
     }
 
     /**
@@ -38,9 +50,10 @@ public final class JsonReader {
      */
     public static Object parse(String text) throws MalformedJsonException {
         if (text.length() > LENGTH) {
-            throw new MalformedJsonException("the JSON is too long");
+            throw new MalformedJsonException(
+                    "it has " + text.length() + " characters; at most " + LENGTH + " are read");
         }
-        return new JsonReader(text, false).document();
+        return new JsonReader(text, false, false).document();
     }
 
     /**
@@ -49,21 +62,32 @@ public final class JsonReader {
      * @throws MalformedJsonException it is no JSON
      */
     public static Object parseOwn(String text) throws MalformedJsonException {
-        return new JsonReader(text, true).document();
+        return new JsonReader(text, true, false).document();
+    }
+
+    /**
+     * Reads as much as possible of a text that is not JSON within the limits. What follows a mistake that ends
+     * the reading is missing, and of a duplicate key the first value counts.
+     */
+    static Object parsePartial(String text) {
+        try {
+            return new JsonReader(text, true, true).document();
+        } catch (MalformedJsonException nothing) {
+            return null;
+        }
     }
 
     private Object document() throws MalformedJsonException {
         skipBlanks();
         Object value = value();
         skipBlanks();
-        demand(at == text.length());
+        check(at == text.length() || partial, "text follows the document");
         return value;
     }
 
-    /** Refuses a text that is not as it has to be up to here. */
-    private void demand(boolean isJson) throws MalformedJsonException {
-        if (!isJson) {
-            throw new MalformedJsonException("no JSON within the limits at character " + at);
+    private void check(boolean isRight, String mistake) throws MalformedJsonException {
+        if (!isRight) {
+            throw new MalformedJsonException(mistake, at);
         }
     }
 
@@ -101,14 +125,14 @@ public final class JsonReader {
     }
 
     private Object word(String word, Object value) throws MalformedJsonException {
-        demand(text.startsWith(word, at));
+        check(text.startsWith(word, at), "a value is missing");
         at += word.length();
         return value;
     }
 
     private void enter() throws MalformedJsonException {
         depth++;
-        demand(depth <= (own ? 8 * DEPTH : DEPTH));
+        check(depth <= DEPTH || own && depth <= 8 * DEPTH, TOO_DEEP);
         at++;
         skipBlanks();
     }
@@ -116,7 +140,7 @@ public final class JsonReader {
     private boolean ends(char closing) throws MalformedJsonException {
         skipBlanks();
         int one = peek();
-        demand(one == ',' || one == closing);
+        check(one == ',' || one == closing, closing == '}' ? NO_MEMBER : NO_ITEM);
         at++;
         if (one == ',') {
             skipBlanks();
@@ -126,35 +150,86 @@ public final class JsonReader {
 
     private Map<String, Object> object() throws MalformedJsonException {
         Map<String, Object> members = new LinkedHashMap<>();
-        enter();
-        if (peek() == '}') {
-            at++;
-        } else {
-            do {
-                demand(peek() == '"');
-                String name = string();
-                skipBlanks();
-                demand(peek() == ':');
+        String name = null;
+        try {
+            enter();
+            if (peek() == '}') {
                 at++;
-                skipBlanks();
-                demand(!members.containsKey(name));
-                members.put(name, value());
-                demand(members.size() <= KEYS || own);
-            } while (!ends('}'));
+            } else {
+                do {
+                    name = null;
+                    name = key(members);
+                    boolean repeated = members.containsKey(name);
+                    if (!repeated) {
+                        // So that a value that cannot be read is known to have been there.
+                        members.put(name, null);
+                    }
+                    check(own || members.size() <= KEYS, "an object has more than " + KEYS + " keys");
+                    Object value = value();
+                    if (!repeated) {
+                        members.put(name, value);
+                    }
+                    if (broken) {
+                        return members;
+                    }
+                    name = null;
+                } while (!ends('}'));
+            }
+        } catch (MalformedJsonException mistake) {
+            endPartly(mistake, name);
         }
         depth--;
         return members;
     }
 
+    /** Reads a key with its colon; a partial reading goes on after a duplicate one. */
+    private String key(Map<String, Object> members) throws MalformedJsonException {
+        check(peek() == '"', "a key in double quotes is missing");
+        String name = string();
+        skipBlanks();
+        if (peek() != ':') {
+            throw new MalformedJsonException("\":\" is missing after the key " + shown(name), at);
+        }
+        if (!partial && members.containsKey(name)) {
+            throw new MalformedJsonException("duplicate key " + shown(name), at);
+        }
+        at++;
+        skipBlanks();
+        return name;
+    }
+
+    private static String shown(String name) {
+        boolean isShort = name.length() <= SHOWN;
+        return JsonWriter.write(isShort ? name : name.substring(0, SHOWN) + "...");
+    }
+
+    /** Ends a partial reading at a mistake; any other one fails, with the key under which the mistake is. */
+    private void endPartly(MalformedJsonException mistake, String name) throws MalformedJsonException {
+        if (!partial) {
+            throw mistake.within(name);
+        }
+        broken = true;
+    }
+
     private List<Object> list() throws MalformedJsonException {
         List<Object> items = new ArrayList<>();
-        enter();
-        if (peek() == ']') {
-            at++;
-        } else {
-            do {
-                items.add(value());
-            } while (!ends(']'));
+        String index = null;
+        try {
+            enter();
+            if (peek() == ']') {
+                at++;
+            } else {
+                do {
+                    index = String.valueOf(items.size());
+                    items.add(value());
+                    if (broken) {
+                        return items;
+                    }
+                    index = null;
+                } while (!ends(']'));
+            }
+        } catch (MalformedJsonException mistake) {
+            endPartly(mistake, index);
         }
         depth--;
         return items;
@@ -166,7 +241,8 @@ public final class JsonReader {
         StringBuilder built = null;
         while (true) {
             int one = peek();
-            demand(one >= ' ');
+            check(one >= 0, "a text has no closing quote");
+            check(one >= ' ', "a text has a control character that is not escaped");
             if (one == '"' || one == '\\') {
                 if (one == '"' && built == null) {
                     String plain = text.substring(begin, at++);
@@ -192,7 +268,7 @@ public final class JsonReader {
             return code();
         }
         int known = "\"\\/bfnrt".indexOf(one);
-        demand(known >= 0);
+        check(known >= 0, "a text has an unknown escape");
         return "\"\\/\b\f\n\r\t".charAt(known);
     }
 
@@ -201,7 +277,7 @@ public final class JsonReader {
         for (int end = at + 4; at < end; at++) {
             int one = peek();
             int digit = one < 128 ? Character.digit(one, 16) : -1;
-            demand(digit >= 0);
+            check(digit >= 0, "a text has an escape without four hexadecimal digits");
             code = code * 16 + digit;
         }
         return (char) code;
@@ -214,7 +290,7 @@ public final class JsonReader {
                 boolean pair =
                         index + 1 < value.length()
                                 && Character.isSurrogatePair(one, value.charAt(index + 1));
-                demand(pair);
+                check(pair, "a text has half of a surrogate pair");
                 index++;
             }
         }
@@ -226,7 +302,7 @@ public final class JsonReader {
         while (peek() >= '0' && peek() <= '9') {
             at++;
         }
-        demand(at > begin);
+        check(at > begin, "a value is missing, or a number has no digits");
         return at - begin;
     }
 
@@ -236,7 +312,7 @@ public final class JsonReader {
             at++;
         }
         int first = at;
-        demand(digits() == 1 || text.charAt(first) != '0');
+        check(digits() == 1 || text.charAt(first) != '0', "a number begins with 0");
         boolean whole = true;
         if (peek() == '.') {
             at++;
@@ -249,9 +325,9 @@ public final class JsonReader {
             if (peek() == '+' || peek() == '-') {
                 at++;
             }
-            demand(digits() <= EXPONENT);
+            check(digits() <= EXPONENT, "a number has more than " + EXPONENT + " digits of exponent");
         }
-        demand(at - begin <= NUMBER || own);
+        check(at - begin <= NUMBER || own, "a number has more than " + NUMBER + " characters");
         String written = text.substring(begin, at);
         return whole && !scaled ? integer(written) : decimal(written);
     }
@@ -260,14 +336,14 @@ public final class JsonReader {
         try {
             return Long.valueOf(written);
         } catch (NumberFormatException tooLarge) {
-            demand(own);
+            check(own, "an integer does not fit 64 bits");
             return new BigDecimal(written);
         }
     }
 
     private BigDecimal decimal(String written) throws MalformedJsonException {
         BigDecimal number = new BigDecimal(written);
-        demand(own || !Double.isInfinite(number.doubleValue()));
+        check(own || !Double.isInfinite(number.doubleValue()), "a number does not fit a double");
         return number;
     }
 }

@@ -41,7 +41,7 @@ final class MmcpWire {
     static Object activityValue(long code, Map<String, Object> extras) throws CallFailure {
         Object result = extras.get("result");
         if (code == RESULT_OK) {
-            return result instanceof String ? textValue((String) result) : result;
+            return extras.containsKey("result") ? resultValue(result) : Outputs.MISSING;
         }
         for (Object told : new Object[] {extras.get("error"), result}) {
             if (told instanceof String && !((String) told).isEmpty()) {
@@ -69,6 +69,15 @@ final class MmcpWire {
             throw failure((String) members.get("error"));
         }
         return value;
+    }
+
+    private static Object resultValue(Object result) throws CallFailure {
+        if (result == null) {
+            throw new CallFailure(
+                    FailureTokens.MALFORMED_RESPONSE,
+                    "the app reported success, but its result is not a text");
+        }
+        return result instanceof String ? textValue((String) result) : result;
     }
 
     private static Object textValue(String text) throws CallFailure {

@@ -16,6 +16,8 @@ import java.util.Map;
  */
 final class OpenCalls<H> {
     private static final long MINUTE = 60_000;
+    private static final long SECOND = 1_000;
+    private static final String AT_MOST = "at most ";
     private static final int MANY_BUCKETS = 256;
 
     private final Limits limits;
@@ -56,27 +58,48 @@ final class OpenCalls<H> {
      * @throws CallFailure {@code busy}; nothing is held then
      */
     synchronized long open(CallKey key, H held, long now, long deadline) throws CallFailure {
-        if (calls.containsKey(key)) {
-            throw busy("a request with this id is open already");
+        Call<H> same = calls.get(key);
+        if (same != null) {
+            throw busy(
+                    "a request with this id is open; use another id, or wait for its answer",
+                    AT_MOST,
+                    same.deadline - now);
         }
         int mine = 0;
-        for (CallKey one : calls.keySet()) {
-            mine += one.caller == key.caller ? 1 : 0;
+        long myNext = -1;
+        for (Call<H> one : calls.values()) {
+            if (one.key.caller == key.caller) {
+                mine++;
+                myNext = myNext < 0 ? one.deadline : Math.min(myNext, one.deadline);
+            }
         }
-        if (mine >= limits.openPerCaller || calls.size() >= limits.open) {
-            throw busy("too many requests are open");
+        if (mine >= limits.openPerCaller) {
+            throw busy("this app has " + mine + " requests open", AT_MOST, myNext - now);
+        }
+        if (calls.size() >= limits.open) {
+            throw busy(calls.size() + " requests of all apps are open", AT_MOST, nextDeadline() - now);
         }
         Bucket bucket = bucketOf(key.caller, now);
         if (bucket.level < MINUTE) {
-            throw busy("too many requests came in a minute");
+            throw busy("this app sent too many requests", "", waitOf(bucket));
         }
         bucket.level -= MINUTE;
         calls.put(key, new Call<>(++numbers, key, held, deadline));
         return numbers;
     }
 
-    private static CallFailure busy(String why) {
-        return new CallFailure(FailureTokens.BUSY, why);
+    /** Returns the failure, with the time after which to retry where that is known: where it is positive. */
+    private static CallFailure busy(String why, String bound, long wait) {
+        String retry = wait <= 0 ? "" : "; retry in " + bound + (wait + SECOND - 1) / SECOND + " s";
+        return new CallFailure(FailureTokens.BUSY, why + retry);
+    }
+
+    /** Returns in how many milliseconds a bucket has enough for a request; -1 for never. */
+    private long waitOf(Bucket bucket) {
+        if (limits.perMinute == 0 || limits.burst == 0) {
+            return -1;
+        }
+        return (MINUTE - bucket.level + limits.perMinute - 1) / limits.perMinute;
     }
 
     private Bucket bucketOf(long caller, long now) {
@@ -115,6 +138,16 @@ final class OpenCalls<H> {
                 all.remove();
             }
         }
+    }
+
+    /** Returns what is held for the request of a number, null where it is not open (any more). */
+    synchronized H find(long number) {
+        for (Call<H> one : calls.values()) {
+            if (one.number == number) {
+                return one.held;
+            }
+        }
+        return null;
     }
 
     /** Returns what was held for a request and forgets it; null where it is not open (any more). */

@@ -13,7 +13,12 @@ public final class Outgoing {
     /** The function's parameters as a document (docs/shim-engine.md 5). */
     public final Map<String, Object> document;
 
-    Outgoing(Map<String, String> extras, String function, Map<String, Object> document) {
+    /** The id of a Mobile-MCP request, which its response has to repeat; null for other calls. */
+    final String requestId;
+
+    Outgoing(
+            Map<String, String> extras, String function, Map<String, Object> document, String requestId) {
+        this.requestId = requestId;
         this.extras = extras;
         this.function = function;
         this.document = document;

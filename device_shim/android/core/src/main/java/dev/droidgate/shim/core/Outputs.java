@@ -9,18 +9,22 @@ import java.util.Map;
  * engine.md 4, 6).
  */
 final class Outputs {
+    /** The value of a success that has no result at all. */
+    static final Object MISSING = new Object();
+
     final Map<String, Object> values = new LinkedHashMap<>();
     private final Map<String, String> words = new LinkedHashMap<>();
 
     private Outputs() {}
 
     /**
-     * Returns the outputs of a backend's value; null where nothing is declared.
+     * Returns the outputs of a backend's value; null where nothing is declared, and for a success without a
+     * result: an agent that was answered with a failure might repeat the effect.
      *
      * @throws CallFailure {@code malformed_response}: the value does not fit what is declared
      */
     static Outputs of(Object value, Route route, Map<String, Type> definitions) throws CallFailure {
-        if (route.outputs == null) {
+        if (route.outputs == null || value == MISSING) {
             return null;
         }
         Outputs outputs = new Outputs();

@@ -17,6 +17,11 @@ final class RequestReader {
     };
     private static final String[] ARGUMENT_KEYS = {"args", "input"};
 
+    /** A broken text has a form if one of these could be read. */
+    private static final String[] KEYS_OF_A_FORM = {
+        Dialect.REQUEST_EXTRA, "request", "id", "capability"
+    };
+
     /** What was read so far; null where no extra holds a request. */
     Request seen;
 
@@ -44,19 +49,17 @@ final class RequestReader {
         Dialect usual = bound ? Dialect.MM_6 : Dialect.MM_5;
         seen = new Request(specified ? Dialect.S0 : usual, specified, extra);
         if (command && extras.get(Dialect.REQUEST_ID_EXTRA) instanceof String) {
-            seen.id = (String) extras.get(Dialect.REQUEST_ID_EXTRA);
-            seen.writtenId = seen.id;
+            seen.identify(extras.get(Dialect.REQUEST_ID_EXTRA));
+        }
+        Object text = extras.get(extra);
+        if (!(text instanceof String)) {
+            throw malformed("the request is not a text");
+        }
+        Map<String, Object> document = documentOf((String) text, command, extra);
+        if (command) {
+            return readCommand(document);
         }
         try {
-            Object text = extras.get(extra);
-            if (!(text instanceof String)) {
-                throw malformed("the request is no text");
-            }
-            Map<String, Object> document =
-                    Json.objectOf(JsonReader.parse((String) text), "the request");
-            if (command) {
-                return readCommand(document);
-            }
             return readDocument(document, extra);
         } catch (MalformedJsonException malformed) {
             throw malformed(malformed.getMessage());
@@ -67,44 +70,99 @@ final class RequestReader {
         return new CallFailure(FailureTokens.INVALID_ARGUMENT, message);
     }
 
+    private Map<String, Object> documentOf(String text, boolean command, String extra) throws CallFailure {
+        Object value;
+        try {
+            value = JsonReader.parse(text);
+        } catch (MalformedJsonException mistake) {
+            seePartly(Json.members(JsonReader.parsePartial(text)), command, extra);
+            throw malformed("the request cannot be read as JSON: " + mistake.getMessage());
+        }
+        if (!(value instanceof Map)) {
+            throw malformed("the request is not a JSON object");
+        }
+        return Json.object(value);
+    }
+
+    /** Keeps what an answer needs of a request that cannot be read to its end. */
+    private void seePartly(Map<String, Object> document, boolean command, String extra) {
+        if (command) {
+            seen.capability = capabilityId(document.get("capability"));
+            return;
+        }
+        for (String key : KEYS_OF_A_FORM) {
+            if (document.containsKey(key)) {
+                seen = identify(document, extra);
+                return;
+            }
+        }
+    }
+
     private Request readCommand(Map<String, Object> document) throws CallFailure {
         boolean named = document.containsKey("capability");
-        Object capability = document.get(named ? "capability" : "capabilityId");
-        seen.capability = capability instanceof String ? (String) capability : "";
+        seen.capability = capabilityId(document.get(named ? "capability" : "capabilityId"));
         throw new CallFailure(
-                FailureTokens.UNSUPPORTED_VERSION, "this form of requests is older than version 1.0");
+                FailureTokens.UNSUPPORTED_VERSION,
+                "requests of this form are not supported; use Mobile-MCP " + Dialect.VERSION);
+    }
+
+    /** Returns what an answer needs of a document, whatever else is wrong with it. */
+    private Request identify(Map<String, Object> document, String extra) {
+        boolean named = document.containsKey(Dialect.REQUEST_EXTRA);
+        Map<String, Object> inner =
+                named ? Json.members(document.get(Dialect.REQUEST_EXTRA)) : document;
+        boolean hasRequest = inner.containsKey("request");
+        boolean wrapped = named || hasRequest;
+        Map<String, Object> request = hasRequest ? Json.members(inner.get("request")) : inner;
+        Map<String, Object> capability = Json.members(request.get("capability"));
+        Request found = new Request(dialectOf(keyOf(capability, request), wrapped), wrapped, extra);
+        found.identify(request.get("id"));
+        found.capability = capabilityId(capability.get("id"));
+        return found;
+    }
+
+    private static String capabilityId(Object id) {
+        return id instanceof String && Request.isId(id) ? (String) id : "";
     }
 
     private Request readDocument(Map<String, Object> document, String extra)
             throws CallFailure, MalformedJsonException {
+        seen = identify(document, extra);
         Map<String, Object> inner = document;
         if (document.containsKey(Dialect.REQUEST_EXTRA)) {
             inner = Json.objectOf(document.get(Dialect.REQUEST_EXTRA), Dialect.REQUEST_EXTRA);
         }
-        boolean wrapped = inner.containsKey("request");
-        Map<String, Object> request =
-                wrapped ? Json.objectOf(inner.get("request"), "request") : inner;
-        Map<String, Object> capability = Json.object(request.get("capability"));
-        seen = new Request(dialectOf(keyOf(capability, request), wrapped), wrapped, extra);
-        readId(request.get("id"));
-        if (wrapped) {
+        // The specification's order (3.2): the version, then the id, then the capability.
+        if (seen.wrapped) {
             checkVersion(inner.get("version"));
         }
+        Map<String, Object> request =
+                inner.containsKey("request") ? Json.objectOf(inner.get("request"), "request") : inner;
+        checkId(request.get("id"), Request.isId(request.get("id")), "the request");
+        Map<String, Object> capability = Json.object(request.get("capability"));
         if (capability == null) {
-            throw malformed("the request names no capability");
+            throw malformed("the request has no capability object");
         }
-        String id = Json.text(capability.get("id"));
-        if (id == null || id.isEmpty()) {
-            throw malformed("the request's capability has no id");
-        }
-        seen.capability = id;
+        checkId(capability.get("id"), !seen.capability.isEmpty(), "the request's capability");
         seen.arguments = readArguments(capability, request);
         return seen;
     }
 
+    private static void checkId(Object id, boolean isId, String whose) throws CallFailure {
+        if (isId) {
+            return;
+        }
+        int length = id instanceof String ? ((String) id).length() : 0;
+        if (length == 0) {
+            throw malformed(whose + " has no id");
+        }
+        throw malformed(
+                whose + " has an id of " + length + " characters; at most " + Request.LONGEST_ID + " are allowed");
+    }
+
     private static String keyOf(Map<String, Object> capability, Map<String, Object> request) {
         for (String key : ARGUMENT_KEYS) {
-            if (request.containsKey(key) || capability != null && capability.containsKey(key)) {
+            if (request.containsKey(key) || capability.containsKey(key)) {
                 return key;
             }
         }
@@ -122,14 +180,6 @@ final class RequestReader {
         return listed ? Dialect.MM_4 : Dialect.MM_5;
     }
 
-    private void readId(Object id) throws CallFailure {
-        if (!(id instanceof Long) && (!(id instanceof String) || ((String) id).isEmpty())) {
-            throw malformed("the request has no id");
-        }
-        seen.id = id.toString();
-        seen.writtenId = id;
-    }
-
     private static void checkVersion(Object version) throws CallFailure {
         boolean known =
                 version == null
@@ -138,7 +188,12 @@ final class RequestReader {
                         || Json.equal(version, BigDecimal.ONE);
         if (!known) {
             throw new CallFailure(
-                    FailureTokens.UNSUPPORTED_VERSION, "version " + Dialect.VERSION + " is what is known");
+                    FailureTokens.UNSUPPORTED_VERSION,
+                    "the request has version "
+                            + Constraints.shown(version)
+                            + "; the supported version is \""
+                            + Dialect.VERSION
+                            + "\"");
         }
     }
 
@@ -164,7 +219,7 @@ final class RequestReader {
         Object value = given;
         if (value instanceof String) {
             String text = (String) value;
-            value = FailureTokens.stripped(text).isEmpty() ? null : JsonReader.parse(text);
+            value = FailureTokens.stripped(text).isEmpty() ? null : argumentsOf(text);
         }
         if (value == null) {
             return Collections.emptyMap();
@@ -173,6 +228,14 @@ final class RequestReader {
             return mapOfList(Json.list(value));
         }
         return Json.objectOf(value, "the value of args or input");
+    }
+
+    private static Object argumentsOf(String text) throws CallFailure {
+        try {
+            return JsonReader.parse(text);
+        } catch (MalformedJsonException mistake) {
+            throw malformed("the arguments cannot be read as JSON: " + mistake.getMessage());
+        }
     }
 
     private static Map<String, Object> mapOfList(List<Object> entries) throws CallFailure {

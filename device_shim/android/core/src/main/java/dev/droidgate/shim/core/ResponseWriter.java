@@ -12,14 +12,20 @@ import java.util.Map;
 final class ResponseWriter {
     private ResponseWriter() {}
 
-    /** Returns the extras that tell a failure. */
+    /**
+     * UTF-16 units of all texts of a message, intent or result together: 128 KiB, a quarter of what one-way
+     * transactions have in a process (runtime reference 1.7). One that does not fit fails, and Android crashes a
+     * process that a broadcast cannot be delivered to.
+     */
+    static final int MOST_CARRIED = 65_536;
+
+    /** Returns the extras that answer with a failure. */
     static Map<String, String> failure(Request request, CallFailure failure) {
-        Map<String, String> extras = write(request, null, false, failure.written());
-        return fits(extras) ? extras : write(request, null, false, failure.token);
+        return write(request, null, false, failure.written());
     }
 
     /**
-     * Returns the extras that tell a success; no outputs where none are declared.
+     * Returns the extras that answer with a success; null for no outputs.
      *
      * @throws CallFailure {@code malformed_response}: they are too long
      */
@@ -29,20 +35,32 @@ final class ResponseWriter {
             written = request.dialect.listsOutputs() ? listed(outputs) : outputs.values;
         }
         Map<String, String> extras = write(request, written, true, null);
-        if (!fits(extras)) {
-            throw new CallFailure(FailureTokens.MALFORMED_RESPONSE, "the answer is too long");
+        int units = unitsOf(extras);
+        if (units > MOST_CARRIED) {
+            throw new CallFailure(
+                    FailureTokens.MALFORMED_RESPONSE,
+                    "the call ran, but its answer has " + units + " characters; at most " + MOST_CARRIED
+                            + " can be sent; ask for less");
         }
         return extras;
     }
 
-    /** Tells whether extras are as short as others have to be for us. */
-    static boolean fits(Map<String, String> extras) {
-        for (String extra : extras.values()) {
-            if (extra.length() > JsonReader.LENGTH) {
-                return false;
-            }
+    /** Refuses a call that is too long to be sent. */
+    static void checkCall(int units) throws CallFailure {
+        if (units > MOST_CARRIED) {
+            throw new CallFailure(
+                    FailureTokens.INVALID_ARGUMENT,
+                    "the call has " + units + " characters; at most " + MOST_CARRIED + " can be sent to an app");
         }
-        return true;
+    }
+
+    /** Returns the UTF-16 units of all texts together. */
+    static int unitsOf(Map<String, String> extras) {
+        int units = 0;
+        for (String extra : extras.values()) {
+            units += extra.length();
+        }
+        return units;
     }
 
     private static Map<String, String> write(

@@ -59,9 +59,9 @@ public final class Route {
         id = Json.nameAt(json, "id");
         input = Type.of(json.get("input"));
         input.checkReferences(definitions);
-        output = json.get("output") == null ? null : Type.of(json.get("output"));
-        if (output != null) {
-            output.checkReferences(definitions);
+        Type declared = json.get("output") == null ? null : Type.of(json.get("output"));
+        if (declared != null) {
+            declared.checkReferences(definitions);
         }
         Map<String, Object> told = Json.objectAt(json, "outputs");
         Json.check(json.containsKey("outputs"), "outputs");
@@ -84,10 +84,17 @@ public final class Route {
                 slash > 0 && slash < place.length() - 1 && slash == place.lastIndexOf('/');
         Json.check(function || twoParts, place);
         dialect = tool ? dialectOf(held) : null;
+        output = tool ? optional(declared, definitions) : declared;
         target = Target.of(Json.objectOf(json.get("target"), "a target"));
         deadline = Json.integerAt(json, "deadline_ms", USUAL_DEADLINE);
         Json.check(deadline > 0, "deadline_ms");
         readNames(Json.objectAt(json, "names"), input.behind(definitions).properties.keySet());
+    }
+
+    /** Returns an output whose members a Mobile-MCP tool may omit (specification 3.2). */
+    private static Type optional(Type declared, Map<String, Type> definitions) {
+        Type output = declared == null ? null : declared.behind(definitions);
+        return output != null && output.is(Type.OBJECT) ? output.withOptionalProperties() : declared;
     }
 
     private static Dialect dialectOf(Map<String, Object> held) throws MalformedJsonException {
@@ -118,21 +125,34 @@ public final class Route {
     }
 
     /**
-     * Returns arguments under the names that the backend has for them. One that is not declared and has such a
-     * name would pass by its parameter's constraints; it is left out.
+     * Returns arguments under the names that the backend has for them.
+     *
+     * @throws CallFailure {@code invalid_argument}: one that is not declared has such a name, and would evade
+     *     its parameter's constraints
      */
-    private Map<String, Object> renamed(Map<String, Object> arguments) {
+    private Map<String, Object> renamed(Map<String, Object> arguments) throws CallFailure {
         if (names.isEmpty()) {
             return arguments;
         }
         Map<String, Object> renamed = new LinkedHashMap<>();
         for (Map.Entry<String, Object> one : arguments.entrySet()) {
             String name = names.get(one.getKey());
-            if (name != null || !names.containsValue(one.getKey())) {
-                renamed.put(name == null ? one.getKey() : name, one.getValue());
+            if (name == null) {
+                checkIsFree(one.getKey());
             }
+            renamed.put(name == null ? one.getKey() : name, one.getValue());
         }
         return renamed;
+    }
+
+    private void checkIsFree(String name) throws CallFailure {
+        for (Map.Entry<String, String> one : names.entrySet()) {
+            if (one.getValue().equals(name)) {
+                throw new CallFailure(
+                        FailureTokens.INVALID_ARGUMENT,
+                        Json.point("", name) + ": not a parameter; did you mean \"" + one.getKey() + "\"?");
+            }
+        }
     }
 
     /**
@@ -147,7 +167,8 @@ public final class Route {
             Map<String, Object> document = DocumentWriter.write(arguments, input, definitions);
             Map<String, Object> properties = Json.object(document.get(DocumentTypes.PROPERTIES));
             document.put(DocumentTypes.PROPERTIES, renamed(properties));
-            return new Outgoing(null, callee, document);
+            ResponseWriter.checkCall(JsonWriter.write(document).length());
+            return new Outgoing(null, callee, document, null);
         }
         Map<String, Object> given = renamed(arguments);
         Map<String, String> extras;
@@ -158,10 +179,8 @@ public final class Route {
         } else {
             extras = ToolWire.request(dialect, newId, callee, given);
         }
-        if (!ResponseWriter.fits(extras)) {
-            throw new CallFailure(FailureTokens.INVALID_ARGUMENT, "the arguments are too long");
-        }
-        return new Outgoing(extras, null, null);
+        ResponseWriter.checkCall(ResponseWriter.unitsOf(extras));
+        return new Outgoing(extras, null, null, TOOL.equals(backend) ? newId : null);
     }
 
     /**
@@ -178,13 +197,14 @@ public final class Route {
             throw answer.failure;
         }
         if (APP_FUNCTION.equals(backend)) {
-            return DocumentReader.read(answer.document, output, definitions);
+            Object value = DocumentReader.read(answer.document, output, definitions);
+            return value == null && output == null ? Outputs.MISSING : value;
         }
         if (BROADCAST.equals(backend)) {
             return MmcpWire.broadcastValue(answer.code, answer.data);
         }
         return ACTIVITY.equals(backend)
                 ? MmcpWire.activityValue(answer.code, answer.extras)
-                : ToolWire.value(answer.extras);
+                : answer.response().identifiedValue();
     }
 }

@@ -43,11 +43,11 @@ public final class Target {
         }
         if (!signer.equals(installed.signer)) {
             throw new CallFailure(
-                    FailureTokens.UNAVAILABLE, packageName + " is by somebody else than approved");
+                    FailureTokens.UNAVAILABLE, packageName + " has another signing certificate than approved");
         }
         if (!digest.equals(installed.digest)) {
             throw new CallFailure(
-                    FailureTokens.NEEDS_APPROVAL, packageName + " has changed what it offers");
+                    FailureTokens.NEEDS_APPROVAL, packageName + " has changed what it declares; the user has to approve it again");
         }
     }
 }

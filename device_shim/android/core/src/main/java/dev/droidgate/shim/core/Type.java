@@ -142,6 +142,30 @@ public final class Type {
         possible = true;
     }
 
+    private Type(Type one, Map<String, Property> properties) {
+        kind = one.kind;
+        this.properties = properties;
+        qualifiedName = one.qualifiedName;
+        nullable = one.nullable;
+        values = one.values;
+        pattern = one.pattern;
+        keywords = one.keywords;
+        items = one.items;
+        name = one.name;
+        members = one.members;
+        exclusive = one.exclusive;
+        possible = one.possible;
+    }
+
+    /** Returns this type without required properties. */
+    Type withOptionalProperties() {
+        Map<String, Property> optional = new LinkedHashMap<>();
+        for (Map.Entry<String, Property> one : properties.entrySet()) {
+            optional.put(one.getKey(), new Property(one.getValue().type, false));
+        }
+        return new Type(this, optional);
+    }
+
     /**
      * Reads a type.
      *

@@ -1,12 +1,14 @@
 package dev.droidgate.shim.core;
 
+import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** One vector of the op {@code call}: a request, a shim, and what the backend does. */
 final class CallVector implements Clock, Backend, Answers {
     private final Map<String, Object> vector;
-    private final Map<String, Object> behaviour;
+    private final List<Object> behaviours;
     private final RouteTable routes;
     private final Policy policy;
     private long call;
@@ -17,7 +19,11 @@ final class CallVector implements Clock, Backend, Answers {
 
     CallVector(Map<String, Object> vector) throws MalformedJsonException {
         this.vector = vector;
-        behaviour = Json.objectAt(vector, "backend");
+        Object backend = vector.get("backend");
+        behaviours =
+                backend instanceof List
+                        ? Json.list(backend)
+                        : Collections.<Object>singletonList(Json.objectAt(vector, "backend"));
         routes = RouteTable.of(vector.get("routes"));
         policy = Policy.of(Json.objectAt(vector, "policy"));
     }
@@ -31,9 +37,11 @@ final class CallVector implements Clock, Backend, Answers {
         boolean bound = "bind".equals(vector.get("carrier"));
         long caller = Json.integerAt(vector, "caller", -1);
         boolean approved = Json.flagAt(vector, "approved");
-        engine.receive(bound, approved, Json.objectAt(vector, "extras"), caller, null);
-        if (outcome == null) {
-            behave(engine);
+        engine.receive(bound, approved, refusal(), Json.objectAt(vector, "extras"), caller, null);
+        for (Object behaviour : behaviours) {
+            if (route != null) {
+                behave(engine, Json.objectOf(behaviour, "a behaviour"));
+            }
         }
         if (outcome == null) {
             now += route.deadline;
@@ -46,7 +54,7 @@ final class CallVector implements Clock, Backend, Answers {
     Map<String, Object> interrupted() throws MalformedJsonException {
         Engine engine = new Engine(routes, policy, this, this, this);
         boolean bound = "bind".equals(vector.get("carrier"));
-        engine.receive(bound, false, Json.objectAt(vector, "extras"), 0, null);
+        engine.receive(bound, false, null, Json.objectAt(vector, "extras"), 0, null);
         return VectorRunner.one("extras", Journal.interrupted(engine.journal().get(0)));
     }
 
@@ -64,7 +72,14 @@ final class CallVector implements Clock, Backend, Answers {
         return preview;
     }
 
-    private void behave(Engine engine) throws MalformedJsonException {
+    private CallFailure refusal() throws MalformedJsonException {
+        Map<String, Object> refused = Json.objectAt(vector, "refused");
+        return refused.isEmpty()
+                ? null
+                : new CallFailure(Json.textAt(refused, "token"), Json.textAt(refused, "text"));
+    }
+
+    private void behave(Engine engine, Map<String, Object> behaviour) throws MalformedJsonException {
         if (Boolean.TRUE.equals(behaviour.get("died"))) {
             engine.died(route.target.packageName);
         } else if (behaviour.containsKey("error")) {
@@ -72,11 +87,11 @@ final class CallVector implements Clock, Backend, Answers {
             long code = Json.integerAt(error, "code", 0);
             engine.answered(call, BackendAnswer.ofError(code, Json.text(error.get("message"))));
         } else if (!behaviour.isEmpty() && !Boolean.TRUE.equals(behaviour.get("silent"))) {
-            engine.answered(call, answer());
+            engine.answered(call, answer(behaviour));
         }
     }
 
-    private BackendAnswer answer() throws MalformedJsonException {
+    private static BackendAnswer answer(Map<String, Object> behaviour) throws MalformedJsonException {
         if (behaviour.containsKey("document")) {
             return BackendAnswer.ofDocument(Json.object(behaviour.get("document")));
         }

@@ -43,7 +43,7 @@ final class FloodVector implements Clock, Backend, Answers {
             Map<String, String> extras =
                     Collections.singletonMap(
                             Dialect.PROTOTYPE_REQUEST_EXTRA, request.replace("ID", "r" + sent));
-            engine.receive(true, false, extras, sent % callers, null);
+            engine.receive(true, false, null, extras, sent % callers, null);
             unanswered += call == 0 ? 1 - (answered - before) : 0;
             if (answers && call != 0) {
                 engine.answered(

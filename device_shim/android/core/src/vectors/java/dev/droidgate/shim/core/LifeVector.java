@@ -53,7 +53,7 @@ final class LifeVector {
             calls.open(key, key, now, now + allowed);
             effect("start", now, key);
         } catch (CallFailure busy) {
-            answer(now, key, busy.token);
+            answer(now, key, busy.token).put("message", busy.getMessage());
         }
     }
 
@@ -72,7 +72,9 @@ final class LifeVector {
         return effect;
     }
 
-    private void answer(long now, CallKey key, String token) {
-        effect("answer", now, key).put("token", token);
+    private Map<String, Object> answer(long now, CallKey key, String token) {
+        Map<String, Object> effect = effect("answer", now, key);
+        effect.put("token", token);
+        return effect;
     }
 }

@@ -98,7 +98,7 @@ final class SequenceVector implements Clock, Backend, Answers {
         extras.put(Dialect.PROTOTYPE_REQUEST_EXTRA, request.replace("ID", id));
         requests.incrementAndGet();
         boolean bound = random.nextInt(20) > 0;
-        engine.receive(bound, false, extras, random.nextInt(CALLERS), new AtomicInteger());
+        engine.receive(bound, false, null, extras, random.nextInt(CALLERS), new AtomicInteger());
     }
 
     private static BackendAnswer answer(Random random) {

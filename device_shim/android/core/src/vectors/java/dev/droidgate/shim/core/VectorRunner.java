@@ -137,8 +137,10 @@ public final class VectorRunner {
     /** Tells the table of tokens, for the test that compares it with the mappings. */
     private static Map<String, Object> tokens() {
         Map<String, Object> written = new LinkedHashMap<>();
+        Map<String, Object> meanings = new LinkedHashMap<>();
         for (String token : FailureTokens.all()) {
             written.put(token, (long) FailureTokens.codeOf(token));
+            meanings.put(token, FailureTokens.meaningOf(token));
         }
         List<Object> read = new ArrayList<>();
         for (long code = 0; code < 5_000; code++) {
@@ -146,6 +148,7 @@ public final class VectorRunner {
         }
         Map<String, Object> outcome = one("written", written);
         outcome.put("read", read);
+        outcome.put("meanings", meanings);
         return outcome;
     }
 

@@ -18,10 +18,13 @@ import android.os.IBinder;
 import android.os.Looper;
 import android.os.Message;
 import android.os.Messenger;
+import android.os.Parcel;
 import android.os.RemoteException;
+import android.os.TransactionTooLargeException;
 import dev.droidgate.proof.phone.Inputs.App;
 import dev.droidgate.proof.phone.Phone;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -239,6 +242,47 @@ public final class Agent {
         told.setCreatorPackage(app.packageName());
         told.setCreatorUid(app.uid());
         return callback;
+    }
+
+    /** Sends a request whose answers' binder takes no transaction of more bytes, as one that is nearly full. */
+    public void sendToNarrow(Edition edition, String id, int room, String capability, Object... arguments) {
+        Message message = Message.obtain(null, 1);
+        Bundle data = new Bundle();
+        data.putString(edition.requestExtra, edition.request(id, capability, of(arguments)));
+        message.setData(data);
+        IBinder narrow =
+                (IBinder)
+                        Proxy.newProxyInstance(
+                                IBinder.class.getClassLoader(),
+                                new Class<?>[] {IBinder.class},
+                                (self, method, given) -> transacted(edition, room, method.getName(), given));
+        message.replyTo = new Messenger(narrow);
+        phone.as(app.uid(), () -> {
+            try {
+                new Messenger(binder).send(message);
+            } catch (RemoteException gone) {
+                throw new AssertionError(gone);
+            }
+        });
+    }
+
+    private Object transacted(Edition edition, int room, String method, Object[] given)
+            throws TransactionTooLargeException {
+        if (!method.equals("transact")) {
+            return null;
+        }
+        Parcel parcel = (Parcel) given[1];
+        if (parcel.dataSize() > room) {
+            throw new TransactionTooLargeException();
+        }
+        parcel.setDataPosition(0);
+        parcel.enforceInterface("android.os.IMessenger");
+        expect(parcel.readInt() == 1, "a message");
+        Message answer = Message.CREATOR.createFromParcel(parcel);
+        expect(answer.what == 2, "an answer's number");
+        answer.getData().setClassLoader(Agent.class.getClassLoader());
+        took(edition, answer.getData());
+        return true;
     }
 
     private void took(Edition edition, Bundle extras) {

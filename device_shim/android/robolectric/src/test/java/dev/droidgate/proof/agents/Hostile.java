@@ -40,6 +40,9 @@ public final class Hostile {
         "mcp_callback", "request", "mobile-mcp-request", "opening", "android.intent.extra.INTENT", "__proto__",
     };
 
+    private static final Map<String, String> PARAMETERS =
+            Map.of("desk.echo", "text", "radio.forecast", "place", "clock.now", "zone", "lamp.switch", "on");
+
     private final Random random;
     private final Phone phone;
 
@@ -91,10 +94,11 @@ public final class Hostile {
             for (int count = random.nextInt(8); count > 0; count--) {
                 arguments.put(NAMES[random.nextInt(NAMES.length)], value());
             }
-            // Most of them fit what is declared.
+            // Most of them fit what is declared; any other name is refused.
             if (random.nextInt(8) > 0) {
-                arguments.put("text", text()).put("place", text()).put("zone", text()).put("title", text());
-                arguments.put("on", random.nextBoolean()).put("a", random.nextInt()).put("b", "7");
+                boolean isSwitch = capability.equals("lamp.switch");
+                arguments = new JSONObject();
+                arguments.put(PARAMETERS.get(capability), isSwitch ? (Object) random.nextBoolean() : text());
             }
         } catch (JSONException impossible) {
             throw new AssertionError(impossible);

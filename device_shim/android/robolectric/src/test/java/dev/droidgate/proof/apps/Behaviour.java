@@ -18,5 +18,15 @@ public enum Behaviour {
     /** Answers with what nobody can read. */
     GARBAGE,
     /** Answers as another app. */
-    FORGED
+    FORGED,
+    /** Keeps the first call, and answers it to whoever calls next. */
+    CROSSED,
+    /** Answers with more than the shim sends on. */
+    HUGE,
+    /** Answers that it worked, and with nothing else. */
+    EMPTY,
+    /** Answers that it worked, with something that is not a text. */
+    UNREADABLE,
+    /** Fails with an error in its program. */
+    ODD
 }

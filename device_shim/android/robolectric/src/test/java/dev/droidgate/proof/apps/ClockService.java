@@ -61,6 +61,12 @@ public final class ClockService extends Service {
                 told.putString("mobile-mcp-response", "{{{");
                 send(message, told);
                 break;
+            case EMPTY:
+                answerNothing(message);
+                break;
+            case CROSSED:
+                answerFirst(message);
+                break;
             case LATE:
                 held = () -> answer(message, visits, "14:00");
                 break;
@@ -73,6 +79,27 @@ public final class ClockService extends Service {
         try {
             JSONObject outputs = new JSONObject().put("time", time).put("visits", visits);
             send(message, ToolServices.read(message.getData()).success(outputs));
+        } catch (JSONException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    private static void answerNothing(Message message) {
+        try {
+            send(message, ToolServices.read(message.getData()).nothing());
+        } catch (JSONException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    /** Keeps the first request; answers it to whoever sends the second one. */
+    private void answerFirst(Message message) {
+        if (CALLS.size() < 2) {
+            return;
+        }
+        try {
+            JSONObject outputs = new JSONObject().put("time", "the first caller's").put("visits", 1);
+            send(message, ToolServices.read(CALLS.get(0)).success(outputs));
         } catch (JSONException impossible) {
             throw new IllegalStateException(impossible);
         }

@@ -42,6 +42,18 @@ public final class DeskActivity extends Activity {
                                 .addFlags(Intent.FLAG_GRANT_READ_URI_PERMISSION));
                 finish();
                 break;
+            case HUGE:
+                setResult(RESULT_OK, new Intent().putExtra("result", "a".repeat(199_000)));
+                finish();
+                break;
+            case EMPTY:
+                setResult(RESULT_OK);
+                finish();
+                break;
+            case UNREADABLE:
+                setResult(RESULT_OK, new Intent().putExtra("result", new Bundle()));
+                finish();
+                break;
             case CRASH:
                 // A crash reaches the caller as no result.
                 finish();

@@ -32,6 +32,10 @@ public final class LampService extends Service {
         if (behaviour == Behaviour.TWICE) {
             answer(intent);
         }
+        if (behaviour == Behaviour.CROSSED && CALLS.size() == 2) {
+            // The first one's request, with the second one's callback.
+            answer(new Intent(CALLS.get(0)).putExtra("mcp_callback", (PendingIntent) intent.getParcelableExtra("mcp_callback")));
+        }
         held = intent;
         return START_NOT_STICKY;
     }

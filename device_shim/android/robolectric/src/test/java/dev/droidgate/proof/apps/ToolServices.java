@@ -46,6 +46,15 @@ final class ToolServices {
             return wrapped(response);
         }
 
+        /** Returns the extras of a success without outputs, which are optional (specification 3.2). */
+        Bundle nothing() throws JSONException {
+            return wrapped(
+                    new JSONObject()
+                            .put("id", request.get("id"))
+                            .put("capability", new JSONObject().put("id", capability.getString("id")))
+                            .put("status", "success"));
+        }
+
         Bundle failure(String message) throws JSONException {
             return wrapped(
                     new JSONObject()

@@ -67,6 +67,8 @@ public final class FunctionsOnPhone extends IAppFunctionManager.Stub {
                                         .setPropertyString("androidAppfunctionsReturnValue", "a", "b")
                                         .build()));
                 break;
+            case ODD:
+                throw new IllegalStateException("odd");
             case CRASH:
                 throw new SecurityException("the caller may not");
             default:
