@@ -86,8 +86,10 @@ def test_android_calls_app_functions_of_services_that_are_not_exported() -> None
         ("appfunctions", "mmcp", BIND, EXECUTE, ("permission-translated", Level.RENAMED)),
         ("appfunctions", "mobile-mcp", BIND, EXECUTE, ("permission-translated", Level.RENAMED)),
         ("appfunctions", "mmcp", None, EXECUTE, ("permission-translated", Level.RENAMED)),
-        ("appfunctions", "mmcp", OWN, OWN, None),
-        ("appfunctions", "mcp", BIND, BIND, LOST),
+        ("appfunctions", "mmcp", OWN, OWN, LOST),
+        ("appfunctions", "mcp", BIND, EXECUTE, LOST),
+        ("mcp", "appfunctions", EXECUTE, BIND, ("permission-translated", Level.RENAMED)),
+        ("mcp", "mobile-mcp", EXECUTE, EXECUTE, None),
         ("appfunctions", "appfunctions+v1", OWN, OWN, None),
         ("appfunctions", "appfunctions+v1", BIND, BIND, None),
         ("appfunctions", "appfunctions+app-level", BIND, None, ("permission-translated", Level.RENAMED)),
@@ -124,7 +126,7 @@ def test_a_component_that_does_not_state_exported_is_written_as_exported() -> No
 
 def test_enabled_by_configuration_is_kept_as_it_is() -> None:
     enabled = {"": False, "v36": True}
-    fitted = _fit("appfunctions", "mmcp", ComponentAccess(enabled=enabled, permission=OWN))
+    fitted = _fit("mobile-mcp", "mmcp", ComponentAccess(enabled=enabled, permission=OWN))
     assert fitted.provider.access.enabled == enabled
     assert _findings(fitted) == {}
 

@@ -31,6 +31,7 @@ from properties.matching import assert_findings_match, assert_same_declaration
 from strategies import providers, random_provider
 
 TARGET = "target"
+RECORD = ObjectType(properties={"a": Property(type=ScalarType(kind="string"))})
 
 
 def _fit(provider: Provider, capacity: Capacity) -> Fitted:
@@ -397,3 +398,35 @@ def test_blank_texts_count_as_missing_where_the_target_requires_a_text() -> None
     assert one.write is not None
     written = one.write(provider, dialect).provider
     assert (written.name, written.capabilities[0].description) == ("a.b", "tool")
+
+
+@pytest.mark.parametrize("target", ["mobile-mcp", "appfunctions", "appfunctions+platform", "mmcp+draft"])
+def test_a_definition_that_leads_back_to_itself_through_choices_of_one_has_a_kind(target: str) -> None:
+    inner = OneOfType(alternatives=(RefType(name="A"),))
+    definition = OneOfType(alternatives=(ScalarType(kind="string"), inner), exclusive=False)
+    capability = Capability(
+        id="tool",
+        description="d",
+        input=ObjectType(properties={"p": Property(type=RefType(name="A"))}),
+        output=RefType(name="A"),
+    )
+    one, dialect = find_format(target)
+    assert dialect.capacity is not None
+    provider = _provider(capability, definitions={"A": definition})
+    assert fit_provider(provider, dialect.capacity, one.id, dialect.id).findings
+
+
+def test_a_long_chain_of_references_is_followed() -> None:
+    definitions: dict[str, Type] = {f"D{at}": RefType(name=f"D{at + 1}") for at in range(5_000)}
+    definitions["D5000"] = RECORD
+    provider = _provider(
+        Capability(
+            id="tool", description="d", input=ObjectType(properties={"p": Property(type=RefType(name="D0"))})
+        ),
+        definitions=definitions,
+    )
+    one, dialect = find_format("mobile-mcp")
+    assert dialect.capacity is not None
+    (written,) = fit_provider(provider, dialect.capacity, one.id, dialect.id).provider.capabilities
+    assert isinstance(written.input, ObjectType)
+    assert written.input.properties["p"].type.kind == "object"

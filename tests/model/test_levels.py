@@ -275,6 +275,36 @@ def test_a_note_on_a_renamed_property_of_a_choice_of_one_is_reported_as_a_note()
     assert levels["/properties/with_space/type/description"] == ("text-added", Level.MOVED)
 
 
+def test_null_of_two_alternatives_of_an_exclusive_choice_is_not_allowed_of_the_choice() -> None:
+    part = RECORD.model_copy(update={"nullable": True})
+    assert "/nullable" not in _levels(OneOfType(alternatives=(part, part)), "appfunctions+v2")
+
+
+def test_an_enum_around_a_nullable_alternative_does_not_allow_null() -> None:
+    one = OneOfType(alternatives=(ScalarType(kind="string", nullable=True),), enum=("a",), exclusive=False)
+    provider = Provider(
+        protocol="test",
+        capabilities=(Capability(id="c", input=ObjectType(properties={"p": Property(type=one)})),),
+    )
+    dialect = load_format_tables("appfunctions").dialects[0]
+    assert dialect.capacity is not None
+    written = fit_provider(provider, dialect.capacity, "appfunctions", "v2").provider.capabilities[0].input
+    assert isinstance(written, ObjectType)
+    assert written.properties["p"].type == ScalarType(kind="string", enum=("a",))
+
+
+@pytest.mark.parametrize(
+    ("target", "level"), [("appfunctions+v2", Level.NARROWED), ("mobile-mcp+1.0", Level.RENAMED)]
+)
+def test_an_int32_without_bounds_accepts_more_than_one_with_bounds(target: str, level: Level) -> None:
+    one = ScalarType(
+        kind="int32", extensions={"json-schema-spelling": {"unstatedBounds": ["minimum", "maximum"]}}
+    )
+    levels = _levels(one, target)
+    assert levels["/extensions/json-schema-spelling/unstatedBounds"][1] is level
+    assert levels.get("/kind", ("", Level.RENAMED))[1] is Level.RENAMED
+
+
 def test_a_moved_text_that_loses_characters_is_dropped() -> None:
     dialect = load_format_tables("mobile-mcp").dialects[0]
     assert dialect.capacity is not None

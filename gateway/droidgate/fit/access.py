@@ -16,7 +16,7 @@ from droidgate.model.findings import Level
 from droidgate_mappings.tables import find_format_tables
 
 TRUSTED_LEVEL: Final = "androidTrusted"
-"""The access level that functions have anyway."""
+"""The access level of a function that states none."""
 
 _EXPORTED: Final = "/access/exported"
 _PERMISSION: Final = "/access/permission"
@@ -77,6 +77,16 @@ _RULES: Final = {
     "scope": "the function exists only while an activity of its app is open",
     "access_level": "the function's access level keeps other apps out",
 }
+_STATED_OPEN: Final = {
+    "exported": "exported is not stated, so no caller is refused",
+    "restrict_callers": "restrictCallersWithExecuteAppFunctions is false, so no caller is refused",
+    "access_level": f"the access level is {TRUSTED_LEVEL}, as without one",
+}
+_HINTS: Final = {
+    "enabled": "Leave the capabilities out while the component is disabled",
+    "enabled_by_default": "Leave the function out until its app enables it, or refuse calls until then",
+    "scope": "Leave the function out, or refuse calls while no activity is open",
+}
 _HINT: Final = "Check the caller in the code that answers the call, or leave the capability out"
 
 
@@ -85,7 +95,7 @@ def _carried(fit: Telling, field: Any, value: Any, default: Any, leaf: str) -> A
     carried = field in fit.capacity.access
     if not is_restriction(field, value):
         if not carried:
-            fit.tell(SPELLING_DROPPED, Level.RENAMED, leaf, f"{value!r} restricts no caller")
+            fit.tell(SPELLING_DROPPED, Level.RENAMED, leaf, _STATED_OPEN[field])
         return value if carried else default
     if not carried or (field not in fit.capacity.access_enforced and not fit.own):
         fit.tell(
@@ -93,7 +103,7 @@ def _carried(fit: Telling, field: Any, value: Any, default: Any, leaf: str) -> A
             Level.SECURITY,
             leaf,
             f"{_RULES[field]}; {fit.format_id} does not enforce this",
-            hint=_HINT,
+            hint=_HINTS.get(field, _HINT),
         )
     return value if carried else default
 
@@ -117,6 +127,11 @@ def _fit_permission(fit: Telling) -> str | None:
     source = find_format_tables(fit.provider.protocol)
     if source is not None and source.binding is not None and stated in {None, source.binding.component}:
         needed = source.binding.caller
+    elif source is not None and source.binding is not None and "permission" in capacity.access_enforced:
+        message = (
+            f"Android also requires {source.binding.caller} of callers; the target requires {stated} only"
+        )
+        _tell_permission(fit, message)
     if binding is not None:
         written = binding.component if is_carried else None
         if needed not in {None, binding.caller}:
@@ -132,10 +147,11 @@ def _fit_permission(fit: Telling) -> str | None:
         return None
     if "permission" not in capacity.access_enforced:
         _tell_permission(fit, f"callers need {needed}; {fit.format_id} does not enforce this")
-        return stated if is_carried else None
+        return needed if is_carried else None
     if needed != stated:
         message = f"Android requires {needed} of callers; the new component requires it itself"
-        fit.tell(PERMISSION_TRANSLATED, Level.RENAMED, _PERMISSION, message)
+        hint = "No ordinary app can hold it; remove android:permission to let every app call the component"
+        fit.tell(PERMISSION_TRANSLATED, Level.RENAMED, _PERMISSION, message, hint=hint)
     return needed
 
 

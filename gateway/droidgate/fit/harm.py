@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from droidgate.json_schema.words import SPELLING, UNSTATED_BOUNDS
 from droidgate.model.findings import Level
 from droidgate.model.json_values import Json
 from droidgate.model.types import (
@@ -86,11 +87,14 @@ CLOSING: Final = frozenset(
 _NO_LIMIT: Final[Mapping[str, Json]] = {
     "additionalItems": True,
     "additionalProperties": True,
-    "maxContains": None,
+    "dependentRequired": {},
+    "dependentSchemas": {},
     "minContains": 1,
     "minItems": 0,
     "minLength": 0,
     "minProperties": 0,
+    "patternProperties": {},
+    "required": [],
     "unevaluatedItems": True,
     "unevaluatedProperties": True,
     "uniqueItems": False,
@@ -143,6 +147,8 @@ def _is_no_limit(keyword: str, value: Json) -> bool:
     if keyword not in _NO_LIMIT:
         return False
     free = _NO_LIMIT[keyword]
+    if isinstance(free, list | dict):
+        return bool(value == free)
     return (value is free if isinstance(free, bool) else value == free and not isinstance(value, bool)) or (
         keyword in CLOSING and value == {}
     )
@@ -170,6 +176,13 @@ def _texts(values: list[Json]) -> set[Json]:
     return {one if isinstance(one, str) else None for one in values}
 
 
+def is_without_bounds(one: Type) -> bool:
+    """Return whether a JSON Schema calls an integer `int32` and does not state the bounds, so that it accepts
+    other integers too.
+    """
+    return one.kind == "int32" and bool(one.extensions.get(SPELLING, {}).get(UNSTATED_BOUNDS))
+
+
 _WIDER_SCALARS: Final[Mapping[str, frozenset[str]]] = {
     "int32": frozenset({"int64", "float", "double"}),
     "int64": frozenset({"double"}),
@@ -187,6 +200,8 @@ def kind_level(one: Type, written: str, resolve: Callable[[Type], Type]) -> Leve
         written: The kind that is written.
         resolve: Returns the type behind references and choices of one.
     """
+    if written == "int64" and is_without_bounds(one):
+        return Level.RENAMED
     one = resolve(one)
     if written == "any" or (isinstance(one, AnyType) and one.boolean is False):
         return Level.WIDENED

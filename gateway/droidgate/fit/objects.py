@@ -29,6 +29,8 @@ def is_object(one: Type, is_object_definition: Callable[[str], bool]) -> bool:
     """Return whether every value of a type is an object, given which definitions are."""
     if one.nullable:
         return False
+    if one.keywords.get("type") == "object":
+        return True
     if isinstance(one, RefType):
         return is_object_definition(one.name)
     judge = partial(is_object, is_object_definition=is_object_definition)

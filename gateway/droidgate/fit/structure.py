@@ -46,6 +46,9 @@ from droidgate.model.types import (
 _REPLACED: Final = frozenset({"ref", "all-of", "one-of"})
 """Kinds that never take the place of another."""
 
+_MAX_DEPTH: Final = 100
+"""More references and parts are not followed to find one kind for all of them."""
+
 NO_FACTS: Final[dict[str, Any]] = {
     "nullable": False,
     "description": None,
@@ -129,29 +132,39 @@ class StructureFit(Telling):
             self.objects = object_definitions(self.provider.definitions)
         return is_object(one, self.objects.__contains__)
 
-    def replacing_kind(self, one: Type) -> str:
+    def replacing_kind(self, one: Type, depth: int = 0) -> str:
         """Return the kind that the dialect writes in place of a type that it does not carry.
 
         A choice or combination whose parts are all written as one kind becomes that kind.
-        """
-        if not isinstance(one, RefType):
-            return self.replacing_kind_of(one, one)
-        if one.name not in self.kinds:
-            self.kinds[one.name] = self.capacity.types[one.kind].written_as  # where references go in a circle
-            self.kinds[one.name] = self.replacing_kind_of(one, self.resolved(one))
-        return self.kinds[one.name]
 
-    def replacing_kind_of(self, one: Type, behind: Type) -> str:
-        """Return the same for a type and what is behind it."""
-        behind = self.resolved(behind)
+        Args:
+            one: The type.
+            depth: How many references and parts lead to it.
+        """
+        usual = self.capacity.types[one.kind].written_as
+        if depth > _MAX_DEPTH:
+            return usual
+        if isinstance(one, RefType):
+            return self.kind_of_reference(one, usual, depth)
         parts: tuple[Type, ...] = ()
-        if isinstance(behind, AllOfType | OneOfType):
-            parts = behind.members if isinstance(behind, AllOfType) else behind.alternatives
-        kinds = {self.replacing_kind(part) for part in parts}
-        if self.is_hidden(behind) and (len(kinds) != 1 or kinds == {"object"}):
+        if isinstance(one, AllOfType | OneOfType):
+            parts = one.members if isinstance(one, AllOfType) else one.alternatives
+        kinds = {self.replacing_kind(part, depth + 1) for part in parts}
+        is_choice_of_one = isinstance(one, OneOfType) and len(parts) == 1
+        if not is_choice_of_one and self.is_hidden(one) and (len(kinds) != 1 or kinds == {"object"}):
             return self.capacity.types["string"].written_as
-        kind = kinds.pop() if len(kinds) == 1 else self.capacity.types[behind.kind].written_as
-        return kind if kind not in _REPLACED else self.capacity.types[one.kind].written_as
+        kind = kinds.pop() if len(kinds) == 1 else usual
+        return kind if kind not in _REPLACED else usual
+
+    def kind_of_reference(self, one: RefType, usual: str, depth: int) -> str:
+        """Return the kind that is written in place of a reference: that of its definition."""
+        if one.name not in self.kinds:
+            self.kinds[one.name] = usual
+            definition = self.provider.definitions.get(one.name)
+            if definition is not None:
+                kind = self.replacing_kind(definition, depth + 1)
+                self.kinds[one.name] = kind if kind not in _REPLACED else usual
+        return self.kinds[one.name]
 
     def replace_shape(self, one: Type, kind: str, pointer: str, notes: list[str]) -> Type:
         """Return a type of another kind, without facts; the structure of what was goes to `notes`."""

@@ -13,6 +13,7 @@ from droidgate.fit.codes import (
     TEXT_ADDED,
 )
 from droidgate.json_schema import NAMESPACE, SPELLING
+from droidgate.json_schema.words import UNSTATED_BOUNDS
 from droidgate.model.capability import Place, Provider
 from droidgate.model.findings import Finding, Level
 from droidgate.model.json_values import Json, canonical_json, pointer_token
@@ -120,7 +121,12 @@ class Telling:
     ) -> None:
         """Tell that a fact of a format has no place of its own, in a note too where people should know it."""
         tables = find_format_tables(format_id)
-        if format_id in {NAMESPACE, SPELLING} or (tables is not None and fact in tables.spellings):
+        if (format_id, fact) == (SPELLING, UNSTATED_BOUNDS):
+            is_bounded = self.capacity.types["int32"].written_as == "int32"
+            level = Level.NARROWED if is_bounded else Level.RENAMED
+            message = "the source calls the integer int32 and does not state the bounds; int32 has them"
+            self.tell(SPELLING_DROPPED, level, leaf, message)
+        elif format_id in {NAMESPACE, SPELLING} or (tables is not None and fact in tables.spellings):
             message = f"{fact!r} only says how the source is written; the target has its own way"
             self.tell(SPELLING_DROPPED, Level.RENAMED, leaf, message)
         elif tables is not None and notes is not None and fact in tables.told:

@@ -242,8 +242,13 @@ class TypeFit(StructureFit):
             if part.nullable:
                 message = "the target says of the whole type whether null is allowed"
                 self.tell(NULLABLE_MOVED, Level.RENAMED, f"{pointer}/{word}/{position}/nullable", message)
-        allows = [part.nullable for part in parts]
-        if is_nullable or not (any(allows) if isinstance(one, OneOfType) else allows and all(allows)):
+        allows = sum(part.nullable for part in parts)
+        if isinstance(one, OneOfType):
+            # Of an exclusive choice, null would be of two alternatives at once.
+            is_lifted = allows == 1 if one.exclusive else allows > 0
+        else:
+            is_lifted = 0 < allows == len(parts)
+        if is_nullable or not is_lifted:
             return is_nullable
         leaf = f"{pointer}/nullable"
         if self.carries_null(pointer):
@@ -415,6 +420,8 @@ class TypeFit(StructureFit):
         if carried and (one.exclusive or not capacity.exclusive_only):
             return False
         inner = one.alternatives[0]
+        if one.keywords.keys() & inner.keywords.keys():
+            return False
         return all(
             getattr(one, name) is None or getattr(inner, name) is None
             for name in ("enum", "pattern", "format")
@@ -424,15 +431,19 @@ class TypeFit(StructureFit):
         """Return the only alternative of a choice, with the facts of both."""
         inner = one.alternatives[0]
         texts = [text for text in (one.description, inner.description) if text is not None]
+        states_values = one.enum is not None or bool(one.keywords.keys() & {"const", "enum"})
         merged = inner.model_copy(
             update={
-                "nullable": one.nullable or inner.nullable,
+                "nullable": one.nullable or (inner.nullable and not states_values),
                 "description": " ".join(texts) if texts else None,
                 "enum": inner.enum if one.enum is None else one.enum,
                 "pattern": inner.pattern if one.pattern is None else one.pattern,
                 "format": inner.format if one.format is None else one.format,
                 "keywords": {**inner.keywords, **one.keywords},
-                "extensions": {**inner.extensions, **one.extensions},
+                "extensions": {
+                    namespace: {**inner.extensions.get(namespace, {}), **one.extensions.get(namespace, {})}
+                    for namespace in (*inner.extensions, *one.extensions)
+                },
             }
         )
         return self.fit_moved(
