@@ -1,6 +1,7 @@
 """What the formats of components write has no error and no warning of their own linter.
 
-What is left is a fact of the source: a text that is empty, or a JSON Schema that is not valid.
+What is left is a fact of the source: a text that is empty, a JSON Schema that is not valid, or an access rule
+that keeps callers out.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from random import Random
 
 import pytest
 
+from droidgate.fit.access import is_restriction
 from droidgate.formats import load_formats
 from droidgate.model.findings import Level
 from droidgate.sources.android_project import application_from_tree
@@ -25,6 +27,15 @@ OF_THE_SOURCE = {
     },
     "mmcp": {"mmcp-parameters-schema"},
 }
+ACCESS = {
+    "mobile-mcp-exported": "exported",
+    "mobile-mcp-enabled": "enabled",
+    "mobile-mcp-permission": "permission",
+    "mmcp-exported": "exported",
+    "mmcp-enabled": "enabled",
+    "mmcp-permission": "permission",
+}
+"""Rule -> the access rule of the source that it warns of."""
 
 
 @pytest.mark.parametrize("format_id", OF_THE_SOURCE)
@@ -33,10 +44,15 @@ def test_a_linter_warns_only_of_what_the_source_has(format_id: str) -> None:
     assert one.write is not None
     assert one.lint_application is not None
     for seed in range(SEEDS):
-        writing = one.write(random_provider(Random(seed), size=15), one.dialects[0])
+        provider = random_provider(Random(seed), size=15)
+        writing = one.write(provider, one.dialects[0])
         tree = {part.path: part.text.encode() for part in writing.artifacts if part.role != "document"}
         for finding in one.lint_application(application_from_tree(tree)):
             if finding.level is Level.NOTE:
+                continue
+            if finding.code in ACCESS:
+                rule = ACCESS[finding.code]
+                assert is_restriction(rule, getattr(provider.access, rule)), f"seed {seed}: {finding.message}"
                 continue
             assert finding.code in OF_THE_SOURCE[format_id], f"seed {seed}: {finding.message}"
             if format_id == "mobile-mcp":
