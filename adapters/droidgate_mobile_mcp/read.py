@@ -97,7 +97,7 @@ class _DescriptorReader:
             capability = self.read_capability(element)
             if capability.id in capabilities:
                 message = f"a second capability {capability.id!r} is kept, but cannot be called"
-                self.allow("M61", element, message)
+                self.allow("M61", element, message, lost=True)
                 duplicates.append(element_tree(self.document, element))
             else:
                 capabilities[capability.id] = capability
@@ -171,7 +171,8 @@ class _DescriptorReader:
                     continue
                 name, held = self.read_parameter(child, role)
                 if name in properties:
-                    self.allow("M61", child, f"a second parameter {name!r} is kept, but cannot be given")
+                    message = f"a second parameter {name!r} is kept, but cannot be given"
+                    self.allow("M61", child, message, lost=True)
                     duplicates.append(element_tree(self.document, child))
                 else:
                     properties[name] = held
@@ -277,9 +278,11 @@ class _DescriptorReader:
             self.allow("M67", misplaced, f"a <{tag}>{inside} is kept, but agents do not see it")
         return unknown_parts(self.document, element, attributes=attributes, elements=elements)
 
-    def allow(self, row: str, element: Element, message: str, *, hint: str | None = None) -> None:
-        pointer = xpath_of(element)
-        self.context.allow(row, message, pointer=pointer, source=self.document.place(element), hint=hint)
+    def allow(
+        self, row: str, element: Element, message: str, *, hint: str | None = None, lost: bool = False
+    ) -> None:
+        place = self.document.place(element)
+        self.context.allow(row, message, pointer=xpath_of(element), source=place, hint=hint, lost=lost)
 
 
 def _merge(rest: dict[str, Json], more: dict[str, Json]) -> None:

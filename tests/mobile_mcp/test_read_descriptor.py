@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from droidgate.formats import SourceFile
 from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
+from droidgate.model.findings import Level
 from droidgate.model.types import ArrayType, ObjectType, Property, ScalarType
 from droidgate_mobile_mcp.format import FORMAT
 from mobile_mcp.tools import FULL, SWITCH, capability_of, descriptor, provider_of, read_text, rows_of
@@ -231,6 +232,7 @@ def test_the_first_of_two_equal_ids_and_names_counts_and_the_other_is_kept() -> 
     kept = capability.extensions["mobile-mcp"]["input"]["elements"]
     assert kept[0]["attributes"]["description"] == "second"
     assert rows_of(reading) == ["M61", "M61"]
+    assert {finding.level for finding in reading.findings} == {Level.DROPPED}
 
 
 @pytest.mark.row("M61")
