@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice, product
 from typing import Any
 
 import pytest
@@ -84,7 +85,14 @@ def _noted_references(count: int) -> Json:
     }
 
 
-@pytest.mark.parametrize("made", [_references, _anchors, _noted_references])
+def _spelled_references(count: int) -> Json:
+    large = {"type": "string", "enum": [f"v{position}" for position in range(count)]}
+    spellings = islice(product(("a", "%61"), repeat=9), count)
+    users = {f"b{at}": {"$ref": f"#/properties/{''.join(one)}"} for at, one in enumerate(spellings)}
+    return {"type": "object", "properties": {"a" * 9: large, **users}}
+
+
+@pytest.mark.parametrize("made", [_references, _anchors, _noted_references, _spelled_references])
 def test_the_work_for_references_grows_with_their_number(made: Callable[[int], Json]) -> None:
     small, large = made(100), made(400)
     assert write_schema(*read_schema(large)) == large

@@ -95,22 +95,32 @@ def read_schema(schema: Schema, *, known: Mapping[str, Type] = NOTHING) -> tuple
 def _unique_names(names: Mapping[str, str], local: Mapping[str, Schema]) -> dict[str, str]:
     """Return the names of definitions by pointer, where those that have the name of another get new ones."""
     unique: dict[str, str] = {}
-    used = set(names.values())
+    new_names = _NewNames(names)
     taken: set[str] = set()
     for pointer, name in names.items():
-        unique[pointer] = _new_name(name, local[pointer], used) if name in taken else name
+        unique[pointer] = new_names.make(name, local[pointer]) if name in taken else name
         taken.add(name)
     return unique
 
 
-def _new_name(name: str, schema: Schema, used: set[str]) -> str:
-    """Return another name for a definition, made from its content, and add it to those that are used."""
-    suffix = f"@{name_suffix(canonical_json(schema))}"
-    candidate = f"{name}+" if name.rstrip("+").endswith(suffix) else f"{name}{suffix}"
-    while candidate in used:
-        candidate += "+"
-    used.add(candidate)
-    return candidate
+class _NewNames:
+    """Makes names that no definition of a schema has yet."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._used = set(names.values())
+        # By the identity of a definition: many references can mean one large part.
+        self._suffixes: dict[int, str] = {}
+
+    def make(self, name: str, schema: Schema) -> str:
+        """Return another name for a definition, made from its content."""
+        suffix = self._suffixes.get(id(schema))
+        if suffix is None:
+            suffix = self._suffixes[id(schema)] = f"@{name_suffix(canonical_json(schema))}"
+        candidate = f"{name}+" if name.rstrip("+").endswith(suffix) else f"{name}{suffix}"
+        while candidate in self._used:
+            candidate += "+"
+        self._used.add(candidate)
+        return candidate
 
 
 def _read_definitions(
@@ -128,14 +138,14 @@ def _read_definitions(
         for name in references_of(one):
             users.setdefault(name, set()).add(pointer)
     order = {pointer: position for position, pointer in enumerate(local)}
-    used = set(layout.read.values())
+    new_names = _NewNames(layout.read)
     outdated: set[str] = set()
     pending = list(local)
     while pending:
         changed: set[str] = set()
         renamed = [pointer for pointer in pending if _is_taken(layout.read[pointer], read[pointer], known)]
         for pointer, name in [(pointer, layout.read[pointer]) for pointer in renamed]:
-            new = _new_name(name, local[pointer], used)
+            new = new_names.make(name, local[pointer])
             reading.rename(pointer, new)
             users[new] = users.pop(name, set())
             changed |= users[new]

@@ -77,8 +77,8 @@ class Targets:
     """
 
     def __init__(self, schema: Schema) -> None:
-        self._schema: Mapping[str, Json] = {} if isinstance(schema, bool) else schema
         self.parts = {} if isinstance(schema, bool) else _parts_of(schema)
+        self._root = {word: value for word, value in self.parts.get("", {}).items() if word not in CONTAINERS}
         self._anchors: dict[str, Mapping[str, Json]] = {}
         for part in self.parts.values():
             anchor = part.get("$anchor")
@@ -97,7 +97,7 @@ class Targets:
         if not self.parts or not is_local(reference):
             return None
         if reference == ROOT_REFERENCE:
-            return {word: value for word, value in self._schema.items() if word not in CONTAINERS}
+            return self._root
         fragment = unquote(reference[1:])
         return self.parts.get(fragment) if fragment.startswith("/") else self._anchors.get(fragment)
 

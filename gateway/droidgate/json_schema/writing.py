@@ -140,11 +140,17 @@ def _changed_references(schema: Json, definitions: Mapping[str, Type], layout: L
     if not local:
         return []
     targets = Targets(schema)
-    return [
-        reference
-        for reference, name in local.items()
-        if not json_equal(targets.resolve(reference), _write(definitions[name], layout, {}))
-    ]
+    changed: list[str] = []
+    # Many spellings of a reference can mean one large part: it is compared once.
+    compared: dict[tuple[int, int], bool] = {}
+    for reference, name in local.items():
+        target, definition = targets.resolve(reference), definitions[name]
+        pair = (id(target), id(definition))
+        if pair not in compared:
+            compared[pair] = json_equal(target, _write(definition, layout, {}))
+        if not compared[pair]:
+            changed.append(reference)
+    return changed
 
 
 def write_annotated(one: Type, layout: Layout, note: Mapping[str, Json] = NOTHING) -> Json:
