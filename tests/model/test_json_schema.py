@@ -196,6 +196,14 @@ def test_a_validator_of_other_authors_takes_exactly_the_values_of_a_type(
             ScalarType(kind="string", nullable=True, enum=("a",)),
         ),
         ({"enum": ["a", 1, None]}, AnyType(nullable=True, enum=("a", 1))),
+        ({"const": "a"}, ScalarType(kind="string", implicit=True, keywords={"const": "a"})),
+        ({"const": True}, ScalarType(kind="boolean", implicit=True, keywords={"const": True})),
+        ({"const": None}, AnyType(keywords={"const": None})),
+        ({"enum": [1, 2]}, ScalarType(kind="int64", implicit=True, enum=(1, 2))),
+        ({"enum": [1, 1.5]}, ScalarType(kind="double", implicit=True, enum=(1, 1.5))),
+        ({"enum": [True]}, ScalarType(kind="boolean", implicit=True, enum=(True,))),
+        ({"enum": [1, True]}, AnyType(enum=(1, True))),
+        ({"enum": [2**63]}, AnyType(enum=(2**63,))),
         ({"type": "array"}, ArrayType()),
         ({"items": {"type": "boolean"}}, ArrayType(implicit=True, items=ScalarType(kind="boolean"))),
         ({"allOf": [{"type": "object"}, True]}, AllOfType(members=(ObjectType(), AnyType(boolean=True)))),
@@ -262,6 +270,35 @@ def test_a_validator_of_other_authors_takes_exactly_the_values_of_a_type(
                 extensions={SPELLING: {"nullPosition": 0}},
             ),
         ),
+        (
+            {"oneOf": [{"type": "null"}, {"type": "string"}, {"type": ["integer", "null"]}]},
+            OneOfType(
+                alternatives=(
+                    ScalarType(kind="null"),
+                    ScalarType(kind="string"),
+                    ScalarType(kind="int64", nullable=True),
+                )
+            ),
+        ),
+        (
+            {"allOf": [{"anyOf": [{"type": "null"}, {"type": "string"}]}]},
+            OneOfType(
+                alternatives=(ScalarType(kind="string"),),
+                exclusive=False,
+                nullable=True,
+                extensions={SPELLING: {"allOf": ["anyOf"], "nullPosition": 0}},
+            ),
+        ),
+        (
+            {"anyOf": [{"type": "null"}, {"type": "string"}], ANNOTATION: {"kind": "ref"}},
+            OneOfType(
+                alternatives=(ScalarType(kind="string"),),
+                exclusive=False,
+                nullable=True,
+                keywords={ANNOTATION: {"kind": "ref"}},
+                extensions={SPELLING: {"nullPosition": 0}},
+            ),
+        ),
         ({"anyOf": [{"allOf": [{}]}, {"type": "null"}]}, AllOfType(members=(AnyType(),), nullable=True)),
         ({"x-droidgate": {"kind": "opaque", "class_name": "a.B"}}, OpaqueType(class_name="a.B")),
         (
@@ -286,6 +323,14 @@ def test_what_the_algebra_models_is_in_its_fields(schema: Json, expected: Type) 
     "one",
     [
         OneOfType(alternatives=(ScalarType(kind="string"), ScalarType(kind="null"))),
+        OneOfType(alternatives=(ScalarType(kind="null"), ScalarType(kind="boolean"))),
+        OneOfType(
+            alternatives=(ScalarType(kind="string"), ScalarType(kind="null"), ScalarType(kind="boolean")),
+            exclusive=False,
+        ),
+        OneOfType(
+            alternatives=(ScalarType(kind="null"), AllOfType(members=(AnyType(), AnyType()))), exclusive=False
+        ),
         AllOfType(members=(ObjectType(),)),
         AllOfType(members=(ScalarType(kind="string"),), nullable=True),
         ScalarType(kind="string", nullable=True, keywords={"const": "a"}),
@@ -321,6 +366,11 @@ UNDERSTOOD = [
     ({"$ref": "#/$defs/N", "minLength": 2}, ["a", "ab", None]),
     ({"$ref": "#/$defs/A", "type": "string", "maxLength": 1}, ["a", "ab", 1]),
     ({"enum": ["a", 1]}, ["a", 1, None]),
+    ({"enum": [1, 2]}, [1, 1.0, 3, True, "1", None]),
+    ({"enum": [1, 1.5]}, [1, 1.5, 2.5, True, None]),
+    ({"enum": [True]}, [True, False, 1, None]),
+    ({"const": "a"}, ["a", "b", 1, None]),
+    ({"const": 1.0}, [1, 1.0, 2, True, None]),
     ({"type": "null", "enum": [None, 1]}, [None, 1]),
     ({"allOf": [{"$ref": "#/$defs/A"}], "default": "a", "title": "Colour"}, ["a", 1, None]),
     ({"allOf": [{"type": "string"}], "minLength": 2}, ["a", "ab", None]),

@@ -22,7 +22,6 @@ from droidgate.json_schema.words import (
     WRAPPED_WORDS,
     Schema,
     can_be,
-    encoded_reference,
     ends_with_null,
     excludes_null,
     is_nullable_word,
@@ -35,8 +34,8 @@ from droidgate.json_schema.words import (
     unwrap_all_of,
     with_null_last,
 )
-from droidgate.json_schema.writing import write_annotated
-from droidgate.model.capability import declaration_of, reachable_definitions
+from droidgate.json_schema.writing import Layout, write_annotated
+from droidgate.model.capability import declaration_of, reachable_definitions, references_of
 from droidgate.model.json_values import Json, canonical_json, json_equal
 from droidgate.model.names import name_suffix
 from droidgate.model.types import (
@@ -58,6 +57,8 @@ _NOTED_FACTS: Final = {
     "class_name": frozenset({"opaque"}),
     "boolean": frozenset({"any"}),
 }
+_KINDS_WITH_NULL_LAST: Final = frozenset({"one-of", "ref", "all-of"})
+"""The kinds that are written with a null alternative where they are nullable."""
 
 
 def read_schema(schema: Schema, *, known: Mapping[str, Type] = NOTHING) -> tuple[Type, dict[str, Type]]:
@@ -80,8 +81,10 @@ def read_schema(schema: Schema, *, known: Mapping[str, Type] = NOTHING) -> tuple
         local[reference], names[reference] = held, name_reference(reference)
     if not local:
         return read_type(schema), {}
-    read = _read_definitions(local, names, known)
-    root = read_type({word: value for word, value in schema.items() if word not in containers}, names)
+    reading = _Reading(_unique_names(names, local))
+    read = _read_definitions(local, reading, known)
+    names = reading.layout.read
+    root = reading.read({word: value for word, value in schema.items() if word not in containers})
     usual = {f"$defs/{name}": name for name in reachable_definitions(root, read)}
     if usual != names:
         layout = {NAMESPACE: {"definitions": names}}
@@ -89,33 +92,78 @@ def read_schema(schema: Schema, *, known: Mapping[str, Type] = NOTHING) -> tuple
     return root, read
 
 
-def _read_definitions(
-    local: Mapping[str, Schema], names: dict[str, str], known: Mapping[str, Type]
-) -> dict[str, Type]:
-    """Read definitions, and give those whose names are taken other names, in `names`."""
-    while True:
-        read = {name: read_type(local[pointer], names) for pointer, name in names.items()}
-        renamed = _new_names(names, read, known, local)
-        if not renamed:
-            return read
-        names.update(renamed)
-
-
-def _new_names(
-    names: Mapping[str, str], read: Mapping[str, Type], known: Mapping[str, Type], local: Mapping[str, Schema]
-) -> dict[str, str]:
-    """Return other names for the definitions whose names mean something else already."""
-    renamed: dict[str, str] = {}
+def _unique_names(names: Mapping[str, str], local: Mapping[str, Schema]) -> dict[str, str]:
+    """Return the names of definitions by pointer, where those that have the name of another get new ones."""
+    unique: dict[str, str] = {}
+    new_names = _NewNames(names)
     taken: set[str] = set()
     for pointer, name in names.items():
-        if name in taken or (name in known and not _is_same(known[name], read[name])):
-            suffix = f"@{name_suffix(canonical_json(local[pointer]))}"
-            candidate = f"{name}+" if name.rstrip("+").endswith(suffix) else f"{name}{suffix}"
-            while candidate in names.values() or candidate in renamed.values():
-                candidate += "+"
-            renamed[pointer] = candidate
+        unique[pointer] = new_names.make(name, local[pointer]) if name in taken else name
         taken.add(name)
-    return renamed
+    return unique
+
+
+class _NewNames:
+    """Makes names that no definition of a schema has yet."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._used = set(names.values())
+        # By the identity of a definition: many references can mean one large part.
+        self._suffixes: dict[int, str] = {}
+
+    def make(self, name: str, schema: Schema) -> str:
+        """Return another name for a definition, made from its content."""
+        suffix = self._suffixes.get(id(schema))
+        if suffix is None:
+            suffix = self._suffixes[id(schema)] = f"@{name_suffix(canonical_json(schema))}"
+        candidate = f"{name}+" if name.rstrip("+").endswith(suffix) else f"{name}{suffix}"
+        while candidate in self._used:
+            candidate += "+"
+        self._used.add(candidate)
+        return candidate
+
+
+def _read_definitions(
+    local: Mapping[str, Schema], reading: _Reading, known: Mapping[str, Type]
+) -> dict[str, Type]:
+    """Read definitions, and give those whose names mean something else already new names.
+
+    A new name changes the definitions that refer to it, and only these are read again: those whose names
+    are known at once, since they may need new names too, and the others at the end.
+    """
+    layout = reading.layout
+    read = {pointer: reading.read(schema) for pointer, schema in local.items()}
+    users: dict[str, set[str]] = {}
+    for pointer, one in read.items():
+        for name in references_of(one):
+            users.setdefault(name, set()).add(pointer)
+    order = {pointer: position for position, pointer in enumerate(local)}
+    new_names = _NewNames(layout.read)
+    outdated: set[str] = set()
+    pending = list(local)
+    while pending:
+        changed: set[str] = set()
+        renamed = [pointer for pointer in pending if _is_taken(layout.read[pointer], read[pointer], known)]
+        for pointer, name in [(pointer, layout.read[pointer]) for pointer in renamed]:
+            new = new_names.make(name, local[pointer])
+            reading.rename(pointer, new)
+            users[new] = users.pop(name, set())
+            changed |= users[new]
+        outdated |= changed
+        pending = sorted(
+            (pointer for pointer in changed | set(renamed) if layout.read[pointer] in known),
+            key=order.__getitem__,
+        )
+        for pointer in outdated.intersection(pending):
+            read[pointer] = reading.read(local[pointer])
+        outdated.difference_update(pending)
+    for pointer in outdated:
+        read[pointer] = reading.read(local[pointer])
+    return {name: read[pointer] for pointer, name in layout.read.items()}
+
+
+def _is_taken(name: str, one: Type, known: Mapping[str, Type]) -> bool:
+    return name in known and not _is_same(known[name], one)
 
 
 def _is_same(left: Type, right: Type) -> bool:
@@ -130,46 +178,99 @@ def read_type(schema: Schema, names: Mapping[str, str] = NOTHING) -> Type:
         schema: A JSON Schema object or boolean.
         names: `$defs/local name` or `definitions/local name` to the definition's name in the model.
     """
-    if isinstance(schema, bool):
-        return AnyType(boolean=schema)
-    note = note_of(schema)
-    if note:
-        noted = _read_noted(schema, note, names)
-        if noted is not None and json_equal(write_annotated(noted, names), schema):
+    return _Reading(names).read(schema)
+
+
+class _Reading:
+    """Reads the subschemas of a schema, each one once.
+
+    A note that turns out to be none makes its subschema be read again as if the note were a keyword. With
+    what is inside kept, the work does not double with each level.
+    """
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.layout = Layout(names)
+        # By the identity of a subschema, which is kept so that no other one takes that identity.
+        self._types: dict[int, tuple[Schema, Type]] = {}
+        self._noted_properties: dict[int, tuple[Schema, Property | None]] = {}
+
+    def rename(self, pointer: str, name: str) -> None:
+        """Give a definition a name that no other one has."""
+        self.layout.rename(pointer, name)
+        self._types.clear()
+        self._noted_properties.clear()
+
+    def read(self, schema: Schema) -> Type:
+        """Read one subschema."""
+        if isinstance(schema, bool):
+            return AnyType(boolean=schema)
+        kept = self._types.get(id(schema))
+        if kept is None:
+            kept = self._types[id(schema)] = (schema, self._read_new(schema))
+        return kept[1]
+
+    def _read_new(self, schema: Mapping[str, Json]) -> Type:
+        note = note_of(schema)
+        noted = self._read_noted(schema, note) if note else None
+        if noted is not None and json_equal(write_annotated(noted, self.layout), schema):
             return noted
-    reordered = None if note else with_null_last(schema)
-    if reordered is not None:
-        one = read_type(reordered[0], names)
-        spelling = {**one.extensions.get(SPELLING, {}), NULL_POSITION: reordered[1]}
-        one = one.changed({"extensions": {**one.extensions, SPELLING: spelling}})
-        if one.nullable and json_equal(write_annotated(one, names), schema):
-            return one
-    return _read_part(_Part(kind_of(schema, names), dict(schema), names))
+        return _read_part(_prepare(_Part("", dict(schema), self)))
+
+    def read_property(self, schema: Schema, *, required: bool) -> Property:
+        """Read the subschema of a property."""
+        if isinstance(schema, Mapping) and "property" in note_of(schema):
+            kept = self._noted_properties.get(id(schema))
+            if kept is None:
+                kept = self._noted_properties[id(schema)] = (schema, self._read_noted_property(schema))
+            if kept[1] is not None:
+                return kept[1].changed({"required": required})
+        return Property(type=self.read(schema), required=required)
+
+    def _read_noted_property(self, schema: Mapping[str, Json]) -> Property | None:
+        note = note_of(schema)
+        own = {"property": note["property"]}
+        held = self._read_noted(schema, {word: note[word] for word in note.keys() - own.keys()})
+        if held is None or not json_equal(write_annotated(held, self.layout, own), schema):
+            return None
+        return Property(type=held, extensions=own["property"])
+
+    def _read_noted(self, schema: Mapping[str, Json], note: Mapping[str, Json]) -> Type | None:
+        left = {word: value for word, value in schema.items() if word != ANNOTATION}
+        if "verbatim" in note:
+            left[ANNOTATION] = note["verbatim"]
+        part = _prepare(_Part(str(note.get("kind", "")), left, self, note))
+        if not can_be(part.kind, part.left, self.layout.read):
+            return None
+        part.facts.update(
+            {word: note[word] for word in ("nullable", "implicit", "extensions") if word in note}
+        )
+        for word, kinds in _NOTED_FACTS.items():
+            if word in note:
+                if part.kind not in kinds:
+                    return None
+                part.facts[word] = note[word]
+        return _read_part(part)
 
 
-def _read_noted(
-    schema: Mapping[str, Json], note: Mapping[str, Json], names: Mapping[str, str]
-) -> Type | None:
-    kind = str(note.get("kind", kind_of(schema, names)))
-    if not can_be(kind, schema, names):
-        return None
-    left = {word: value for word, value in schema.items() if word != ANNOTATION}
-    if "verbatim" in note:
-        left[ANNOTATION] = note["verbatim"]
-    facts = {word: note[word] for word in ("nullable", "implicit", "extensions") if word in note}
-    for word, kinds in _NOTED_FACTS.items():
-        if word in note:
-            if kind not in kinds:
-                return None
-            facts[word] = note[word]
-    return _read_part(_Part(kind, left, names, note, facts))
-
-
-def _read_part(part: _Part) -> Type:
-    unwrapped = unwrap_all_of(part.left) if part.kind != "all-of" else None
+def _prepare(part: _Part) -> _Part:
+    """Undo in a subschema what its writer did last, and find its kind where no note states it."""
+    names = part.reading.layout.read
+    kind = part.kind or kind_of(part.left, names)
+    unwrapped = unwrap_all_of(part.left) if kind != "all-of" else None
     if unwrapped is not None:
         part.spelling[WRAPPED_WORDS] = list(part.left["allOf"][0])
         part.left = unwrapped
+    reordered = with_null_last(part.left) if "nullable" not in part.note else None
+    if reordered is not None:
+        kind_then = part.kind or kind_of(reordered[0], names)
+        if kind_then in _KINDS_WITH_NULL_LAST:
+            kind = kind_then
+            part.left, part.spelling[NULL_POSITION] = reordered
+    part.kind = kind
+    return part
+
+
+def _read_part(part: _Part) -> Type:
     one = _SHAPES[part.kind](part)
     if not part.spelling:
         return one
@@ -184,7 +285,7 @@ class _Part:
 
     kind: str
     left: dict[str, Json]
-    names: Mapping[str, str]
+    reading: _Reading
     note: Mapping[str, Json] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
     spelling: dict[str, Json] = field(default_factory=dict)
@@ -230,7 +331,7 @@ class _Part:
 
     def read_all(self, schemas: list[Schema]) -> tuple[Type, ...]:
         """Read a list of schemas."""
-        return tuple(read_type(one, self.names) for one in schemas)
+        return tuple(map(self.reading.read, schemas))
 
 
 def _read_scalar(part: _Part) -> Type:
@@ -252,7 +353,7 @@ def _read_array(part: _Part) -> Type:
     part.take_word()
     part.take_facts()
     if isinstance(part.left.get("items"), Mapping | bool):
-        part.facts["items"] = read_type(part.left.pop("items"), part.names)
+        part.facts["items"] = part.reading.read(part.left.pop("items"))
     return ArrayType(keywords=part.left, **part.facts)
 
 
@@ -267,29 +368,19 @@ def _read_object(part: _Part) -> Type:
     if is_schema_map(stated) and (stated or part.facts.get("implicit")):
         del part.left["properties"]
         for name, schema in (stated or {}).items():
-            properties[name] = _read_property(schema, part.names, required=name in wanted)
+            properties[name] = part.reading.read_property(schema, required=name in wanted)
     usual = [name for name, held in properties.items() if held.required]
     if usual and required == usual:
         del part.left["required"]
     return ObjectType(properties=properties, keywords=part.left, **part.facts)
 
 
-def _read_property(schema: Schema, names: Mapping[str, str], *, required: bool) -> Property:
-    note = note_of(schema) if isinstance(schema, Mapping) else NOTHING
-    if "property" in note and isinstance(schema, Mapping):
-        own = {"property": note["property"]}
-        held = _read_noted(schema, {word: note[word] for word in note.keys() - own.keys()}, names)
-        if held is not None and json_equal(write_annotated(held, names, own), schema):
-            return Property(type=held, required=required, extensions=own["property"])
-    return Property(type=read_type(schema, names), required=required)
-
-
 def _read_ref(part: _Part) -> Type:
     nullable = "$ref" not in part.left
     reference = part.left.pop("anyOf")[0]["$ref"] if nullable else part.left["$ref"]
-    name = referenced_name(reference, part.names) or ""
-    pointer = next(pointer for pointer, one in part.names.items() if one == name)
-    is_usual = reference == encoded_reference(pointer)
+    layout = part.reading.layout
+    name = referenced_name(reference, layout.read) or ""
+    is_usual = reference == layout.written[name]
     if nullable:
         part.facts["nullable"] = True
         if not is_usual:

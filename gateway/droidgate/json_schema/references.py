@@ -54,41 +54,52 @@ def find_local_references(schema: Mapping[str, Json], names: Mapping[str, str]) 
     """
     if not _may_refer_to_itself(dict(schema), names):
         return {}
-    parts = _parts_of(schema)
-    if any(isinstance(part.get("$id"), str) for pointer, part in parts.items() if pointer):
+    targets = Targets(schema)
+    if targets.have_embedded_resource():
         return {}
     found: dict[str, Schema] = {}
-    for part in parts.values():
+    for part in targets.parts.values():
         reference = part.get("$ref")
         if not isinstance(reference, str) or referenced_name(reference, names) is not None:
             continue
-        target = resolve_reference(schema, reference, parts)
+        if reference in found:
+            continue
+        target = targets.resolve(reference)
         if target is not None:
             found[reference] = target
     return found
 
 
-def resolve_reference(
-    schema: Schema, reference: str, parts: Mapping[str, Mapping[str, Json]] | None = None
-) -> Mapping[str, Json] | None:
-    """Return the part of a schema that a reference starting with `#` names; None where it names none.
+class Targets:
+    """The parts of a whole schema that references can name, by JSON Pointer and by anchor.
 
-    The root is returned without its definitions.
-
-    Args:
-        schema: A whole schema.
-        reference: The reference.
-        parts: The parts of the schema, where the caller has them.
+    Finding them visits the whole schema, so a caller with several references keeps one of these.
     """
-    if isinstance(schema, bool) or not is_local(reference):
-        return None
-    if reference == ROOT_REFERENCE:
-        return {word: value for word, value in schema.items() if word not in CONTAINERS}
-    known = parts if parts is not None else _parts_of(schema)
-    fragment = unquote(reference[1:])
-    if fragment.startswith("/"):
-        return known.get(fragment)
-    return next((part for part in known.values() if part.get("$anchor") == fragment), None)
+
+    def __init__(self, schema: Schema) -> None:
+        self.parts = {} if isinstance(schema, bool) else _parts_of(schema)
+        self._root = {word: value for word, value in self.parts.get("", {}).items() if word not in CONTAINERS}
+        self._anchors: dict[str, Mapping[str, Json]] = {}
+        for part in self.parts.values():
+            anchor = part.get("$anchor")
+            if isinstance(anchor, str):
+                self._anchors.setdefault(anchor, part)
+
+    def have_embedded_resource(self) -> bool:
+        """Return whether a part below the root has an `$id`."""
+        return any(isinstance(part.get("$id"), str) for pointer, part in self.parts.items() if pointer)
+
+    def resolve(self, reference: str) -> Mapping[str, Json] | None:
+        """Return the part that a reference starting with `#` names; None where it names none.
+
+        The root is returned without its definitions.
+        """
+        if not self.parts or not is_local(reference):
+            return None
+        if reference == ROOT_REFERENCE:
+            return self._root
+        fragment = unquote(reference[1:])
+        return self.parts.get(fragment) if fragment.startswith("/") else self._anchors.get(fragment)
 
 
 def name_reference(reference: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Final
 from urllib.parse import quote, unquote
@@ -73,6 +74,8 @@ _KIND_BY_FORMAT: Final = {("integer", "int32"): "int32", ("number", "float"): "f
 _APPLICATORS: Final = ("allOf", "oneOf", "anyOf")
 _NULLABLE_PAIR: Final = 2
 _DISCRIMINATED_PAIR: Final = 2
+_CORE: Final = frozenset({"type", "$ref"})
+"""Keywords that make the alternatives next to them something that the algebra keeps verbatim."""
 _SHAPES_BESIDE_REFERENCE: Final = frozenset({"properties", "items", *_APPLICATORS})
 _WORDS_OUTSIDE_ALL_OF: Final = frozenset(
     {
@@ -242,17 +245,21 @@ def ends_with_null(schema: Mapping[str, Json], members: list[Schema], *, exclusi
 def with_null_last(schema: Mapping[str, Json]) -> tuple[dict[str, Json], int] | None:
     """Return a schema whose only null alternative is the last one, and the position that it had.
 
-    None where no alternative is null, several are, or the last one is anyway.
+    None where no alternative is null, several are, the last one is anyway, or where null as the last one
+    would add nothing to the values of the others (see `ends_with_null`).
     """
     word = applicator_of(schema)
     members = schema[word] if word in {"anyOf", "oneOf"} else None
-    if not is_schema_list(members) or not isinstance(members, list):
+    if not is_schema_list(members) or not isinstance(members, list) or not schema.keys().isdisjoint(_CORE):
         return None
     positions = [at for at, one in enumerate(members) if json_equal(one, dict(NULL_SCHEMA))]
     if len(positions) != 1 or positions[0] == len(members) - 1:
         return None
     others = [one for at, one in enumerate(members) if at != positions[0]]
-    return {**schema, str(word): [*others, dict(NULL_SCHEMA)]}, positions[0]
+    reordered = [*others, dict(NULL_SCHEMA)]
+    if not ends_with_null(schema, reordered, exclusive=word == "oneOf"):
+        return None
+    return {**schema, str(word): reordered}, positions[0]
 
 
 def with_null_at(schema: dict[str, Json], position: int) -> dict[str, Json]:
@@ -320,10 +327,28 @@ def kind_of(schema: Mapping[str, Json], names: Mapping[str, str]) -> str:
         return "object"
     if isinstance(schema.get("items"), Mapping | bool):
         return "array"
-    values = schema.get("enum")
-    if isinstance(values, list) and values and all(isinstance(one, str) for one in values):
-        return "string"
-    return "any"
+    return _kind_of_values(schema)
+
+
+def _kind_of_values(schema: Mapping[str, Json]) -> str:
+    """Return the kind of the values that a schema without other words lists, "any" where they differ."""
+    values = schema["enum"] if "enum" in schema else [schema.get("const")]
+    if not isinstance(values, list) or not values:
+        return "any"
+    kinds = {_kind_of_value(one) for one in values}
+    if kinds == {"int64", "double"}:
+        return "double"
+    return kinds.pop() if len(kinds) == 1 else "any"
+
+
+def _kind_of_value(value: Json) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "int64" if -(2**63) <= value < 2**63 else "any"
+    if isinstance(value, float | Decimal):
+        return "double"
+    return "string" if isinstance(value, str) else "any"
 
 
 def _kind_of_word(schema: Mapping[str, Json]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from droidgate.json_schema.references import is_local, resolve_reference
+from droidgate.json_schema.references import Targets, is_local
 from droidgate.json_schema.words import (
     ANNOTATION,
     CLASSES,
@@ -30,6 +30,7 @@ from droidgate.json_schema.words import (
     takes_null,
     unwrap_all_of,
     with_null_at,
+    with_null_last,
 )
 from droidgate.model.capability import reachable_definitions
 from droidgate.model.json_values import Json, json_equal
@@ -94,7 +95,7 @@ def _write_placed(
     replaced: dict[str, str] = {}
     while True:
         pointers = dict(sorted(pointers.items(), key=_container_order))
-        layout = _Layout(pointers, int32_bounds=int32_bounds)
+        layout = Layout(pointers, int32_bounds=int32_bounds)
         schema = _write_whole(root, definitions, layout)
         changed = _changed_references(schema, definitions, layout)
         if not changed:
@@ -124,7 +125,7 @@ def _without_layout(root: Type) -> Type:
     )
 
 
-def _write_whole(root: Type, definitions: Mapping[str, Type], layout: _Layout) -> Json:
+def _write_whole(root: Type, definitions: Mapping[str, Type], layout: Layout) -> Json:
     schema = _write(root, layout, {})
     if isinstance(schema, dict):
         for container, held in _write_definitions(layout.read, definitions, layout).items():
@@ -133,38 +134,54 @@ def _write_whole(root: Type, definitions: Mapping[str, Type], layout: _Layout) -
     return schema
 
 
-def _changed_references(schema: Json, definitions: Mapping[str, Type], layout: _Layout) -> list[str]:
+def _changed_references(schema: Json, definitions: Mapping[str, Type], layout: Layout) -> list[str]:
     """Return the references into a schema that do not lead to the definition that they are kept for."""
     local = {pointer: name for pointer, name in layout.read.items() if is_local(pointer)}
-    return [
-        reference
-        for reference, name in local.items()
-        if not json_equal(resolve_reference(schema, reference), _write(definitions[name], layout, {}))
-    ]
+    if not local:
+        return []
+    targets = Targets(schema)
+    changed: list[str] = []
+    # Many spellings of a reference can mean one large part: it is compared once.
+    compared: dict[tuple[int, int], bool] = {}
+    for reference, name in local.items():
+        target, definition = targets.resolve(reference), definitions[name]
+        pair = (id(target), id(definition))
+        if pair not in compared:
+            compared[pair] = json_equal(target, _write(definition, layout, {}))
+        if not compared[pair]:
+            changed.append(reference)
+    return changed
 
 
-def write_annotated(one: Type, names: Mapping[str, str], note: Mapping[str, Json] = NOTHING) -> Json:
+def write_annotated(one: Type, layout: Layout, note: Mapping[str, Json] = NOTHING) -> Json:
     """Write one subschema, with further words in its note.
 
     Args:
         one: The type.
-        names: `$defs/local name` or `definitions/local name` to the definition's name in the model.
+        layout: Where the definitions are.
         note: What the note says besides.
     """
-    return _write(one, _Layout(names), dict(note))
+    return _write(one, layout, dict(note))
 
 
-class _Layout:
-    """Where definitions stand in the schema being written: name to `$ref`, pointer to name as when read."""
+class Layout:
+    """Where the definitions of a schema are: `read` has their names by pointer, `written` the `$ref` to each
+    by name.
+    """
 
     def __init__(self, pointers: Mapping[str, str], *, int32_bounds: bool = True) -> None:
-        self.read = pointers
+        self.read = dict(pointers)
         self.int32_bounds = int32_bounds
         self.written = {name: encoded_reference(pointer) for pointer, name in pointers.items()}
 
+    def rename(self, pointer: str, name: str) -> None:
+        """Give the definition at a pointer a name that no other one has."""
+        self.written[name] = self.written.pop(self.read[pointer])
+        self.read[pointer] = name
+
 
 def _write_definitions(
-    pointers: Mapping[str, str], definitions: Mapping[str, Type], layout: _Layout
+    pointers: Mapping[str, str], definitions: Mapping[str, Type], layout: Layout
 ) -> dict[str, dict[str, Json]]:
     containers: dict[str, dict[str, Json]] = {}
     for pointer, name in pointers.items():
@@ -175,7 +192,7 @@ def _write_definitions(
     return containers
 
 
-def _write(one: Type, layout: _Layout, note: dict[str, Json]) -> Json:
+def _write(one: Type, layout: Layout, note: dict[str, Json]) -> Json:
     if isinstance(one, AnyType) and one.boolean is not None:
         if not note and one == AnyType(boolean=one.boolean):
             return one.boolean
@@ -197,7 +214,7 @@ def _write(one: Type, layout: _Layout, note: dict[str, Json]) -> Json:
         note["implicit"] = True
     _annotate(one, layout, out, note)
     spelling = one.extensions.get(SPELLING, NOTHING)
-    if NULL_POSITION in spelling:
+    if nullable_told and NULL_POSITION in spelling:
         out = with_null_at(out, spelling[NULL_POSITION])
     wrapped = spelling.get(WRAPPED_WORDS)
     return out if wrapped is None else _wrap(out, wrapped)
@@ -210,7 +227,7 @@ def _wrap(schema: dict[str, Json], words: list[str]) -> dict[str, Json]:
     return wrapped if unwrap_all_of(wrapped) is not None else schema
 
 
-def _annotate(one: Type, layout: _Layout, out: dict[str, Json], note: dict[str, Json]) -> None:
+def _annotate(one: Type, layout: Layout, out: dict[str, Json], note: dict[str, Json]) -> None:
     says_its_own_kind = one.format is not None and one.format == FORMAT_OF_KIND.get(one.kind)
     if says_its_own_kind or kind_of(out, layout.read) != one.kind:
         note["kind"] = one.kind
@@ -220,7 +237,7 @@ def _annotate(one: Type, layout: _Layout, out: dict[str, Json], note: dict[str, 
         note["class_name"] = one.class_name
     if isinstance(one, OneOfType) and not one.nullable:
         members = out["oneOf" if one.exclusive else "anyOf"]
-        if ends_with_null(out, members, exclusive=one.exclusive):
+        if ends_with_null(out, members, exclusive=one.exclusive) or with_null_last(out) is not None:
             note["nullable"] = False
     if isinstance(one, OneOfType) and _classes_of(one):
         note["discriminator"] = SCHEMA_TYPE_KEY
@@ -246,7 +263,7 @@ def _write_word(one: Type, out: dict[str, Json]) -> bool:
     return told
 
 
-def _write_scalar(one: ScalarType, layout: _Layout, out: dict[str, Json]) -> bool:
+def _write_scalar(one: ScalarType, layout: Layout, out: dict[str, Json]) -> bool:
     told = _write_word(one, out)
     if one.kind == "bytes":
         out["contentEncoding"] = "base64"
@@ -259,14 +276,14 @@ def _write_scalar(one: ScalarType, layout: _Layout, out: dict[str, Json]) -> boo
     return told
 
 
-def _write_array(one: ArrayType, layout: _Layout, out: dict[str, Json]) -> bool:
+def _write_array(one: ArrayType, layout: Layout, out: dict[str, Json]) -> bool:
     told = _write_word(one, out)
     if one.items is not None:
         out["items"] = _write(one.items, layout, {})
     return told
 
 
-def _write_object(one: ObjectType, layout: _Layout, out: dict[str, Json]) -> bool:
+def _write_object(one: ObjectType, layout: Layout, out: dict[str, Json]) -> bool:
     told = _write_word(one, out)
     if one.properties or one.implicit:
         out["properties"] = {
@@ -279,7 +296,7 @@ def _write_object(one: ObjectType, layout: _Layout, out: dict[str, Json]) -> boo
     return told
 
 
-def _write_ref(one: RefType, layout: _Layout, out: dict[str, Json]) -> bool:
+def _write_ref(one: RefType, layout: Layout, out: dict[str, Json]) -> bool:
     reference = layout.written.get(one.name) or encoded_reference(f"$defs/{one.name}")
     told = _allows_null(one)
     if told:
@@ -289,7 +306,7 @@ def _write_ref(one: RefType, layout: _Layout, out: dict[str, Json]) -> bool:
     return told
 
 
-def _write_all_of(one: AllOfType, layout: _Layout, out: dict[str, Json]) -> bool:
+def _write_all_of(one: AllOfType, layout: Layout, out: dict[str, Json]) -> bool:
     members = [_write(member, layout, {}) for member in one.members]
     told = _allows_null(one)
     if told:
@@ -299,7 +316,7 @@ def _write_all_of(one: AllOfType, layout: _Layout, out: dict[str, Json]) -> bool
     return told
 
 
-def _write_one_of(one: OneOfType, layout: _Layout, out: dict[str, Json]) -> bool:
+def _write_one_of(one: OneOfType, layout: Layout, out: dict[str, Json]) -> bool:
     members = [_write(alternative, layout, {}) for alternative in one.alternatives]
     classes = _classes_of(one)
     if classes:
@@ -315,15 +332,15 @@ def _classes_of(one: OneOfType) -> list[str | None]:
     return classes if one.exclusive and any(classes) and len(classes) == len(one.alternatives) else []
 
 
-def _write_opaque(_one: OpaqueType, _layout: _Layout, _out: dict[str, Json]) -> bool:
+def _write_opaque(_one: OpaqueType, _layout: Layout, _out: dict[str, Json]) -> bool:
     return False
 
 
-def _write_any(one: AnyType, _layout: _Layout, _out: dict[str, Json]) -> bool:
+def _write_any(one: AnyType, _layout: Layout, _out: dict[str, Json]) -> bool:
     return one.nullable and one.enum is not None
 
 
-_WRITERS: Final[Mapping[str, Callable[[Any, _Layout, dict[str, Json]], bool]]] = {
+_WRITERS: Final[Mapping[str, Callable[[Any, Layout, dict[str, Json]], bool]]] = {
     **dict.fromkeys(SCALAR_KINDS, _write_scalar),
     "array": _write_array,
     "object": _write_object,
