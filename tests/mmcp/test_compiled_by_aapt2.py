@@ -30,9 +30,12 @@ HOSTILE = (
 
 def provider_with(text: str) -> Provider:
     properties = {name: Property(type=ScalarType(kind="string", description=text)) for name in NAMES}
+    # As read from mMCP, so that ids stay what they are.
     return Provider(
-        protocol="test",
+        protocol="mmcp",
+        dialect="1.0",
         package="com.example.app",
+        component=".MmcpToolActivity",
         name=text,
         instructions=text,
         capabilities=(Capability(id=text, description=text, input=ObjectType(properties=properties)),),
