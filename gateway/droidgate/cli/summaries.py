@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from droidgate.callability import enabled_configurations
+from droidgate.access_words import enabled_words
 from droidgate.cli.pages import Block, Heading, Line, Table
 from droidgate.cli.safe_text import one_line
 from droidgate.model.capability import Capability, Provider
@@ -24,7 +23,6 @@ from droidgate_mappings.tables import find_format_tables
 
 _LONGEST: Final = {"INPUT": 70, "OUTPUT": 70, "DESCRIPTION": 100}
 _DEPTH: Final = 2
-_VERSION: Final = re.compile(r"v(\d{1,5})", re.ASCII)
 _SCOPES: Final = {"activity": "available only while an activity of the app is open"}
 _OPEN_LEVELS: Final = frozenset({None, "androidTrusted"})
 _LEVELS: Final[Mapping[str | None, str]] = {
@@ -146,21 +144,14 @@ def component_access_words(provider: Provider) -> list[str]:
     rules = []
     if access.exported is False:
         rules.append("not exported")
-    configurations = enabled_configurations(access.enabled)
-    if configurations == ():
-        rules.append("disabled")
-    elif configurations is not None:
-        rules.append(f"enabled only in configurations: {', '.join(map(_configuration, configurations))}")
+    enabled = enabled_words(access.enabled)
+    if enabled is not None:
+        rules.append(enabled)
     tables = find_format_tables(provider.protocol)
     binding = tables.binding if tables is not None else None
     if access.permission and (binding is None or access.permission != binding.component):
         rules.append(f"callers need {access.permission}")
     return [one_line(rule) for rule in rules]
-
-
-def _configuration(qualifier: str) -> str:
-    version = _VERSION.fullmatch(qualifier)
-    return f"API level {version[1]} and later" if version is not None else qualifier or "default"
 
 
 def _capability_access(provider: Provider) -> list[Block]:
