@@ -11,6 +11,7 @@ from droidgate.cli.pages import Block, Heading, Line, Table
 from droidgate.cli.safe_text import one_line
 from droidgate.coverage.document import (
     REACHES,
+    AgentFacts,
     AgentReach,
     AppTypeCoverage,
     ChangeCounts,
@@ -24,10 +25,12 @@ from droidgate.coverage.document import (
     Totals,
 )
 from droidgate.coverage.outcomes import outcomes_in_words
+from droidgate.coverage.reach import obstacle_of
 from droidgate.formats import load_formats
 
 _MOST_ROWS: Final = 10
 _MOST_APPS: Final = 15
+_MOST_OBSTACLES: Final = 5
 _LONGEST: Final = 60
 _GRAVEST: Final = {"error": 0, "warning": 1, "note": 2}
 _EXACT: Final = "exact"
@@ -140,6 +143,10 @@ def _reach(report: Report) -> list[Block]:
         if one.capabilities[REACHES.index("gateway")]
     ]
     blocks: list[Block] = [Heading("Who reaches which capabilities"), Table(columns, by_capability)]
+    obstacles = [row for one in report.reach for row in _obstacles(agents[one.agent], one)]
+    if obstacles:
+        table = Table(("AGENT", "CAPABILITIES", "REASON"), obstacles, is_told=True)
+        blocks += [Line(), Heading("Why the others cannot be called, the most frequent reasons"), table]
     if losses:
         told = Table(("AGENT", "THROUGH THE GATEWAY"), losses, is_told=True)
         blocks += [Line(), Heading("What is lost on the way through the gateway"), told]
@@ -151,6 +158,31 @@ def _reach(report: Report) -> list[Block]:
     if missing:
         blocks += [Line(), *missing]
     return [*blocks, Line(), Heading("Who reaches which apps, at best"), Table(columns, by_app)]
+
+
+def _obstacles(agent: AgentFacts, reach: AgentReach) -> Iterator[tuple[str, str, str]]:
+    """Yield the most frequent reasons why an agent does not call capabilities.
+
+    What the gateway lacks for an agent has a line of its own.
+    """
+    counts: dict[str, int] = {}
+    for one in reach.reasons:
+        obstacle = obstacle_of(one.name)
+        if obstacle is not None:
+            counts[obstacle] = counts.get(obstacle, 0) + one.count
+    rest = _unreached(agent, reach) - counts.pop(agent.gateway_missing or "", 0)
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    for obstacle, count in ordered[:_MOST_OBSTACLES]:
+        rest -= count
+        yield agent.title, _count(count), one_line(obstacle)
+    if rest:
+        yield agent.title, _count(rest), "other reasons, in --json --details"
+
+
+def _unreached(agent: AgentFacts, reach: AgentReach) -> int:
+    """Return how many capabilities an agent does not call, or does not reach by screens if it uses these."""
+    counts = dict(zip(REACHES, reach.capabilities, strict=True))
+    return counts["none"] + (0 if agent.uses_screens else counts["ui-only"])
 
 
 def _loss(reach: AgentReach) -> str:
