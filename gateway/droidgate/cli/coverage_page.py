@@ -143,10 +143,10 @@ def _reach(report: Report) -> list[Block]:
         if one.capabilities[REACHES.index("gateway")]
     ]
     blocks: list[Block] = [Heading("Who reaches which capabilities"), Table(columns, by_capability)]
-    obstacles = [row for one in report.reach for row in _obstacles(agents[one.agent], one)]
+    obstacles = _obstacles(report)
     if obstacles:
-        table = Table(("AGENT", "CAPABILITIES", "REASON"), obstacles, is_told=True)
-        blocks += [Line(), Heading("Why the others cannot be called, the most frequent reasons"), table]
+        heading = Heading("Why the others cannot be called, the most frequent reasons")
+        blocks += [Line(), heading, *obstacles]
     if losses:
         told = Table(("AGENT", "THROUGH THE GATEWAY"), losses, is_told=True)
         blocks += [Line(), Heading("What is lost on the way through the gateway"), told]
@@ -160,8 +160,25 @@ def _reach(report: Report) -> list[Block]:
     return [*blocks, Line(), Heading("Who reaches which apps, at best"), Table(columns, by_app)]
 
 
-def _obstacles(agent: AgentFacts, reach: AgentReach) -> Iterator[tuple[str, str, str]]:
-    """Yield the most frequent reasons why an agent does not call capabilities.
+def _obstacles(report: Report) -> list[Block]:
+    """Return the most frequent reasons of each agent; agents with the same reasons are listed together."""
+    alike: dict[tuple[tuple[int, str], ...], list[str]] = {}
+    for agent, reach in zip(report.agents, report.reach, strict=True):
+        reasons = tuple(_obstacles_of(agent, reach))
+        if reasons:
+            alike.setdefault(reasons, []).append(agent.title)
+    return [
+        block
+        for reasons, titles in alike.items()
+        for block in (
+            Line(", ".join(titles), 1),
+            *(Line(f"{count:>10,} {one_line(reason)}") for count, reason in reasons),
+        )
+    ]
+
+
+def _obstacles_of(agent: AgentFacts, reach: AgentReach) -> Iterator[tuple[int, str]]:
+    """Yield the most frequent reasons why an agent does not call capabilities, with their counts.
 
     What the gateway lacks for an agent has a line of its own.
     """
@@ -174,9 +191,9 @@ def _obstacles(agent: AgentFacts, reach: AgentReach) -> Iterator[tuple[str, str,
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     for obstacle, count in ordered[:_MOST_OBSTACLES]:
         rest -= count
-        yield agent.title, _count(count), one_line(obstacle)
+        yield count, obstacle
     if rest:
-        yield agent.title, _count(rest), "other reasons, in --json --details"
+        yield rest, "other reasons, in --json --details"
 
 
 def _unreached(agent: AgentFacts, reach: AgentReach) -> int:
