@@ -75,11 +75,22 @@ def write_handlers(provider: Provider, dialect: DialectTable, language: str, nam
     else:
         who = "starts the activity"
         artifacts.append(Artifact("AndroidManifest.xml", _write_manifest(provider, place), "manifest"))
-    note = (
-        f"Whoever {who} cannot be told apart for certain: do nothing in {place.prefix}Capabilities that any "
-        "app on the phone must not make happen without asking the user."
+    return HandlerCode(
+        tuple(artifacts), component=place.component_name, notes=_caller_notes(provider, place, who)
     )
-    return HandlerCode(tuple(artifacts), component=place.component_name, notes=(note,))
+
+
+def _caller_notes(provider: Provider, place: ClassPlace, who: str) -> tuple[str, ...]:
+    """Return a note about callers; nothing for a component that only its own app can call."""
+    access = provider.access
+    if access.exported is False:
+        return ()
+    callers = f"an app that holds {access.permission}" if access.permission else "any app on the phone"
+    note = (
+        f"Whoever {who} cannot be told apart for certain: do nothing in {place.prefix}Capabilities that "
+        f"{callers} must not make happen without asking the user."
+    )
+    return (note,)
 
 
 def _write_requests(provider: Provider, place: ClassPlace, *, broadcast: bool) -> str:

@@ -33,7 +33,7 @@ _PERMISSIONS: Final = (
 _FOREGROUND_TYPE: Final = "dataSync"
 _NOTE: Final = (
     "Whoever starts the service cannot be told apart from anybody else: do nothing in {}Capabilities that "
-    "any app on the phone must not make happen without asking the user."
+    "{} must not make happen without asking the user."
 )
 
 
@@ -60,7 +60,16 @@ def write_handlers(provider: Provider, dialect: DialectTable, language: str, nam
         write_author_class(provider, place, language),
         Artifact("AndroidManifest.xml", _write_manifest(provider, place), "manifest"),
     )
-    return HandlerCode(artifacts, component=place.component_name, notes=(_NOTE.format(place.prefix),))
+    return HandlerCode(artifacts, component=place.component_name, notes=_caller_notes(provider, place))
+
+
+def _caller_notes(provider: Provider, place: ClassPlace) -> tuple[str, ...]:
+    """Return a note about callers; nothing for a service that only its own app can call."""
+    access = provider.access
+    if access.exported is False:
+        return ()
+    callers = f"an app that holds {access.permission}" if access.permission else "any app on the phone"
+    return (_NOTE.format(place.prefix, callers),)
 
 
 def _write_requests(provider: Provider, dialect: DialectTable, place: ClassPlace) -> str:

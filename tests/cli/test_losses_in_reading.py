@@ -49,3 +49,13 @@ def test_what_is_left_out_is_shown_when_the_artifact_goes_to_standard_output(dro
     run = droidgate("convert", "f.xml", "--to", "appfunctions+v2", "-o", "-")
     assert "duplicate function 'a.B#c'" in run.err
     assert run.out.count("<appfunction>") == 1
+
+
+@pytest.mark.parametrize(("text", "words"), [(TWICE, "nothing else is lost"), (ACCEPTED, "nothing is lost")])
+def test_a_conversion_is_lossless_only_where_the_reader_dropped_nothing(
+    droidgate: Runner, text: str, words: str
+) -> None:
+    Path("f.xml").write_text(text)
+    run = droidgate("convert", "f.xml", "--to", "appfunctions+app-level", "-o", "out")
+    assert [line.strip() for line in run.out.splitlines() if "is lost" in line] == [words]
+    assert ("findings: none" in run.out) is (words == "nothing is lost")

@@ -103,6 +103,52 @@ def test_a_replaced_permission_is_a_breaking_change_and_a_security_change_at_one
     ]
 
 
+@pytest.mark.parametrize(
+    ("component", "capability", "message"),
+    [
+        ({"exported": False}, {}, "exported changed from true to false: all callers are refused now"),
+        ({"enabled": False}, {}, "enabled changed from true to false: all callers are refused now"),
+        ({"enabled": {"": False}}, {}, "enabled: yes -> by default no: all callers are refused now"),
+        (
+            {"enabled": {"": False, "land": True}},
+            {},
+            "enabled: yes -> by default no, land yes: some callers are refused now",
+        ),
+        (
+            {"permission": "com.example.A"},
+            {},
+            "the required permission changed from not stated to com.example.A: some callers are refused now",
+        ),
+        (
+            {},
+            {"enabled_by_default": False},
+            "enabled by default changed from true to false: all callers are refused now",
+        ),
+        (
+            {},
+            {"access_level": "self"},
+            "the access level changed from not stated to self: all callers are refused now",
+        ),
+        (
+            {},
+            {"access_level": "system"},
+            "the access level changed from not stated to system: some callers are refused now",
+        ),
+    ],
+)
+def test_a_message_says_whether_all_callers_are_refused(
+    component: dict[str, Any], capability: dict[str, Any], message: str
+) -> None:
+    (change,) = _changes(_provider({}, {}), _provider(component, capability))
+    assert change.message == message
+
+
+def test_the_enabled_rule_of_each_configuration_is_readable() -> None:
+    old = _provider({"enabled": {"": False, "land": True}}, {})
+    (change,) = _changes(old, _provider({}, {}))
+    assert change.message == "enabled: by default no, land yes -> yes: other callers are accepted now"
+
+
 def test_a_component_that_is_enabled_elsewhere_now_both_refuses_and_accepts_callers() -> None:
     old = _provider({"enabled": {"": False, "v36": True}}, {})
     new = _provider({"enabled": {"": True, "v37": False}}, {})

@@ -179,11 +179,11 @@ CLOSED: dict[str, tuple[dict[str, Any], str]] = {
     "disabled": ({"enabled": False}, "its component is disabled"),
     "signature": (
         {"permission": "com.example.P", "protection": "signature"},
-        "callers need a permission, which ordinary apps cannot hold",
+        "callers need the permission com.example.P, which ordinary apps cannot hold",
     ),
     "unknown": (
         {"permission": "com.example.P", "protection": "unknown"},
-        "callers need a permission, whose protection level is not known",
+        "callers need the permission com.example.P, whose protection level is not known",
     ),
 }
 

@@ -291,3 +291,76 @@ def test_a_catalog_of_another_schema_in_a_history_is_one_error(run: Runner, tmp_
     done = run("coverage", tmp_path / "new", "--since", tmp_path / "old")
     assert (done.code, done.out) == (3, "")
     assert "old: the catalog has the schema 'droidgate.catalog/99'" in done.err
+
+
+WHY = "Why the others cannot be called, the most frequent reasons"
+
+
+def _reasons_of(text: str, agent: str) -> list[tuple[int, str]]:
+    """Return the counted reasons below the line that names an agent."""
+    reasons: list[tuple[int, str]] = []
+    is_its_own = False
+    for line in _part(text, WHY):
+        counted = re.fullmatch(r" +([\d,]+) (.+)", line)
+        if counted is None:
+            is_its_own = agent in line
+        elif is_its_own:
+            reasons.append((int(counted[1]), counted[2]))
+    return reasons
+
+
+def test_the_most_frequent_reasons_are_below_the_reach(run: Runner, tmp_path: Path) -> None:
+    guard = {"permission": "com.example.P", "protection": "signature"}
+    text = _told(
+        run,
+        tmp_path / "c",
+        App("a", [mobile_mcp(Tool("one"), Tool("two"), exported=False)], has_launcher=False),
+        App("b", [mobile_mcp(Tool("one"), exported=False)]),
+        App("c", [mmcp(Tool("one"), **guard)], has_launcher=False),
+        App("d", [functions(Tool("one", access={"scope": "activity"}), Tool("two"))], has_launcher=False),
+    )
+    reasons = [
+        (3, "its component is not exported"),
+        (1, "callers need the permission com.example.P, which ordinary apps cannot hold"),
+        (1, "it exists only while an activity of the app is open"),
+    ]
+    for agent in ("Mobile-MCP agent", "mMCP agent (broadcasts, goose)", "AppFunctions holder"):
+        assert _reasons_of(text, agent) == reasons
+    assert _reasons_of(text, "UI agent") == [(5, "the app has no launcher screen")]
+    assert len([line for line in _part(text, WHY) if "not exported" in line]) == 1
+
+
+def test_a_report_has_five_reasons_an_agent_at_most_and_counts_the_others(
+    run: Runner, tmp_path: Path
+) -> None:
+    apps = [
+        App(f"a{at}", [mobile_mcp(NOTE, permission=f"com.example.P{at}", protection="signature")])
+        for at in range(7)
+    ]
+    reasons = _reasons_of(_told(run, tmp_path / "c", *apps), "Mobile-MCP agent")
+    assert [count for count, _ in reasons] == [1] * 5 + [2]
+    assert "com.example.P0" in reasons[0][1]
+    assert reasons[-1][1] == "other reasons, in --json --details"
+
+
+def test_a_report_of_what_every_agent_reaches_has_no_reasons(run: Runner, tmp_path: Path) -> None:
+    assert WHY not in _told(run, tmp_path / "c", App("a", [mobile_mcp(NOTE)]))
+
+
+def test_a_permission_whose_name_is_not_a_name_is_not_shown(run: Runner, tmp_path: Path) -> None:
+    guard = {"permission": "a\x1fb", "protection": "signature"}
+    text = _told(run, tmp_path / "c", App("a", [mobile_mcp(NOTE, **guard)]))
+    assert _reasons_of(text, "Mobile-MCP agent") == [
+        (1, "callers need a permission, which ordinary apps cannot hold")
+    ]
+
+
+def test_details_name_the_permission_in_the_reason_of_each_agent(run: Runner, tmp_path: Path) -> None:
+    guard = {"permission": "com.example.P", "protection": "signature"}
+    make_catalog(tmp_path / "c", App("a", [mobile_mcp(NOTE, **guard)], has_launcher=False))
+    done = run("coverage", tmp_path / "c", "--json", "--details")
+    report = json.loads(done.out)["report"]
+    named = "callers need the permission com.example.P, which ordinary apps cannot hold"
+    of_agents = {one["agent"]: one["reasons"][0]["name"] for one in report["reach"]}
+    assert named in of_agents["mobile-mcp"]
+    assert named in json.dumps(report["details"])

@@ -91,9 +91,12 @@ class Converted:
 def convert_sources(
     spelled: Sequence[str], conversion: Conversion, *, fail_on: CrossingThreshold | None, output: Output
 ) -> int:
-    """Read, convert and write, and show what it cost."""
+    """Read, convert and write, and show what it cost.
+
+    Return 3 where a source cannot be read or a provider cannot be written; the others are written.
+    """
     find_format(conversion.target)
-    read = read_all(spelled, only=conversion.only, strict=conversion.strict)
+    read = read_all(spelled, only=conversion.only, strict=conversion.strict, keep_going=True)
     if not read.providers:
         message = "nothing in it declares a capability"
         raise InputError(message, place=" ".join(spelled), hint="See what is in it with `droidgate inspect`")
@@ -110,7 +113,7 @@ def convert_sources(
     else:
         statuses = write_conversion(converted, conversion.out, force=conversion.force)
         _report(read, converted, statuses, output)
-    if converted.failures:
+    if converted.failures or read.problems:
         return ExitCode.INPUT
     return ExitCode.FINDINGS if reaches(all_findings(read, converted), fail_on) else ExitCode.OK
 
@@ -253,6 +256,7 @@ def _report(read: Read, converted: Converted, statuses: dict[Path, Status], outp
 def conversion_page(converted: Converted, reading: Sequence[Finding] = ()) -> list[Block]:
     """Return what `convert` shows of a conversion's cost."""
     blocks = security_page([line for one in converted.translations for line in _security_of(one)])
+    lost_in_reading = [finding for finding in reading if at_least(finding.level, Level.RENAMED)]
     if reading:
         blocks += [Heading("Remarks of the readers"), *findings_table(reading, places=True), Line()]
     for one in converted.translations:
@@ -260,13 +264,11 @@ def conversion_page(converted: Converted, reading: Sequence[Finding] = ()) -> li
         name = provider_name(one.source)
         blocks.append(Heading(f"{name}  {dialect_name(one.source)} -> {dialect_name(writing.provider)}"))
         table = findings_table(writing.findings, _subjects_of(one))
-        if not writing.findings:
-            table = [Line("nothing is lost", 1)]
-        elif not table:
-            table = [Line("nothing else is lost", 1)]
+        if not table:
+            is_lossless = not writing.findings and not lost_in_reading
+            table = [Line("nothing is lost" if is_lossless else "nothing else is lost", 1)]
         blocks += [*table, Line()]
-    every = [finding for finding in reading if at_least(finding.level, Level.RENAMED)]
-    every += converted.findings()
+    every = [*lost_in_reading, *converted.findings()]
     blocks.append(Line(f"findings: {counted(count_levels(every)) or 'none'}"))
     return blocks
 

@@ -11,6 +11,7 @@ from droidgate.cli.pages import Block, Heading, Line, Table
 from droidgate.cli.safe_text import one_line
 from droidgate.coverage.document import (
     REACHES,
+    AgentFacts,
     AgentReach,
     AppTypeCoverage,
     ChangeCounts,
@@ -24,10 +25,12 @@ from droidgate.coverage.document import (
     Totals,
 )
 from droidgate.coverage.outcomes import outcomes_in_words
+from droidgate.coverage.reach import obstacle_of
 from droidgate.formats import load_formats
 
 _MOST_ROWS: Final = 10
 _MOST_APPS: Final = 15
+_MOST_OBSTACLES: Final = 5
 _LONGEST: Final = 60
 _GRAVEST: Final = {"error": 0, "warning": 1, "note": 2}
 _EXACT: Final = "exact"
@@ -140,6 +143,10 @@ def _reach(report: Report) -> list[Block]:
         if one.capabilities[REACHES.index("gateway")]
     ]
     blocks: list[Block] = [Heading("Who reaches which capabilities"), Table(columns, by_capability)]
+    obstacles = _obstacles(report)
+    if obstacles:
+        heading = Heading("Why the others cannot be called, the most frequent reasons")
+        blocks += [Line(), heading, *obstacles]
     if losses:
         told = Table(("AGENT", "THROUGH THE GATEWAY"), losses, is_told=True)
         blocks += [Line(), Heading("What is lost on the way through the gateway"), told]
@@ -151,6 +158,48 @@ def _reach(report: Report) -> list[Block]:
     if missing:
         blocks += [Line(), *missing]
     return [*blocks, Line(), Heading("Who reaches which apps, at best"), Table(columns, by_app)]
+
+
+def _obstacles(report: Report) -> list[Block]:
+    """Return the most frequent reasons of each agent; agents with the same reasons are listed together."""
+    alike: dict[tuple[tuple[int, str], ...], list[str]] = {}
+    for agent, reach in zip(report.agents, report.reach, strict=True):
+        reasons = tuple(_obstacles_of(agent, reach))
+        if reasons:
+            alike.setdefault(reasons, []).append(agent.title)
+    return [
+        block
+        for reasons, titles in alike.items()
+        for block in (
+            Line(", ".join(titles), 1),
+            *(Line(f"{count:>10,} {one_line(reason)}") for count, reason in reasons),
+        )
+    ]
+
+
+def _obstacles_of(agent: AgentFacts, reach: AgentReach) -> Iterator[tuple[int, str]]:
+    """Yield the most frequent reasons why an agent does not call capabilities, with their counts.
+
+    What the gateway lacks for an agent has a line of its own.
+    """
+    counts: dict[str, int] = {}
+    for one in reach.reasons:
+        obstacle = obstacle_of(one.name)
+        if obstacle is not None:
+            counts[obstacle] = counts.get(obstacle, 0) + one.count
+    rest = _unreached(agent, reach) - counts.pop(agent.gateway_missing or "", 0)
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    for obstacle, count in ordered[:_MOST_OBSTACLES]:
+        rest -= count
+        yield count, obstacle
+    if rest:
+        yield rest, "other reasons, in --json --details"
+
+
+def _unreached(agent: AgentFacts, reach: AgentReach) -> int:
+    """Return how many capabilities an agent does not call, or does not reach by screens if it uses these."""
+    counts = dict(zip(REACHES, reach.capabilities, strict=True))
+    return counts["none"] + (0 if agent.uses_screens else counts["ui-only"])
 
 
 def _loss(reach: AgentReach) -> str:

@@ -65,8 +65,16 @@ def chosen_formats(only: Sequence[str] | None) -> list[Format] | None:
     return [find_format(one)[0] for one in only] if only else None
 
 
-def read_all(spelled: Sequence[str], *, only: Sequence[str] | None, strict: bool) -> Read:
+def read_all(
+    spelled: Sequence[str], *, only: Sequence[str] | None, strict: bool, keep_going: bool = False
+) -> Read:
     """Read sources, and tell on standard error what could not be read in them.
+
+    Args:
+        spelled: The sources.
+        only: The formats that are read, None for all.
+        strict: Refuse what readers accept although it breaks a rule.
+        keep_going: Read the others of several sources where one cannot be read; it is among the problems.
 
     Raises:
         InputError: a source cannot be read, or none holds a descriptor.
@@ -74,18 +82,30 @@ def read_all(spelled: Sequence[str], *, only: Sequence[str] | None, strict: bool
     """
     check_sources(spelled)
     formats = chosen_formats(only)
-    readings = tuple(
-        read_source(one, strict=strict, formats=formats, stdin=sys.stdin.buffer) for one in spelled
-    )
+    readings: list[SourceReading] = []
+    failed = 0
+    for source in spelled:
+        try:
+            readings.append(read_source(source, strict=strict, formats=formats, stdin=sys.stdin.buffer))
+        except InputError as error:
+            if not keep_going or len(spelled) == 1:
+                raise
+            failed += 1
+            readings.append(SourceReading(problems=(error,)))
     read = Read(
         providers=tuple(provider for one in readings for provider in one.providers),
         findings=tuple(finding for one in readings for finding in one.findings),
         problems=tuple(error for one in readings for error in one.problems),
-        readings=readings,
+        readings=tuple(readings),
     )
     for problem in read.problems:
         tell_problem(problem)
     if not read.providers and not any(one.applications for one in readings):
+        if failed == len(spelled):
+            message = f"none of the {failed} sources can be read"
+            raise InputError(
+                message, place=" ".join(spelled), hint="Each source is named above, with the reason"
+            )
         message = "no descriptor of a known protocol in it"
         raise InputError(message, place=" ".join(spelled), hint="See `droidgate formats` for what is read")
     return read

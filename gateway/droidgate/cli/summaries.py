@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from droidgate.access_words import enabled_words
 from droidgate.cli.pages import Block, Heading, Line, Table
 from droidgate.cli.safe_text import one_line
 from droidgate.model.capability import Capability, Provider
@@ -18,9 +19,16 @@ from droidgate.model.types import (
     RefType,
     Type,
 )
+from droidgate_mappings.tables import find_format_tables
 
 _LONGEST: Final = {"INPUT": 70, "OUTPUT": 70, "DESCRIPTION": 100}
 _DEPTH: Final = 2
+_SCOPES: Final = {"activity": "available only while an activity of the app is open"}
+_OPEN_LEVELS: Final = frozenset({None, "androidTrusted"})
+_LEVELS: Final[Mapping[str | None, str]] = {
+    "self": "only the app itself may call (access level self)",
+    "system": "only the app itself and Android may call (access level system)",
+}
 
 
 def type_summary(one: Type, depth: int = _DEPTH) -> str:
@@ -107,6 +115,8 @@ def provider_page(provider: Provider) -> list[Block]:
     blocks: list[Block] = [Heading(f"{provider_name(provider)}  {dialect_name(provider)}")]
     if provider.source is not None:
         blocks.append(Line(f"at {provider.source}", 1))
+    if access := component_access_words(provider):
+        blocks.append(Line(f"access: {'; '.join(access)}", 1))
     for word, text in (
         ("name", provider.name),
         ("description", provider.description),
@@ -121,4 +131,45 @@ def provider_page(provider: Provider) -> list[Block]:
         (capability_name(one), input_summary(one), output_summary(one), one_line(one.description or ""))
         for one in provider.capabilities
     ]
-    return [*blocks, Table(("CAPABILITY", "INPUT", "OUTPUT", "DESCRIPTION"), rows, _LONGEST)]
+    table = Table(("CAPABILITY", "INPUT", "OUTPUT", "DESCRIPTION"), rows, _LONGEST)
+    return [*blocks, table, *_capability_access(provider)]
+
+
+def component_access_words(provider: Provider) -> list[str]:
+    """Return each rule that keeps callers from a provider's component, in words; nothing where it is open.
+
+    The permission that only Android holds is not a rule: every component of such a format requires it.
+    """
+    access = provider.access
+    rules = []
+    if access.exported is False:
+        rules.append("not exported")
+    enabled = enabled_words(access.enabled)
+    if enabled is not None:
+        rules.append(enabled)
+    tables = find_format_tables(provider.protocol)
+    binding = tables.binding if tables is not None else None
+    if access.permission and (binding is None or access.permission != binding.component):
+        rules.append(f"callers need {access.permission}")
+    return [one_line(rule) for rule in rules]
+
+
+def _capability_access(provider: Provider) -> list[Block]:
+    """Return a line for each rule that keeps callers from capabilities, with the ids of these."""
+    restricted: dict[str, list[str]] = {}
+    for capability in provider.capabilities:
+        for rule in _capability_access_words(capability):
+            restricted.setdefault(rule, []).append(capability.id)
+    return [Line(one_line(f"{rule}: {', '.join(ids)}"), 1) for rule, ids in restricted.items()]
+
+
+def _capability_access_words(capability: Capability) -> Iterator[str]:
+    access = capability.access
+    if not access.enabled_by_default:
+        yield "disabled until the app enables it"
+    if access.restrict_callers:
+        yield "restricts callers (restrictCallersWithExecuteAppFunctions)"
+    if access.scope is not None:
+        yield _SCOPES.get(access.scope, f"scope {access.scope}")
+    if access.access_level not in _OPEN_LEVELS:
+        yield _LEVELS.get(access.access_level, f"access level {access.access_level}")

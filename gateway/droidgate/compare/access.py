@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from droidgate.callability import enabled_in
+from droidgate.callability import enabled_configurations, enabled_in
 from droidgate.compare.changes import ACCESS_OPENED, ACCESS_TIGHTENED, SPELLING_CHANGED, Change, Weight
 from droidgate.model.capability import Capability, Provider
 
@@ -38,7 +38,8 @@ def _changes_of(field: str, before: Any, after: Any, pointers: tuple[str, str]) 
     shift = _SHIFTS[field](before, after)
     effects = []
     if shift.tightens:
-        effects.append((ACCESS_TIGHTENED, Weight.BREAKING, "some callers are refused now"))
+        who = "all callers are" if _is_closed(field, after) else "some callers are"
+        effects.append((ACCESS_TIGHTENED, Weight.BREAKING, f"{who} refused now"))
     if shift.opens:
         effects.append((ACCESS_OPENED, Weight.SECURITY, "other callers are accepted now"))
     for code, weight, meaning in effects or [
@@ -47,7 +48,7 @@ def _changes_of(field: str, before: Any, after: Any, pointers: tuple[str, str]) 
         yield Change(
             code=code,
             weight=weight,
-            message=f"{_TITLES[field]} changed from {_word(before)} to {_word(after)}: {meaning}",
+            message=f"{_change_words(field, before, after)}: {meaning}",
             old_pointer=pointers[0],
             new_pointer=pointers[1],
             old=before,
@@ -55,13 +56,32 @@ def _changes_of(field: str, before: Any, after: Any, pointers: tuple[str, str]) 
         )
 
 
+def _is_closed(field: str, rule: Any) -> bool:
+    """Return whether a rule refuses every other app, at first or always."""
+    if field == "enabled":
+        return enabled_configurations(rule) == ()
+    return field in _CLOSED and rule == _CLOSED[field]
+
+
+def _change_words(field: str, before: Any, after: Any) -> str:
+    if isinstance(before, Mapping) or isinstance(after, Mapping):
+        return f"{_TITLES[field]}: {_configuration_words(before)} -> {_configuration_words(after)}"
+    return f"{_TITLES[field]} changed from {_word(before)} to {_word(after)}"
+
+
+def _configuration_words(value: bool | Mapping[str, bool]) -> str:  # noqa: FBT001
+    if isinstance(value, Mapping):
+        return ", ".join(
+            f"{qualifier or 'by default'} {_configuration_words(held)}" for qualifier, held in value.items()
+        )
+    return "yes" if value else "no"
+
+
 def _word(value: Any) -> str:
     if value is None:
         return "not stated"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{one or 'default'}: {_word(held)}" for one, held in value.items())
     return str(value)
 
 
@@ -101,6 +121,9 @@ def _access_level(before: str | None, after: str | None) -> _Shift:
 
 _OPENNESS: Final[Mapping[str | None, int]] = {"self": 0, "system": 1, "androidTrusted": 2, None: 2}
 """How many callers an access level lets in; another word may let in any."""
+
+_CLOSED: Final[Mapping[str, Any]] = {"exported": False, "enabled_by_default": False, "access_level": "self"}
+"""The values that refuse every other app."""
 
 _SHIFTS: Final[Mapping[str, Callable[[Any, Any], _Shift]]] = {
     "exported": _exported,

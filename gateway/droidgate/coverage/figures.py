@@ -36,6 +36,7 @@ from droidgate.model.capability import CapabilityAccess, Provider
 from droidgate_mappings.reach import Agent, load_reach
 
 MOST_REASONS: Final = 12
+MOST_NAMED_PERMISSIONS: Final = 100
 MOST_SETS: Final = 40
 
 _MEMORY: Final = "1500MB"
@@ -361,16 +362,21 @@ _KEY: Final = """
     || chr(31) || coalesce(p.exported, TRUE)
     || chr(31) || (p.component_kind IS NULL OR f.action IS NULL OR list_contains(p.actions, f.action))
     || chr(31) || CASE WHEN p.permission IS NULL THEN chr(30)
-        WHEN p.permission = f.own THEN p.permission ELSE '' END
+        WHEN p.permission = f.own OR named.permission IS NOT NULL THEN p.permission ELSE '' END
     || chr(31) || coalesce(p.protection, chr(30))
 """
 
+# Each name makes standings of its own, so only the most frequent permissions keep theirs.
 _PROVIDER_FACTS: Final = f"""
+CREATE TABLE named_permission AS SELECT permission FROM providers
+    WHERE regexp_full_match(permission, '[A-Za-z0-9_.-]{{1,200}}')
+    GROUP BY permission ORDER BY count(*) DESC, permission LIMIT {MOST_NAMED_PERMISSIONS};
 CREATE TABLE provider_fact AS
     SELECT (row_number() OVER (ORDER BY e.entry, p.provider) - 1)::INTEGER AS p, p.unit, p.provider, e.entry,
         p.protocol, p.dialect, f.interface, p.capabilities, p.capabilities = 0 AND f.silent AS is_silent,
         {_KEY} AS facts, concat_ws(chr(31), facts, '{{}}', chr(30)) AS key
     FROM providers p
+    LEFT JOIN named_permission named ON named.permission = p.permission
     JOIN form f ON f.protocol = p.protocol AND f.dialect IS NOT DISTINCT FROM p.dialect
     JOIN first_entry o ON o.unit = p.unit
     JOIN entry e ON e.unit = p.unit AND e.app IS NOT DISTINCT FROM coalesce(p.app, o.app)

@@ -30,6 +30,10 @@ from droidgate_mappings.reach import Agent, Interface, ReachTable, ShimTable, lo
 _NO_SCREEN: Final = "the app has no launcher screen"
 _ON_SCREEN: Final = "it works on the app's screens"
 _DECLARES_NOTHING: Final = "the app declares nothing"
+_SCREENS_LEFT: Final = "; the app's screens are left"
+_AND_NO_SCREEN: Final = f", and {_NO_SCREEN}"
+_AGENT_CALLS: Final = "the agent calls "
+_GATEWAY_CALLS: Final = "the gateway calls "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +111,7 @@ class Reaching:
             return ReachCell(
                 reach="native",
                 level=EXACT,
-                reason=f"the agent calls {interface.title}",
+                reason=f"{_AGENT_CALLS}{interface.title}",
                 needs=tuple(filter(None, (interface.limits, *native.conditions))),
             )
         shim = standing.verdict(interface, of_shim=True)
@@ -131,7 +135,7 @@ class Reaching:
         if level == Level.IMPOSSIBLE:
             return _by_screen(standing.has_launcher, f"{agent.target} cannot hold it")
         titles = " or ".join(self._shim.frontend(one).title for one, _ in open_ways)
-        reason = f"the gateway calls {interface.title}, and the agent the gateway ({titles})"
+        reason = f"{_GATEWAY_CALLS}{interface.title}, and the agent the gateway ({titles})"
         needs = tuple(
             f"{self._shim.frontend(one).title}: {limits}" if len(open_ways) > 1 else limits
             for one, limits in open_ways
@@ -143,7 +147,21 @@ class Reaching:
 def _by_screen(has_launcher: bool, why: str | None) -> ReachCell:  # noqa: FBT001
     """Return what is left where calls are not possible; `why` is None for an agent that makes none."""
     if has_launcher:
-        reason = _ON_SCREEN if why is None else f"{why}; the app's screens are left"
+        reason = _ON_SCREEN if why is None else f"{why}{_SCREENS_LEFT}"
         return ReachCell(reach="ui-only", level=None, reason=reason, needs=())
-    reason = _NO_SCREEN if why is None else f"{why}, and {_NO_SCREEN}"
+    reason = _NO_SCREEN if why is None else f"{why}{_AND_NO_SCREEN}"
     return ReachCell(reach="none", level=None, reason=reason, needs=())
+
+
+def obstacle_of(reason: str) -> str | None:
+    """Return why a call or the work on a screen is not possible, whether or not the app has a screen.
+
+    Args:
+        reason: The reason of a `ReachCell`.
+
+    Returns:
+        None for the reason of something that an agent reaches as it prefers to.
+    """
+    if reason == _ON_SCREEN or reason.startswith((_AGENT_CALLS, _GATEWAY_CALLS)):
+        return None
+    return reason.removesuffix(_SCREENS_LEFT).removesuffix(_AND_NO_SCREEN)

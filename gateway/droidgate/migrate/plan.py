@@ -9,6 +9,7 @@ from pathlib import Path
 
 from droidgate.formats import Artifact, Format, HandlerCode
 from droidgate.handlers.places import MARK
+from droidgate.migrate.access_notes import access_notes
 from droidgate.migrate.existing import ExistingApp
 from droidgate.migrate.manifest_edit import merge_manifest
 from droidgate.migrate.source_sets import (
@@ -155,6 +156,7 @@ class _Planner:
 
     def add(self, translation: Translation) -> None:
         self.notes.extend(_security_notes(translation))
+        self.notes.extend(access_notes(translation.writing.provider, self.target, self.manifest.text))
         code = self.handler_code(translation)
         self.notes.extend(code.notes)
         written = [one for one in translation.writing.artifacts if one.path not in code.left_out]
