@@ -16,7 +16,7 @@ from strategies import NAMES, TEXTS
 pytestmark = pytest.mark.requires("aapt2", "framework-res")
 
 HOSTILE = (
-    *(text for text in TEXTS if text),
+    *(text for text in TEXTS if text.strip()),
     "all \"quotes\" and 'apostrophes'",
     "C:\\new\\table\\u0041",
     "\U0001f600\U0001f468\u200d\U0001f469",
