@@ -21,8 +21,6 @@ MAX_REFERENCES: Final = 20
 """How many references are followed from one value; AssetManager stops at 20 too."""
 
 _RELEASE: Final = re.compile(r"v([0-9]{1,5})", re.IGNORECASE)
-_LANGUAGE: Final = 2
-_REGION: Final = 3
 _DIMENSIONS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -258,8 +256,7 @@ def _parse(qualifier: str) -> dict[int, str] | None:
             return None
         words[position] = word
         start = position + 1
-    is_complete = _REGION not in words or _LANGUAGE in words
-    return words if is_complete else None
+    return words
 
 
 def _differing(first: Mapping[int, str], second: Mapping[int, str]) -> set[int]:
