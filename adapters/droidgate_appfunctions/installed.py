@@ -149,7 +149,8 @@ def _providers_of(functions: Iterable[ListedFunction], application: Application)
         listed = read_listed(members, package=application.package, service=service, place=place)
         component = components.get(service or "")
         if component is not None:
-            listed = listed.model_copy(update={"access": read_access(application, component)})
+            access = read_access(application, component, is_set_by_library=True)
+            listed = listed.model_copy(update={"access": access})
         yield listed
 
 

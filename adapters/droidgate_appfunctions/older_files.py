@@ -95,8 +95,9 @@ def _differences(older: FunctionsFile, newer: FunctionsFile) -> Iterator[Finding
             if not changed:
                 continue
             parts = " and ".join(changed)
+            verb = "differs" if len(changed) == 1 else "differ"
             message = (
-                f"{parts} of the function {name!r} differ in the file of version 1, which Android 16 reads"
+                f"{parts} of the function {name!r} {verb} in the file of version 1, which Android 16 reads"
             )
         yield Finding(
             code=OLDER_FUNCTION_DIFFERS,

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from droidgate.application import Application, Component, MetaData, TextFile
-from droidgate.component_reading import LABEL, read_access, report_unknown_attributes, report_unknown_texts
+from droidgate.component_reading import (
+    LABEL,
+    read_access,
+    read_enabled,
+    report_unknown_attributes,
+    report_unknown_texts,
+)
 from droidgate.formats import Reading, SourceFile
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import ComponentAccess, Place, Provider, reachable_definitions
@@ -299,9 +305,12 @@ class _ApplicationReader:
         """Return the access rules of a service, or of the application for its own functions."""
         whole = next(self.application.of_kind("application"), None)
         if component is not None:
-            report_unknown_attributes(self.application, component, self.context)
-            return read_access(self.application, component)
-        return ComponentAccess() if whole is None else ComponentAccess(enabled=whole.enabled_rule)
+            report_unknown_attributes(self.application, component, self.context, is_set_by_library=True)
+            return read_access(self.application, component, is_set_by_library=True)
+        if whole is None:
+            return ComponentAccess()
+        report_unknown_attributes(self.application, whole, self.context)
+        return ComponentAccess(enabled=read_enabled(self.application, whole))
 
     def name_of(self, component: Component | None) -> str | None:
         """Return the label of a service, else the app's; one that leads nowhere is reported."""

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Final
+
 from droidgate.component_access import enabled_resources
 from droidgate.fit import Fitted, fit_provider
+from droidgate.fit.codes import EXTENSION_DROPPED
 from droidgate.formats import Artifact, Writing
-from droidgate.model.capability import Provider
+from droidgate.model.capability import Capability, Provider
 from droidgate.model.errors import UsageError, WriteError
-from droidgate.model.findings import Finding
-from droidgate_appfunctions.constants import APP_LEVEL, FORMAT_ID, NAMES, PLATFORM, V1, facts_of
+from droidgate.model.findings import Finding, Level
+from droidgate.model.types import Extensions
+from droidgate_appfunctions.constants import (
+    APP_LEVEL,
+    FORMAT_ID,
+    NAMES,
+    PLATFORM,
+    V1,
+    as_extensions,
+    facts_of,
+)
 from droidgate_appfunctions.metadata import has_metadata, write_metadata
+from droidgate_appfunctions.older_files import OTHER_FUNCTIONS, SAME_FUNCTIONS
 from droidgate_appfunctions.schema import Schema, schema_fact, usual_schema, write_schema_file
-from droidgate_appfunctions.write_document import older_functions, write_functions_file
+from droidgate_appfunctions.write_document import has_own_elements, older_functions, write_functions_file
 from droidgate_appfunctions.write_manifest import asset_name, write_manifest
 from droidgate_mappings.tables import DialectTable
+
+_OLDER_FILES: Final = frozenset({SAME_FUNCTIONS, OTHER_FUNCTIONS})
 
 
 def write(provider: Provider, dialect: DialectTable) -> Writing:
@@ -50,12 +66,69 @@ def weigh(provider: Provider, dialect: DialectTable) -> tuple[Finding, ...]:
     return _fit(provider, dialect).findings
 
 
+def _without_foreign_files(provider: Provider) -> tuple[Provider, tuple[Finding, ...]]:
+    """Return a provider without facts that would declare more than its capabilities and their access.
+
+    Only this format's own reader checks that such facts are what the source declares; another source, such as
+    an MCP list, can hold any text there.
+
+    Returns:
+        The provider, and a finding for each fact that is left out.
+    """
+    if provider.protocol == FORMAT_ID:
+        return provider, ()
+    findings: list[Finding] = []
+    extensions = _without_facts(provider.extensions, provider, "", findings)
+    capabilities = tuple(
+        one.model_copy(
+            update={
+                "extensions": _without_facts(one.extensions, one, f"/capabilities/{position}", findings),
+            }
+        )
+        for position, one in enumerate(provider.capabilities)
+    )
+    if not findings:
+        return provider, ()
+    changes = {"extensions": extensions, "capabilities": capabilities}
+    return provider.model_copy(update=changes), tuple(findings)
+
+
+def _without_facts(
+    extensions: Extensions, part: Provider | Capability, pointer: str, findings: list[Finding]
+) -> Extensions:
+    facts = facts_of(extensions)
+    foreign = [
+        name
+        for name, fact in facts.items()
+        if (name in _OLDER_FILES and isinstance(part, Provider))
+        or (name in {"rootElements", "elements"} and has_own_elements(fact))
+    ]
+    findings.extend(
+        Finding(
+            code=EXTENSION_DROPPED,
+            level=Level.DROPPED,
+            pointer=f"{pointer}/extensions/{FORMAT_ID}/{name}",
+            message=f"{name!r} can declare functions and access rules that the source does not have",
+            source=part.source,
+            hint="Convert the AppFunctions app itself to keep it",
+        )
+        for name in foreign
+    )
+    if not foreign:
+        return extensions
+    kept = {name: fact for name, fact in facts.items() if name not in foreign}
+    others = {name: held for name, held in extensions.items() if name != FORMAT_ID}
+    return {**others, **as_extensions(kept)}
+
+
 def _fit(provider: Provider, dialect: DialectTable, *, alone: bool = False) -> Fitted:
     if dialect.capacity is None:
         message = f"{FORMAT_ID}+{dialect.id} is only read"
         raise UsageError(message, hint=dialect.not_written_because)
     capacity = dialect.capacity.model_copy(update={"component": None}) if alone else dialect.capacity
-    return fit_provider(provider, capacity, FORMAT_ID, dialect.id)
+    own, findings = _without_foreign_files(provider)
+    fitted = fit_provider(own, capacity, FORMAT_ID, dialect.id)
+    return replace(fitted, findings=(*findings, *fitted.findings)) if findings else fitted
 
 
 def _is_one_file(provider: Provider, dialect: str) -> bool:

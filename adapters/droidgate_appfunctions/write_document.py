@@ -17,6 +17,7 @@ from droidgate.model.types import (
     RefType,
     Type,
 )
+from droidgate.parsing.java_text import to_lower_camel_case
 from droidgate_appfunctions.constants import (
     APP_LEVEL,
     NAMES,
@@ -31,6 +32,12 @@ from droidgate_appfunctions.constants import (
 from droidgate_appfunctions.patterns import pattern_of, patterns_of
 from droidgate_appfunctions.xml_writing import Node, render
 
+_OWN_ELEMENTS: Final = frozenset(
+    {
+        *(NAMES[name] for name in ("function", "function_document", "component_document")),
+        *("functionId", "enabledByDefault", "restrictCallersWithExecuteAppFunctions", "scope", "accessLevel"),
+    }
+)
 _SNAKE: Final = {"functionId": "function_id", "enabledByDefault": "enabled_by_default"}
 _V1_SNAKE: Final = {
     **_SNAKE,
@@ -67,6 +74,21 @@ def older_functions(provider: Provider) -> str | None:
     facts = facts_of(provider.extensions)
     kept = facts.get("v1", facts.get("v1Repeated"))
     return None if kept is None else render((NAMES["root"], _unknown(kept)))
+
+
+def has_own_elements(elements: Json) -> bool:
+    """Return whether kept elements, at any depth, are those of functions, components or access rules.
+
+    A reader keeps only elements that it does not know.
+    """
+    pending = [elements]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, list | tuple):
+            pending.extend(current)
+            if current and isinstance(current[0], str) and to_lower_camel_case(current[0]) in _OWN_ELEMENTS:
+                return True
+    return False
 
 
 def _unknown(elements: Json) -> list[Node]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final, TypeAlias
 
 from droidgate.model.errors import WriteError
@@ -10,6 +11,8 @@ from droidgate.parsing.xml_text import NOT_XML
 Node: TypeAlias = "tuple[str, str | list[Node]]"
 """A tag and its text, or a tag and its children."""
 
+_TAG: Final = re.compile(r"[^\W\d][\w.\-\u00b7]*")
+_MAX_SHOWN: Final = 50
 HEADER: Final = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 
 
@@ -39,6 +42,9 @@ def render_part(children: list[Node]) -> str:
 
 def _render(node: Node, indent: str, lines: list[str]) -> None:
     tag, content = node[0], node[1]
+    if not _TAG.fullmatch(tag):
+        message = f"{tag[:_MAX_SHOWN]!r} is not the name of an XML element"
+        raise WriteError(message, hint="Remove the element from the extensions")
     if not content:
         lines.append(f"{indent}<{tag}/>")
     elif isinstance(content, str):

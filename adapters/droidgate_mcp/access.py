@@ -13,6 +13,7 @@ from droidgate.model.json_values import Json
 _Access = TypeVar("_Access", ComponentAccess, CapabilityAccess)
 
 _ALLOWED_TEXTS: Final = {"scope": {"activity"}, "access_level": {"self", "system", "androidTrusted"}}
+_MAX_SHOWN: Final = 200
 _HINT: Final = "Correct it, or remove `access` to let every caller use it"
 
 
@@ -50,4 +51,6 @@ def read_access(kind: type[_Access], stated: Json, place: str) -> _Access:
 def _describe(error: ValidationError) -> str:
     problem = error.errors(include_url=False)[0]
     rule = "/".join(["access", *(str(part) for part in problem["loc"][:1])])
-    return f"{rule!r} in droidgate's `_meta` is not an access rule: {problem['input']!r}"
+    reason = problem.get("ctx", {}).get("error")
+    why = "is not an access rule" if reason is None else f"{reason}"
+    return f"{rule!r} in droidgate's `_meta` {why}: {repr(problem['input'])[:_MAX_SHOWN]}"

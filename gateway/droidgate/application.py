@@ -10,11 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from droidgate.model.capability import Place
 from droidgate.parsing.aapt_text import java_float_text, reference_in
-from droidgate.parsing.configured_flags import Flag, both_flags, value_for_release
+from droidgate.parsing.configured_flags import (
+    Flag,
+    both_flags,
+    differing_values,
+    value_for_release,
+    values_on_release,
+)
 
 ComponentKind = Literal["activity", "service", "receiver", "provider", "application"]
 
@@ -114,6 +120,18 @@ class Component:
     def has_action(self, action: str) -> bool:
         """Tell whether one of the filters names the action."""
         return any(action in one.actions for one in self.filters)
+
+    @property
+    def known_exported(self) -> bool | None:
+        """`android:exported`, false where it is not known for every device; None where it is not stated."""
+        if self.exported_by_configuration or "exported" in self.unknown_values:
+            return False
+        return self.exported
+
+    @property
+    def unknown_values(self) -> dict[str, str]:
+        """The attributes whose value is not known, with what the manifest states."""
+        return {name: value for name, _, value in (one.partition("=") for one in self.unresolved)}
 
     @property
     def enabled_rule(self) -> Flag:
@@ -254,13 +272,17 @@ def text_of_value(value: MetaValue) -> str:
 def _for_release(component: Component, sdk: int) -> Component:
     enabled = value_for_release(component.enabled_by_configuration, sdk)
     exported = value_for_release(component.exported_by_configuration, sdk)
-    if enabled in {None, component.enabled} and exported in {None, component.exported}:
+    changes: dict[str, Any] = {}
+    if enabled is not None:
+        changes["enabled"] = enabled
+    if exported is not None:
+        # A value by something else than the release is still not known, such as `land`.
+        rest = values_on_release(component.exported_by_configuration, sdk)
+        changes |= {"exported": exported, "exported_by_configuration": differing_values(rest)}
+    if not changes:
         return component
-    return replace(
-        component,
-        enabled=component.enabled if enabled is None else enabled,
-        exported=component.exported if exported is None else exported,
-    )
+    unresolved = (one for one in component.unresolved if one.partition("=")[0] not in changes)
+    return replace(component, **changes, unresolved=tuple(unresolved))
 
 
 def names_pointed_to(resources: Resources, components: Iterable[Component]) -> frozenset[str]:

@@ -7,7 +7,6 @@ whether the app is enabled, the permission of its `<application>` element, and t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,13 +14,13 @@ from typing import Final
 
 from droidgate.application import Application, Component
 from droidgate.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
+from droidgate.parsing.configured_flags import values_on_release
 from droidgate_mappings.reach import Interface, load_permission_levels, load_reach
 from droidgate_mappings.tables import find_format_tables
 
 Enabled = bool | Mapping[str, bool]
 """`android:enabled`: one value, or a value for each resource qualifier."""
 
-_VERSION: Final = re.compile(r"v(\d{1,5})", re.ASCII)
 _RESTRICTED_WORDS: Final = frozenset(
     {"signature", "signatureOrSystem", "internal", "privileged", "system", "knownSigner", "role"}
 )
@@ -145,10 +144,11 @@ def component_facts(
     whole = None if application is None else next(application.of_kind("application"), None)
     exported, enabled, permission = access.exported, access.enabled, access.permission
     if component is not None and component.kind != "application":
-        exported = component.exported if exported is not False else False
+        exported = component.known_exported if exported is not False else False
         exported = bool(component.filters) if exported is None else exported
         enabled = enabled if isinstance(enabled, Mapping) else enabled and component.enabled
-        permission = permission or component.permission or (None if whole is None else whole.permission)
+        inherited = component.permission if application is None else application.permission_of(component)
+        permission = permission or inherited or None
     configurations = enabled_configurations(enabled, sdk)
     declared = {} if application is None else application.permissions
     action = None if interface is None else interface.action_text
@@ -247,22 +247,6 @@ def protection_of(permission: str, declared: Mapping[str, str]) -> Protection:
     return Protection.NORMAL if words <= _NORMAL_WORDS else Protection.UNKNOWN
 
 
-def enabled_in(enabled: Enabled, qualifier: str) -> bool:
-    """Return whether a component is enabled in the configuration of one resource qualifier.
-
-    `v36` takes the greatest version that is not above it; any other qualifier that has no value takes the
-    default one. Android enables a component whose resource has no value.
-    """
-    if isinstance(enabled, bool):
-        return enabled
-    if qualifier in enabled:
-        return enabled[qualifier]
-    wanted = _VERSION.fullmatch(qualifier)
-    versions = {int(found[1]): value for one, value in enabled.items() if (found := _VERSION.fullmatch(one))}
-    reached = [version for version in versions if wanted is not None and version <= int(wanted[1])]
-    return versions[max(reached)] if reached else enabled.get("", True)
-
-
 def enabled_configurations(enabled: Enabled, sdk: int | None = None) -> tuple[str, ...] | None:
     """Return the resource qualifiers in which a component is enabled, the default one as an empty text.
 
@@ -275,21 +259,10 @@ def enabled_configurations(enabled: Enabled, sdk: int | None = None) -> tuple[st
     """
     if isinstance(enabled, bool):
         return None if enabled else ()
-    values = dict(enabled) if sdk is None else _values_on(enabled, sdk)
-    values.setdefault("", enabled_in(enabled, "" if sdk is None else f"v{sdk}"))
+    # Android enables a component whose resource has no value.
+    values = {"": True, **(enabled if sdk is None else values_on_release(enabled, sdk))}
     kept = tuple(one for one, value in values.items() if value)
     return None if len(kept) == len(values) else kept
-
-
-def _values_on(enabled: Mapping[str, bool], sdk: int) -> dict[str, bool]:
-    """Return the values that a phone of one release may use: its version's, and those that need more."""
-    values = {"": enabled_in(enabled, f"v{sdk}")}
-    for qualifier, value in enabled.items():
-        version = _VERSION.fullmatch(qualifier.rpartition("-")[2])
-        is_reached = version is None or int(version[1]) <= sdk
-        if qualifier and is_reached and _VERSION.fullmatch(qualifier) is None:
-            values[qualifier] = value
-    return values
 
 
 def _closed_component(facts: ComponentFacts, interface: Interface) -> str | None:

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from droidgate.formats import Artifact
-from droidgate.model.capability import ComponentAccess, Provider
+from droidgate.model.capability import Provider
 
 _WORD_START: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NOT_WORD: Final = re.compile(r"[^a-z0-9]+")
@@ -40,11 +40,6 @@ def enabled_resources(provider: Provider) -> tuple[Artifact, ...]:
         )
         for qualifier, value in enabled.items()
     )
-
-
-def is_restricted(access: ComponentAccess) -> bool:
-    """Return whether a component is not exported, not always enabled, or behind a permission."""
-    return access.exported is False or access.enabled is not True or access.permission is not None
 
 
 def _resource_name(provider: Provider) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Mapping
 from typing import Final, Literal
 
 from droidgate.application import Application, Component
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import ComponentAccess
 from droidgate.model.json_values import Json
+from droidgate.parsing.configured_flags import is_qualifier, joined_qualifiers
 
 TextAttribute = Literal["label", "description"]
 
@@ -21,30 +23,53 @@ _BY_CONFIGURATION: Final = "S83"
 _READ_AS: Final = {
     "label": "it is read as missing",
     "description": "it is read as missing",
-    "enabled": "it is read as true",
-    "exported": "it is read as not stated",
+    "enabled": "false is used, because the component can be disabled",
+    "exported": "false is used, because the component can be closed to other apps",
     "permission": "the reference itself is read as the permission",
 }
+_SET_BY_LIBRARY: Final = "true is used, because a library sets it"
+_MAX_DESCRIBED: Final = 300
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _HINT: Final = "Add the resource to the app, or write the value itself"
 
 
-def read_access(application: Application, component: Component) -> ComponentAccess:
+def read_access(
+    application: Application, component: Component, *, is_set_by_library: bool = False
+) -> ComponentAccess:
     """Return which apps may call a component, by its own attributes and those of the application.
 
-    Without a stated value, Android exports a component only if it has an intent filter; it is None then.
-    A content provider's permission is the one to read from it.
+    A rule that is not known is closed. Without a stated value, Android exports a component only if it has an
+    intent filter; it is None then. A content provider's permission is the one to read from it.
+
+    Args:
+        application: The application.
+        component: One of its components.
+        is_set_by_library: A library has the value of the component's `enabled`, if that is a reference.
     """
-    exported = component.exported
+    exported = component.known_exported
     if component.kind == "application":
         exported = True
-    elif exported is None and "exported" not in map(_name_of, component.unresolved):
+    elif exported is None:
         exported = None if component.filters and component.kind != "provider" else False
     permission = component.attributes.get("readPermission") if component.kind == "provider" else None
+    permission = permission or application.permission_of(component)
     return ComponentAccess(
         exported=exported,
-        enabled=application.enabled_rule_of(component),
-        permission=permission or application.permission_of(component),
+        enabled=read_enabled(application, component, is_set_by_library=is_set_by_library),
+        # No app holds a permission that Android cannot name, so the component stays closed.
+        permission=None if permission is None else _CONTROL.sub("\ufffd", permission),
     )
+
+
+def read_enabled(
+    application: Application, component: Component, *, is_set_by_library: bool = False
+) -> bool | dict[str, bool]:
+    """Return whether a component is enabled, false where that is not known; see `read_access`."""
+    for element in (component, *application.of_kind("application")):
+        is_library_value = is_set_by_library and element is component and _is_reference(component)
+        if _has_no_known_value(element) and not is_library_value:
+            return False
+    return application.enabled_rule_of(component)
 
 
 def inherited_access(application: Application, component: Component) -> list[Json]:
@@ -58,7 +83,11 @@ def inherited_access(application: Application, component: Component) -> list[Jso
 
 
 def report_unknown_attributes(
-    application: Application, component: Component, context: ReadingContext
+    application: Application,
+    component: Component,
+    context: ReadingContext,
+    *,
+    is_set_by_library: bool = False,
 ) -> None:
     """Report the access rules of a component whose value is not known, by rows S82 and S83.
 
@@ -66,28 +95,63 @@ def report_unknown_attributes(
         application: The application.
         component: One of its components.
         context: Takes the findings.
+        is_set_by_library: As for `read_access`.
 
     Raises:
         InputError: the reading is strict.
     """
-    own = dict(map(_split, component.unresolved))
     above = dict(map(_split, application.unresolved))
+    own = {} if component.kind == "application" else component.unknown_values
     inherited = {"enabled", *map(str, inherited_access(application, component))}
     for attribute in ("exported", "enabled", "permission"):
-        if attribute in own:
-            _report(application, component, context, attribute, own[attribute])
+        if attribute in own and not (attribute == "exported" and component.exported_by_configuration):
+            by_library = attribute == "enabled" and is_set_by_library and _is_reference(component)
+            reading = _SET_BY_LIBRARY if by_library else None
+            _report(application, component, context, attribute, own[attribute], reading)
         if attribute in above and attribute in inherited:
             _report(application, None, context, attribute, above[attribute])
     if component.exported_by_configuration:
-        values = ", ".join(
-            f"{'true' if value else 'false'} in {qualifier or 'the default configuration'}"
-            for qualifier, value in component.exported_by_configuration.items()
-        )
+        values = _described(component.exported_by_configuration)
         message = (
             f"android:exported of {component.name} depends on the configuration ({values}); "
-            "the value of the default configuration is read"
+            f"{_READ_AS['exported']}"
         )
         context.allow(_BY_CONFIGURATION, message, source=component.place or application.place, lost=True)
+    _report_unnamed_configurations(application, component, context)
+
+
+def _report_unnamed_configurations(
+    application: Application, component: Component, context: ReadingContext
+) -> None:
+    rules = [
+        one.enabled_by_configuration
+        for one in (component, *application.of_kind("application"))
+        if one is component or component.kind != "application"
+    ]
+    if joined_qualifiers(*rules) is not None and all(is_qualifier(one) for rule in rules for one in rule):
+        return
+    values = "; ".join(map(_described, filter(None, rules)))
+    message = (
+        f"android:enabled of {component.name or 'the application'} depends on configurations that resource "
+        f"folders cannot name or combine ({values}); {_READ_AS['enabled']}"
+    )
+    context.allow(_UNKNOWN, message, source=component.place or application.place, hint=_HINT, lost=True)
+
+
+def _described(values: Mapping[str, bool]) -> str:
+    return ", ".join(
+        f"{'true' if value else 'false'} in {qualifier or 'the default configuration'}"
+        for qualifier, value in values.items()
+    )[:_MAX_DESCRIBED]
+
+
+def _has_no_known_value(element: Component) -> bool:
+    """Return whether `android:enabled` is not known, or has a value that no resource folder can hold."""
+    return "enabled" in element.unknown_values or not all(map(is_qualifier, element.enabled_by_configuration))
+
+
+def _is_reference(component: Component) -> bool:
+    return component.unknown_values.get("enabled", "").startswith("@")
 
 
 def report_unknown_texts(
@@ -108,8 +172,7 @@ def report_unknown_texts(
     Raises:
         InputError: the reading is strict.
     """
-    own = dict(map(_split, component.unresolved))
-    above = dict(map(_split, application.unresolved))
+    own, above = component.unknown_values, dict(map(_split, application.unresolved))
     for attribute in _TEXTS:
         if attribute in own:
             _report(application, component, context, attribute, own[attribute])
@@ -118,18 +181,21 @@ def report_unknown_texts(
 
 
 def _report(
-    application: Application, component: Component | None, context: ReadingContext, attribute: str, value: str
+    application: Application,
+    component: Component | None,
+    context: ReadingContext,
+    attribute: str,
+    value: str,
+    reading: str | None = None,
 ) -> None:
     place = application.place if component is None else component.place or application.place
     name = "the application" if component is None else component.name
     problem = "is not among the resources" if value.startswith("@") else "is not known"
-    message = f"android:{attribute} of {name} is {value[:100]}, which {problem}; {_READ_AS[attribute]}"
+    message = (
+        f"android:{attribute} of {name} is {value[:100]}, which {problem}; {reading or _READ_AS[attribute]}"
+    )
     lost = attribute != "permission"
     context.allow(_UNKNOWN, message, source=place, hint=_HINT, lost=lost)
-
-
-def _name_of(unresolved: str) -> str:
-    return unresolved.partition("=")[0]
 
 
 def _split(unresolved: str) -> tuple[str, str]:

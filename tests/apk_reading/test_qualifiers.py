@@ -53,3 +53,19 @@ def test_no_configuration_names_another_folder(raw: bytes) -> None:
     qualifier = read_configuration(raw).qualifier
     assert (qualifier == "") is not any(raw)
     assert set(qualifier) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-")
+
+
+@given(st.binary(min_size=52, max_size=52), st.binary(min_size=52, max_size=52))
+def test_configurations_that_no_folder_means_have_texts_of_their_own(first: bytes, second: bytes) -> None:
+    texts = [read_configuration(raw).qualifier for raw in (first, second)]
+    if first.rstrip(b"\0") != second.rstrip(b"\0") and all(text.startswith("other-") for text in texts):
+        assert texts[0] != texts[1]
+
+
+def test_a_region_or_script_without_a_language_is_no_folder() -> None:
+    region, script = bytearray(60), bytearray(60)
+    region[6:8] = b"DE"
+    script[32:36] = b"Latn"
+    texts = [read_configuration(bytes(raw)).qualifier for raw in (region, script)]
+    assert all(text.startswith("other-") for text in texts)
+    assert texts[0] != texts[1]

@@ -21,6 +21,8 @@ from droidgate.app_search import simulate_indexing
 from droidgate.application import Application
 from droidgate.formats import Writing
 from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Capability, CapabilityAccess, Provider
+from droidgate.model.errors import WriteError
 from droidgate.model.findings import Level
 from droidgate.sources.android_project import application_from_tree
 from droidgate_appfunctions.format import FORMAT
@@ -70,7 +72,7 @@ def test_a_file_of_version_1_that_repeats_the_newer_one_is_kept_without_a_findin
     ("older", "words"),
     [
         (older_function("a.B#gone"), ["'a.B#gone'", "only in the file of version 1"]),
-        (older_function(enabled="false"), ["'a.B#c'", "enabledByDefault"]),
+        (older_function(enabled="false"), ["'a.B#c'", "enabledByDefault of the function 'a.B#c' differs in"]),
         (older_function(more="<schema_name>note</schema_name>"), ["'a.B#c'", "schemaName"]),
         (
             older_function(
@@ -149,3 +151,40 @@ def test_functions_of_the_application_are_kept_in_both_files_too() -> None:
     assert reading.findings == ()
     again = write_in(provider, "app-level")
     assert "<function_id>x</function_id>" in older_text(again)
+
+
+FORGED = [["appfunction", [["function_id", "evil"], ["enabled_by_default", "true"]]]]
+
+
+@pytest.mark.parametrize("fact", ["v1", "v1Repeated", "rootElements"])
+def test_a_source_of_another_protocol_declares_no_functions_next_to_its_tools(fact: str) -> None:
+    tools = Provider(
+        protocol="mcp",
+        package="com.example",
+        component=".Tools",
+        capabilities=(Capability(id="tool"),),
+        extensions={"appfunctions": {fact: FORGED}},
+    )
+    writing = write_in(tools, "v2")
+    assert not any("evil" in one.text for one in writing.artifacts)
+    (finding,) = [one for one in writing.findings if one.pointer == f"/extensions/appfunctions/{fact}"]
+    assert (finding.code, finding.level) == ("extension-dropped", Level.DROPPED)
+
+
+def test_a_source_of_another_protocol_does_not_enable_a_function_by_an_unknown_element() -> None:
+    closed = Capability(
+        id="tool",
+        access=CapabilityAccess(enabled_by_default=False),
+        extensions={"appfunctions": {"elements": [["enabled_by_default", "true"]]}},
+    )
+    writing = write_in(Provider(protocol="mcp", capabilities=(closed,)), "v2")
+    descriptor = artifact(writing, "descriptor")
+    assert "enabled_by_default" not in descriptor
+    assert "<enabledByDefault>false</enabledByDefault>" in descriptor
+    assert "/capabilities/0/extensions/appfunctions/elements" in [one.pointer for one in writing.findings]
+
+
+def test_an_element_whose_name_holds_markup_is_not_written() -> None:
+    forged = {"appfunctions": {"rootElements": [["x/><appfunction", "evil"]]}}
+    with pytest.raises(WriteError, match="is not the name of an XML element"):
+        write_in(Provider(protocol="mcp", extensions=forged, capabilities=(Capability(id="a"),)), "v2")

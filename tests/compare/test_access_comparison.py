@@ -203,3 +203,23 @@ def test_what_opens_in_one_direction_tightens_in_the_other(old: Provider, new: P
     there, back = _changes(old, new), _changes(new, old)
     assert codes(there, "access-opened") == codes(back, "access-tightened")
     assert codes(there, "access-tightened") == codes(back, "access-opened")
+
+
+CONFIGURED: list[tuple[dict[str, bool], dict[str, bool], set[str]]] = [
+    # Phones of Android 16 in landscape use `land`, then `land-v36`.
+    ({"": True, "land": False}, {"": True, "land": False, "land-v36": True}, {"security"}),
+    ({"": True, "land": False, "land-v36": True}, {"": True, "land": False}, {"breaking"}),
+    ({"": False, "land": True}, {"": False, "land": True, "v36": True}, {"security"}),
+    ({"": False, "land": True}, {"": False, "land": True, "land-v36": True}, {"text-only"}),
+    ({"": False, "land": True}, {"": False, "v36": True}, {"breaking", "security"}),
+    # Which folder a phone uses depends on all densities.
+    ({"": False, "hdpi": True}, {"": False, "hdpi": True, "xhdpi": False}, {"breaking", "security"}),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "weights"), CONFIGURED)
+def test_configurations_are_compared_on_each_phone(
+    before: dict[str, bool], after: dict[str, bool], weights: set[str]
+) -> None:
+    changes = _changes(_provider({"enabled": before}, {}), _provider({"enabled": after}, {}))
+    assert {change.weight.value for change in changes} == weights

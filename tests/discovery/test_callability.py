@@ -10,7 +10,14 @@ from droidgate.apk.application import read_application
 from droidgate.apk.pack import pack_project
 from droidgate.apk.reader import open_apk
 from droidgate.application import Application, Component, IntentFilter, Resources
-from droidgate.callability import ORDINARY_APP, SHIM, Protection, protection_of, provider_verdict
+from droidgate.callability import (
+    ORDINARY_APP,
+    SHIM,
+    Protection,
+    component_facts,
+    protection_of,
+    provider_verdict,
+)
 from droidgate.cli.discovering import callability_of, discovery_page
 from droidgate.cli.pages import Table
 from droidgate.installed import DeviceFacts
@@ -241,3 +248,37 @@ def test_the_permissions_of_a_manifest_are_read_alike_from_sources_and_from_an_a
         "app.timer.CALL": Protection.SIGNATURE,
         "app.timer.OPEN": Protection.NORMAL,
     }
+
+
+@pytest.mark.parametrize(
+    "component",
+    [
+        _service(permission=""),
+        Component(
+            kind="activity",
+            name=".Tools",
+            exported=True,
+            filters=(IntentFilter((SERVICE,)),),
+            attributes={"targetActivity": ".Main"},
+        ),
+    ],
+    ids=["an empty permission", "an alias"],
+)
+def test_a_component_that_does_not_inherit_the_permission_of_its_application_is_open(
+    component: Component,
+) -> None:
+    application = _application(component, whole=Component(kind="application", permission=OWN))
+    facts = component_facts(ComponentAccess(), None, application, component)
+    assert facts.permission is None
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"exported": None, "unresolved": ("exported=@bool/none",)},
+        {"exported_by_configuration": {"": True, "v31": False}},
+    ],
+)
+def test_a_component_of_which_exported_is_not_known_is_closed(facts: dict[str, Any]) -> None:
+    component = _service(**facts)
+    assert not component_facts(ComponentAccess(), None, _application(component), component).is_exported

@@ -73,6 +73,11 @@ def test_a_rule_that_no_mcp_client_enforces_is_a_security_finding() -> None:
         ({"exported": "yes"}, "'access/exported' in"),
         ({"enabled": {"v36": "x"}}, "'access/enabled' in"),
         ({"permission": 5}, "'access/permission' in"),
+        ({"permission": "a\x00b"}, "'access/permission' in .* has a control character"),
+        ({"enabled": {}}, "'access/enabled' in .* has no configuration"),
+        ({"enabled": {"a\x00": True}}, "'access/enabled' in .* is not a resource qualifier"),
+        ({"enabled": {"x/../../evil": True}}, "'access/enabled' in .* is not a resource qualifier"),
+        ({"enabled": {"V 36": True}}, "'access/enabled' in .* is not a resource qualifier"),
         ({"unheard-of": 1}, "'access/unheard-of' in"),
     ],
 )

@@ -6,13 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from droidgate.apk.resource_qualifiers import compile_qualifier
+from droidgate.model.errors import InputError
 from droidgate.parsing.configured_flags import (
     both_flags,
     differing_values,
+    is_qualifier,
     resolve_flag,
     simplify_flag,
     value_for_qualifier,
     value_for_release,
+    values_on_release,
 )
 
 SDKS = range(20, 41)
@@ -83,3 +87,111 @@ def test_references_are_followed_in_each_configuration() -> None:
 )
 def test_a_reference_that_leads_nowhere_has_no_value(values: dict[str, dict[str, bool | str]]) -> None:
     assert resolve_flag("a", lambda key: values.get(key, {})) == {}
+
+
+WORDS = ("night", "land", "port", "v26", "v36", "land-v36", "land-night", "port-v26", "night-v26")
+QUALIFIED = st.builds(
+    lambda own, rest: {"": own, **rest},
+    st.booleans(),
+    st.dictionaries(st.sampled_from(WORDS), st.booleans(), max_size=4),
+)
+PHONES = tuple(
+    (turn, mode, sdk) for turn in ("land", "port") for mode in ("night", "") for sdk in (25, 26, 35, 36)
+)
+
+
+def value_on(values: dict[str, bool], phone: tuple[str, str, int]) -> bool:
+    """Eliminate folder after folder as Android's documentation does, by orientation, night, then release."""
+    turn, mode, sdk = phone
+
+    def matches(folder: str) -> bool:
+        words = [word for word in folder.split("-") if word]
+        return all(int(word[1:]) <= sdk if word[0] == "v" else word in {turn, mode} for word in words)
+
+    left = [folder for folder in values if matches(folder)]
+    for word in (turn, mode):
+        left = [folder for folder in left if word and word in folder.split("-")] or left
+    release = max(int(folder.rpartition("v")[2]) if "v" in folder else 0 for folder in left)
+    (best,) = [one for one in left if (int(one.rpartition("v")[2]) if "v" in one else 0) == release]
+    return values[best]
+
+
+@given(QUALIFIED, QUALIFIED)
+def test_both_flags_are_set_on_each_phone_where_each_is_set(
+    first: dict[str, bool], second: dict[str, bool]
+) -> None:
+    both = both_flags(first, second)
+    for phone in PHONES:
+        expected = value_on(first, phone) and value_on(second, phone)
+        assert (both if isinstance(both, bool) else value_on(both, phone)) is expected
+
+
+def test_the_orientation_outranks_the_release_where_flags_are_combined() -> None:
+    both = both_flags({"": False, "land": True}, {"": True, "v36": False})
+    assert both == {"": False, "land": True, "v36": False, "land-v36": False}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"": True, "hdpi": False}, {"": False, "xhdpi": True}),
+        ({"": True, "w600dp": False}, {"": False, "w720dp": True}),
+        ({"": True, "w600dp": False}, {"": False, "h720dp": True}),
+        ({"": True, "de-rDE": False}, {"": False, "de-rAT": True}),
+        ({"": True, "other-ff": False}, {"": False, "v36": True}),
+    ],
+)
+def test_flags_that_no_qualifiers_can_combine_are_false(
+    first: dict[str, bool], second: dict[str, bool]
+) -> None:
+    assert both_flags(first, second) is False
+    assert both_flags(first, True) == first
+    assert both_flags(first, first) == first
+
+
+def test_a_combination_of_too_many_qualifiers_is_false() -> None:
+    words = ("ldrtl", "sw600dp", "large", "long", "round", "land", "night")
+    first = {"": True, **dict.fromkeys(words, False)}
+    assert both_flags(first, {"": True, "v36": False}) is False
+
+
+def test_the_release_of_a_folder_does_not_outrank_its_words() -> None:
+    assert value_for_qualifier({"": False, "v36": True}, "land-v36") is True
+    assert value_for_qualifier({"": False, "land": True, "v36": False}, "land-v36") is True
+    assert value_for_qualifier({"v36": True}, "land") is None
+
+
+def test_a_release_leaves_what_its_phones_can_use() -> None:
+    values = {"": False, "v36": True, "land": True, "land-v35": False, "night-v37": True}
+    assert values_on_release(values, 36) == {"": True, "land": False}
+    assert values_on_release(values, 34) == {"": False, "land": True}
+
+
+@pytest.mark.parametrize("text", ["", "land-v36", "b+sr+Latn", "de-rDE", "w600dp-h400dp", "car"])
+def test_a_folder_s_qualifier_is_one(text: str) -> None:
+    assert is_qualifier(text)
+    compile_qualifier(text)
+
+
+@pytest.mark.parametrize("text", ["other-ff", "b+", "v36-land", "land-land", "x_y", "-land"])
+def test_what_no_folder_can_have_is_no_qualifier(text: str) -> None:
+    assert not is_qualifier(text)
+    with pytest.raises(InputError):
+        compile_qualifier(text)
+
+
+def test_references_are_combined_as_android_follows_them() -> None:
+    values: dict[str, dict[str, bool | str]] = {
+        "a": {"": False, "land": "b"},
+        "b": {"": True, "v36": False},
+    }
+    resolved = resolve_flag("a", lambda key: values.get(key, {}))
+    assert (resolved["land"], resolved["land-v36"], resolved["v36"]) == (True, False, False)
+
+
+def test_references_that_no_qualifiers_can_combine_are_false() -> None:
+    values: dict[str, dict[str, bool | str]] = {
+        "a": {"": "b", "hdpi": True},
+        "b": {"": True, "xhdpi": False},
+    }
+    assert set(resolve_flag("a", lambda key: values.get(key, {})).values()) == {False}

@@ -17,6 +17,7 @@ from droidgate.application import Application, Component
 from droidgate.component_reading import read_access, report_unknown_attributes
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import ComponentAccess
+from droidgate.model.findings import Level
 from droidgate.sources.android_project import application_from_tree
 from droidgate_shim.phone.sample_packages import signing_key
 from requirements_of_tests import require
@@ -242,3 +243,102 @@ def test_exported_by_configuration_is_reported() -> None:
     report_unknown_attributes(application, component(application), context)
     assert [one.rule for one in context.findings] == ["S83"]
     assert "true in v36" in context.findings[0].message
+
+
+def lost_rules(application: Application, **options: bool) -> list[tuple[str | None, Level]]:
+    context = ReadingContext()
+    report_unknown_attributes(application, component(application), context, **options)
+    return [(one.rule, one.level) for one in context.findings]
+
+
+@pytest.mark.row("S82")
+@pytest.mark.row("S83")
+@pytest.mark.parametrize(
+    ("attribute", "row"),
+    [
+        ('android:exported="@bool/none"', "S82"),
+        ('android:exported="maybe"', "S82"),
+        ('android:exported="@bool/off_then_on"', "S83"),
+        ('android:exported="@bool/on_then_off"', "S83"),
+    ],
+)
+def test_a_component_of_which_exported_is_not_known_is_closed(attribute: str, row: str) -> None:
+    files = {**FILES, "res/values/more.xml": '<bool name="on_then_off">true</bool>'}
+    files["res/values-v31/more.xml"] = '<bool name="on_then_off">false</bool>'
+    tree = tree_of(manifest(service(attribute)), files)
+    application = application_from_tree({name: text.encode() for name, text in tree.items()})
+    assert read_access(application, component(application)).exported is False
+    assert lost_rules(application) == [(row, Level.DROPPED)]
+
+
+@pytest.mark.parametrize(("sdk", "exported"), [(30, True), (31, False)])
+def test_a_phone_decides_whether_a_component_is_exported(sdk: int, exported: bool) -> None:  # noqa: FBT001
+    files = {
+        "res/values/b.xml": '<bool name="b">true</bool>',
+        "res/values-v31/b.xml": '<bool name="b">false</bool>',
+    }
+    tree = tree_of(manifest(service('android:exported="@bool/b"')), files)
+    application = application_from_tree({name: text.encode() for name, text in tree.items()})
+    on_phone = application.for_release(sdk)
+    assert component(on_phone).exported_by_configuration == {}
+    assert read_access(on_phone, component(on_phone)).exported is exported
+    assert lost_rules(on_phone) == []
+
+
+def test_a_phone_s_release_does_not_decide_what_depends_on_its_orientation() -> None:
+    files = {
+        "res/values/b.xml": '<bool name="b">true</bool>',
+        "res/values-land/b.xml": '<bool name="b">false</bool>',
+    }
+    tree = tree_of(manifest(service('android:exported="@bool/b"')), files)
+    application = application_from_tree({name: text.encode() for name, text in tree.items()}).for_release(36)
+    assert read_access(application, component(application)).exported is False
+    assert lost_rules(application) == [("S83", Level.DROPPED)]
+
+
+@pytest.mark.row("S82")
+@pytest.mark.parametrize(
+    ("value", "by_library", "enabled"),
+    [
+        ("@bool/none", True, True),
+        ("@bool/none", False, False),
+        ("maybe", True, False),
+        ("maybe", False, False),
+    ],
+)
+def test_only_a_library_enables_a_component_whose_value_is_not_known(
+    value: str,
+    by_library: bool,  # noqa: FBT001
+    enabled: bool,  # noqa: FBT001
+) -> None:
+    text = manifest(service(f'android:enabled="{value}"'))
+    application = application_from_tree({"AndroidManifest.xml": text.encode()})
+    access = read_access(application, component(application), is_set_by_library=by_library)
+    assert access.enabled is enabled
+    assert lost_rules(application, is_set_by_library=by_library) == [("S82", Level.DROPPED)]
+
+
+def test_no_library_enables_an_application() -> None:
+    text = manifest(service(""), application='android:enabled="@bool/none"')
+    application = application_from_tree({"AndroidManifest.xml": text.encode()})
+    assert read_access(application, component(application), is_set_by_library=True).enabled is False
+
+
+@pytest.mark.row("S82")
+def test_a_value_for_a_folder_that_android_does_not_have_closes_the_component() -> None:
+    files = {
+        "res/values/b.xml": '<bool name="b">true</bool>',
+        "res/values-x_y/b.xml": '<bool name="b">false</bool>',
+    }
+    tree = tree_of(manifest(service('android:enabled="@bool/b"')), files)
+    application = application_from_tree({name: text.encode() for name, text in tree.items()})
+    assert read_access(application, component(application)).enabled is False
+    assert lost_rules(application) == [("S82", Level.DROPPED)]
+
+
+def test_a_control_character_in_a_permission_leaves_the_component_closed() -> None:
+    text = manifest(service('android:permission="a.CALL&#10;"'))
+    application = application_from_tree({"AndroidManifest.xml": text.encode()})
+    permission = read_access(application, component(application)).permission
+    assert permission is not None
+    assert permission.isprintable()

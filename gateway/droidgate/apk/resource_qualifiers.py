@@ -204,7 +204,8 @@ def qualifier_of(config: bytes) -> str:
 
     Returns:
         The qualifier, empty for the default configuration. The release is left out where the rest implies it.
-        A configuration that no qualifier means is `other`; only letters, digits, `+` and `-` occur.
+        A configuration that no qualifier means is `other-` and its bytes in hexadecimal, so that each has a
+        text of its own; only letters, digits, `+` and `-` occur.
     """
     if not any(config[_SIZE_FIELD:]):
         return ""
@@ -212,12 +213,27 @@ def qualifier_of(config: bytes) -> str:
     implied = bytearray(config)
     struct.pack_into("<H", implied, _SDK, 0)
     _set_least_release(implied)
+    shortened = config
     if implied[_SDK : _SDK + 2] == config[_SDK : _SDK + 2]:
-        config = config[:_SDK] + b"\0\0" + config[_SDK + 2 :]
-    words = [one.text(config) for one in _BEFORE_LOCALE]
-    words.append(_locale_qualifier(config))
-    words.extend(one.text(config) for one in _AFTER_LOCALE)
-    return _NOT_QUALIFIER.sub("", "-".join(filter(None, words))) or "other"
+        shortened = config[:_SDK] + b"\0\0" + config[_SDK + 2 :]
+    words = [one.text(shortened) for one in _BEFORE_LOCALE]
+    words.append(_locale_qualifier(shortened))
+    words.extend(one.text(shortened) for one in _AFTER_LOCALE)
+    qualifier = _NOT_QUALIFIER.sub("", "-".join(filter(None, words)))
+    if _means(qualifier, config):
+        return qualifier
+    return f"other-{config[_SIZE_FIELD:].rstrip(bytes(1)).hex()}"
+
+
+def _means(qualifier: str, config: bytes) -> bool:
+    """Return whether a qualifier is a configuration's; aapt2 leaves out a release that every phone has."""
+    try:
+        compiled = compile_qualifier(qualifier)
+    except InputError:
+        return False
+    if not any(config[_SDK : _SDK + 2]):
+        compiled = compiled[:_SDK] + b"\0\0" + compiled[_SDK + 2 :]
+    return compiled[_SIZE_FIELD:CONFIG_BYTES] == config[_SIZE_FIELD:CONFIG_BYTES]
 
 
 def locale_of(config: bytes) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from droidgate.callability import enabled_configurations, enabled_in
+from droidgate.callability import enabled_configurations
 from droidgate.compare.changes import ACCESS_OPENED, ACCESS_TIGHTENED, SPELLING_CHANGED, Change, Weight
 from droidgate.model.capability import Capability, Provider
+from droidgate.parsing.configured_flags import joined_qualifiers, value_for_qualifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +96,13 @@ def _exported(before: bool | None, after: bool | None) -> _Shift:  # noqa: FBT00
 
 
 def _enabled(before: Any, after: Any) -> _Shift:
-    qualifiers = {
-        qualifier for rule in (before, after) if isinstance(rule, Mapping) for qualifier in rule
-    } or {""}
-    shifts = [
-        _shift_of_openness(enabled_in(before, one), enabled_in(after, one)) for one in sorted(qualifiers)
-    ]
+    rules = [rule if isinstance(rule, Mapping) else {"": rule} for rule in (before, after)]
+    qualifiers = joined_qualifiers(*rules)
+    if qualifiers is None:
+        return _Shift(tightens=True, opens=True)
+    # Android enables a component whose resource has no value.
+    values = [[value_for_qualifier(rule, one) is not False for rule in rules] for one in qualifiers]
+    shifts = [_shift_of_openness(old, new) for old, new in values]
     return _Shift(tightens=any(one.tightens for one in shifts), opens=any(one.opens for one in shifts))
 
 

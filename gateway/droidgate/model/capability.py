@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
+from typing import Final
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from droidgate.model.json_values import Json, digest_of
 from droidgate.model.types import (
@@ -21,6 +23,8 @@ from droidgate.model.types import (
 )
 
 _NOT_DECLARED = {"source", "state"}
+_QUALIFIER: Final = re.compile(r"[A-Za-z0-9+-]*")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 class Place(Frozen):
@@ -65,6 +69,29 @@ class ComponentAccess(Frozen):
     exported: bool | None = True
     enabled: bool | dict[str, bool] = True
     permission: str | None = None
+
+    @field_validator("enabled")
+    @classmethod
+    def _check_qualifiers(cls, enabled: bool | dict[str, bool]) -> bool | dict[str, bool]:  # noqa: FBT001
+        """Check that each qualifier can be a part of a folder's name."""
+        if isinstance(enabled, dict):
+            if not enabled:
+                message = "has no configuration"
+                raise ValueError(message)
+            for qualifier in enabled:
+                if not _QUALIFIER.fullmatch(qualifier):
+                    message = "has a key that is not a resource qualifier"
+                    raise ValueError(message)
+        return enabled
+
+    @field_validator("permission")
+    @classmethod
+    def _check_permission(cls, permission: str | None) -> str | None:
+        """Check that the permission can be written."""
+        if permission is not None and _CONTROL.search(permission):
+            message = "has a control character"
+            raise ValueError(message)
+        return permission
 
 
 class CapabilityAccess(Frozen):
