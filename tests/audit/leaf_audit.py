@@ -76,8 +76,10 @@ def _holds(note: Any, value: Any) -> bool:
 
 
 def _is_true(finding: Finding, compared: Comparison, differences: Collection[str]) -> bool:
-    if finding.level in _SPELLING or _is_unenforced(finding, compared.target.protocol):
+    if finding.level in _SPELLING or _is_unenforced(finding, compared):
         return True
+    if finding.pointer.endswith("/unstatedBounds") and compared.target.protocol == "appfunctions":
+        return True  # JSON Schema accepts other integers, AppFunctions' type 7 does not: both are int32 here.
     node, word = split(finding.pointer)
     kind = f"{node}/kind"
     if kind in compared.before and kind not in compared.after:
@@ -88,13 +90,16 @@ def _is_true(finding: Finding, compared: Comparison, differences: Collection[str
     return pointer in differences or any(speaks_of(pointer, one) for one in differences)
 
 
-def _is_unenforced(finding: Finding, protocol: str) -> bool:
-    """Return whether a rule is written that nothing enforces.
+def _is_unenforced(finding: Finding, compared: Comparison) -> bool:
+    """Return whether a rule holds no more, though every attribute is written.
 
-    Those are all in `_meta` of MCP, and `exported` of AppFunctions, whose services Android binds anyway.
+    Those are all in `_meta` of MCP, `exported` of AppFunctions, whose services Android binds anyway, and what
+    Android itself requires of the callers of an AppFunctions service with a permission of its own.
     """
-    unenforced = protocol == "mcp" or (protocol == "appfunctions" and finding.pointer == "/access/exported")
-    return finding.level == "security" and unenforced
+    target = compared.target.protocol
+    from_android = compared.source.protocol == "appfunctions" and finding.pointer == "/access/permission"
+    to_android = target == "appfunctions" and finding.pointer == "/access/exported"
+    return finding.level == "security" and (target == "mcp" or to_android or from_android)
 
 
 def _is_reached(pointer: str, declared: Declared) -> bool:

@@ -40,7 +40,7 @@ def _lines(
         ({"enabled": {"land": False}}, "enabled only in configurations: default"),
         ({"permission": "com.example.P"}, "callers need com.example.P"),
         (
-            {"exported": False, "enabled": False, "permission": "a\nb"},
+            {"exported": False, "enabled": False, "permission": "a b"},
             "not exported; disabled; callers need a b",
         ),
     ],
