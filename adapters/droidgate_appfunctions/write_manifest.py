@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
 from droidgate.component_access import enabled_attribute
 from droidgate.model.capability import Provider
+from droidgate.model.names import class_name_in_snake_case
 from droidgate.parsing.aapt_text import escape_attribute_value
 from droidgate_appfunctions.constants import APP_LEVEL, NAMES, V1
 from droidgate_appfunctions.xml_writing import quoted_attribute
-
-_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_NOT_WORD = re.compile(r"[^a-z0-9]+")
 
 
 def asset_name(provider: Provider, dialect: str) -> str:
     """Return the name of a provider's functions file: its service's class in snake case, as with Jetpack."""
     if dialect == APP_LEVEL:
         return NAMES["app_level_asset"]
-    simple = re.split(r"[.$]", provider.component or "")[-1]
-    name = _NOT_WORD.sub("_", _WORD_START.sub("_", simple).lower()).strip("_") or NAMES["root"]
+    name = class_name_in_snake_case(provider.component or "") or NAMES["root"]
     return f"{name}-v1.xml" if dialect == V1 else f"{name}.xml"
 
 

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
 from droidgate.formats import Artifact
 from droidgate.model.capability import Provider
-
-_WORD_START: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_NOT_WORD: Final = re.compile(r"[^a-z0-9]+")
+from droidgate.model.names import class_name_in_snake_case
 
 
 def enabled_attribute(provider: Provider) -> str | None:
@@ -43,6 +38,4 @@ def enabled_resources(provider: Provider) -> tuple[Artifact, ...]:
 
 
 def _resource_name(provider: Provider) -> str:
-    simple = re.split(r"[.$]", provider.component or "")[-1]
-    name = _NOT_WORD.sub("_", _WORD_START.sub("_", simple).lower()).strip("_")
-    return f"{name or 'component'}_enabled"
+    return f"{class_name_in_snake_case(provider.component or '') or 'component'}_enabled"

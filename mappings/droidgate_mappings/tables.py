@@ -180,6 +180,12 @@ def find_format_tables(format_id: str) -> FormatTables | None:
     return load_format_tables(format_id)
 
 
+def find_binding(format_id: str) -> BindingPermissions | None:
+    """Return the permissions of a format whose components only Android binds, None of every other format."""
+    tables = find_format_tables(format_id)
+    return None if tables is None else tables.binding
+
+
 @cache
 def load_divergences() -> dict[str, DivergenceRow]:
     """Return the divergence registry by id: the rows of `divergences/*.toml`, files in order of name.

@@ -19,7 +19,7 @@ from droidgate.model.types import (
     RefType,
     Type,
 )
-from droidgate_mappings.tables import find_format_tables
+from droidgate_mappings.tables import find_binding
 
 _LONGEST: Final = {"INPUT": 70, "OUTPUT": 70, "DESCRIPTION": 100}
 _DEPTH: Final = 2
@@ -147,8 +147,7 @@ def component_access_words(provider: Provider) -> list[str]:
     enabled = enabled_words(access.enabled)
     if enabled is not None:
         rules.append(enabled)
-    tables = find_format_tables(provider.protocol)
-    binding = tables.binding if tables is not None else None
+    binding = find_binding(provider.protocol)
     if access.permission and (binding is None or access.permission != binding.component):
         rules.append(f"callers need {access.permission}")
     return [one_line(rule) for rule in rules]

@@ -13,7 +13,7 @@ from droidgate.fit.codes import (
 from droidgate.fit.telling import Telling
 from droidgate.model.capability import Capability, CapabilityAccess, ComponentAccess
 from droidgate.model.findings import Level
-from droidgate_mappings.tables import find_format_tables
+from droidgate_mappings.tables import find_binding
 
 TRUSTED_LEVEL: Final = "androidTrusted"
 """The access level of a function that states none."""
@@ -113,8 +113,7 @@ def _fit_permission(fit: Telling) -> str | None:
     stated = fit.provider.access.permission
     capacity = fit.capacity
     is_carried = "permission" in capacity.access
-    target = find_format_tables(fit.format_id)
-    binding = target.binding if target is not None else None
+    binding = find_binding(fit.format_id)
     is_new = binding is not None and fit.provider.component is None and capacity.component is not None
     if fit.own and is_carried and not is_new:
         return stated
@@ -124,13 +123,11 @@ def _fit_permission(fit: Telling) -> str | None:
         )
         stated = None
     needed = stated
-    source = find_format_tables(fit.provider.protocol)
-    if source is not None and source.binding is not None and stated in {None, source.binding.component}:
-        needed = source.binding.caller
-    elif source is not None and source.binding is not None and "permission" in capacity.access_enforced:
-        message = (
-            f"Android also requires {source.binding.caller} of callers; the target requires {stated} only"
-        )
+    source = find_binding(fit.provider.protocol)
+    if source is not None and stated in {None, source.component}:
+        needed = source.caller
+    elif source is not None and "permission" in capacity.access_enforced:
+        message = f"Android also requires {source.caller} of callers; the target requires {stated} only"
         _tell_permission(fit, message)
     if binding is not None:
         written = binding.component if is_carried else None

@@ -12,7 +12,7 @@ from typing import Final
 
 from droidgate.json_schema.words import SPELLING, UNSTATED_BOUNDS
 from droidgate.model.findings import Level
-from droidgate.model.json_values import Json
+from droidgate.model.json_values import Json, json_equal
 from droidgate.model.types import (
     SCALAR_KINDS,
     AllOfType,
@@ -144,14 +144,8 @@ def keyword_loss(one: Type, keyword: str, value: Json) -> KeywordLoss:
 
 
 def _is_no_limit(keyword: str, value: Json) -> bool:
-    if keyword not in _NO_LIMIT:
-        return False
-    free = _NO_LIMIT[keyword]
-    if isinstance(free, list | dict):
-        return bool(value == free)
-    return (value is free if isinstance(free, bool) else value == free and not isinstance(value, bool)) or (
-        keyword in CLOSING and value == {}
-    )
+    is_neutral = keyword in _NO_LIMIT and json_equal(value, _NO_LIMIT[keyword])
+    return is_neutral or (keyword in CLOSING and value == {})
 
 
 def _is_spelling(one: Type, keyword: str, value: Json) -> bool:

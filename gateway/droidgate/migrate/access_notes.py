@@ -12,7 +12,7 @@ from droidgate.formats import Format
 from droidgate.migrate.manifest_edit import parse_manifest
 from droidgate.model.capability import Provider
 from droidgate.parsing.xml_text import ANDROID, child_elements
-from droidgate_mappings.tables import find_format_tables
+from droidgate_mappings.tables import find_binding
 
 _PLACEHOLDER: Final = re.compile(r"\$\{[^}]*\}")
 _ANDROID_PREFIX: Final = "android."
@@ -36,8 +36,7 @@ def access_notes(provider: Provider, target: Format, manifest: str) -> Iterator[
     enabled = enabled_words(access.enabled)
     if enabled is not None:
         yield f"{component} is {enabled}; change android:enabled to let callers reach it everywhere"
-    tables = find_format_tables(target.id)
-    binding = tables.binding if tables is not None else None
+    binding = find_binding(target.id)
     if access.permission and (binding is None or access.permission != binding.component):
         yield from _permission_notes(access.permission, component, _declared_permissions(manifest))
 

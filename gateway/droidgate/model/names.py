@@ -15,6 +15,8 @@ from droidgate.model.types import Frozen
 
 _SUFFIX_LENGTH = 8
 _SEPARATORS = re.compile("[.#/:$]")
+_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NOT_WORD = re.compile(r"[^a-z0-9]+")
 
 
 class NameEntry(Frozen):
@@ -117,3 +119,12 @@ def map_names(names: Iterable[tuple[str, str]], rule: NameRule) -> dict[str, str
 def _suffixed(rule: NameRule, shape: str, salt: str) -> str:
     suffix = rule.replacement + name_suffix(salt)
     return shape[: rule.max_length - len(suffix)] + suffix
+
+
+def class_name_in_snake_case(name: str) -> str:
+    """Return the last part of a qualified class name in snake case: `notes_service` of `a.b.NotesService`.
+
+    A nested class gives its own name. Empty where no ASCII letter or digit is left.
+    """
+    simple = re.split(r"[.$]", name)[-1]
+    return _NOT_WORD.sub("_", _WORD_START.sub("_", simple).lower()).strip("_")

@@ -123,8 +123,6 @@ class SourceResources:
         if found is None or isinstance(found, str):
             return found
         kind, text = found
-        if text.strip() == "@null":
-            return None
         # Resources.getText coerces a number as getAttributeValue does.
         return read_string_resource(text) if kind == "string" else read_typed_resource(text)
 
@@ -139,8 +137,6 @@ class SourceResources:
         if found is None or isinstance(found, str):
             return found
         kind, text = found
-        if text.strip() == "@null":
-            return None
         if kind == "string":
             return read_string_resource(text)
         number = number_in(text)
@@ -148,7 +144,10 @@ class SourceResources:
         return None if number is not None and number[1] else read_attribute_value(text)
 
     def _find_end(self, reference: str) -> tuple[str, str] | str | None:
-        """Return type and written text of the value that a reference leads to, or the path of a file."""
+        """Return type and written text of the value that a reference leads to, or the path of a file.
+
+        None where the reference leads nowhere or to `@null`.
+        """
         for _ in range(MAX_REFERENCES):
             key = _key_of(reference)
             kind = key.partition("/")[0] if key is not None else ""
@@ -161,7 +160,7 @@ class SourceResources:
             text = _inner_text(element)
             followed = reference_in(text)
             if followed is None:
-                return kind, text
+                return None if text.strip() == "@null" else (kind, text)
             reference = followed
         return None
 
