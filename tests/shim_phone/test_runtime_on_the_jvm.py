@@ -1,5 +1,7 @@
 """What only a shim on the JVM has: where its code comes from, what outlives a process, what is missing."""
 
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,6 +60,21 @@ def test_two_phones_share_the_jvm_and_nothing_else(world: World) -> None:
     assert outputs_of(world.ask("desk", {"how": "well"}))
     other.close()
     assert outputs_of(world.ask("desk", {"how": "well"}))
+
+
+@ON_THE_JVM
+def test_what_is_due_comes_for_one_phone_after_another_has_closed(world: World) -> None:
+    world.grant("any-app")
+    other = World(behaviours={TOOL: ToolApp}, shim_runtime="jvm")
+    other.install(tool_apk())
+    other.install(make_shim(tool_routes(), key=key()))
+    other.grant("any-app", "desk")
+    asked = threading.Thread(target=world.ask, args=("screen", {"how": "well"}))
+    asked.start()
+    time.sleep(0.5)
+    other.close()
+    asked.join(10)
+    assert not asked.is_alive()
 
 
 @ON_THE_JVM

@@ -80,7 +80,7 @@ class Machine:
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._asked: dict[int, Future[Told]] = {}
-        self._takers: dict[int, Taker] = {}
+        self._takers: dict[int, tuple[AndroidSystem, Taker]] = {}
         self._ready = threading.Event()
         self._pool = ThreadPoolExecutor(_THREADS, "shim-jvm")
         self._clock: AndroidSystem | None = None
@@ -103,21 +103,30 @@ class Machine:
     def attach(self, system: AndroidSystem, taker: Taker) -> int:
         """Return the number of a new process of a phone, whose clock is the JVM's from now on."""
         with self._lock:
-            if self._clock is not system:
-                self._clock = system
-                # The JVM's time never goes back; another phone's may be earlier.
-                self._behind = max(0.0, self._latest - system.clock.now() * 1000)
+            self._follow(system)
             number = next(self._numbers)
-            self._takers[number] = taker
+            self._takers[number] = system, taker
             return number
+
+    def _follow(self, system: AndroidSystem) -> None:
+        """Take the time from this phone."""
+        if self._clock is not system:
+            self._clock = system
+            # The JVM's time never goes back; another phone's may be earlier.
+            self._behind = max(0.0, self._latest - system.clock.now() * 1000)
 
     def detach(self, number: int) -> None:
         """End a process."""
         with self._lock:
             known = self._takers.pop(number, None)
+            left = [system for system, _ in self._takers.values()]
+            if left and self._clock not in left:
+                self._follow(left[-1])
         if known is not None:
             with contextlib.suppress(AndroidError):
                 self.tell(number, "close", {})
+                # What is due comes on the clock that is followed now.
+                self.tell(-1, "tick", {})
 
     def _now(self) -> int:
         system = self._clock
@@ -190,7 +199,8 @@ class Machine:
             self.tell(-1, "tick", {})
 
     def _take(self, told: Told) -> None:
-        taker = self._takers.get(told["process"])
+        known = self._takers.get(told["process"])
+        taker = None if known is None else known[1]
         if "id" in told:
             self._pool.submit(self._answer, taker, told)
         elif taker is not None:

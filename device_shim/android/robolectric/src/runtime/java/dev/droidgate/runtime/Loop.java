@@ -85,8 +85,12 @@ final class Loop {
         int number = request.optInt("process", -1);
         switch (request.getString("op")) {
             case "tick":
+                // What is due has to be on the clock of the phone that is followed now.
+                toldDue = -1;
                 return null;
             case "open":
+                // Its phone may be another one, which has not been told what is due.
+                toldDue = -1;
                 processes.put(number, new ShimProcess(wire, request));
                 return null;
             case "close":
