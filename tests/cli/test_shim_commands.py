@@ -15,6 +15,7 @@ from droidgate.apk.pack import pack_project
 from droidgate.apk.signing_keys import make_key
 from droidgate.cli.json_output import schema_of
 from droidgate.cli.published import PUBLISHED
+from droidgate_shim.builder.shims import build_bare_shim
 from droidgate_shim.phone.phone import VirtualPhone, start_phone
 from droidgate_shim.phone.sample_packages import sample_package, signing_key
 from droidgate_shim.phone.system.permissions import SHELL_UID
@@ -27,6 +28,7 @@ TALLY = "dev.droidgate.sample.tally"
 WEATHER = "dev.droidgate.sample.weather"
 NOTES = "dev.droidgate.sample.notes"
 SHIM_OF = "dev.droidgate.shim.of."
+HOLDER = "dev.droidgate.shim"
 NOTIFICATIONS = "android.permission.POST_NOTIFICATIONS"
 
 
@@ -86,12 +88,20 @@ def folder_with(tmp_path: Path, *names: str) -> Path:
 def test_build_install_status_call_sync_doctor_uninstall(droidgate: Runner, phone: VirtualPhone) -> None:
     installed = document(droidgate("shim", "install", "--from", "adb:", "--json"), "shim-install")
     assert all(one["works"] for one in installed["shims"])
-    assert shims_on(phone) == {CLOCK_IN, PDF_TOOL, TALLY, WEATHER, NOTES, f"{NOTES}.legacy"}
+    assert shims_on(phone) == {CLOCK_IN, PDF_TOOL, TALLY, WEATHER, NOTES, f"{NOTES}.legacy", HOLDER}
     assert [one["package"] for one in installed["unused"]] == []
+    assert installed["identity"]["application_id"] == HOLDER
+    assert [one["outcome"] for one in installed["identity"]["steps"]] == ["done", "done"]
+    assert [one["component"] for one in instrumentations(phone)] == [
+        f"{HOLDER}/.ShellIdentityInstrumentation"
+    ]
 
     status = document(droidgate("shim", "status", "--json"), "shim-status")
     assert {one["application_id"].removeprefix(SHIM_OF) for one in status["shims"]} == shims_on(phone)
     assert all(one["status"]["grants"] == [] for one in status["shims"])
+    for_others = [one["application_id"] for one in status["shims"] if one["calls_functions_for_others"]]
+    assert for_others == [HOLDER]
+    assert "calls app functions for the other shims" in droidgate("shim", "status").out
 
     assert droidgate("shim", "call", "make_up_clock_in", "--args", '{"date": "2026-03-02"}').code == 0
     assert b"2026-03-02" in b"".join(held for _, held in files_of(phone, CLOCK_IN).items())
@@ -116,12 +126,13 @@ def test_build_install_status_call_sync_doctor_uninstall(droidgate: Runner, phon
         TALLY: "same",
         NOTES: "same",
         f"{NOTES}.legacy": "same",
+        HOLDER: "same",
     }
     assert [(one["kind"], one["application_id"]) for one in planned["changes"]] == [
         (one["kind"], one["application_id"]) for one in synced["changes"]
     ]
     assert (planned["done"], synced["done"]) == (False, True)
-    assert shims_on(phone) == {CLOCK_IN, PDF_TOOL, TALLY, NOTES, f"{NOTES}.legacy"}
+    assert shims_on(phone) == {CLOCK_IN, PDF_TOOL, TALLY, NOTES, f"{NOTES}.legacy", HOLDER}
     again = droidgate("shim", "call", "query_clock_in", "--args", '{"date": "2026-03-02"}')
     assert (again.code, "has_clocked_in: true" in again.out) == (0, True)
 
@@ -138,7 +149,8 @@ def test_build_install_status_call_sync_doctor_uninstall(droidgate: Runner, phon
     assert any(b"two bags" in held for held in files_of(phone, f"{NOTES}.legacy").values())
 
     removed = document(droidgate("shim", "uninstall", "--all", "--json"), "shim-uninstall")
-    assert len(removed["shims"]) == 6
+    assert len(removed["shims"]) == 7
+    assert removed["identity"] is None
     assert shims_on(phone) == set()
 
 
@@ -219,6 +231,8 @@ def test_any_app_is_granted_only_where_it_was_said_and_taken_back_too(
     assert grants() == []
     droidgate("shim", "install", "--from", folder, "--allow-any-app")
     assert grants() == [("any-app", "*")]
+    checked = droidgate("shim", "doctor")
+    assert (checked.code, "no problem was found, 1 risk;" in checked.out) == (0, True)
     droidgate("shim", "install")
     assert grants() == [("any-app", "*")]
     droidgate("shim", "install", "--no-allow-any-app")
@@ -373,7 +387,7 @@ def test_sync_after_an_uninstallation_of_one_of_all_apps_looks_after_the_others_
     assert run.code == 0
     assert "looks after the apps whose shims are left only" in run.err
     assert not shims_on(phone) & {CLOCK_IN, PDF_TOOL}
-    assert "nothing is to be done: 4 shims" in droidgate("shim", "sync").out
+    assert "nothing is to be done: 5 shims" in droidgate("shim", "sync").out
 
 
 def test_all_apps_of_another_phone_are_not_all_apps_of_this_one(
@@ -482,7 +496,10 @@ def test_doctor_finds_what_was_taken_away_and_says_the_fix(
     droidgate: Runner, phone: VirtualPhone, tmp_path: Path
 ) -> None:
     droidgate("shim", "install", "--from", folder_with(tmp_path, "pdf-tool", "clock-in"))
-    assert droidgate("shim", "doctor").code == 0
+    well = document(droidgate("shim", "doctor", "--json"), "shim-doctor")
+    assert well["problems"] == 0
+    (start,) = [one for one in well["checks"] if one["id"] == "tool-start" and one["state"] == "ok"]
+    assert "ClockInService declares a foregroundServiceType" in start["found"]
     name = SHIM_OF + PDF_TOOL
     shim = phone.system.packages.find(name)
     assert shim is not None
@@ -493,12 +510,140 @@ def test_doctor_finds_what_was_taken_away_and_says_the_fix(
     run = droidgate("shim", "doctor", "--json")
     found = document(run, "shim-doctor")
     problems = {one["id"]: one for one in found["checks"] if one["state"] == "problem"}
-    assert problems.keys() == {"notifications", "battery-exemption", "activity-start-route", "targets"}
+    assert problems.keys() == {
+        *("notifications", "battery-exemption", "activity-start-route", "targets", "consent"),
+    }
     assert all(one["fix"] for one in problems.values())
-    assert (run.code, found["problems"]) == (4, 4)
+    assert (run.code, found["problems"]) == (4, 5)
+    started = [
+        one["found"] for one in found["checks"] if one["id"] == "tool-start" and one["state"] == "unknown"
+    ]
+    assert started == [f"{CLOCK_IN}/{CLOCK_IN}.ClockInService is not installed"]
     assert droidgate("shim", "install").code == 0
     found = document(droidgate("shim", "doctor", "--json"), "shim-doctor")
     assert {one["id"] for one in found["checks"] if one["state"] == "problem"} == {"targets"}
+
+
+def instrumentations(phone: VirtualPhone) -> list[Any]:
+    return [one for one in phone.log.events if one["event"] == "instrumentation"]
+
+
+def test_only_shims_with_app_functions_bring_the_one_that_calls_them_and_it_goes_with_the_last(
+    droidgate: Runner, phone: VirtualPhone
+) -> None:
+    first = document(droidgate("shim", "install", "--from", f"adb:/{CLOCK_IN}", "--json"), "shim-install")
+    assert first["identity"] is None
+    assert shims_on(phone) == {CLOCK_IN}
+    for package in (NOTES, f"{NOTES}.legacy"):
+        assert droidgate("shim", "install", "--from", f"adb:/{package}").code == 0
+    assert shims_on(phone) == {CLOCK_IN, NOTES, f"{NOTES}.legacy", HOLDER}
+    assert len(instrumentations(phone)) == 1
+    one = document(droidgate("shim", "uninstall", NOTES, "--json"), "shim-uninstall")
+    assert (one["identity"], shims_on(phone)) == (None, {CLOCK_IN, f"{NOTES}.legacy", HOLDER})
+    phone.system.packages.uninstall(f"{NOTES}.legacy")
+    planned = document(droidgate("shim", "sync", "--dry-run", "--json"), "shim-sync")
+    kinds = {one["application_id"]: one["kind"] for one in planned["changes"]}
+    assert kinds == {
+        SHIM_OF + CLOCK_IN: "same",
+        f"{SHIM_OF}{NOTES}.legacy": "went",
+        HOLDER: "went",
+    }
+    assert droidgate("shim", "sync").code == 0
+    assert shims_on(phone) == {CLOCK_IN}
+    phone.install(sample_package("notes").apk)
+    assert droidgate("shim", "install", "--from", f"adb:/{NOTES}").code == 0
+    last = document(droidgate("shim", "uninstall", NOTES, "--json"), "shim-uninstall")
+    assert last["identity"]["outcome"] == "done"
+    assert shims_on(phone) == {CLOCK_IN}
+
+
+def test_an_instrumentation_that_ended_is_started_again_by_install_and_by_sync(
+    droidgate: Runner, phone: VirtualPhone
+) -> None:
+    assert droidgate("shim", "install", "--from", f"adb:/{NOTES}").code == 0
+    for command in ("install", "sync"):
+        phone.system.force_stop(HOLDER)
+        problems = [
+            one["found"]
+            for one in document(droidgate("shim", "doctor", "--json"), "shim-doctor")["checks"]
+            if one["state"] == "problem"
+        ]
+        assert len(problems) == 2
+        assert all("does not run" in one for one in problems)
+        assert "its instrumentation does not run" in droidgate("shim", "status").out
+        assert droidgate("shim", command).code == 0
+        assert droidgate("shim", "doctor").code == 0
+    assert len(instrumentations(phone)) == 3
+
+
+def test_the_shim_of_several_apps_takes_over_and_what_its_removal_means_is_told(
+    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+) -> None:
+    assert droidgate("shim", "install", "--from", f"adb:/{NOTES}").code == 0
+    folder = folder_with(tmp_path, "clock-in", "pdf-tool")
+    run = document(droidgate("shim", "install", "--from", folder, "--aggregate", "--json"), "shim-install")
+    assert [one["outcome"] for one in run["identity"]["steps"]] == ["not-needed", "done"]
+    assert shims_on(phone) == {NOTES, HOLDER}
+    assert droidgate("shim", "doctor").code == 0
+    removed = droidgate("shim", "uninstall", HOLDER)
+    assert removed.code == 0
+    assert f"app functions of {SHIM_OF}{NOTES} are called again after" in removed.err
+    assert droidgate("shim", "install").code == 0
+    assert shims_on(phone) == {NOTES, HOLDER}
+
+
+def test_where_another_key_signed_the_one_that_calls_app_functions_the_fix_is_told(
+    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+) -> None:
+    phone.install(build_bare_shim(make_key()).apk)
+    run = droidgate("shim", "install", "--from", f"adb:/{NOTES}")
+    assert run.code == 4
+    assert "signed with another key than the shims" in " ".join(run.out.split())
+    assert "droidgate shim uninstall dev.droidgate.shim" in " ".join(run.out.split())
+    assert instrumentations(phone) == []
+    assert droidgate("shim", "uninstall", HOLDER).code == 0
+    assert droidgate("shim", "install").code == 0
+    assert droidgate("shim", "doctor").code == 0
+    assert droidgate("shim", "uninstall", HOLDER).code == 0
+    out = tmp_path / "out"
+    key = tmp_path / "other.pem"
+    write_key(key)
+    apk = folder_with(tmp_path, "notes") / f"{NOTES}.apk"
+    built = ("shim", "build", "--from", apk, "-o", out, "--key", key)
+    assert droidgate(*built).code == 0
+    assert droidgate("shim", "uninstall", NOTES).code == 0
+    without = droidgate("shim", "install", out)
+    assert (without.code, "--key" in without.out) == (4, True)
+    assert droidgate("shim", "install", out, "--key", key).code == 0
+
+
+def test_build_tells_each_permission_and_for_which_capabilities_it_is_there(
+    droidgate: Runner, tmp_path: Path
+) -> None:
+    folder = folder_with(tmp_path, "pdf-tool", "notes", "clock-in")
+    made = ("shim", "build", "--from", folder, "-o", tmp_path / "out")
+    shown = droidgate(*made).out
+    assert "asks for FOREGROUND_SERVICE, to run a call that an agent starts: every capability" in shown
+    assert (
+        "asks for SYSTEM_ALERT_WINDOW, to open the tool's window while no agent is in front: every" in shown
+    )
+    both = ("shim", "build", "--from", folder, "-o", tmp_path / "one", "--aggregate", "--deadline-ms", "9000")
+    together = droidgate(*both).out
+    assert "call app functions; call app functions for the other shims: " in together
+    assert "while no agent is in front: " in together
+    assert " and " in together.partition("EXECUTE_APP_FUNCTIONS")[2].partition("\n")[0]
+    built = document(droidgate(*made, "--json"), "shim-build")
+    asked = {
+        one["packages"][0]: {
+            use["permission"].rpartition(".")[2]: use["capabilities"] for use in one["permissions"]
+        }
+        for one in built["shims"]
+    }
+    usual = {"FOREGROUND_SERVICE", "POST_NOTIFICATIONS", "HIDE_OVERLAY_WINDOWS"}
+    assert asked[CLOCK_IN].keys() == usual
+    assert asked[PDF_TOOL].keys() == {*usual, "SYSTEM_ALERT_WINDOW"}
+    assert asked[NOTES].keys() == {*usual, "EXECUTE_APP_FUNCTIONS"}
+    assert all(asked[NOTES].values())
 
 
 @pytest.mark.parametrize("name", [one for one in PUBLISHED if one.startswith("shim-")])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from droidgate_shim.phone.apps.behaviour import BroadcastResult
+from droidgate_shim.phone.apps.behaviour import AndroidError, BroadcastResult
 from droidgate_shim.phone.faults import Faults
 from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
 from phone_system.phone_system_apps import (
@@ -11,6 +11,7 @@ from phone_system.phone_system_apps import (
     TOOL,
     Inbox,
     component,
+    ignore,
     make_agent,
     make_phone,
     make_tool,
@@ -18,6 +19,7 @@ from phone_system.phone_system_apps import (
 )
 
 RECEIVER = component("receiver", "Answer")
+ANSWER = ComponentName(TOOL, f"{TOOL}.Answer")
 EXPLICIT = ("-n", f"{TOOL}/.Answer", "--es", "text", 'he said "no"')
 
 
@@ -128,3 +130,85 @@ def test_what_only_the_system_may_send_is_refused() -> None:
             "Denial: not "
             "allowed to send broadcast android.intent.action.BOOT_COMPLETED from pid=4711, uid=2000\n"
         )
+
+
+ONE_WAY_TEXT = "x" * 300_000
+"""More than a one-way call carries, and less than the sender's call does."""
+UNDELIVERABLE = {
+    "30": "android.app.RemoteServiceException: can't deliver broadcast",
+    "36.1": "android.app.RemoteServiceException$CannotDeliverBroadcastException: can't deliver broadcast",
+}
+
+
+@pytest.mark.parametrize("sdk", ["30", "36.1"])
+def test_a_broadcast_that_is_too_large_for_its_receiver_ends_the_receiver(sdk: str) -> None:
+    with make_phone(sdk, make_agent(), make_tool(RECEIVER)) as system:
+        agent = system.app_context(AGENT)
+        inbox: Inbox[BroadcastResult] = Inbox(system)
+        intent = Intent(component=ANSWER, extras=Bundle.of_strings({"text": ONE_WAY_TEXT}))
+        agent.send_ordered_broadcast(intent, inbox.put)
+        system.clock.wait(system.clock.signal(), 1)
+        assert {(one["package"], one["cause"]) for one in system.log.of_kind("app-crash")} >= {
+            (TOOL, UNDELIVERABLE[sdk])
+        }
+        assert system.processes.of_package(TOOL) == []
+
+
+def test_a_broadcast_that_is_too_large_for_its_sender_fails_at_the_sender() -> None:
+    with make_phone("36.1", make_agent(), make_tool(RECEIVER)) as system:
+        agent = system.app_context(AGENT)
+        intent = Intent(component=ANSWER, extras=Bundle.of_strings({"text": ONE_WAY_TEXT * 2}))
+        with pytest.raises(AndroidError) as refused:
+            agent.send_ordered_broadcast(intent, ignore)
+        assert refused.value.exception == "android.os.TransactionTooLargeException"
+        assert system.log.of_kind("app-crash") == []
+
+
+def test_a_result_that_is_too_large_together_with_its_broadcast_ends_the_sender() -> None:
+    with make_phone("36.1", make_agent(), make_tool(RECEIVER)) as system:
+        results: list[BroadcastResult] = []
+        half = Bundle.of_strings({"text": ONE_WAY_TEXT[:150_000]})
+        system.app_context(AGENT).send_ordered_broadcast(
+            Intent(component=ANSWER, extras=half), results.append
+        )
+        system.clock.wait(system.clock.signal(), 1)
+        (crash,) = system.log.of_kind("app-crash")
+        assert (crash["package"], crash["cause"]) == (AGENT, UNDELIVERABLE["36.1"])
+        assert results == []
+
+
+@pytest.mark.parametrize("mutable", [True, False])
+def test_a_pending_intent_that_is_sent_too_much_ends_its_creator(*, mutable: bool) -> None:
+    with make_phone("36.1", make_agent(), make_tool(RECEIVER)) as system:
+        inbox: Inbox[Intent] = Inbox(system)
+        token = system.app_context(AGENT).create_pending_intent(inbox.put, mutable=mutable)
+        added = Intent(extras=Bundle.of_strings({"text": ONE_WAY_TEXT}))
+        system.app_context(TOOL).send_pending_intent(token, added)
+        sent = inbox.take(1)
+        causes = [one["cause"] for one in system.log.of_kind("app-crash")]
+        # What an immutable one is sent is not delivered at all.
+        assert (sent, causes) == ((None, [UNDELIVERABLE["36.1"]]) if mutable else (Intent(), []))
+
+
+def test_a_broadcast_of_an_app_to_a_package_does_not_reach_a_stopped_one_unless_it_says_so() -> None:
+    with make_phone("36.1", make_agent(), make_tool(RECEIVER)) as system:
+        tool = system.packages.find(TOOL)
+        assert tool is not None
+        for flags, code in ((0, 0), (0x20, 1), (0, 1)):
+            inbox: Inbox[BroadcastResult] = Inbox(system)
+            intent = Intent(ACTION, package=TOOL, flags=flags, extras=Bundle.of_strings({"text": "a"}))
+            system.app_context(AGENT).send_ordered_broadcast(intent, inbox.put)
+            result = inbox.take()
+            assert result is not None
+            assert result.code == code
+            assert tool.stopped is not bool(code)
+
+
+def test_a_broadcast_that_names_its_receiver_starts_a_stopped_app() -> None:
+    # ResolveIntentHelper.queryIntentReceiversInternal looks at the state only where it goes through filters.
+    with make_phone("36.1", make_agent(), make_tool(RECEIVER)) as system:
+        inbox: Inbox[BroadcastResult] = Inbox(system)
+        system.app_context(AGENT).send_ordered_broadcast(Intent(component=ANSWER), inbox.put)
+        result = inbox.take()
+        assert result is not None
+        assert result.code == 1

@@ -202,6 +202,19 @@ def test_an_immutable_pending_intent_takes_nothing_from_its_sender() -> None:
         assert inbox.take() == Intent()
 
 
+def test_the_system_reports_whether_a_pending_intent_is_immutable() -> None:
+    with make_phone("36.1", make_agent(), make_tool(SERVICE)) as system:
+        context, other = system.app_context(AGENT), system.app_context(TOOL).platform
+        for mutable in (True, False):
+            facts = other.look_at_pending_intent(context.create_pending_intent(ignore, mutable=mutable))
+            assert facts is not None
+            assert facts.is_immutable is not mutable
+        facts = other.look_at_pending_intent(context.platform.create_activity_intent(Intent()))
+        assert facts is not None
+        assert facts.is_immutable
+        assert facts.is_activity
+
+
 def test_a_pending_intent_of_an_app_that_was_force_stopped_is_cancelled() -> None:
     with make_phone("36.1", make_agent(), make_tool(SERVICE)) as system:
         token = system.app_context(AGENT).create_pending_intent(ignore)

@@ -15,7 +15,7 @@ from requirements_of_tests import CHECKOUT, require
 from shim_android.class_files import ClassJar
 from shim_android.dex_file import DexFile, class_name
 
-MOST_BYTES = 152 * 1024
+MOST_BYTES = 160 * 1024
 COMPONENTS = (
     "ToolService",
     "TrampolineActivity",
@@ -23,6 +23,7 @@ COMPONENTS = (
     "ManageActivity",
     "HostProvider",
     "ShellIdentityInstrumentation",
+    "ShellIdentityService",
     "MmcpActivity",
     "MmcpReceiver",
     "FunctionService",
@@ -45,13 +46,16 @@ LATER_MEMBERS = {
     "android/app/Notification$Builder.<init>": 26,
     "android/app/NotificationChannel.<init>": 26,
     "android/app/NotificationManager.createNotificationChannel": 26,
+    "android/app/PendingIntent.isImmutable": 31,
     "android/app/UiAutomation.adoptShellPermissionIdentity": 29,
+    "android/app/UiAutomation.dropShellPermissionIdentity": 29,
     "android/content/Context.registerReceiver": 26,
     "android/content/Context.startForegroundService": 26,
     "android/content/Intent.setIdentifier": 29,
     "android/content/pm/PackageInfo.getLongVersionCode": 28,
     "android/content/pm/PackageInfo.signingInfo": 28,
     "android/content/pm/PackageManager.hasSigningCertificate": 28,
+    "android/content/pm/ServiceInfo.getForegroundServiceType": 29,
     "android/content/pm/SigningInfo.getApkContentsSigners": 28,
     "android/content/pm/SigningInfo.getSigningCertificateHistory": 28,
     "android/view/View.setAccessibilityDataSensitive": 34,

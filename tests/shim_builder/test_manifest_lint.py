@@ -11,7 +11,7 @@ from droidgate.model.findings import FINDING_CODES
 from droidgate_shim.builder import shims
 from droidgate_shim.builder.manifest_lint import lint_shim_manifest
 from droidgate_shim.builder.manifest_rules import CHECKS
-from droidgate_shim.builder.shims import build_bare_shim
+from droidgate_shim.builder.shims import BuiltShim, build_bare_shim
 from shim_builder.built_samples import KEY, packed, sample_app, sample_shim, shim_of
 
 MANIFEST = "AndroidManifest.xml"
@@ -22,6 +22,7 @@ SERVICE = 'android:name="dev.droidgate.shim.ToolService"'
 HOST = 'android:name="dev.droidgate.shim.HostProvider"'
 APPLICATION = 'android:allowBackup="false"'
 RECEIVER = 'android:name="dev.droidgate.shim.MmcpReceiver"'
+IDENTITY = 'android:name="dev.droidgate.shim.ShellIdentityService"'
 ACTIVITY = 'android:name="dev.droidgate.shim.MmcpActivity"'
 
 Edit = tuple[str, str, str]
@@ -124,11 +125,24 @@ BREACHES: list[tuple[str, Edit]] = [
     ("shim-host-guard", in_manifest('readPermission="android.permission.DUMP"', 'readPermission="a.b.C"')),
     ("shim-host-authority", in_manifest('.host"', '.other"')),
     ("shim-host-grants", added('android:grantUriPermissions="true"', HOST)),
-    ("shim-instrumentation", in_manifest("ShellIdentityInstrumentation", "OtherInstrumentation")),
     (
         "shim-instrumentation",
-        in_manifest('targetPackage="dev.droidgate.shim.of', 'targetPackage="dev.droidgate.shim.at'),
+        in_manifest(
+            "<queries>",
+            '<instrumentation android:name="dev.droidgate.shim.ShellIdentityInstrumentation"'
+            ' android:targetPackage="dev.droidgate.shim.of.dev.droidgate.sample.pdftool"/><queries>',
+        ),
     ),
+    (
+        "shim-identity-service",
+        in_manifest(
+            "</application>",
+            '<service android:name="dev.droidgate.shim.ShellIdentityService" android:exported="true"/>'
+            "</application>",
+        ),
+    ),
+    ("shim-question-texts", ("assets/policy.json", '"capabilities":{"', '"capabilities":{"x')),
+    ("shim-question-texts", ("assets/policy.json", '"description":"', '"description":"\u200b')),
     ("shim-launcher", in_manifest("android.intent.category.LAUNCHER", "android.intent.category.INFO")),
     ("shim-backup", in_manifest(APPLICATION, "")),
     ("shim-transfer", in_manifest('android:dataExtractionRules="@xml/droidgate_shim_transfer"', "")),
@@ -163,6 +177,31 @@ BREACHES: list[tuple[str, Edit]] = [
         in_manifest("dev.droidgate.shim.ToolService", "dev.droidgate.shim.OtherService"),
     ),
 ]
+BREACHES_OF_BARE: list[tuple[str, Edit]] = [
+    ("shim-instrumentation", in_manifest("ShellIdentityInstrumentation", "OtherInstrumentation")),
+    (
+        "shim-instrumentation",
+        in_manifest('targetPackage="dev.droidgate.shim"', 'targetPackage="dev.droidgate.other"'),
+    ),
+    ("shim-functions-permission", in_manifest("EXECUTE_APP_FUNCTIONS", "POST_NOTIFICATIONS")),
+    ("shim-overlay-permission", in_manifest("HIDE_OVERLAY_WINDOWS", "SYSTEM_ALERT_WINDOW")),
+    ("shim-identity-service", in_manifest("ShellIdentityService", "OtherService")),
+    ("shim-identity-service", added('android:permission="a.b.C"', IDENTITY)),
+    (
+        "shim-identity-service",
+        in_manifest(
+            f'{IDENTITY}\n            android:exported="true"', f'{IDENTITY} android:exported="false"'
+        ),
+    ),
+    (
+        "shim-identity-service",
+        in_manifest(
+            f'{IDENTITY}\n            android:exported="true" />',
+            f'{IDENTITY} android:exported="true"><intent-filter><action android:name="a.b"/>'
+            "</intent-filter></service>",
+        ),
+    ),
+]
 OF_FACTS = {"shim-minimum-sdk": "MINIMUM_SDK", "shim-target-sdk": "TARGET_SDK"}
 
 
@@ -170,7 +209,7 @@ OF_FACTS = {"shim-minimum-sdk": "MINIMUM_SDK", "shim-target-sdk": "TARGET_SDK"}
 def build_with(monkeypatch: pytest.MonkeyPatch) -> Callable[..., bytes]:
     """Return what builds the shim of the PDF tool with edits of its source tree."""
 
-    def build(*edits: Edit) -> bytes:
+    def build(*edits: Edit, made: Callable[[], BuiltShim] = pdf_tool) -> bytes:
         def edited(tree: Mapping[str, bytes], **facts: Any) -> Packing:
             files = dict(tree)
             for path, old, new in edits:
@@ -180,9 +219,13 @@ def build_with(monkeypatch: pytest.MonkeyPatch) -> Callable[..., bytes]:
             return pack(files, **facts)
 
         monkeypatch.setattr(shims, "pack", edited)
-        return shim_of(sample_app("pdf-tool/app"), advertise=frozenset(EVERYTHING)).apk
+        return made().apk
 
     return build
+
+
+def pdf_tool() -> BuiltShim:
+    return shim_of(sample_app("pdf-tool/app"), advertise=frozenset(EVERYTHING))
 
 
 @pytest.mark.parametrize(
@@ -192,6 +235,25 @@ def test_a_breach_of_each_rule_is_found(build_with: Callable[..., bytes], rule: 
     found = lint_shim_manifest(build_with(edit))
     assert rule in {one.code for one in found}
     assert all((one.rule or "").startswith("android-runtime ") for one in found)
+
+
+@pytest.mark.parametrize(
+    ("rule", "edit"),
+    BREACHES_OF_BARE,
+    ids=[f"{number}-{one[0]}" for number, one in enumerate(BREACHES_OF_BARE)],
+)
+def test_a_breach_of_the_one_with_the_shells_identity_is_found(
+    build_with: Callable[..., bytes], rule: str, edit: Edit
+) -> None:
+    assert rule in {
+        one.code for one in lint_shim_manifest(build_with(edit, made=lambda: build_bare_shim(KEY)))
+    }
+
+
+def test_a_shim_that_does_not_see_who_calls_its_functions_is_found(build_with: Callable[..., bytes]) -> None:
+    seen = in_manifest('<package android:name="dev.droidgate.shim" />', "")
+    found = lint_shim_manifest(build_with(seen, made=lambda: shim_of(sample_app("notes/app"))))
+    assert [one.code for one in found] == ["shim-query-packages"]
 
 
 @pytest.mark.parametrize("rule", OF_FACTS)
@@ -228,7 +290,7 @@ def test_the_bare_and_the_aggregate_shim_keep_every_rule() -> None:
 
 def test_an_app_that_is_no_shim_breaks_many_rules() -> None:
     codes = {one.code for one in lint_shim_manifest(packed("", minimum_sdk=24, target_sdk=36))}
-    assert codes >= {"shim-components", "shim-instrumentation", "shim-handshake"}
+    assert codes >= {"shim-components", "shim-notification-permission", "shim-handshake"}
 
 
 def test_what_is_no_apk_is_an_error() -> None:

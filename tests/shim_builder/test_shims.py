@@ -89,11 +89,12 @@ def test_aapt2_reads_the_badge_of_a_shim(tmp_path: Path, module: str) -> None:
     expected = {
         "android.permission.FOREGROUND_SERVICE",
         "android.permission.POST_NOTIFICATIONS",
-        "android.permission.SYSTEM_ALERT_WINDOW",
         "android.permission.HIDE_OVERLAY_WINDOWS",
     }
     if module.startswith("notes"):
         expected.add("android.permission.EXECUTE_APP_FUNCTIONS")
+    if module.startswith("pdf-tool"):
+        expected.add("android.permission.SYSTEM_ALERT_WINDOW")
     assert asked == expected
 
 
@@ -105,12 +106,16 @@ def test_aapt2_shows_the_components_as_the_page_lists_them(tmp_path: Path) -> No
     assert sorted(names) == sorted(
         [
             *("ToolService", "TrampolineActivity", "ConsentActivity", "ManageActivity", "HostProvider"),
-            *("ShellIdentityInstrumentation", "MmcpActivity", "MmcpReceiver", "FunctionService"),
+            *("MmcpActivity", "MmcpReceiver", "FunctionService"),
         ]
     )
     assert "foregroundServiceType(0x01010599)=0x00000800" in printed
-    queries = printed[printed.index("E: queries") : printed.index("E: instrumentation")]
-    assert re.findall(r'"([^"]+)" \(Raw', queries) == [NOTES, "android.app.appfunctions.AppFunctionService"]
+    queries = printed[printed.index("E: queries") : printed.index("E: application")]
+    assert re.findall(r'"([^"]+)" \(Raw', queries) == [
+        NOTES,
+        "dev.droidgate.shim",
+        "android.app.appfunctions.AppFunctionService",
+    ]
 
 
 def test_apktool_decodes_a_shim(tmp_path: Path) -> None:
@@ -187,6 +192,7 @@ def test_the_policy_tells_what_the_page_says() -> None:
     ]
     assert re.fullmatch("[0-9a-f]{64}", told["build"])
     assert "functions" not in told
+    assert list(told["capabilities"]) == ["clock_in_today", "make_up_clock_in", "query_clock_in"]
 
 
 def test_the_build_digest_tells_every_difference_but_the_key() -> None:
@@ -307,7 +313,68 @@ def test_the_bare_shim_serves_the_host_and_offers_nothing() -> None:
     assert declared_in(shim.apk) == ()
     with open_apk(shim.apk) as apk:
         names = {one.name.rpartition(".")[2] for one in read_application(apk).components if one.name}
-    assert names == {"TrampolineActivity", "ConsentActivity", "ManageActivity", "HostProvider"}
+    assert names == {
+        *("TrampolineActivity", "ConsentActivity", "ManageActivity", "HostProvider"),
+        "ShellIdentityService",
+    }
+
+
+def test_only_one_application_id_has_the_instrumentation_and_its_service() -> None:
+    functions = source_app(Capability(id="f"), protocol="appfunctions", dialect="v2", component=None)
+    windows = source_app(Capability(id="w"), package="com.other.tools")
+    alone, together = shim_of(functions), shim_of(functions, windows, aggregate=True)
+    for shim, is_holder in ((build_bare_shim(KEY), True), (together, True), (alone, False)):
+        manifest = entry(shim, "AndroidManifest.xml").decode("utf-16-le", "ignore")
+        manifest += entry(shim, "AndroidManifest.xml").decode("utf-8", "ignore")
+        assert ("ShellIdentityInstrumentation" in manifest) is is_holder
+        assert ("ShellIdentityService" in manifest) is is_holder
+
+
+def permissions_of(shim: BuiltShim) -> dict[str, tuple[str, ...]]:
+    return {one.permission.rpartition(".")[2]: one.capabilities for one in shim.permissions}
+
+
+def test_each_permission_is_there_for_the_capabilities_that_need_it() -> None:
+    shim = shim_of(*map(sample_app, ("pdf-tool/app", "notes/app", "clock-in/app")), aggregate=True)
+    kinds = {one["id"]: one["backend"]["kind"] for one in shim.routes["routes"]}
+    windows = tuple(name for name, kind in kinds.items() if kind == "mmcp-activity")
+    functions = tuple(name for name, kind in kinds.items() if kind == "app-function")
+    assert windows
+    assert functions
+    assert permissions_of(shim) == {
+        "FOREGROUND_SERVICE": shim.capabilities,
+        "POST_NOTIFICATIONS": shim.capabilities,
+        "HIDE_OVERLAY_WINDOWS": shim.capabilities,
+        "SYSTEM_ALERT_WINDOW": windows,
+        "EXECUTE_APP_FUNCTIONS": functions,
+    }
+    (execute,) = [one for one in shim.permissions if one.permission.endswith("EXECUTE_APP_FUNCTIONS")]
+    assert execute.why == "call app functions; call app functions for the other shims"
+    usual = {"FOREGROUND_SERVICE", "POST_NOTIFICATIONS", "HIDE_OVERLAY_WINDOWS"}
+    assert permissions_of(sample_shim("clock-in/app")).keys() == usual
+    assert permissions_of(sample_shim("weather/app")).keys() == usual
+    assert permissions_of(sample_shim("pdf-tool/app")).keys() == {*usual, "SYSTEM_ALERT_WINDOW"}
+    assert permissions_of(sample_shim("notes/app")).keys() == {*usual, "EXECUTE_APP_FUNCTIONS"}
+    assert permissions_of(build_bare_shim(KEY))["EXECUTE_APP_FUNCTIONS"] == ()
+
+
+def test_the_question_to_the_user_has_the_texts_that_the_app_declares() -> None:
+    shim = shim_of(
+        source_app(
+            Capability(id="both", title="Send\u200b\n money", description="Sends\u2066 money.\nNow."),
+            Capability(id="long", description="x" * 501),
+            Capability(id="fits", description="y" * 500),
+            Capability(id="hidden", title="\u200b", description="\u202e \n"),
+            Capability(id="silent"),
+        )
+    )
+    assert shim.policy["app"]["capabilities"] == {
+        "both": {"title": "Send money", "description": "Sends money.\nNow."},
+        "long": {"description": f"{'x' * 499}\u2026"},
+        "fits": {"description": "y" * 500},
+    }
+    assert "capabilities" not in shim_of(source_app(Capability(id="silent"))).policy["app"]
+    assert "capabilities" not in build_bare_shim(KEY).policy["app"]
 
 
 def test_what_agents_of_broadcasts_cannot_name_is_told() -> None:

@@ -1,8 +1,12 @@
 import dev.droidgate.shim.core.Backend;
+import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.Engine;
+import dev.droidgate.shim.core.Incoming;
 import dev.droidgate.shim.core.JsonReader;
 import dev.droidgate.shim.core.Outgoing;
 import dev.droidgate.shim.core.Policy;
+import dev.droidgate.shim.core.Preview;
+import dev.droidgate.shim.core.Questions;
 import dev.droidgate.shim.core.Route;
 import dev.droidgate.shim.core.RouteTable;
 import dev.droidgate.shim.core.Target;
@@ -34,14 +38,28 @@ public final class LateTarget {
                         System.out.println("goes out");
                     }
                 };
+        Questions nobody =
+                new Questions() {
+                    @Override
+                    public boolean isAsking() {
+                        return false;
+                    }
+
+                    @Override
+                    public CallFailure ask(long call, Object replyTo, Preview preview) {
+                        throw new IllegalStateException();
+                    }
+                };
         Engine engine =
                 new Engine(
                         routes,
                         Policy.of(JsonReader.parse("{}")),
                         () -> now,
                         backend,
+                        nobody,
                         (replyTo, extras, token) -> System.out.println(token));
-        engine.receive(true, true, null, Map.of("mobile-mcp-request", Files.readString(Path.of(files[1]))), 7, "me");
+        Map<String, String> extras = Map.of("mobile-mcp-request", Files.readString(Path.of(files[1])));
+        engine.receive(Incoming.read(true, extras), true, 7, "me");
         now += 1_000_000;
         engine.expire();
     }

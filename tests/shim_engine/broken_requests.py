@@ -27,10 +27,15 @@ class BrokenRequests:
             extras: dict[str, Json] = {self._random.choice(_EXTRAS): self._text()}
             if self._random.random() < 0.3:
                 extras["mcp_request_id"] = self._random.choice(_IDS_BESIDE)
+            policy: dict[str, Json] = {"grants": [{"caller": "any-app", "capability": "*"}]}
+            if self._random.random() < 0.15:
+                # Only the first 4,096 units of these are read.
+                extras = {name: self._padded(text) for name, text in extras.items()}
+                policy["limits"] = {"burst": 0}
             yield {
                 "op": "call",
                 "routes": load_route_table("all"),
-                "policy": {"grants": [{"caller": "any-app", "capability": "*"}]},
+                "policy": policy,
                 "carrier": self._random.choice(["start", "bind"]),
                 "caller": 1,
                 "extras": extras,
@@ -43,6 +48,15 @@ class BrokenRequests:
         for _ in range(self._random.randint(0, 3)):
             text = self._damaged(text)
         return text
+
+    def _padded(self, text: Json) -> Json:
+        """Return a text with so many blanks between two of its members that it ends about at the limit."""
+        if not isinstance(text, str):
+            return text
+        at = self._random.randint(0, text.count(","))
+        before = ",".join(text.split(",")[:at])
+        blanks = " " * max(0, 4_096 - len(text) + self._random.randint(-20, len(text)))
+        return f"{before},{blanks}{text[len(before) + 1 :]}" if before else blanks + text
 
     def _document(self) -> Json:
         choose = self._random.choice

@@ -49,6 +49,7 @@ _PACKAGES = {
     "app-function": "com.c",
     "mobile-mcp": "com.d",
 }
+_EFFECTS: tuple[Json, ...] = (None, {}, {"read_only": True}, {"read_only": False, "destructive": True})
 _RETURN = "androidAppfunctionsReturnValue"
 _CODES = (
     1000,
@@ -136,17 +137,22 @@ class CallMaker:
         targets = self.targets(plan, route)
         if targets is not None:
             case["targets"] = targets
+        if self.random.random() < 0.1:
+            case["asking"] = self.decision()
         return {**case, "approved": True} if self.random.random() < 0.1 else case
 
-    def previews(self, count: int) -> Iterator[dict[str, Json]]:
-        """Yield so many inputs that ask what the user would be asked; about half of them something."""
+    def questions(self, count: int) -> Iterator[dict[str, Json]]:
+        """Yield so many calls with asking on; about half of them have the user asked."""
         for _ in range(count):
-            case = self.call()
-            if self.random.random() < 0.6:
+            case = {**self.call(), "asking": self.decision()}
+            if self.random.random() < 0.7:
                 case["policy"] = {**case["policy"], "grants": []}
-            yield {key: case[key] for key in ("routes", "policy", "carrier", "caller", "extras")} | {
-                "op": "preview"
-            }
+            yield case
+
+    def decision(self) -> Json:
+        token = self.random.choice(("denied", "needs_user"))
+        refusal: Json = {"token": token, "text": self.text()}
+        return self.random.choice(("yes", "yes", "silent", refusal))
 
     def carrier(self) -> str:
         return self.random.choice(("start", "bind"))
@@ -173,6 +179,7 @@ class CallMaker:
             "output": output,
             "backend": backend,
             "target": {"package": package, **APPROVED},
+            "effects": self.random.choice(_EFFECTS),
         }
 
     def outputs(self, *, plain: bool) -> tuple[Json, Json]:
@@ -246,12 +253,16 @@ class CallMaker:
             held = inner
 
     def policy(self, plan: str, route: Mapping[str, Any], carrier: str) -> Json:
-        mine = {"caller": "any-app" if carrier == "start" else 10001, "capability": route["id"]}
+        is_read_only = (route["effects"] or {}).get("read_only") is True
+        is_own = carrier == "bind" or (is_read_only and self.random.random() < 0.7)
+        mine = {"caller": 10001 if is_own else "any-app", "capability": route["id"]}
         other = {"caller": self.random.choice((10001, 10002)), "capability": "other"}
         every = {"caller": "any-app", "capability": "*"}
         policy: dict[str, Json] = {"grants": [self.random.choice((mine, every))]}
         if plan == "denied":
             choices: tuple[list[Json], ...] = ([], [other], [{"caller": 10002, "capability": "*"}])
+            if carrier == "start" and not is_read_only:
+                choices = (*choices, [{"caller": 10001, "capability": "*"}])
             policy["grants"] = self.random.choice(choices)
         if self.random.random() < 0.2:
             policy["grants"].append(other)

@@ -145,6 +145,8 @@ class CaseMaker:
             event: dict[str, Json] = {"at": at, "event": kind}
             if kind in {"request", "result", "cancel"}:
                 event |= {"caller": self.random.choice((1, 2)), "id": self.random.choice("abcdef")}
+                if self.random.random() < 0.4:
+                    event["carrier"] = self.random.choice(("start", "bind"))
             if kind == "request" and self.random.random() < 0.6:
                 event["deadline_ms"] = self.random.choice((0, 1, 50, 100, 3000))
             events.append(event)

@@ -23,7 +23,7 @@ from droidgate_mappings.failure_tokens import load_failure_tokens
 MODULES = (
     *(
         f"droidgate.calls.{one}"
-        for one in ("arguments", "constraints", "failures", "names", "patterns", "requests", "values")
+        for one in ("arguments", "constraints", "failures", "names", "patterns", "values")
     ),
     *(
         f"droidgate_shim.engine.{one}"
@@ -34,6 +34,7 @@ MODULES = (
             "engine",
             "lifecycle",
             "partial_json",
+            "rates",
             "requests",
             "responses",
             "routes",
@@ -130,7 +131,7 @@ _NOT_ASKED = _BOUNDS | frozenset(
         "exact_numbers",
         # What the edges call, and no operation of the vectors.
         *("app_functions_code", "use_policy", "fail", "cancel", "next_deadline", "journal", "held", "size"),
-        *("write_journal_entry", "answer_journal_entry", "parse_route_table", "parse_policy", "close_all"),
+        *("write_journal_entry", "answer_journal_entry", "parse_route_table", "parse_policy", "changes"),
         "__len__",
     }
 )

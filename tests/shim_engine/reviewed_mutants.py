@@ -25,9 +25,9 @@ REVIEWED: Final[Mapping[Key, str]] = {
         "'string' to 'string!'",
     ): "every kind is in the table",
     (
-        "droidgate_shim.engine.lifecycle",
-        "def take(self, caller: int, now: int) -> bool:",
-        "without self._filled.pop(caller, None)",
+        "droidgate_shim.engine.rates",
+        "def take(self, now: int, carrier: Carrier, caller: int) -> Failure | None:",
+        "without self._buckets.pop(key, None)",
     ): "the order of the buckets only tells which may be forgotten first",
     (
         "droidgate_shim.engine.strict_json",

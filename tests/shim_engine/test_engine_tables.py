@@ -69,8 +69,9 @@ def test_what_is_no_table_is_refused(document: object) -> None:
 
 def test_a_policy_may_be_empty_and_then_nobody_may_call() -> None:
     policy = parse_policy("{}")
-    assert policy.limits == Limits(open=32, open_per_caller=8, burst=10, per_minute=30)
-    assert policy.refusal("bind", 10_101, "fill", known=True) == "denied"
+    assert policy.limits == Limits(open=32, open_per_caller=8, burst=30, per_minute=120)
+    assert not policy.is_granted("bind", 10_101, "fill", is_read_only=True)
+    assert not policy.has_grants(10_101)
 
 
 @pytest.mark.parametrize(
@@ -83,31 +84,34 @@ def test_what_is_no_policy_is_refused(document: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("grants", "carrier", "capability", "known", "refusal"),
+    ("grants", "carrier", "is_read_only", "is_granted"),
     [
-        # docs/shim-engine.md 3.3, and 8: a bound request needs its own uid's grant or any-app's.
-        ([], "bind", "fill", True, "denied"),
-        ([], "bind", "gone", False, "denied"),
-        ([(10_101, "fill")], "bind", "fill", True, None),
-        ([(10_101, "fill")], "bind", "weather", True, "denied"),
-        ([(10_101, "fill")], "bind", "gone", False, "unknown_capability"),
-        ([(10_102, "fill")], "bind", "fill", True, "denied"),
-        ([(10_102, "fill")], "bind", "gone", False, "denied"),
-        ([("any-app", "*")], "bind", "fill", True, None),
-        # A start proves nobody: only any-app's grants count.
-        ([(10_101, "*")], "start", "fill", True, "denied"),
-        ([(10_101, "*")], "start", "gone", False, "denied"),
-        ([("any-app", "fill")], "start", "fill", True, None),
-        ([("any-app", "fill")], "start", "gone", False, "unknown_capability"),
-        ([("10101", "*")], "bind", "fill", True, "denied"),
+        # docs/shim-engine.md 3, step 4
+        ([], "bind", False, False),
+        ([(10_101, "fill")], "bind", False, True),
+        ([(10_101, "*")], "bind", False, True),
+        ([(10_101, "weather")], "bind", True, False),
+        ([(10_102, "fill")], "bind", True, False),
+        ([("any-app", "*")], "bind", False, True),
+        ([("10101", "*")], "bind", True, False),
+        # A start proves nothing about its sender: its creator's grant counts for what is read-only.
+        ([], "start", True, False),
+        ([(10_101, "*")], "start", False, False),
+        ([(10_101, "*")], "start", True, True),
+        ([(10_101, "fill")], "start", True, True),
+        ([(10_101, "weather")], "start", True, False),
+        ([(10_102, "*")], "start", True, False),
+        ([("any-app", "fill")], "start", False, True),
+        ([("any-app", "weather")], "start", False, False),
     ],
 )
 def test_only_what_is_granted_may_be_called(
-    grants: list[tuple[int | str, str]], carrier: Any, capability: str, known: Any, refusal: str | None
+    grants: list[tuple[int | str, str]], carrier: Any, is_read_only: Any, is_granted: Any
 ) -> None:
     policy = read_policy({"grants": [{"caller": who, "capability": what} for who, what in grants]})
-    assert policy.refusal(carrier, 10_101, capability, known=known) == refusal
+    assert policy.is_granted(carrier, 10_101, "fill", is_read_only=is_read_only) is is_granted
+    assert policy.has_grants(10_101) is any(who in (10_101, "any-app") for who, _ in grants)
 
 
 def test_the_sample_policy_lets_everybody_call() -> None:
-    assert read_policy(ANY_APP).refusal("start", 1, "fill", known=True) is None
+    assert read_policy(ANY_APP).is_granted("start", 1, "fill", is_read_only=False)

@@ -1,14 +1,19 @@
 """What `shim doctor` makes of what a device and a shim say."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from devices.fake_adb_server import Answer
 from droidgate.devices.device import Device
-from droidgate_shim.host.doctor import Check, examine
-from droidgate_shim.host.place import ShimPlace, installed_shims
-from shim_host.fake_shim import APPLICATION_ID, HELLO, STATUS, FakeShim
+from droidgate.installed import SHIM_PACKAGE
+from droidgate_shim.host import doctor
+from droidgate_shim.host.answers import Status
+from droidgate_shim.host.doctor import Check, Situation, accessibility, examine
+from droidgate_shim.host.place import InstalledShim, ShimPlace, installed_shims
+from droidgate_shim.host.shim_facts import ShimFacts
+from shim_host.fake_shim import APPLICATION_ID, HELLO, SIGNER, STATUS, FakeShim
 
 PROPERTIES = "[ro.build.version.sdk]: [36]\n[ro.build.version.release]: [16]\n[ro.product.model]: [M]\n"
 PACKAGES = (
@@ -17,6 +22,24 @@ PACKAGES = (
 )
 LOCKED = ' User "Owner" (id=0, flags=0x4c13) (current): trustState=UNTRUSTED, deviceLocked={}, x=0\n'
 STOPPED = "Packages:\n    User 0: ceDataInode=1 installed=true hidden=false stopped={} notLaunched=false\n"
+
+
+EVERY_KIND = frozenset({"mmcp-activity", "mmcp-broadcast", "app-function", "mobile-mcp"})
+FACTS = ShimFacts(APPLICATION_ID, "1" * 64, ("createNote",), EVERY_KIND, ("com.example.notes",), SIGNER)
+HOLDER = ShimFacts(SHIM_PACKAGE, "2" * 64, (), frozenset(), (), SIGNER, serves_shims=True)
+SERVICES_ON = b"com.example.reader/.ReaderService\n"
+BOUND = (
+    "ACCESSIBILITY MANAGER (dumpsys accessibility)\n\n"
+    "User state[\n     Bound services:{}\n     Enabled services:{{x}}]\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def facts(monkeypatch: pytest.MonkeyPatch) -> dict[str, ShimFacts]:
+    """Return what the APKs of the installed shims say."""
+    held = {APPLICATION_ID: FACTS}
+    monkeypatch.setattr(doctor, "installed_facts", lambda _, package: held.get(package.name))
+    return held
 
 
 @pytest.fixture
@@ -35,6 +58,22 @@ def told(shim: FakeShim) -> FakeShim:
 def checks(device: Device, sdk: int = 36) -> dict[str, Check]:
     place = ShimPlace(device, 0, sdk)
     return {one.kind.id: one for one in examine(place, installed_shims(place))}
+
+
+def holder(*, lends: bool = True, **changes: Any) -> InstalledShim:
+    access = {**STATUS["access"], "execute_app_functions": lends}
+    told = {**STATUS, "application_id": SHIM_PACKAGE, "routes": [], "access": access, **changes}
+    return InstalledShim(SHIM_PACKAGE, Status.model_validate(told))
+
+
+def functions(device: Device, *others: InstalledShim, sdk: int = 36) -> Check:
+    """Return what is found of a shim's app functions, with these shims installed too."""
+    place = ShimPlace(device, 0, sdk)
+    found = examine(place, (*installed_shims(place), *others))
+    (one,) = [
+        one for one in found if one.kind.id == "app-functions-access" and one.application_id == APPLICATION_ID
+    ]
+    return one
 
 
 def states(device: Device, sdk: int = 36) -> dict[str, str]:
@@ -59,15 +98,148 @@ def test_every_problem_has_a_fix(device: Device, told: FakeShim) -> None:
     found = checks(device)
     problems = {name for name, one in found.items() if one.state == "problem"}
     assert problems == {
-        "screen-lock", "app-function-shell", "visibility", "targets", "stopped-state", "battery-exemption",
+        "screen-lock", "app-function-shell", "visibility", "targets", "battery-exemption",
         "notifications", "activity-start-route", "app-functions-access", "grants",
     }  # fmt: skip
     assert all(one.fix for one in found.values() if one.state == "problem")
 
 
 def test_what_is_well_is_ok(device: Device, told: FakeShim) -> None:
-    status_with(told, access=dict.fromkeys(STATUS["access"], True))
-    assert {name for name, state in states(device).items() if state != "ok"} == {"app-function-shell"}
+    status_with(told, access=dict.fromkeys(STATUS["access"], True), grants=STATUS["grants"][1:])
+    found = states(device)
+    assert functions(device, holder()).state == "ok"
+    assert {name for name, state in found.items() if state != "ok"} == {
+        *("app-function-shell", "app-functions-access", "tool-start")
+    }
+
+
+def test_an_app_that_is_stopped_is_no_problem(device: Device, told: FakeShim) -> None:
+    told.outputs["dumpsys package"] = Answer(STOPPED.format("true").encode())
+    found = checks(device)["stopped-state"]
+    assert (found.state, "a broadcast too" in found.found) == ("ok", True)
+
+
+def test_one_app_calls_the_functions_of_all_shims_or_the_fix_is_told(
+    device: Device, told: FakeShim, facts: dict[str, ShimFacts]
+) -> None:
+    del told
+    missing = functions(device)
+    assert (missing.state, "is not installed" in missing.found) == ("problem", True)
+    idle = functions(device, holder(lends=False))
+    assert (idle.state, "as after a restart" in idle.found) == ("problem", True)
+    assert idle.fix == "droidgate shim install"
+    assert functions(device, InstalledShim(SHIM_PACKAGE, None)).state == "problem"
+    assert functions(device, holder()).state == "ok"
+    assert functions(device, holder(), sdk=37).state == "unknown"
+    assert functions(device, holder(), sdk=35).state == "problem"
+    facts[APPLICATION_ID] = replace(FACTS, kinds=frozenset({"mobile-mcp"}))
+    assert functions(device).state == "not-needed"
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        (replace(HOLDER, signer="0" * 64), "signed with another key"),
+        (replace(HOLDER, serves_shims=False), "earlier version"),
+    ],
+)
+def test_one_that_serves_no_others_is_a_problem(
+    device: Device, told: FakeShim, facts: dict[str, ShimFacts], held: ShimFacts, said: str
+) -> None:
+    listed = f"{PACKAGES}package:/data/app/z/base.apk={SHIM_PACKAGE} versionCode:1 uid:10003\n"
+    told.outputs["pm list"] = Answer(listed.encode())
+    facts[SHIM_PACKAGE] = held
+    place = ShimPlace(device, 0, 36)
+    (own, *_) = [one for one in installed_shims(place) if one.application_id == APPLICATION_ID]
+    found = [
+        one
+        for one in examine(place, (own, holder()))
+        if one.kind.id == "app-functions-access" and one.application_id == APPLICATION_ID
+    ]
+    assert [one.state for one in found] == ["problem"]
+    assert said in found[0].found
+
+
+@pytest.mark.parametrize(
+    ("enabled", "dumped", "state"),
+    [
+        (Answer(b"null\n"), Answer(), "not-needed"),
+        (Answer(b"\n"), Answer(), "not-needed"),
+        (Answer(SERVICES_ON), Answer(BOUND.encode()), "problem"),
+        (Answer(SERVICES_ON), Answer(BOUND.replace(":{}", ":{Service[label=Reader]}").encode()), "ok"),
+        (Answer(SERVICES_ON), Answer(b"something else\n"), "unknown"),
+        (Answer(SERVICES_ON), Answer(stderr=b"denied\n", status=1), "unknown"),
+        (Answer(stderr=b"denied\n", status=1), Answer(), "unknown"),
+    ],
+)
+def test_accessibility_services_that_are_switched_on_have_to_be_bound(
+    device: Device, shim: FakeShim, enabled: Answer, dumped: Answer, state: str
+) -> None:
+    shim.outputs |= {"settings get": enabled, "dumpsys accessibility": dumped}
+    assert accessibility(ShimPlace(device, 0, 36)).state == state
+
+
+def test_accessibility_is_looked_at_where_the_permission_is_lent(device: Device, told: FakeShim) -> None:
+    told.outputs["settings get"] = Answer(SERVICES_ON)
+    assert "accessibility" not in states(device)
+    place = ShimPlace(device, 0, 36)
+    found = {one.kind.id: one for one in examine(place, (*installed_shims(place), holder()))}
+    assert found["accessibility"].state == "unknown"
+
+
+def test_a_grant_to_any_app_is_a_risk(device: Device, told: FakeShim) -> None:
+    del told
+    found = checks(device)["grants"]
+    assert (found.state, "every capability" in found.found) == ("risk", True)
+    assert "com.example.agent" in found.found
+
+
+def test_grants_that_hold_for_started_calls_too_are_told(
+    device: Device, told: FakeShim, facts: dict[str, ShimFacts]
+) -> None:
+    status_with(told, grants=STATUS["grants"][1:])
+    assert "started" not in checks(device)["grants"].found
+    facts[APPLICATION_ID] = replace(FACTS, read_only=("createNote",))
+    found = checks(device)["grants"]
+    assert (found.state, "also for started calls: com.example.agent: createNote" in found.found) == (
+        "ok",
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("sdk", "asking", "allowed", "state", "said"),
+    [
+        (36, True, {"overlay", "notifications"}, "ok", "a window or a notification"),
+        (36, True, {"notifications"}, "ok", "asks by a notification"),
+        (36, True, set(), "problem", "needs_user"),
+        (28, True, set(), "ok", "a window"),
+        (36, False, set(), "not-needed", "switched off"),
+    ],
+)
+def test_how_the_user_can_be_asked(
+    device: Device, told: FakeShim, sdk: int, allowed: set[str], state: str, said: str, *, asking: bool
+) -> None:
+    access = {name: name in allowed for name in STATUS["access"]}
+    status_with(told, asking=asking, access=access)
+    found = checks(device, sdk)["consent"]
+    assert (found.state, said in found.found) == (state, True)
+
+
+def test_a_service_that_cannot_be_read_is_unknown(
+    device: Device, told: FakeShim, facts: dict[str, ShimFacts]
+) -> None:
+    del told
+    facts[APPLICATION_ID] = replace(FACTS, services=("com.example.absent/.S", "com.example.notes/.S"))
+    place = ShimPlace(device, 0, 36)
+    found = [one for one in examine(place, installed_shims(place)) if one.kind.id == "tool-start"]
+    assert [one.state for one in found] == ["unknown", "unknown"]
+    assert "is not installed" in found[0].found
+
+
+def test_the_kinds_of_a_shim_that_cannot_be_read_are_all(device: Device) -> None:
+    seen = Situation(ShimPlace(device, 0, 36), (), {}, {})
+    assert seen.kinds_of(APPLICATION_ID) == EVERY_KIND
 
 
 @pytest.mark.parametrize(
@@ -77,12 +249,13 @@ def test_what_is_well_is_ok(device: Device, told: FakeShim) -> None:
         (28, {"notifications", "activity-start-route", "app-function-shell"}),
         (30, {"notifications", "app-function-shell"}),
         (33, {"app-function-shell"}),
-        (36, set()),
+        (36, set[str]()),
     ],
 )
 def test_older_releases_need_less(device: Device, told: FakeShim, sdk: int, not_needed: set[str]) -> None:
     del told
-    assert {name for name, state in states(device, sdk).items() if state == "not-needed"} == not_needed
+    found = {name for name, state in states(device, sdk).items() if state == "not-needed"}
+    assert found == {*not_needed, "tool-start"}
 
 
 @pytest.mark.parametrize("state", ["absent", "other-signer", "changed"])
@@ -114,11 +287,6 @@ def test_a_shim_of_another_version_is_told_and_the_rest_is_still_checked(
     assert "targets" not in found
 
 
-def test_on_17_the_list_of_agents_decides_and_shows_itself_to_nobody(device: Device, told: FakeShim) -> None:
-    status_with(told, access=dict.fromkeys(STATUS["access"], True))
-    assert states(device, 37)["app-functions-access"] == "unknown"
-
-
 def test_an_action_that_nobody_answers_is_a_problem(device: Device, told: FakeShim) -> None:
     told.outputs["cmd package"] = Answer(b"No services found\n")
     assert states(device)["visibility"] == "problem"
@@ -127,4 +295,6 @@ def test_an_action_that_nobody_answers_is_a_problem(device: Device, told: FakeSh
 def test_a_shim_without_capabilities_needs_no_agents(device: Device, told: FakeShim) -> None:
     status_with(told, routes=[], sources=[], targets=[])
     assert HELLO["routes"]
-    assert {"visibility", "targets", "stopped-state", "grants"}.isdisjoint(checks(device))
+    found = checks(device)
+    asked_by_agents = {"visibility", "targets", "stopped-state", "grants", "consent", "notifications"}
+    assert asked_by_agents.isdisjoint(found)

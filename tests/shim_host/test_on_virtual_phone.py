@@ -26,6 +26,7 @@ from droidgate_shim.host.discovering import ask_broadcast_apps
 from droidgate_shim.host.errors import ShimMissingError, ShimRefusalError
 from droidgate_shim.host.installing import install_shim, remove_shim
 from droidgate_shim.host.place import ShimPlace, installed_shims, place_of
+from droidgate_shim.host.shell_identity import release_identity, set_up_identity
 from droidgate_shim.host.shim_facts import facts_of, installed_facts, read_shim_facts
 from droidgate_shim.phone.phone import VirtualPhone, start_phone
 from droidgate_shim.phone.sample_packages import sample_package
@@ -175,15 +176,30 @@ def test_the_bare_shim_that_is_there_stays(reached: Reached) -> None:
     assert SHIM_PACKAGE not in reached.place.packages()
 
 
-def test_the_shells_permission_is_lent_and_a_function_is_called(reached: Reached) -> None:
+def test_one_shim_borrows_the_shells_permission_and_calls_a_function_for_another(reached: Reached) -> None:
     client = reached.install(NOTES)
-    assert client.status().access.execute_app_functions
+    shims = [facts_of(reached.shim_of(NOTES), reached.key.digest)]
+    done = set_up_identity(reached.place, shims, reached.key)
+    assert [one.outcome for one in done.steps] == ["done", "done"]
+    holder = reached.place.client(SHIM_PACKAGE)
+    assert holder.status().access.execute_app_functions
+    assert not client.status().access.execute_app_functions
+    again = set_up_identity(reached.place, shims, reached.key)
+    assert [one.outcome for one in again.steps] == ["not-needed", "not-needed"]
     function = f"{NOTES}.NotesService#createNote"
     made = call_capability(client, function, {"title": "From the host", "content": "x"})
     assert made
     kept = reached.phone.system.files
     root = f"/data/data/{NOTES}/files"
     assert any(b"From the host" in kept.read(f"{root}/{name}") for name in kept.list(root))
+    assert ask_broadcast_apps(reached.place, reached.apps, reached.key).steps[0].outcome == "done"
+    assert holder.status().access.execute_app_functions
+    assert release_identity(reached.place, {reached.key.digest}) is None
+    assert remove_shim(reached.place, client.application_id).outcome == "done"
+    step = release_identity(reached.place, {reached.key.digest})
+    assert step is not None
+    assert step.outcome == "done"
+    assert SHIM_PACKAGE not in reached.place.packages()
 
 
 def test_a_shim_that_is_not_there_is_missing_and_one_that_died_says_so(reached: Reached) -> None:

@@ -1,4 +1,4 @@
-"""What is set up on a device: the commands as Android takes them, and every refusal a record of its own."""
+"""What is set up for a shim: the commands as Android takes them, and every refusal a record of its own."""
 
 import shlex
 
@@ -7,29 +7,18 @@ import pytest
 from devices.fake_adb_server import Answer
 from droidgate.devices.device import Device
 from droidgate_shim.host import access, installing
-from droidgate_shim.host.client import HostClient
 from droidgate_shim.host.installing import GRANT, HANDSHAKE, install_shim, set_up_shim
 from droidgate_shim.host.place import ShimPlace
 from droidgate_shim.host.shim_facts import ShimFacts
 from droidgate_shim.host.steps import Step
 from shim_host.fake_shim import APPLICATION_ID, SIGNER, STATUS, FakeShim
 
-HELP_37 = (
-    "AppFunctionManagerService commands:\n  help\n    Prints this help text.\n\n"
-    "  purge-allowlist-cache\n    Purges the cache.\n\n"
-)
 ADDED = f"Added: {APPLICATION_ID}\n".encode()
 EVERY_KIND = ("mmcp-activity", "app-function")
 
 
-@pytest.fixture(autouse=True)
-def _short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(access, "_SECONDS_TO_LEND", 0.0)
-
-
 def set_up(device: Device, sdk: int, kinds: tuple[str, ...] = EVERY_KIND) -> list[Step]:
-    place = ShimPlace(device, 0, sdk)
-    return list(access.set_up_access(place, HostClient(device, APPLICATION_ID), kinds, SIGNER))
+    return list(access.set_up_access(ShimPlace(device, 0, sdk), APPLICATION_ID, kinds))
 
 
 def outcomes(steps: list[Step]) -> dict[str, str]:
@@ -51,27 +40,30 @@ def test_each_release_is_asked_for_what_it_knows(device: Device, shim: FakeShim)
 
 
 def test_commands_are_those_of_the_reference(device: Device, shim: FakeShim) -> None:
-    shim.outputs["cmd app_function"] = Answer(HELP_37.encode())
     set_up(device, 37)
-    instrument = "am instrument -w --user 0 "
-    instrument += f"'{APPLICATION_ID}/dev.droidgate.shim.ShellIdentityInstrumentation'"
     assert commands(shim) == [
         ["appops", "set", "--user", "0", APPLICATION_ID, "SYSTEM_ALERT_WINDOW", "allow"],
         ["dumpsys", "deviceidle", "whitelist", f"+{APPLICATION_ID}"],
         ["pm", "grant", "--user", "0", APPLICATION_ID, "android.permission.POST_NOTIFICATIONS"],
-        ["cmd", "app_function", "help"],
-        ["cmd", "app_function", "purge-allowlist-cache"],
-        ["cmd", "allowlist", "add-package-multimap", "2", f"{APPLICATION_ID}:{SIGNER}", "*"],
-        ["sh", "-c", f"{instrument} </dev/null >/dev/null 2>&1 &"],
     ]
 
 
-def test_a_shim_that_needs_nothing_special_gets_nothing_special(device: Device, shim: FakeShim) -> None:
+def test_routes_decide_what_a_shim_is_allowed(device: Device, shim: FakeShim) -> None:
     shim.outputs["dumpsys deviceidle"] = Answer(ADDED)
-    steps = set_up(device, 37, ("mobile-mcp",))
-    assert outcomes(steps)[access.OVERLAY] == "not-needed"
-    assert outcomes(steps)[access.APP_FUNCTIONS] == "not-needed"
+    steps = {one.what: one for one in set_up(device, 37, ("mobile-mcp", "app-function"))}
+    assert steps[access.OVERLAY].outcome == "not-needed"
+    assert steps[access.NOTIFICATIONS].outcome == "done"
+    assert "POST_NOTIFICATIONS" in steps[access.NOTIFICATIONS].why
+    functions = steps[access.APP_FUNCTIONS]
+    assert (functions.outcome, functions.why) == ("not-needed", "dev.droidgate.shim calls them for all shims")
     assert all(words[0] not in {"appops", "am", "cmd"} for words in commands(shim))
+    steps = {one.what: one for one in set_up(device, 37, ("mmcp-activity",))}
+    assert "SYSTEM_ALERT_WINDOW" in steps[access.OVERLAY].why
+
+
+def test_a_shim_that_offers_nothing_is_allowed_nothing(device: Device, shim: FakeShim) -> None:
+    assert {one.outcome for one in set_up(device, 37, ())} == {"not-needed"}
+    assert commands(shim) == []
 
 
 @pytest.mark.parametrize(
@@ -93,28 +85,16 @@ def test_a_shim_that_needs_nothing_special_gets_nothing_special(device: Device, 
             access.NOTIFICATIONS,
             "SecurityException: not a changeable",
         ),
-        ("cmd allowlist", Answer(stderr=b"cmd: Can't find service\n", status=20), access.ALLOWLIST, "find"),
-        ("sh -c", Answer(stderr=b"sh: syntax error\n", status=1), access.APP_FUNCTIONS, "syntax error"),
     ],
 )
 def test_a_refusal_is_a_record_with_androids_words(
     device: Device, shim: FakeShim, command: str, answer: Answer, what: str, said: str
 ) -> None:
-    shim.outputs["cmd app_function"] = Answer(HELP_37.encode())
     shim.outputs[command] = answer
     (step,) = [one for one in set_up(device, 37) if one.what == what]
     assert step.outcome == "refused"
     assert said in step.why
     assert step.command is not None
-
-
-def test_a_permission_that_was_not_lent_is_told(device: Device, shim: FakeShim) -> None:
-    (step,) = [one for one in set_up(device, 36) if one.what == access.APP_FUNCTIONS]
-    assert (step.outcome, "does not hold" in step.why) == ("refused", True)
-    held = {**STATUS, "access": {**STATUS["access"], "execute_app_functions": True}}
-    shim.methods["status"] = lambda _: held
-    (step,) = [one for one in set_up(device, 36) if one.what == access.APP_FUNCTIONS]
-    assert step.outcome == "done"
 
 
 def facts(build: str) -> ShimFacts:

@@ -1,5 +1,6 @@
 """What `shim sync` would do, and what it remembers of a device."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from droidgate_shim.host.answers import Status
 from droidgate_shim.host.errors import ShimVersionError
 from droidgate_shim.host.place import InstalledShim
 from droidgate_shim.host.scopes import Scope, forget_scope, keep_scope, load_scope, scope_of
-from droidgate_shim.host.syncing import plan_changes
+from droidgate_shim.host.shim_facts import ShimFacts
+from droidgate_shim.host.syncing import plan_changes, plan_identity
 from shim_host.fake_shim import HELLO, STATUS
 
 PREFIX = "dev.droidgate.shim.of."
@@ -73,6 +75,37 @@ def test_an_app_of_another_signer_is_told_as_what_it_is() -> None:
 
 def test_the_bare_shim_is_left_alone() -> None:
     assert plan_changes([installed("", name="dev.droidgate.shim")], [], None) == ()
+
+
+BARE = BuiltShim("dev.droidgate.shim", "droidgate", b"", {}, {}, build="1")
+HELD = ShimFacts("dev.droidgate.shim", "1", (), frozenset(), (), "ab" * 32, serves_shims=True)
+
+
+@pytest.mark.parametrize(
+    ("held", "is_lending", "kind"),
+    [
+        (None, False, "came"),
+        (HELD, True, "same"),
+        (HELD, False, "changed"),
+        (replace(HELD, build="0"), True, "changed"),
+    ],
+)
+def test_who_calls_app_functions_for_the_others_is_planned(
+    held: ShimFacts | None, kind: str, *, is_lending: bool
+) -> None:
+    change = plan_identity(held, BARE, is_there=held is not None, is_lending=is_lending)
+    assert change is not None
+    assert (change.kind, change.application_id, change.built) == (kind, "dev.droidgate.shim", BARE)
+
+
+def test_who_calls_app_functions_for_nobody_goes_unless_that_is_unclear() -> None:
+    change = plan_identity(HELD, None, is_there=True, is_lending=True)
+    assert change is not None
+    assert (change.kind, change.built) == ("went", None)
+    assert plan_identity(HELD, None, is_there=True, is_lending=True, is_unclear=True) is None
+    several = replace(HELD, capabilities=("t",))
+    assert plan_identity(several, None, is_there=True, is_lending=True) is None
+    assert plan_identity(None, None, is_there=False, is_lending=False) is None
 
 
 def test_a_shim_that_does_not_answer_is_built_anew_or_removed() -> None:

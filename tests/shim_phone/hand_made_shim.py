@@ -18,7 +18,9 @@ _MANIFEST = """<?xml version="1.0" encoding="utf-8"?>
   <uses-permission android:name="android.permission.POST_NOTIFICATIONS"/>
   <uses-permission android:name="android.permission.SYSTEM_ALERT_WINDOW"/>
   <uses-permission android:name="android.permission.EXECUTE_APP_FUNCTIONS"/>
+  {permissions}
   <queries>{queries}
+    <package android:name="dev.droidgate.shim"/>
     <intent><action android:name="com.example.mMCP.ACTION_TOOL_CALL"/></intent>
     <intent><action android:name="com.example.ACTION_MMCP_INVOKE"/></intent>
     <intent><action android:name="mobile.mcp.SERVICE"/></intent>
@@ -45,8 +47,6 @@ _MANIFEST = """<?xml version="1.0" encoding="utf-8"?>
         android:authorities="{package}.host" android:permission="android.permission.DUMP"/>
     {more}
   </application>
-  <instrumentation android:name="dev.droidgate.shim.ShellIdentityInstrumentation"
-      android:targetPackage="{package}"/>
 </manifest>
 """
 
@@ -85,13 +85,15 @@ def make_shim(
     routes: Iterable[Mapping[str, Any]],
     *,
     key: SigningKey,
-    package: str = "dev.made.shim",
+    package: str = "dev.droidgate.shim.of.made",
     policy: Mapping[str, Any] | None = None,
     more: str = "",
     version: int = 1,
     definitions: Mapping[str, Any] | None = None,
     files: Mapping[str, bytes] | None = None,
     functions: Mapping[str, str] | None = None,
+    capabilities: Mapping[str, Mapping[str, str]] | None = None,
+    permissions: Iterable[str] = (),
     code: bool = True,
 ) -> bytes:
     """Return the signed APK of a shim with these routes.
@@ -105,16 +107,25 @@ def make_shim(
         version: Version code.
         definitions: Of `assets/routes.json`.
         files: Further files.
-        code: Whether it has the Java classes that ship.
         functions: App function -> route.
+        capabilities: Route -> what the user is shown of it.
+        permissions: Further permissions that it asks for.
+        code: Whether it has the Java classes that ship.
     """
     listed = list(routes)
     packages = sorted({one["target"]["package"] for one in listed})
     queries = "".join(f'<package android:name="{one}"/>' for one in packages)
     manifest = _MANIFEST.format(
-        android=ANDROID, package=package, queries=queries, label="By hand (via droidgate)", more=more
+        android=ANDROID,
+        package=package,
+        queries=queries,
+        label="By hand (via droidgate)",
+        more=more,
+        permissions="".join(f'<uses-permission android:name="{one}"/>' for one in permissions),
     )
     app = {"handshake": 1, "build": "0" * 64, "sources": [], "functions": dict(functions or {})}
+    if capabilities is not None:
+        app["capabilities"] = dict(capabilities)
     tree = {
         "AndroidManifest.xml": manifest.encode(),
         "res/xml/mcp_capabilities.xml": b"<mobile-mcp-capabilities/>",

@@ -1,6 +1,5 @@
 """Denied unless granted: callers, transports, grants; consent; drift; what survives a death."""
 
-import functools
 import itertools
 import json
 import threading
@@ -13,7 +12,6 @@ from droidgate_shim.phone.apps.agent import Agent, request_text
 from droidgate_shim.phone.apps.behaviour import Message
 from droidgate_shim.phone.apps.shim_runtimes import ShimRuntime
 from droidgate_shim.phone.intents import Bundle, ComponentName, Extra, Intent
-from droidgate_shim.phone.system.clocks import StillClock
 from phone_system.phone_system_apps import run
 from shim_phone.hand_made_shim import MMCP_ACTIVITY, MMCP_RECEIVER, make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
@@ -76,6 +74,19 @@ def test_a_start_proves_nothing_so_no_package_grant_counts_for_it(
     _bring_to_life(world, package)
     for capability in CAPABILITIES:
         assert token_of(world.ask(capability, {"how": "well"}, carrier="start", caller=package)) == "denied"
+
+
+@pytest.mark.parametrize(("caller", "grant"), PAIRS)
+def test_for_what_only_reads_the_grant_of_a_starts_receiver_counts(
+    world: World, caller: str, grant: str
+) -> None:
+    package, _ = _set_up(world, caller, grant)
+    _bring_to_life(world, package)
+    response = world.ask("radio", {"how": "well"}, carrier="start", caller=package)
+    if grant == "everything" and caller in ("granted", "both of a shared uid"):
+        assert outputs_of(response) == {"result": "did well"}
+    else:
+        assert token_of(response) == "denied"
 
 
 def _set_up(world: World, caller: str, grant: str) -> tuple[str, tuple[str, ...]]:
@@ -201,116 +212,6 @@ def test_what_became_of_the_app_behind_decides_before_each_call(
     assert (told["package"], told["state"]) == (TOOL, state)
 
 
-@pytest.fixture
-def asking() -> Iterator[World]:
-    """A phone whose shim asks the user, and may show the question."""
-    world = _world()
-    world.allow_screens()
-    world.show_agent()
-    yield world
-    world.close()
-
-
-def _ask_later(world: World, capability: str, **more: Any) -> tuple[threading.Thread, list[dict[str, Any]]]:
-    answers: list[dict[str, Any]] = []
-    thread = threading.Thread(target=lambda: answers.append(world.ask(capability, {"how": "well"}, **more)))
-    thread.start()
-    return thread, answers
-
-
-def _decide(world: World, answer: str) -> None:
-    world.wait_until(lambda: "deny" in world.shown())
-    # An answer counts half a second after the question is there.
-    world.tap("once")
-    assert "deny" in world.shown()
-    begun = world.system.clock.now()
-    world.wait_until(lambda: world.system.clock.now() - begun > 0.6)
-    world.tap(answer)
-
-
-@pytest.mark.parametrize(
-    ("answer", "first", "second"), [("deny", "denied", None), ("once", "", None), ("always", "", "")]
-)
-def test_the_user_is_asked_and_the_answer_counts(
-    asking: World, answer: str, first: str, second: str | None
-) -> None:
-    thread, answers = _ask_later(asking, "desk")
-    asking.wait_until(lambda: "deny" in asking.shown())
-    shown = asking.shown()
-    assert shown["capability"] == "desk"
-    assert shown["arguments"] == '{"how":"well"}'
-    signer = asking.system.packages.find(AGENT)
-    assert signer is not None
-    assert AGENT in shown["caller"]
-    assert signer.signers[0][:8] in shown["caller"]
-    _decide(asking, answer)
-    thread.join(10)
-    assert (token_of(answers[0]) if first else outputs_of(answers[0])) == (first or {"result": "did well"})
-    asking.host("ask", on=False)
-    response = asking.ask("desk", {"how": "well"})
-    assert response["status"] == ("success" if second == "" else "failure")
-
-
-def test_a_start_can_be_allowed_once_only_and_its_caller_has_no_name(asking: World) -> None:
-    thread, answers = _ask_later(asking, "desk", carrier="start")
-    asking.wait_until(lambda: "deny" in asking.shown())
-    assert asking.shown()["caller"] == "an app that Android does not name"
-    assert "always" not in asking.shown()
-    _decide(asking, "once")
-    thread.join(10)
-    assert outputs_of(answers[0]) == {"result": "did well"}
-    assert asking.host("status")["grants"] == []
-
-
-def test_going_back_is_a_no(asking: World) -> None:
-    thread, answers = _ask_later(asking, "desk")
-    asking.wait_until(lambda: "deny" in asking.shown())
-    asking.run("input", "keyevent", "BACK")
-    thread.join(10)
-    assert answers[0]["message"].startswith("denied: the user closed")
-
-
-def test_on_a_locked_phone_nobody_is_asked(asking: World) -> None:
-    asking.system.is_locked = True
-    message = asking.ask("desk", {"how": "well"})["message"]
-    assert message.startswith("needs_user: the phone is locked")
-
-
-def test_whoever_was_turned_away_may_not_ask_again_at_once(asking: World) -> None:
-    thread, answers = _ask_later(asking, "desk")
-    _decide(asking, "deny")
-    thread.join(10)
-    begun = len(asking.system.log.of_kind("activity-started"))
-    assert answers[0]["message"] == "denied: the user refused this call"
-    message = asking.ask("desk", {"how": "well"})["message"]
-    assert message.startswith("denied: the user refused a call of this app a moment ago; retry in ")
-    assert len(asking.system.log.of_kind("activity-started")) == begun
-
-
-def test_a_second_question_of_the_same_caller_is_not_put(asking: World) -> None:
-    thread, answers = _ask_later(asking, "desk")
-    asking.wait_until(lambda: "deny" in asking.shown())
-    assert token_of(asking.ask("radio", {"how": "well"})) == "denied"
-    _decide(asking, "once")
-    thread.join(10)
-    assert outputs_of(answers[0])
-
-
-def test_a_question_that_no_screen_may_show_waits_in_a_notification() -> None:
-    world = _world()
-    world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
-    thread, answers = _ask_later(world, "desk")
-    world.wait_until(world.system.notifications.all)
-    (posted,) = world.system.notifications.all()
-    assert posted.package == SHIM
-    world.system.notifications.tap(posted)
-    _decide(world, "once")
-    thread.join(10)
-    assert outputs_of(answers[0]) == {"result": "did well"}
-    assert world.system.notifications.all() == []
-    world.close()
-
-
 @pytest.mark.parametrize(("sdk", "token"), [("33", "interrupted"), ("36.1", None)])
 def test_a_start_is_answered_interrupted_after_the_shim_died_where_android_brings_it_again(
     sdk: str, token: str | None
@@ -370,6 +271,7 @@ def test_a_message_without_an_answerable_form_is_dropped(world: World) -> None:
 def test_the_users_screen_revokes_switches_and_clears(world: World) -> None:
     world.grant(AGENT, "desk")
     assert outputs_of(world.ask("desk", {"how": "well"}))
+    world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
     world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.ManageActivity")
     assert f"{AGENT}: desk" in world.texts()
     world.tap_text("Revoke")
@@ -378,6 +280,21 @@ def test_the_users_screen_revokes_switches_and_clears(world: World) -> None:
     assert world.host("status")["switched_off"] == ["screen"]
     world.host("clear-history")
     assert world.host("history")["calls"] == []
+
+
+def test_the_users_screen_asks_for_notifications(world: World) -> None:
+    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.ManageActivity")
+    world.wait_until(lambda: "Allow" in world.texts())
+    world.tap_text("Don\N{RIGHT SINGLE QUOTATION MARK}t allow")
+    world.wait_until(lambda: "Allow notifications" in world.texts())
+    world.tap_text("Allow notifications")
+    world.wait_until(lambda: "Allow" in world.texts())
+    world.tap_text("Allow")
+    assert world.host("status")["access"]["notifications"] is True
+    # Shown anew, the screen has nothing to ask.
+    world.run("input", "keyevent", "BACK")
+    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.ManageActivity")
+    assert "Allow notifications" not in world.texts()
 
 
 def test_history_tells_who_called_what_and_never_with_what(world: World) -> None:
@@ -402,35 +319,3 @@ def test_a_start_without_a_callback_does_nothing(world: World) -> None:
     world.wait_until(lambda: not [o for o in world.system.services.running() if o.name == SERVICE])
     assert world.host("history")["calls"] == []
     assert world.files_of(TOOL) == b""
-
-
-def _is_asked(world: World, caller: str) -> bool:
-    return caller in world.shown().get("caller", "")
-
-
-def test_four_questions_wait_and_the_fifth_caller_is_denied(asking: World) -> None:
-    callers = [f"com.example.caller{number}" for number in range(5)]
-    for one in callers:
-        asking.install(agent_apk(one))
-    waiting = []
-    for one in callers[:4]:
-        waiting.append(_ask_later(asking, "desk", caller=one))
-        asking.wait_until(lambda: asking.system.log.of_kind("service-bound")[len(waiting) - 1 :])
-    asking.wait_until(lambda: "deny" in asking.shown())
-    assert token_of(asking.ask("desk", {"how": "well"}, caller=callers[4])) == "denied"
-    for one in callers[:4]:
-        asking.wait_until(functools.partial(_is_asked, asking, one))
-        _decide(asking, "deny")
-    for thread, answers in waiting:
-        thread.join(10)
-        assert token_of(answers[0]) == "denied"
-
-
-def test_a_question_without_an_answer_ends_after_a_minute() -> None:
-    world = _world(clock=StillClock())
-    world.allow_screens()
-    world.show_agent()
-    begun = world.system.clock.now()
-    assert world.ask("desk", {"how": "well"})["message"].startswith("needs_user: nobody answered")
-    assert world.system.clock.now() - begun >= 60.0
-    world.close()

@@ -1,5 +1,6 @@
 """Whatever the app behind a shim does, its caller gets one answer with the token for it."""
 
+import json
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 
 from droidgate_shim.engine.carried import MAX_CARRIED_UNITS
 from droidgate_shim.phone.apps.agent import request_text
-from droidgate_shim.phone.apps.behaviour import Message
+from droidgate_shim.phone.apps.behaviour import Binding, Message
 from droidgate_shim.phone.apps.shim_runtimes import ShimRuntime
 from droidgate_shim.phone.faults import Faults
 from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
@@ -166,14 +167,32 @@ def test_a_ninth_waiting_screen_call_is_told_to_come_later(world: World) -> None
 
 
 def test_a_flood_is_refused_and_the_app_behind_sees_only_what_passes(world: World) -> None:
-    tokens = []
-    for _ in range(25):
-        response = world.ask("desk", {"how": "well"})
-        tokens.append("" if response["status"] == "success" else token_of(response))
-    assert tokens[:10] == [""] * 10
-    assert set(tokens[11:]) == {"busy"}
-    held = [one for one in world.host("history")["calls"] if one["token"] is None]
-    assert len(held) == tokens.count("")
+    binding, answers = _bound(world)
+    for number in range(50):
+        text = request_text("desk", {"how": "well"}, dialect="S0", request_id=f"u-{number}")
+        binding.send(Message(1, Bundle.of_strings({"mobile-mcp-request": text})))
+    world.wait_until(lambda: len(answers) == 50)
+    tokens = ["" if one["status"] == "success" else token_of(one) for one in answers]
+    assert set(tokens) == {"", "busy"}
+    assert sorted(one["id"] for one in answers) == sorted(f"u-{number}" for number in range(50))
+    assert {one["capability"]["id"] for one in answers} == {"desk"}
+    # What was too much is not in the history: it would push everything else out.
+    assert [one["token"] for one in world.host("history")["calls"]] == [None] * tokens.count("")
+    binding.unbind()
+
+
+def _bound(world: World) -> tuple[Binding, list[dict[str, Any]]]:
+    """Return the agent's binding to the shim, and the responses that come."""
+    answers: list[dict[str, Any]] = []
+
+    def receive(message: Message) -> None:
+        text = message.data.get_string("mobile-mcp-response") or ""
+        answers.append(json.loads(text)["mobile-mcp-response"]["response"])
+
+    intent = Intent(component=ComponentName(SHIM, "dev.droidgate.shim.ToolService"))
+    binding = world.system.app_context(AGENT).bind_service(intent, receive)
+    assert binding is not None
+    return binding, answers
 
 
 def test_a_locked_screen_needs_the_user(world: World) -> None:

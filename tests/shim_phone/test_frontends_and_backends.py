@@ -1,5 +1,6 @@
 """Every frontend of a shim reaches every kind of app behind it; docs/shim.md 9 shows what runs here."""
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
@@ -189,13 +190,12 @@ def test_a_call_through_each_frontend_reaches_each_kind_of_app(
     capability, arguments = ARGUMENTS[backend]
     if frontend == "app-function":
         world.lend_shell_identity(AGENT)
-    if backend == "app-function":
-        world.lend_shell_identity(SHIM)
     if frontend in ("bound", "started", "mmcp-activity"):
         world.show_agent()
     if backend == "mmcp-activity" and frontend not in ("bound", "mmcp-activity"):
         world.allow_screens()
-    _check(world, backend, _call(world, frontend, capability, arguments))
+    with world.instrumented() if backend == "app-function" else contextlib.nullcontext():
+        _check(world, backend, _call(world, frontend, capability, arguments))
 
 
 def test_the_table_has_each_pair_once() -> None:

@@ -10,11 +10,13 @@ import pytest
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
 from droidgate_shim.builder.source_apps import complete_broadcast, read_source_apps
 from droidgate_shim.phone.apps.shim_runtimes import ShimRuntime
+from droidgate_shim.phone.faults import Faults
 from shim_phone.hand_made_shim import make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
 from shim_phone.world import (
     AGENT,
     LENDING_FLAG,
+    SHELL_SHIM,
     SHIM,
     WEATHER,
     World,
@@ -79,8 +81,30 @@ def test_a_tap_on_the_notification_opens_the_tool(world: World) -> None:
 
 def test_a_notification_that_nobody_taps_goes_with_the_call(world: World) -> None:
     world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
-    assert token_of(world.ask("screen", {"how": "well"})) in ("needs_user", "timeout")
+    message = world.ask("screen", {"how": "well"})["message"]
+    assert message == "needs_user: nobody tapped the notification that opens the app"
     world.wait_until(lambda: not world.system.notifications.all())
+
+
+def test_what_the_user_has_to_allow_is_named_where_no_window_opens(world: World) -> None:
+    message = world.ask("screen", {"how": "well"})["message"]
+    assert message.startswith("needs_user: this app needs the screen")
+    assert "allow the shim's notifications" in message
+
+
+def test_an_app_that_takes_the_tools_name_before_the_tap_is_not_started(world: World) -> None:
+    world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
+    answers: list[dict[str, Any]] = []
+    thread = threading.Thread(target=lambda: answers.append(world.ask("screen", {"how": "well"})))
+    thread.start()
+    world.wait_until(world.system.notifications.all)
+    (posted,) = world.system.notifications.all()
+    world.system.packages.uninstall(TOOL)
+    world.install(tool_apk(signer="second"))
+    world.system.notifications.tap(posted)
+    thread.join(10)
+    assert token_of(answers[0]) == "unavailable"
+    assert world.files_of(TOOL) == b""
 
 
 def test_before_android_13_notifications_need_no_permission() -> None:
@@ -101,8 +125,11 @@ def test_the_shim_sees_what_the_user_allowed(world: World) -> None:
     world.run("dumpsys", "deviceidle", "whitelist", f"+{SHIM}")
     with world.instrumented():
         access = world.host("status")["access"]
-    assert access == dict.fromkeys(access, True)
-    assert world.host("status")["access"]["execute_app_functions"] is False
+        lender = world.host("status", shim=SHELL_SHIM)["access"]
+    # The right to call app functions is the other app's, which calls them for this one.
+    assert access == {**dict.fromkeys(access, True), "execute_app_functions": False}
+    assert lender["execute_app_functions"] is True
+    assert world.host("status", shim=SHELL_SHIM)["access"]["execute_app_functions"] is False
 
 
 def test_a_receivers_tools_are_discovered_by_the_shim_and_approved_by_what_they_told(
@@ -125,4 +152,32 @@ def test_a_receivers_tools_are_discovered_by_the_shim_and_approved_by_what_they_
     assert state["state"] == "as-approved"
     answer = world.ask("currentWeather", {"location": "Bonn"}, shim=shim.application_id)
     assert "Bonn" in str(outputs_of(answer))
+    world.close()
+
+
+def test_a_flood_of_one_app_waits_for_a_discovery_in_a_short_line(
+    tmp_path: Path, shim_runtime: ShimRuntime
+) -> None:
+    world = World("weather", shim_runtime=shim_runtime)
+    (found,) = read_source_apps(sample_files(tmp_path, "weather"))
+    component = f"{WEATHER}.WeatherReceiver"
+    told = world.agent().discover_broadcast_tools()[0].tools
+    app = complete_broadcast(found, component, [(one.name, one.description, one.parameters) for one in told])
+    (shim,) = build_shims([app], ShimOptions(), key())
+    world.install(shim.apk)
+    world.grant(AGENT, shim=shim.application_id)
+    world.system.faults = Faults(silent=frozenset({WEATHER}))
+    tokens: list[str] = []
+
+    def ask() -> None:
+        arguments = {"location": "Bonn"}
+        tokens.append(token_of(world.ask("currentWeather", arguments, shim=shim.application_id)))
+
+    threads = [threading.Thread(target=ask) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert tokens[:4] == ["busy"] * 4
+    assert "busy" not in tokens[4:]
     world.close()

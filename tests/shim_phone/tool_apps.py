@@ -50,6 +50,10 @@ _APPLICATION = """
   <meta-data android:name="mMCP_manifest" android:value='{descriptor}'/>
   <intent-filter><action android:name="mobile.mcp.SERVICE"/></intent-filter>
 </service>
+<service android:name=".Plain" android:exported="true">
+  <meta-data android:name="mMCP_manifest" android:value='{descriptor}'/>
+  <intent-filter><action android:name="mobile.mcp.SERVICE"/></intent-filter>
+</service>
 """
 
 _OUTPUT = {"kind": "object", "properties": {"result": {"type": {"kind": "string"}, "required": True}}}
@@ -78,7 +82,7 @@ def target(*, descriptor: str = MANIFEST_TEXT, signer: str = "first", version: i
     }
 
 
-def tool_routes(**of_target: Any) -> list[dict[str, Any]]:
+def tool_routes(*, deadline_ms: int = 5_000, **of_target: Any) -> list[dict[str, Any]]:
     """Return a route to each component of the tool app; each has the one parameter `how`."""
     components = {
         "screen": ("mmcp-activity", "Tool", {"tool": "act"}),
@@ -86,6 +90,7 @@ def tool_routes(**of_target: Any) -> list[dict[str, Any]]:
         "radio": ("mmcp-broadcast", "Radio", {"tool": "act"}),
         "desk": ("mobile-mcp", "Desk", {"capability": "act", "dialect": "S0"}),
         "starter": ("mobile-mcp", "Starter", {"capability": "act", "dialect": "S0"}),
+        "plain": ("mobile-mcp", "Plain", {"capability": "act", "dialect": "S0"}),
     }
     return [
         {"effects": {"read_only": name == "radio"}}
@@ -96,7 +101,7 @@ def tool_routes(**of_target: Any) -> list[dict[str, Any]]:
             parameters={"how": "string"},
             outputs={"kind": "fields"} if kind == "mobile-mcp" else {"kind": "text", "name": "result"},
             output=_OUTPUT if kind == "mobile-mcp" else None,
-            deadline_ms=5_000,
+            deadline_ms=deadline_ms,
         )
         for name, (kind, class_name, more) in components.items()
     ]
@@ -200,7 +205,7 @@ class ToolApp(App):
     PACKAGE = TOOL
     ACTIVITIES = {f"{TOOL}.Tool": Tool, f"{TOOL}.Loner": Tool}
     RECEIVERS = {f"{TOOL}.Radio": Radio}
-    SERVICES = {f"{TOOL}.Desk": Desk, f"{TOOL}.Starter": Starter}
+    SERVICES = {f"{TOOL}.Desk": Desk, f"{TOOL}.Starter": Starter, f"{TOOL}.Plain": Starter}
 
 
 def agent_apk(package: str, *, signer: str = "first", shared: str | None = None, version: int = 1) -> bytes:

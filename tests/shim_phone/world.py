@@ -14,6 +14,7 @@ from typing import Any, Literal
 from xml.etree import ElementTree as ET
 
 from droidgate.apk.signing_keys import SigningKey
+from droidgate_shim.builder.shims import build_bare_shim
 from droidgate_shim.phone.apps.agent import Agent, Dialect, request_text
 from droidgate_shim.phone.apps.behaviour import App, AppFunctionError
 from droidgate_shim.phone.apps.platform import FunctionOutcome
@@ -33,7 +34,8 @@ NOTES = "dev.droidgate.sample.notes"
 PLAIN_NOTES = "dev.droidgate.sample.notes.legacy"
 PDF_TOOL = "dev.droidgate.sample.pdftool"
 WEATHER = "dev.droidgate.sample.weather"
-SHIM = "dev.made.shim"
+SHIM = "dev.droidgate.shim.of.made"
+SHELL_SHIM = "dev.droidgate.shim"
 OVERLAY = "SYSTEM_ALERT_WINDOW"
 LENDING_FLAG = 512
 
@@ -164,15 +166,25 @@ class World:
         return outcomes[0]
 
     @contextmanager
-    def instrumented(self, shim: str = SHIM) -> Iterator[None]:
-        """Lend the shim the shell's EXECUTE_APP_FUNCTIONS."""
-        words = ("am", "instrument", "-w", f"{shim}/dev.droidgate.shim.ShellIdentityInstrumentation")
+    def instrumented(self) -> Iterator[None]:
+        """Let the one shim that may, which is installed if it is missing, borrow the shell's permissions."""
+        if self.system.packages.find(SHELL_SHIM) is None:
+            self.install(build_bare_shim(key()).apk)
+        words = ("am", "instrument", "-w", f"{SHELL_SHIM}/{SHELL_SHIM}.ShellIdentityInstrumentation")
         thread = threading.Thread(target=self.run, args=words, daemon=True)
         thread.start()
-        self.wait_until(lambda: self.host("status", shim=shim)["access"]["execute_app_functions"])
+        self.wait_until(self._may_borrow)
         yield
-        self.system.force_stop(shim)
+        self.system.force_stop(SHELL_SHIM)
         thread.join(5)
+
+    def _may_borrow(self) -> bool:
+        try:
+            access = self.host("status", shim=SHELL_SHIM)["access"]
+        except AssertionError:
+            # Android stops the app before it runs its instrumentation.
+            return False
+        return bool(access["execute_app_functions"])
 
     def lend_shell_identity(self, package: str) -> None:
         """Give an app what an instrumentation of it would borrow, as a privileged app has it."""

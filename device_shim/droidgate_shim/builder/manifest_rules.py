@@ -21,11 +21,15 @@ from droidgate_shim.builder.manifest_facts import Part, ShimApk
 from droidgate_shim.builder.shim_manifest import (
     ACTIONS_OF_BACKENDS,
     EXECUTE_FUNCTIONS,
+    INSTRUMENTATION,
     MINIMUM_SDK,
+    OVERLAYS,
     PERMISSIONS,
+    PERMISSIONS_OF_BACKENDS,
     TARGET_SDK,
 )
 from droidgate_shim.builder.shims import HANDSHAKE
+from droidgate_shim.builder.text_checks import question_texts
 
 Broken: TypeAlias = tuple[str, str]
 """Where and what."""
@@ -37,7 +41,10 @@ CHECKS: Final[list[tuple[LintRule, Check]]] = []
 """Every rule with its check."""
 
 EXPORTED: Final = frozenset(
-    {"ToolService", "ManageActivity", "HostProvider", "MmcpActivity", "MmcpReceiver", "FunctionService"}
+    {
+        *("ToolService", "ManageActivity", "HostProvider", "MmcpActivity", "MmcpReceiver", "FunctionService"),
+        "ShellIdentityService",
+    }
 )
 _DUMP: Final = "android.permission.DUMP"
 _SHORT_SERVICE: Final = 0x800
@@ -93,7 +100,7 @@ def _exported_stated(shim: ShimApk) -> Iterator[Broken]:
             yield _at(one), f"{one.simple_name} does not say whether it is exported"
 
 
-@_rule("shim-exported-surface", "1.4", "Only the tool services, the manage screen and the host are exported")
+@_rule("shim-exported-surface", "1.4", "Only the services, the manage screen and the host are exported")
 def _exported_surface(shim: ShimApk) -> Iterator[Broken]:
     for one in shim.components:
         if one.flag("exported") and one.simple_name not in EXPORTED:
@@ -130,7 +137,10 @@ def _one_process(shim: ShimApk) -> Iterator[Broken]:
 @_rule("shim-query-packages", "1.4", "Every app that is called is visible")
 def _query_packages(shim: ShimApk) -> Iterator[Broken]:
     packages, _ = shim.queried()
-    for package in sorted({str(one["target"]["package"]) for one in shim.route_list()} - packages):
+    called = {str(one["target"]["package"]) for one in shim.route_list()}
+    if "app-function" in shim.backend_kinds() and not _has_shell_identity(shim):
+        called.add(SHIM_PACKAGE)
+    for package in sorted(called - packages):
         yield "/queries", f"{package} is called, and not named in <queries>"
 
 
@@ -150,7 +160,7 @@ def _query_all(shim: ShimApk) -> Iterator[Broken]:
 
 @_rule("shim-permissions", "2.3", "The shim has no power of its own that it could lend")
 def _permissions(shim: ShimApk) -> Iterator[Broken]:
-    for permission in sorted(shim.permissions() - {*PERMISSIONS, EXECUTE_FUNCTIONS}):
+    for permission in sorted(shim.permissions() - {*PERMISSIONS, *PERMISSIONS_OF_BACKENDS}):
         yield "/uses-permission", f"{permission} is asked for"
 
 
@@ -164,9 +174,9 @@ def _notification_permission(shim: ShimApk) -> Iterator[Broken]:
     yield from _missing_permission(shim, "android.permission.POST_NOTIFICATIONS")
 
 
-@_rule("shim-overlay-permission", "1.2", "SYSTEM_ALERT_WINDOW is asked for: a route from the background")
+@_rule("shim-overlay-permission", "1.2", "SYSTEM_ALERT_WINDOW is asked for only where a route opens a window")
 def _overlay_permission(shim: ShimApk) -> Iterator[Broken]:
-    yield from _missing_permission(shim, "android.permission.SYSTEM_ALERT_WINDOW")
+    yield from _needed_permission(shim, OVERLAYS, needed="mmcp-activity" in shim.backend_kinds())
 
 
 def _missing_permission(shim: ShimApk, permission: str) -> Iterator[Broken]:
@@ -174,12 +184,24 @@ def _missing_permission(shim: ShimApk, permission: str) -> Iterator[Broken]:
         yield "/uses-permission", f"{permission} is not asked for"
 
 
-@_rule("shim-functions-permission", "0.7", "EXECUTE_APP_FUNCTIONS is asked for where a route needs it only")
+@_rule(
+    "shim-functions-permission",
+    "0.7",
+    f"EXECUTE_APP_FUNCTIONS is asked for only where a route needs it, and in {SHIM_PACKAGE}",
+)
 def _functions_permission(shim: ShimApk) -> Iterator[Broken]:
-    needed = "app-function" in shim.backend_kinds()
-    if needed != (EXECUTE_FUNCTIONS in shim.permissions()):
-        told = "is not asked for, and a route needs it" if needed else "is asked for, and no route needs it"
-        yield "/uses-permission", f"{EXECUTE_FUNCTIONS} {told}"
+    needed = "app-function" in shim.backend_kinds() or _has_shell_identity(shim)
+    yield from _needed_permission(shim, EXECUTE_FUNCTIONS, needed=needed)
+
+
+def _needed_permission(shim: ShimApk, permission: str, *, needed: bool) -> Iterator[Broken]:
+    if needed != (permission in shim.permissions()):
+        message = "is not asked for, and is needed" if needed else "is asked for, and no route needs it"
+        yield "/uses-permission", f"{permission} {message}"
+
+
+def _has_shell_identity(shim: ShimApk) -> bool:
+    return shim.apk.package == SHIM_PACKAGE
 
 
 @_rule("shim-own-permission", "2.1", "No permission is declared: grants are the user's, at run time")
@@ -357,14 +379,32 @@ def _host_grants(shim: ShimApk) -> Iterator[Broken]:
             yield _at(one), "a path has a permission of its own"
 
 
-@_rule("shim-instrumentation", "0.7", "The one instrumentation is the shim's, on the shim itself")
+@_rule(
+    "shim-instrumentation", "0.7", f"{SHIM_PACKAGE} has one instrumentation, on itself; other shims have none"
+)
 def _instrumentation(shim: ShimApk) -> Iterator[Broken]:
     found = list(shim.manifest.children("instrumentation"))
-    if [one.name for one in found] != [f"{SHIM_PACKAGE}.ShellIdentityInstrumentation"]:
+    if [one.name for one in found] != ([INSTRUMENTATION] if _has_shell_identity(shim) else []):
         yield "/instrumentation", f"the instrumentations are {', '.join(one.name for one in found) or 'none'}"
     for one in found:
         if one.text("targetPackage") != shim.apk.package:
             yield "/instrumentation", f"it is for {one.text('targetPackage')}"
+
+
+@_rule(
+    "shim-identity-service",
+    "0.7",
+    f"{SHIM_PACKAGE} has an exported service for the other shims, without permission and filter; others none",
+)
+def _identity_service(shim: ShimApk) -> Iterator[Broken]:
+    found = shim.component("ShellIdentityService")
+    if _has_shell_identity(shim) != (found is not None):
+        yield "/application", f"ShellIdentityService is {'not ' if found is None else ''}declared"
+    for one in _of(shim, "ShellIdentityService"):
+        if one.flag("exported") is not True or one.text("permission") is not None:
+            yield _at(one), "the other shims cannot bind it"
+        if one.filters():
+            yield _at(one), "it has an intent filter"
 
 
 @_rule("shim-launcher", "1.4", "The manage screen is in the launcher: starting it ends the stopped state")
@@ -447,6 +487,16 @@ def _handshake(shim: ShimApk) -> Iterator[Broken]:
 def _no_grants(shim: ShimApk) -> Iterator[Broken]:
     if shim.policy.get("grants"):
         yield "/assets/policy.json", "the policy grants something"
+
+
+@_rule("shim-question-texts", "2.3", "The texts of the question to the user are short and visible")
+def _question_texts(shim: ShimApk) -> Iterator[Broken]:
+    texts = shim.app_policy().get("capabilities") or {}
+    for name in sorted(texts.keys() - {str(one["id"]) for one in shim.route_list()}):
+        yield "/assets/policy.json", f"there are texts for {name}, which is not a route"
+    for name, one in texts.items():
+        if not one or one != question_texts(one.get("title"), one.get("description")):
+            yield "/assets/policy.json", f"the texts for {name} are not those of a question"
 
 
 @_rule(

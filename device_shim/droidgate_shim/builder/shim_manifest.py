@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
@@ -19,13 +19,25 @@ VERSION_CODE: Final = 1
 VERSION_NAME: Final = "1"
 TOOL_SERVICE: Final = f"{SHIM_PACKAGE}.ToolService"
 
+INSTRUMENTATION: Final = f"{SHIM_PACKAGE}.ShellIdentityInstrumentation"
+IDENTITY_SERVICE: Final = f"{SHIM_PACKAGE}.ShellIdentityService"
+
 EXECUTE_FUNCTIONS: Final = "android.permission.EXECUTE_APP_FUNCTIONS"
-PERMISSIONS: Final = (
-    "android.permission.FOREGROUND_SERVICE",
-    "android.permission.POST_NOTIFICATIONS",
-    "android.permission.SYSTEM_ALERT_WINDOW",
-    "android.permission.HIDE_OVERLAY_WINDOWS",
-)
+OVERLAYS: Final = "android.permission.SYSTEM_ALERT_WINDOW"
+PERMISSIONS: Final = {
+    "android.permission.FOREGROUND_SERVICE": "run a call that an agent starts",
+    "android.permission.POST_NOTIFICATIONS": "ask the user where no window can open",
+    "android.permission.HIDE_OVERLAY_WINDOWS": "hide other windows over the question to the user",
+}
+"""What every shim asks for, and why."""
+
+PERMISSIONS_OF_BACKENDS: Final = {
+    OVERLAYS: ("mmcp-activity", "open the tool's window while no agent is in front"),
+    EXECUTE_FUNCTIONS: ("app-function", "call app functions"),
+}
+"""What a shim asks for where a route has a backend of this kind, and why."""
+
+_FOR_OTHERS: Final = "call app functions for the other shims"
 CONFIG_CHANGES: Final = (
     "assetsPaths|colorMode|density|fontScale|fontWeightAdjustment|grammaticalGender|keyboard|keyboardHidden|layoutDirection"
     "|locale|mcc|mnc|navigation|orientation|screenLayout|screenSize|smallestScreenSize|touchscreen|uiMode"
@@ -88,7 +100,7 @@ class ShimFacts:
         label: Its name for people.
         description: What agents are told of it.
         packages: The apps behind it.
-        backends: Kinds of the backends that its routes have.
+        backends: Id of each route, in order, and the kind of its backend.
         has_tools: It has routes, and so a tool service.
     """
 
@@ -96,23 +108,62 @@ class ShimFacts:
     label: str
     description: str
     packages: Sequence[str] = ()
-    backends: frozenset[str] = frozenset()
+    backends: Mapping[str, str] = field(default_factory=dict)
     has_tools: bool = True
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Kinds of the backends that its routes have."""
+        return frozenset(self.backends.values())
+
+    @property
+    def has_shell_identity(self) -> bool:
+        """It may borrow the shell's identity, with which it calls app functions for the other shims."""
+        return self.application_id == SHIM_PACKAGE
+
+    @property
+    def visible_packages(self) -> tuple[str, ...]:
+        """The packages that `<queries>` names."""
+        calls_through_other = "app-function" in self.kinds and not self.has_shell_identity
+        return tuple(sorted({*self.packages, *((SHIM_PACKAGE,) if calls_through_other else ())}))
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionUse:
+    """A permission that a shim asks for.
+
+    Attributes:
+        permission: Its name.
+        why: What the shim does with it, in words.
+        capabilities: The ids of the capabilities for which it is there.
+    """
+
+    permission: str
+    why: str
+    capabilities: tuple[str, ...] = ()
+
+
+def permission_uses(facts: ShimFacts) -> tuple[PermissionUse, ...]:
+    """Return the permissions that a shim asks for, each with its capabilities."""
+    every = tuple(facts.backends)
+    uses = [PermissionUse(name, why, every) for name, why in PERMISSIONS.items()]
+    for name, (kind, why) in PERMISSIONS_OF_BACKENDS.items():
+        ids = tuple(one for one, backend in facts.backends.items() if backend == kind)
+        lends = name == EXECUTE_FUNCTIONS and facts.has_shell_identity
+        if ids or lends:
+            reasons = ([why] if ids else []) + ([_FOR_OTHERS] if lends else [])
+            uses.append(PermissionUse(name, "; ".join(reasons), ids))
+    return tuple(uses)
 
 
 def manifest_text(facts: ShimFacts) -> str:
     """Return the manifest without what it advertises, which the protocols' writers add."""
-    permissions = [*PERMISSIONS]
-    if "app-function" in facts.backends:
-        permissions.append(EXECUTE_FUNCTIONS)
     lines = [
         f'<manifest xmlns:android="{_ANDROID}"',
         f"    package={quoteattr(facts.application_id)}>",
-        *(f'    <uses-permission android:name="{one}" />' for one in permissions),
+        *(f'    <uses-permission android:name="{one.permission}" />' for one in permission_uses(facts)),
         *_queries(facts),
-        "    <instrumentation",
-        f'        android:name="{SHIM_PACKAGE}.ShellIdentityInstrumentation"',
-        f"        android:targetPackage={quoteattr(facts.application_id)} />",
+        *(_INSTRUMENTATION if facts.has_shell_identity else ()),
         "    <application",
         f'        android:label="@string/{_LABEL}"',
         f'        android:description="@string/{_DESCRIPTION}"',
@@ -121,6 +172,7 @@ def manifest_text(facts: ShimFacts) -> str:
         '        android:dataExtractionRules="@xml/droidgate_shim_transfer"',
         '        android:usesCleartextTraffic="false">',
         *(_TOOL_SERVICE if facts.has_tools else ()),
+        *(_IDENTITY_SERVICE if facts.has_shell_identity else ()),
         *_COMPONENTS,
         "        <provider",
         f'            android:name="{SHIM_PACKAGE}.HostProvider"',
@@ -148,9 +200,9 @@ def resource_files(facts: ShimFacts) -> dict[str, str]:
 
 def _queries(facts: ShimFacts) -> Iterable[str]:
     # The bare shim asks receivers for their tools, and has no route that names one.
-    backends = facts.backends if facts.has_tools else frozenset(ACTIONS_OF_BACKENDS)
+    backends = facts.kinds if facts.has_tools else frozenset(ACTIONS_OF_BACKENDS)
     yield "    <queries>"
-    for package in sorted(facts.packages):
+    for package in facts.visible_packages:
         yield f"        <package android:name={quoteattr(package)} />"
     for kind, actions in ACTIONS_OF_BACKENDS.items():
         if kind in backends:
@@ -161,6 +213,16 @@ def _queries(facts: ShimFacts) -> Iterable[str]:
     yield "    </queries>"
 
 
+_INSTRUMENTATION: Final = (
+    "    <instrumentation",
+    f'        android:name="{INSTRUMENTATION}"',
+    f'        android:targetPackage="{SHIM_PACKAGE}" />',
+)
+_IDENTITY_SERVICE: Final = (
+    "        <service",
+    f'            android:name="{IDENTITY_SERVICE}"',
+    '            android:exported="true" />',
+)
 _TOOL_SERVICE: Final = (
     "        <service",
     f'            android:name="{TOOL_SERVICE}"',

@@ -24,14 +24,17 @@ from droidgate_shim.builder.shim_manifest import (
     TARGET_SDK,
     VERSION_CODE,
     VERSION_NAME,
+    PermissionUse,
     ShimFacts,
     manifest_text,
+    permission_uses,
     resource_files,
 )
 from droidgate_shim.builder.source_apps import SourceApp
 from droidgate_shim.builder.text_checks import (
     description_findings,
     name_findings,
+    question_texts,
     shown_description,
     shown_name,
     text_findings,
@@ -55,7 +58,10 @@ _MANIFEST: Final = "AndroidManifest.xml"
 _SUFFIX: Final = "(via droidgate)"
 _AGGREGATE_LABEL: Final = f"Apps {_SUFFIX}"
 _BARE_LABEL: Final = "droidgate"
-_BARE_DESCRIPTION: Final = "Lets a computer that is connected by adb call the agent tools of other apps."
+_BARE_DESCRIPTION: Final = (
+    "Calls app functions for the shims of other apps, and lets a computer that is connected by adb ask apps "
+    "for their tools."
+)
 
 
 _MOST_REASONS: Final = 3
@@ -97,6 +103,7 @@ class BuiltShim:
         packages: The apps behind it.
         capabilities: Ids of what it offers, in order.
         build: Digest of what it is made of; equal where nothing but the signature differs.
+        permissions: What it asks Android for, and for which capabilities.
     """
 
     application_id: str
@@ -108,6 +115,7 @@ class BuiltShim:
     packages: tuple[str, ...] = ()
     capabilities: tuple[str, ...] = ()
     build: str = ""
+    permissions: tuple[PermissionUse, ...] = ()
 
     @property
     def file_name(self) -> str:
@@ -164,7 +172,7 @@ def _reason(finding: Finding) -> str:
 
 
 def build_bare_shim(key: SigningKey) -> BuiltShim:
-    """Return the shim without routes, which only serves the host."""
+    """Return the shim without routes: it calls app functions for the other shims, and serves the host."""
     facts = ShimFacts(SHIM_PACKAGE, _BARE_LABEL, _BARE_DESCRIPTION, has_tools=False)
     return _build(_Content(facts), key)
 
@@ -203,7 +211,7 @@ def _content(apps: Sequence[SourceApp], options: ShimOptions) -> _Content | None
         label,
         shown_description(description),
         tuple(app.package for app in behind),
-        frozenset(str(one.document["backend"]["kind"]) for one in plan.routes),
+        {one.id: str(one.document["backend"]["kind"]) for one in plan.routes},
     )
     return _Content(facts, plan, tuple(behind), options.advertise, tuple(findings))
 
@@ -246,10 +254,13 @@ def _build(content: _Content, key: SigningKey) -> BuiltShim:
     files[ROUTES_PATH] = one_line_json(routes)
     files[_MANIFEST] = manifest
     dex = shim_dex()
+    texts = {one.id: question_texts(one.source.title, one.source.description) for one in plan.routes}
+    told = {name: one for name, one in texts.items() if one}
     app: dict[str, Json] = {
         "handshake": HANDSHAKE,
         "sources": [_source(one) for one in content.apps],
         **({"functions": functions} if functions else {}),
+        **({"capabilities": told} if told else {}),
     }
     build = _digest_of({**files, POLICY_PATH: one_line_json({"app": app})}, dex)
     policy: dict[str, Json] = {"app": {**app, "build": build}}
@@ -270,6 +281,7 @@ def _build(content: _Content, key: SigningKey) -> BuiltShim:
         packages=tuple(facts.packages),
         capabilities=tuple(one.id for one in plan.routes),
         build=build,
+        permissions=permission_uses(facts),
     )
 
 

@@ -39,6 +39,9 @@ LOOK_ALIKE: Final = finding_code(
     __name__,
 )
 
+MAX_QUESTION_TEXT: Final = 500
+"""Characters of a capability's description in the question to the user."""
+
 _LONGEST_DESCRIPTION: Final = MAX_STRING_RESOURCE_BYTES // 2
 """In bytes of UTF-8, none of which takes more than two of the modified UTF-8 of resources."""
 
@@ -70,8 +73,7 @@ def shown_name(label: str, package: str) -> str:
         label: As the app has it.
         package: Its package, the name of an app whose label shows nothing.
     """
-    name = " ".join(without_hidden(label).split())
-    return (name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1].rstrip()}\u2026") or package
+    return _beginning(" ".join(without_hidden(label).split()), MAX_NAME) or package
 
 
 def name_findings(label: str, package: str, *, source: Place | None = None) -> Iterator[Finding]:
@@ -94,6 +96,28 @@ def description_findings(text: str, what: str, *, source: Place | None = None) -
     if shown_description(text) != text:
         message = f"the description of {what} has {len(text):,} characters, and only its beginning is told"
         yield _warning(DESCRIPTION_SHORTENED, message, "", source)
+
+
+def question_texts(title: str | None, description: str | None) -> dict[str, str]:
+    """Return what the user is shown of a capability before deciding about a call.
+
+    Args:
+        title: As its app declares it, if it does.
+        description: Likewise.
+
+    Returns:
+        `title`, in one line, and `description`, each without hidden characters and not longer than there is
+        room for; only what still shows something.
+    """
+    shown = {
+        "title": _beginning(" ".join(without_hidden(title or "").split()), MAX_NAME),
+        "description": _beginning(without_hidden(description or "").strip(), MAX_QUESTION_TEXT),
+    }
+    return {name: text for name, text in shown.items() if text}
+
+
+def _beginning(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}\u2026"
 
 
 def look_alike_finding(first: str, second: str, pointer: str, source: Place | None) -> Finding:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from droidgate.model.json_values import Json, canonical_json
 
-OPERATIONS: Final = ("parse", "pattern", "fit", "write-document", "read-document", "call", "preview", "life")
+OPERATIONS: Final = ("parse", "pattern", "fit", "write-document", "read-document", "call", "life")
 """What a vector may ask of an engine."""
 
 _REQUIRED: Final = frozenset({"id", "source", "why", "expect"})

@@ -1,6 +1,6 @@
-"""Who may call what: grants, denied by default (docs/shim-engine.md 3.3, 8).
+"""Who may call what: grants, denied by default (docs/shim-engine.md 3, step 4, and 8).
 
-Only a bound caller is known, by the uid that sent the message. Whoever starts a service is unknown: the
+Only a bound caller is known, by the uid that sent the message. The sender of a start is unknown: the
 callback's creator says where the answer goes, and nothing about who asks (reference android-runtime 0.3).
 """
 
@@ -44,8 +44,8 @@ class Limits(Frozen):
 
     open: _Count = 32
     open_per_caller: _Count = 8
-    burst: _Count = 10
-    per_minute: _Count = 30
+    burst: _Count = 30
+    per_minute: _Count = 120
 
 
 class _PolicyFile(Frozen):
@@ -69,31 +69,31 @@ class Policy:
     switched_off: frozenset[str] = frozenset()
     limits: Limits = field(default_factory=Limits)
 
-    def granted(self, carrier: Carrier, caller: int) -> frozenset[str]:
-        """Return what a request may use: ids of capabilities, or `*`; nothing without a grant."""
-        everyone = self.grants.get(ANY_APP, frozenset())
-        if carrier != "bind":
-            return everyone
-        return everyone | self.grants.get(caller, frozenset())
+    def is_granted(self, carrier: Carrier, caller: int, capability: str, *, is_read_only: bool) -> bool:
+        """Return whether a request has a grant.
 
-    def refusal(
-        self, carrier: Carrier, caller: int, capability: str, *, known: bool
-    ) -> Literal["denied", "unknown_capability"] | None:
-        """Return the token by which a request is refused, None where it may go on.
-
-        To a caller without any grant, a capability that exists and one that does not are refused alike.
+        A start's caller is the creator of its callback, who need not be the sender: its grants count only for
+        a capability that is declared read-only, whose answer reaches nobody else.
         """
-        granted = self.granted(carrier, caller)
-        if EVERYTHING in granted or capability in granted:
-            return None
-        return "unknown_capability" if granted and not known else "denied"
+        is_own_counted = carrier == "bind" or is_read_only
+        return self._has_grant(ANY_APP, capability) or (
+            is_own_counted and self._has_grant(caller, capability)
+        )
+
+    def has_grants(self, caller: int) -> bool:
+        """Return whether a caller has some grant; it learns then which capabilities do not exist."""
+        return bool(self.grants.get(ANY_APP) or self.grants.get(caller))
+
+    def _has_grant(self, caller: int | str, capability: str) -> bool:
+        granted = self.grants.get(caller, frozenset())
+        return EVERYTHING in granted or capability in granted
 
 
 def parse_policy(text: str) -> Policy:
     """Return the policy of `assets/policy.json`.
 
     Raises:
-        InputError: it is no JSON, or no policy, with the place of what is wrong.
+        InputError: it is not JSON, or not a policy, with the place of what is wrong.
     """
     return read_policy(parse_strict(text, path="policy.json", limits=BUILT))
 
@@ -102,16 +102,16 @@ def read_policy(document: Json) -> Policy:
     """Return the policy of a parsed document.
 
     Raises:
-        InputError: it is no policy, with the place of what is wrong.
+        InputError: it is not a policy, with the place of what is wrong.
     """
     if not isinstance(document, dict):
-        raise InputError("it is no JSON object", place="policy.json")
+        raise InputError("it is not a JSON object", place="policy.json")
     try:
         read = _PolicyFile.model_validate(document)
     except (ValidationError, RecursionError) as error:
         raise unreadable(error, "policy.json") from None
     grants: dict[int | str, set[str]] = {}
-    for one in read.grants:
-        grants.setdefault(one.caller, set()).add(one.capability)
-    frozen = {caller: frozenset(held) for caller, held in grants.items()}
+    for grant in read.grants:
+        grants.setdefault(grant.caller, set()).add(grant.capability)
+    frozen = {caller: frozenset(capabilities) for caller, capabilities in grants.items()}
     return Policy(frozen, frozenset(read.switched_off), read.limits)

@@ -1,12 +1,11 @@
-"""The engine: requests and backends' answers in, effects out (docs/shim-engine.md).
+"""The engine: requests, decisions of the user and answers of backends in, effects out (docs/shim-engine.md).
 
-It decides and others do. Every method returns the effects that its caller has to carry out, in their order;
-time is handed in, in milliseconds of one clock. All methods may be called from several threads at once.
+It decides and others act. Every method returns the effects that its caller has to carry out, in their order;
+time is passed in, in milliseconds of one clock. One thread uses an engine.
 """
 
 from __future__ import annotations
 
-import threading
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,19 +13,18 @@ from typing import Final, Protocol, TypeAlias
 
 from droidgate.calls.arguments import fit_arguments
 from droidgate.calls.failures import CallError, Failure
-from droidgate.calls.requests import RequestKey
 from droidgate.model.json_values import Json
 from droidgate_mobile_mcp.wire import Request
 from droidgate_shim.engine.authority import Carrier, Policy
 from droidgate_shim.engine.backends import BackendAnswer, ExtrasCall, Outgoing, read_answer, write_call
-from droidgate_shim.engine.lifecycle import Ended, Lifecycle
-from droidgate_shim.engine.requests import read_incoming
+from droidgate_shim.engine.lifecycle import CallKey, Ended, Lifecycle
+from droidgate_shim.engine.rates import Rates
+from droidgate_shim.engine.requests import read_incoming, read_refused
 from droidgate_shim.engine.responses import convert_outputs, write_failed, write_journal_entry, write_success
 from droidgate_shim.engine.routes import (
     DEFAULT_DEADLINE_MS,
     Backend,
     PreparedRoute,
-    Route,
     RouteTable,
     Target,
 )
@@ -36,9 +34,15 @@ _CHANGED: Final = (
     "the app behind the capability has changed what it declares; the user has to approve it again"
 )
 _NO_GRANT: Final = Failure("denied", "the user has not allowed this app to call this capability")
+_SWITCHED_OFF: Final = Failure("disabled", "the user has switched the capability off")
+_UNANSWERED: Final = Failure(
+    "needs_user",
+    "nobody answered the question about this call on the phone; retry when somebody is there",
+)
+_TIMEOUT: Final = Failure("timeout", "no answer came in time; the call may have run")
 
 ReplyTo: TypeAlias = object
-"""Where an answer goes, such as a PendingIntent or a Messenger: the engine hands it back and never looks."""
+"""Where an answer goes, such as a PendingIntent or a Messenger: the engine returns it and never looks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class Installed:
 
 
 class Targets(Protocol):
-    """Knows what is installed."""
+    """Looks up what is installed."""
 
     def __call__(self, target: Target, /) -> Installed | None:
         """Return what is installed of a target's package, None where it is not."""
@@ -62,8 +66,27 @@ class Targets(Protocol):
 class CallHandle:
     """One accepted request: its caller and id, and a number that no other call has."""
 
-    key: RequestKey
+    key: CallKey
     number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """The user is to be asked about a call: `Engine.decide` takes the answer.
+
+    Attributes:
+        call: Names the call to `Engine.decide`.
+        reply_to: Where its answer goes, as it came with the request.
+        capability: The id of the capability.
+        arguments: Its arguments as the request has them, under its names.
+        deadline: When the question ends, in ms of the engine's clock.
+    """
+
+    call: CallHandle
+    reply_to: ReplyTo
+    capability: str
+    arguments: Mapping[str, Json]
+    deadline: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +95,7 @@ class Send:
 
     Attributes:
         call: Names the call to `Engine.result`.
+        reply_to: Where its answer goes, as it came with the request.
         backend: What is called.
         target: The app behind it, as it was approved.
         outgoing: What it is called with.
@@ -79,6 +103,7 @@ class Send:
     """
 
     call: CallHandle
+    reply_to: ReplyTo
     backend: Backend
     target: Target
     outgoing: Outgoing
@@ -102,35 +127,48 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """Something came that is no request of any form; nobody is answered."""
+    """Something came that is not a request of any form; nobody is answered.
 
+    Attributes:
+        reply_to: What came with it.
+        failure: Why it goes no further.
+    """
+
+    reply_to: ReplyTo
     failure: Failure
 
 
-Effect: TypeAlias = Send | Answer | Drop
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What the user would be asked about a request.
-
-    Attributes:
-        capability: The id of what it asks for.
-        arguments: What it says that the arguments are, whether they fit or not.
-    """
-
-    capability: str
-    arguments: Mapping[str, Json]
+Effect: TypeAlias = Ask | Send | Answer | Drop
 
 
 @dataclass(slots=True)
 class _Open:
-    """An open call; `sent_id` is the id of the Mobile-MCP request that went out for it."""
+    """An open call.
+
+    Attributes:
+        request: The request.
+        reply_to: Where its answer goes.
+        prepared: Its route, None where there is none.
+        outgoing: What its backend is called with, once that is known.
+        is_asking: The user is asked about it, and nothing has gone out.
+    """
 
     request: Request
     reply_to: ReplyTo
     prepared: PreparedRoute | None
-    sent_id: str | None = None
+    outgoing: Outgoing | None = None
+    is_asking: bool = False
+
+
+def refuse(
+    carrier: Carrier, extras: Mapping[str, Json], reply_to: ReplyTo, failure: Failure
+) -> Answer | Drop:
+    """Return the answer to a request that is refused before it is read: for its rate, or as too many wait.
+
+    Any thread may call this.
+    """
+    request = read_refused(carrier, extras)
+    return Drop(reply_to, failure) if request is None else _failed(request, reply_to, failure)
 
 
 def _random_id() -> str:
@@ -143,7 +181,7 @@ class Engine:
     Args:
         table: Its routes.
         policy: What the user allows; its limits are those of the engine's whole life.
-        targets: Knows what is installed.
+        targets: Looks up what is installed.
         new_id: Makes the ids of outgoing Mobile-MCP requests.
     """
 
@@ -154,29 +192,12 @@ class Engine:
         self._policy = policy
         self._targets = targets
         self._new_id = new_id
+        self._rates = Rates(policy.limits.burst, policy.limits.per_minute)
         self._lifecycle: Lifecycle[_Open] = Lifecycle(policy.limits)
-        self._lock = threading.Lock()
 
     def use_policy(self, policy: Policy) -> None:
         """Use other grants and switches from the next request on."""
         self._policy = policy
-
-    def preview(self, carrier: Carrier, caller: int, extras: Mapping[str, Json]) -> Preview | None:
-        """Return what the user would be asked about a request; None where a yes would not help it.
-
-        That is what can be read, asks for a capability that exists and is not switched off, and has no grant
-        for it. Nothing changes by this; the arguments are those of `request`.
-        """
-        incoming = read_incoming(carrier, extras)
-        request, policy = incoming.request, self._policy
-        if request is None or incoming.failure is not None:
-            return None
-        capability = request.capability_id
-        if capability not in self._table.routes or capability in policy.switched_off:
-            return None
-        if policy.refusal(carrier, caller, capability, known=True) is None:
-            return None
-        return Preview(capability, request.arguments)
 
     def request(
         self,
@@ -187,9 +208,9 @@ class Engine:
         reply_to: ReplyTo,
         *,
         approved: bool = False,
-        refusal: Failure | None = None,
+        asks: bool = False,
     ) -> list[Effect]:
-        """Take a request; whatever it holds, this raises nothing.
+        """Admit and take a request.
 
         Args:
             now: The time.
@@ -197,142 +218,186 @@ class Engine:
             caller: The uid that sent the message, or that made a start's callback.
             extras: The intent's extras, or the message's Bundle.
             reply_to: Where its answer goes.
-            approved: It needs no grant: the user said yes to this one, or the host sent it.
-            refusal: Its failure where it needs a grant and has none, such as the user's no.
+            approved: It needs no grant: the host sent it.
+            asks: The user is asked where it has no grant.
         """
+        refused = self.admit(now, carrier, caller, extras, reply_to)
+        return refused or self.take(now, carrier, caller, extras, reply_to, approved=approved, asks=asks)
+
+    def admit(
+        self, now: int, carrier: Carrier, caller: int, extras: Mapping[str, Json], reply_to: ReplyTo
+    ) -> list[Effect]:
+        """Count a request in its caller's rate; return nothing where it may be taken, else its refusal."""
+        failure = self._rates.take(now, carrier, caller)
+        return [] if failure is None else [*self.advance(now), refuse(carrier, extras, reply_to, failure)]
+
+    def take(
+        self,
+        now: int,
+        carrier: Carrier,
+        caller: int,
+        extras: Mapping[str, Json],
+        reply_to: ReplyTo,
+        *,
+        approved: bool = False,
+        asks: bool = False,
+    ) -> list[Effect]:
+        """Take a request that was admitted; whatever it holds, this raises nothing.
+
+        The arguments are those of `request`.
+        """
+        effects = self.advance(now)
         incoming = read_incoming(carrier, extras)
         request = incoming.request
         if request is None or incoming.failure is not None:
             failure = incoming.failure or Failure("invalid_argument")
-            answer = Drop(failure) if request is None else _failed(request, reply_to, failure)
-            return [*self.advance(now), answer]
-        prepared = self._table.routes.get(request.capability_id)
+            refused = Drop(reply_to, failure) if request is None else _failed(request, reply_to, failure)
+            return [*effects, refused]
+        capability = request.capability_id
+        prepared = self._table.routes.get(capability)
         deadline_ms = DEFAULT_DEADLINE_MS if prepared is None else prepared.route.deadline_ms
-        key = RequestKey(caller, request.request_id)
+        key = CallKey(carrier, caller, request.request_id)
         opened = _Open(request, reply_to, prepared)
-        with self._lock:
-            passed = self._lifecycle.advance(now)
-            effects = self._timeouts(passed)
-            try:
-                number = self._lifecycle.begin(now, key, deadline_ms, opened)
-            except CallError as error:
-                return [*effects, _failed(request, reply_to, error.failure)]
-        call = CallHandle(key, number)
         try:
-            if not approved:
-                self._check_grant(carrier, caller, request.capability_id, prepared, refusal)
-            route, outgoing = self._find_call(request, prepared)
+            number = self._lifecycle.begin(now, key, deadline_ms, opened)
+        except CallError as error:
+            return [*effects, _failed(request, reply_to, error.failure)]
+        call = CallHandle(key, number)
+        is_granted = approved or self._is_granted(key, capability, prepared)
+        try:
+            route = self._find_route(caller, capability, prepared, is_granted=is_granted, asks=asks)
+            opened.outgoing = self._write_call(request, route)
         except CallError as error:
             return [*effects, *self._end(now, call, error.failure)]
-        with self._lock:
-            opened.sent_id = outgoing.request_id if isinstance(outgoing, ExtrasCall) else None
-            is_open = self._lifecycle.find(key, number) is not None
-        deadline = now + deadline_ms
-        sent = [Send(call, route.backend, route.target, outgoing, deadline)] if is_open else []
-        return [*effects, *sent]
+        if is_granted:
+            return [*effects, _send(call, opened, route, opened.outgoing, now + deadline_ms)]
+        opened.is_asking = True
+        return [*effects, Ask(call, reply_to, capability, request.arguments, now + deadline_ms)]
+
+    def decide(self, now: int, call: CallHandle, refusal: Failure | None) -> list[Effect]:
+        """Take the user's decision about a call: None for a yes, else its failure.
+
+        A decision about a call that has ended, or about which nobody was asked, changes nothing.
+        """
+        effects = self.advance(now)
+        opened = self._lifecycle.find(call.key, call.number)
+        if opened is None or not opened.is_asking or opened.prepared is None or opened.outgoing is None:
+            return effects
+        if refusal is not None:
+            return [*effects, *self._end(now, call, refusal)]
+        route = opened.prepared.route
+        try:
+            self._check_switch(route.id)
+            self._check_target(route.target)
+        except CallError as error:
+            return [*effects, *self._end(now, call, error.failure)]
+        opened.is_asking = False
+        deadline = self._lifecycle.restart(now, call.key, route.deadline_ms)
+        return [*effects, _send(call, opened, opened.prepared, opened.outgoing, deadline)]
 
     def result(self, now: int, call: CallHandle, answer: BackendAnswer) -> list[Effect]:
         """Take a backend's answer; a late or second one, or one to another request, changes nothing."""
         effects = self.advance(now)
-        with self._lock:
-            held = self._lifecycle.find(call.key, call.number)
-        if held is None or held.prepared is None:
+        opened = self._lifecycle.find(call.key, call.number)
+        if opened is None or opened.prepared is None or opened.is_asking:
             return effects
-        result = read_answer(held.prepared, answer, self._table.definitions, request_id=held.sent_id)
+        sent_id = opened.outgoing.request_id if isinstance(opened.outgoing, ExtrasCall) else None
+        result = read_answer(opened.prepared, answer, self._table.definitions, request_id=sent_id)
         if result is None:
             return effects
         if isinstance(result, Failure):
             return [*effects, *self._end(now, call, result)]
         try:
-            outputs = convert_outputs(held.prepared, result, self._table.definitions)
+            outputs = convert_outputs(opened.prepared, result, self._table.definitions)
         except CallError as error:
             return [*effects, *self._end(now, call, error.failure)]
-        extras, failure = write_success(held.request, outputs, held.prepared.descriptor_output)
-        token = None if failure is None else failure.token
-        with self._lock:
-            ended = self._lifecycle.end(now, call.key, token, number=call.number)
-        return effects if ended is None else [*effects, Answer(held.reply_to, extras, token)]
+        extras, failure = write_success(opened.request, outputs, opened.prepared.descriptor_output)
+        self._lifecycle.end(now, call.key)
+        return [*effects, Answer(opened.reply_to, extras, None if failure is None else failure.token)]
 
     def fail(self, now: int, call: CallHandle, failure: Failure) -> list[Effect]:
-        """End a call that could not be brought to its backend, such as with `needs_user`."""
+        """End a call that its edge cannot bring to its end, such as with `needs_user`."""
         return [*self.advance(now), *self._end(now, call, failure)]
 
-    def cancel(self, now: int, caller: int, request_id: str) -> list[Effect]:
-        """End a call because its caller wants that; nothing where it is not open."""
+    def cancel(self, now: int, carrier: Carrier, caller: int, request_id: str) -> list[Effect]:
+        """End a call because its caller cancels it; nothing where it is not open."""
         effects = self.advance(now)
-        with self._lock:
-            ended = self._lifecycle.end(now, RequestKey(caller, request_id), "canceled")
-        told = [] if ended is None else [_ended(ended, "the caller ended the call")]
-        return [*effects, *told]
+        ended = self._lifecycle.end(now, CallKey(carrier, caller, request_id))
+        failure = Failure("canceled", "the caller ended the call")
+        return effects if ended is None else [*effects, _ended(ended, failure)]
 
     def died(self, now: int, package: str) -> list[Effect]:
-        """End the calls of a backend whose process died."""
+        """End the calls that are at a backend whose process died."""
         effects = self.advance(now)
-        with self._lock:
-            ended = self._lifecycle.end_where(now, "interrupted", lambda held: _package_of(held) == package)
-        return [*effects, *(_ended(one, "the app behind the capability stopped") for one in ended)]
+        ended = self._lifecycle.end_where(now, lambda opened: _package_called(opened) == package)
+        failure = Failure("interrupted", "the app behind the capability stopped")
+        return [*effects, *(_ended(one, failure) for one in ended)]
 
     def advance(self, now: int) -> list[Effect]:
         """End the calls whose deadline has passed."""
-        with self._lock:
-            return self._timeouts(self._lifecycle.advance(now))
+        self._rates.forget_full(now)
+        passed = self._lifecycle.advance(now)
+        return [_ended(one, _UNANSWERED if one.held.is_asking else _TIMEOUT) for one in passed]
 
     def next_deadline(self) -> int | None:
         """Return when `advance` is to be called next; None where nothing is open."""
-        with self._lock:
-            return self._lifecycle.next_deadline()
+        return self._lifecycle.next_deadline()
 
     def journal(self) -> list[str]:
         """Return an entry for each open call, to be kept where it survives this process."""
-        with self._lock:
-            held = self._lifecycle.held()
-        return [write_journal_entry(one.request) for one in held]
+        return [write_journal_entry(one.request) for one in self._lifecycle.held()]
+
+    @property
+    def changes(self) -> int:
+        """How often the set of open calls, and so the journal, has changed."""
+        return self._lifecycle.changes
 
     @property
     def size(self) -> tuple[int, int]:
-        """How many calls are open, and how many callers' rates are being counted."""
-        with self._lock:
-            return self._lifecycle.size
-
-    def _timeouts(self, passed: list[Ended[_Open]]) -> list[Effect]:
-        return [_ended(one, "no answer came in time; the call may have run") for one in passed]
+        """How many calls are open, and how many callers' rates are counted."""
+        return len(self._lifecycle), len(self._rates)
 
     def _end(self, now: int, call: CallHandle, failure: Failure) -> list[Effect]:
-        with self._lock:
-            ended = self._lifecycle.end(now, call.key, failure.token, number=call.number)
-        return [] if ended is None else [_failed(ended.held.request, ended.held.reply_to, failure)]
+        ended = self._lifecycle.end(now, call.key, number=call.number)
+        return [] if ended is None else [_ended(ended, failure)]
 
-    def _check_grant(
-        self,
-        carrier: Carrier,
-        caller: int,
-        capability: str,
-        prepared: PreparedRoute | None,
-        refusal: Failure | None,
-    ) -> None:
-        is_known = prepared is not None
-        if self._policy.refusal(carrier, caller, capability, known=is_known) == "denied":
-            raise CallError((refusal if is_known else None) or _NO_GRANT)
+    def _is_granted(self, key: CallKey, capability: str, prepared: PreparedRoute | None) -> bool:
+        effects = None if prepared is None else prepared.route.effects
+        is_read_only = effects is not None and effects.read_only is True
+        return self._policy.is_granted(key.carrier, key.caller, capability, is_read_only=is_read_only)
 
-    def _find_call(self, request: Request, prepared: PreparedRoute | None) -> tuple[Route, Outgoing]:
-        """Return the route that an authorised request takes and what goes out for it.
+    def _find_route(
+        self, caller: int, capability: str, prepared: PreparedRoute | None, *, is_granted: bool, asks: bool
+    ) -> PreparedRoute:
+        """Return the route of a request that has a grant, or about which the user can be asked.
 
         Raises:
             CallError: it goes no further.
         """
-        if prepared is None:
-            raise CallError(
-                Failure(
-                    "unknown_capability",
-                    f"{write_strict(request.capability_id)} is not a capability of this app",
-                )
-            )
-        if request.capability_id in self._policy.switched_off:
-            raise CallError(Failure("disabled", "the user has switched the capability off"))
+        may_exist = is_granted or self._policy.has_grants(caller)
+        if prepared is None and may_exist:
+            message = f"{write_strict(capability)} is not a capability of this app"
+            raise CallError(Failure("unknown_capability", message))
+        is_off = capability in self._policy.switched_off
+        if prepared is None or not (is_granted or (asks and not is_off)):
+            raise CallError(_NO_GRANT)
+        self._check_switch(capability)
+        return prepared
+
+    def _check_switch(self, capability: str) -> None:
+        if capability in self._policy.switched_off:
+            raise CallError(_SWITCHED_OFF)
+
+    def _write_call(self, request: Request, prepared: PreparedRoute) -> Outgoing:
+        """Return what goes out for a request whose arguments and target are right.
+
+        Raises:
+            CallError: they are not.
+        """
         definitions = self._table.definitions
         fitted = fit_arguments(request.arguments, prepared.capability, definitions, parse=parse_strict)
         self._check_target(prepared.route.target)
-        return prepared.route, write_call(prepared, fitted.values, definitions, self._new_id)
+        return write_call(prepared, fitted.values, definitions, self._new_id)
 
     def _check_target(self, approved: Target) -> None:
         installed = self._targets(approved)
@@ -346,13 +411,23 @@ class Engine:
             raise CallError(Failure("needs_approval", _CHANGED))
 
 
-def _package_of(held: _Open) -> str | None:
-    return None if held.prepared is None else held.prepared.route.target.package
+def _package_called(opened: _Open) -> str | None:
+    """Return the package that a call has gone out to."""
+    if opened.prepared is None or opened.is_asking:
+        return None
+    return opened.prepared.route.target.package
+
+
+def _send(
+    call: CallHandle, opened: _Open, prepared: PreparedRoute, outgoing: Outgoing, deadline: int
+) -> Send:
+    route = prepared.route
+    return Send(call, opened.reply_to, route.backend, route.target, outgoing, deadline)
 
 
 def _failed(request: Request, reply_to: ReplyTo, failure: Failure) -> Answer:
     return Answer(reply_to, write_failed(request, failure), failure.token)
 
 
-def _ended(ended: Ended[_Open], text: str) -> Answer:
-    return _failed(ended.held.request, ended.held.reply_to, Failure(ended.token or "interrupted", text))
+def _ended(ended: Ended[_Open], failure: Failure) -> Answer:
+    return _failed(ended.held.request, ended.held.reply_to, failure)

@@ -211,6 +211,8 @@ class _Reader:
         if exponent is not None and len(exponent) > MAX_EXPONENT_DIGITS:
             self.stop(f"a number has more than {MAX_EXPONENT_DIGITS} digits of exponent")
         written = found[0]
+        if found.end() == len(self.text) and self.open:
+            self.stop("a number is cut off")
         if len(written) > MAX_NUMBER_CHARACTERS:
             self.note(f"a number has more than {MAX_NUMBER_CHARACTERS} characters")
         elif fraction is None and exponent is None and int(written) in LONG:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from droidgate.calls.failures import Failure
 from droidgate.leniency import ReadingContext
@@ -25,6 +26,9 @@ from droidgate_shim.engine.partial_json import read_partial
 from droidgate_shim.engine.strict_json import parse_strict
 
 _FORMS_OF_CARRIER = {"start": WIRE_DIALECTS["MM-5"], "bind": WIRE_DIALECTS["MM-6"]}
+REFUSED_UNITS: Final = 4_096
+"""UTF-16 units of a request that is refused before it is read."""
+
 _KEYS_OF_A_FORM = frozenset({NAMES["request_wrapper"], "request", "id", "capability"})
 """A broken text has a form if one of these could be read."""
 
@@ -58,6 +62,23 @@ def read_incoming(carrier: Carrier, extras: Mapping[str, Json]) -> Incoming:
     if request.dialect.served:
         return Incoming(request)
     return _refuse_old(request, None, carrier, extras)
+
+
+def read_refused(carrier: Carrier, extras: Mapping[str, Json]) -> Request | None:
+    """Return the form and ids of a request that is refused before it is read; None for no request."""
+    beginnings = {
+        name: _beginning_of(value) if isinstance(value, str) else value for name, value in extras.items()
+    }
+    return read_incoming(carrier, beginnings).request
+
+
+def _beginning_of(text: str) -> str:
+    units = 0
+    for at, character in enumerate(text[:REFUSED_UNITS]):
+        units += 2 if character > "\uffff" else 1
+        if units > REFUSED_UNITS:
+            return text[:at]
+    return text[:REFUSED_UNITS]
 
 
 def _parse_explained(text: str, *, path: str = "the request") -> Json:

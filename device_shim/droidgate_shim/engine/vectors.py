@@ -9,7 +9,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from droidgate.calls.failures import CallError, Failure
 from droidgate.calls.patterns import UnsupportedPatternError, compile_pattern
-from droidgate.calls.requests import RequestKey
 from droidgate.calls.values import UnfitValueError, ValueFitter
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
@@ -26,8 +25,9 @@ from droidgate_shim.engine.backends import (
     Outgoing,
     ResponseAnswer,
 )
-from droidgate_shim.engine.engine import Answer, Drop, Effect, Engine, Installed, Send
-from droidgate_shim.engine.lifecycle import Ended, Lifecycle
+from droidgate_shim.engine.engine import Answer, Ask, Drop, Effect, Engine, Installed, Send
+from droidgate_shim.engine.lifecycle import CallKey, Ended, Lifecycle
+from droidgate_shim.engine.rates import Rates
 from droidgate_shim.engine.routes import DEFAULT_DEADLINE_MS, Target, read_route_table
 from droidgate_shim.engine.strict_json import exact_numbers, parse_strict, write_strict
 
@@ -39,8 +39,8 @@ _ANY_ID: Final = "*"
 _MALFORMED: Final = "malformed"
 
 
-def evaluate(case: Mapping[str, Any]) -> Outcome | None:
-    """Return the outcome of a vector; one that is no vector gives `{"error": "internal", ...}`.
+def evaluate(case: Mapping[str, Any]) -> Outcome:
+    """Return the outcome of a vector; what is not a vector gives `{"error": "internal", ...}`.
 
     Args:
         case: The vector as parsed JSON; numbers may be floats, which stand for their shortest digits.
@@ -103,7 +103,7 @@ def _types(case: Outcome) -> tuple[Type, dict[str, Type]]:
 
 def _call(case: Outcome) -> Outcome:
     engine = _engine(case)
-    refused = case.get("refused")
+    asking: Any = case.get("asking")
     effects = engine.request(
         0,
         case["carrier"],
@@ -111,26 +111,34 @@ def _call(case: Outcome) -> Outcome:
         case["extras"],
         None,
         approved=bool(case.get("approved")),
-        refusal=None if refused is None else Failure(refused["token"], refused["text"]),
+        asks=asking is not None,
     )
-    sent = next((one for one in effects if isinstance(one, Send)), None)
+    asked = next((effect for effect in effects if isinstance(effect, Ask)), None)
+    if asked is None:
+        return _carried_out(engine, effects, case)
+    if asking == "silent":
+        effects = engine.advance(asked.deadline)
+    else:
+        refusal = None if asking == "yes" else Failure(asking["token"], asking["text"])
+        effects = engine.decide(1, asked.call, refusal)
+    question: Outcome = {"capability": asked.capability, "arguments": dict(asked.arguments)}
+    return {**_carried_out(engine, effects, case), "asked": question}
+
+
+def _carried_out(engine: Engine, effects: list[Effect], case: Outcome) -> Outcome:
+    sent = next((effect for effect in effects if isinstance(effect, Send)), None)
     if sent is None:
-        return {"outgoing": None, **_told(effects)}
-    given = case.get("backend", {"silent": True})
+        return {"outgoing": None, **_outcome_of(effects)}
+    backend = case.get("backend", {"silent": True})
     effects = []
-    for answer in given if isinstance(given, list) else [given]:
+    for answer in backend if isinstance(backend, list) else [backend]:
         if answer.get("died"):
-            effects += engine.died(1, sent.target.package)
+            effects += engine.died(2, sent.target.package)
         elif not answer.get("silent"):
-            effects += engine.result(1, sent.call, _answer(answer))
-    if not any(isinstance(one, Answer) for one in effects):
+            effects += engine.result(2, sent.call, _answer(answer))
+    if not any(isinstance(effect, Answer) for effect in effects):
         effects = engine.advance(sent.deadline)
-    return {"outgoing": _outgoing(sent.outgoing), **_told(effects)}
-
-
-def _preview(case: Outcome) -> Outcome | None:
-    told = _engine(case).preview(case["carrier"], case["caller"], case["extras"])
-    return None if told is None else {"capability": told.capability, "arguments": dict(told.arguments)}
+    return {"outgoing": _outgoing(sent.outgoing), **_outcome_of(effects)}
 
 
 def _engine(case: Outcome) -> Engine:
@@ -142,8 +150,8 @@ def _targets(installed: Mapping[str, Any] | None) -> Callable[[Target], Installe
     def find(target: Target) -> Installed | None:
         if installed is None:
             return Installed(target.signer, target.version_code, target.digest)
-        held = installed.get(target.package)
-        return None if held is None else Installed(held["signer"], held["version_code"], held["digest"])
+        found = installed.get(target.package)
+        return None if found is None else Installed(found["signer"], found["version_code"], found["digest"])
 
     return find
 
@@ -166,29 +174,31 @@ def _outgoing(outgoing: Outgoing) -> Outcome:
     return {"function": outgoing.function, "document": outgoing.document}
 
 
-def _told(effects: list[Effect]) -> Outcome:
-    for one in effects:
-        if isinstance(one, Answer):
-            return {"extras": dict(one.extras), "token": one.token}
-        if isinstance(one, Drop):
-            return {"extras": None, "token": one.failure.token}
+def _outcome_of(effects: list[Effect]) -> Outcome:
+    for effect in effects:
+        if isinstance(effect, Answer):
+            return {"extras": dict(effect.extras), "token": effect.token}
+        if isinstance(effect, Drop):
+            return {"extras": None, "token": effect.failure.token}
     return {"extras": None, "token": None}
 
 
 def _life(case: Outcome) -> Outcome:
-    life: Lifecycle[None] = Lifecycle(Limits.model_validate(case.get("limits", {})))
+    limits = Limits.model_validate(case.get("limits", {}))
+    rates, life = Rates(limits.burst, limits.per_minute), Lifecycle[None](limits)
     effects: list[Json] = []
     for event in case["events"]:
         now, kind = event["at"], event["event"]
-        effects.extend(map(_life_answer, life.advance(now)))
-        key = RequestKey(event.get("caller", 0), event.get("id", ""))
+        effects.extend(_life_answer(ended, "timeout") for ended in life.advance(now))
+        key = CallKey(event.get("carrier", "bind"), event.get("caller", 0), event.get("id", ""))
         if kind == "request":
-            effects.append(_begin(life, now, key, event.get("deadline_ms", DEFAULT_DEADLINE_MS)))
+            effects.append(_begin(rates, life, now, key, event.get("deadline_ms", DEFAULT_DEADLINE_MS)))
         elif kind == "died":
-            effects.extend(map(_life_answer, life.end_where(now, "interrupted", lambda _: True)))
+            died = life.end_where(now, lambda _: True)
+            effects.extend(_life_answer(ended, "interrupted") for ended in died)
         elif kind in _ENDS:
-            ended = life.end(now, key, _ENDS[kind])
-            effects.extend([] if ended is None else [_life_answer(ended)])
+            ended = life.end(now, key)
+            effects.extend([] if ended is None else [_life_answer(ended, _ENDS[kind])])
         elif kind != "time":
             raise ValueError(kind)
     return {"effects": effects}
@@ -197,34 +207,30 @@ def _life(case: Outcome) -> Outcome:
 _ENDS: Final = {"result": None, "cancel": "canceled"}
 
 
-def _begin(life: Lifecycle[None], now: int, key: RequestKey, deadline_ms: int) -> Outcome:
-    told: Outcome = {"at": now, "effect": "start", "caller": key.caller, "id": key.request_id}
-    try:
-        life.begin(now, key, deadline_ms, None)
-    except CallError as error:
-        token, text = error.failure.token, error.failure.text
-        return {**told, "effect": "answer", "token": token, "message": text}
-    return told
+def _begin(rates: Rates, life: Lifecycle[None], now: int, key: CallKey, deadline_ms: int) -> Outcome:
+    effect: Outcome = {"at": now, "effect": "start", "caller": key.caller, "id": key.request_id}
+    failure = rates.take(now, key.carrier, key.caller)
+    if failure is None:
+        try:
+            life.begin(now, key, deadline_ms, None)
+        except CallError as error:
+            failure = error.failure
+    if failure is None:
+        return effect
+    return {**effect, "effect": "answer", "token": failure.token, "message": failure.text}
 
 
-def _life_answer(ended: Ended[None]) -> Outcome:
+def _life_answer(ended: Ended[None], token: str | None) -> Outcome:
     key = ended.key
-    return {
-        "at": ended.at,
-        "effect": "answer",
-        "caller": key.caller,
-        "id": key.request_id,
-        "token": ended.token,
-    }
+    return {"at": ended.at, "effect": "answer", "caller": key.caller, "id": key.request_id, "token": token}
 
 
-_OPERATIONS: Final[Mapping[str, Callable[[Outcome], Outcome | None]]] = {
+_OPERATIONS: Final[Mapping[str, Callable[[Outcome], Outcome]]] = {
     "parse": _parse,
     "pattern": _match,
     "fit": _fit,
     "write-document": _write_document,
     "read-document": _read_document,
     "call": _call,
-    "preview": _preview,
     "life": _life,
 }

@@ -15,6 +15,7 @@ from droidgate_shim.builder.shims import build_bare_shim
 from droidgate_shim.builder.source_apps import SourceApp, complete_broadcast
 from droidgate_shim.host.client import HostClient
 from droidgate_shim.host.place import ShimPlace
+from droidgate_shim.host.shell_identity import is_lending
 from droidgate_shim.host.steps import Step
 
 ASK: Final = "ask an app by broadcast for its tools"
@@ -31,7 +32,8 @@ class Asked:
 def ask_broadcast_apps(place: ShimPlace, apps: Sequence[SourceApp], key: SigningKey) -> Asked:
     """Ask the receivers whose tools are not known yet.
 
-    The shim `dev.droidgate.shim` asks. Where none is installed, the bare one is, and removed again.
+    The shim `dev.droidgate.shim` asks. Where none is installed, the bare one is, and removed again. One that
+    is there stays: it may call app functions for the other shims.
 
     Args:
         place: The phone that the apps are on.
@@ -64,7 +66,9 @@ def _asking_shim(place: ShimPlace, key: SigningKey, *, is_there: bool) -> Iterat
     finally:
         if not is_there:
             with contextlib.suppress(DeviceError):
-                uninstall(place.device, SHIM_PACKAGE, user=place.user)
+                # Somebody who installed shims meanwhile may let it call app functions for them.
+                if not is_lending(client):
+                    uninstall(place.device, SHIM_PACKAGE, user=place.user)
 
 
 def _ask_app(client: HostClient, app: SourceApp, steps: list[Step]) -> SourceApp:

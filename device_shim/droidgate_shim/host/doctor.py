@@ -8,33 +8,47 @@ else the check knows nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from droidgate.apk.application import read_application
+from droidgate.apk.reader import open_apk
 from droidgate.devices.app_functions import app_function_shell
 from droidgate.devices.components import query_components
-from droidgate.devices.errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError
+from droidgate.devices.errors import (
+    CommandFailedError,
+    DeviceOutputError,
+    TransferError,
+    UnsafeArgumentError,
+)
+from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.properties import build_of, get_properties
 from droidgate.devices.quoting import check_package
+from droidgate.devices.remote_apk import open_remote_apk
 from droidgate.devices.wireless import wireless_warning
+from droidgate.installed import SHIM_PACKAGE
+from droidgate.model.errors import InputError
+from droidgate_shim.builder.shim_manifest import ACTIONS_OF_BACKENDS as BACKEND_KINDS
 from droidgate_shim.host import access
 from droidgate_shim.host.answers import Status
+from droidgate_shim.host.client import ANY_APP, EVERY_CAPABILITY
 from droidgate_shim.host.place import InstalledShim, ShimPlace
-from droidgate_shim.host.shim_facts import installed_facts
+from droidgate_shim.host.shell_identity import END_COMMAND
+from droidgate_shim.host.shim_facts import ShimFacts, installed_facts
 
-CheckState = Literal["ok", "problem", "not-needed", "unknown"]
+CheckState = Literal["ok", "problem", "risk", "not-needed", "unknown"]
 
 MINIMUM_SDK: Final = 24
 TOOL_ACTION: Final = "mobile.mcp.SERVICE"
 
-_EVERY_KIND: Final = frozenset({"mmcp-activity", "mmcp-broadcast", "app-function"})
 _EXEMPT: Final = "exempt from battery optimisation"
 _NOTIFY: Final = "allowed to notify"
 _ON_TOP: Final = "allowed to appear on top"
 _INSTALL_AGAIN: Final = "droidgate shim install"
 _SYNC: Final = "droidgate shim sync"
 _STOPPED: Final = re.compile(r"^\s*User (?P<user>\d+):.*\bstopped=(?P<stopped>true|false)\b", re.MULTILINE)
+_BOUND: Final = re.compile(r"^\s*Bound services:\{(?P<services>.*)\}\s*$", re.MULTILINE)
 _LOCKED: Final = re.compile(r"\bUser .*\(current\):.*\bdeviceLocked=(?P<locked>[01])\b")
 
 
@@ -59,7 +73,8 @@ class Check:
 
     Attributes:
         kind: Which check.
-        state: `ok`, `problem`, `not-needed` here, or `unknown` where the device does not tell.
+        state: `ok`, `problem`, `risk` (the user allowed it, and should know of it), `not-needed` here, or
+            `unknown` where the device does not tell.
         found: In words.
         fix: What to do about a problem.
         application_id: The shim that it is about; None where it is the device.
@@ -78,13 +93,22 @@ INSTALLED: Final = CheckKind("installed", 3, "a shim is installed")
 HANDSHAKE: Final = CheckKind("handshake", 4, "host and shim speak the same version")
 VISIBILITY: Final = CheckKind("visibility", 5, "agents that ask Android for tool apps find it")
 TARGETS: Final = CheckKind("targets", 6, "the apps behind it are there, and as they were approved")
-STOPPED: Final = CheckKind("stopped-state", 7, "the apps behind it have been opened once")
+STOPPED: Final = CheckKind("stopped-state", 7, "whether the apps behind it are stopped")
 BATTERY: Final = CheckKind("battery-exemption", 8, "agents may start it while it does not run")
-NOTIFICATIONS: Final = CheckKind("notifications", 9, "it may notify")
+NOTIFICATIONS: Final = CheckKind("notifications", 9, "it may notify, to ask and to open windows by a tap")
 START_ROUTE: Final = CheckKind("activity-start-route", 10, "it may open windows while no agent is in front")
 FLAGS: Final = CheckKind("app-function-shell", 14, "what Android's shell can do with app functions here")
-APP_FUNCTIONS: Final = CheckKind("app-functions-access", 15, "it may call app functions")
+APP_FUNCTIONS: Final = CheckKind(
+    "app-functions-access", 15, f"{SHIM_PACKAGE} calls its app functions, with the shell's permission"
+)
 GRANTS: Final = CheckKind("grants", 16, "who may call it")
+ACCESSIBILITY: Final = CheckKind(
+    "accessibility", 21, "accessibility services run while the permission is lent"
+)
+TOOL_START: Final = CheckKind(
+    "tool-start", 23, "Mobile-MCP services that cannot be bound may be started while their app does not run"
+)
+CONSENT: Final = CheckKind("consent", 24, "it can ask the user, and how")
 
 CHECKS: Final = (
     OS_LEVEL,
@@ -100,8 +124,43 @@ CHECKS: Final = (
     FLAGS,
     APP_FUNCTIONS,
     GRANTS,
+    ACCESSIBILITY,
+    TOOL_START,
+    CONSENT,
 )
 """Every check, in the order of their steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A device with its shims, as the checks see it.
+
+    Attributes:
+        place: The device.
+        shims: Its shims.
+        packages: What is installed there.
+        facts: What the shims' APKs say; nothing of one that cannot be read.
+    """
+
+    place: ShimPlace
+    shims: Sequence[InstalledShim]
+    packages: Mapping[str, InstalledPackage]
+    facts: Mapping[str, ShimFacts]
+
+    @property
+    def holder(self) -> InstalledShim | None:
+        """The shim that calls app functions for the others."""
+        return next((one for one in self.shims if one.application_id == SHIM_PACKAGE), None)
+
+    @property
+    def is_holder_needed(self) -> bool:
+        """A shim calls app functions."""
+        return any(one.calls_functions for one in self.facts.values())
+
+    def kinds_of(self, application_id: str) -> frozenset[str]:
+        """Return the kinds of the backends of a shim's routes; every kind where its APK cannot be read."""
+        facts = self.facts.get(application_id)
+        return frozenset(BACKEND_KINDS) if facts is None else facts.kinds
 
 
 def examine(place: ShimPlace, shims: Sequence[InstalledShim]) -> tuple[Check, ...]:
@@ -111,15 +170,18 @@ def examine(place: ShimPlace, shims: Sequence[InstalledShim]) -> tuple[Check, ..
         DeviceError: the device fails.
     """
     packages = place.packages()
-    found = list(_examine_device(place, shims))
+    named = [one.application_id for one in shims if one.application_id in packages]
+    read = {name: installed_facts(place, packages[name]) for name in named}
+    facts = {name: one for name, one in read.items() if one is not None}
+    seen = Situation(place, shims, packages, facts)
+    found = list(_examine_device(seen))
     for one in shims:
-        package = packages.get(one.application_id)
-        facts = None if package is None else installed_facts(place, package)
-        found += _examine_shim(place, one, _EVERY_KIND if facts is None else facts.kinds)
+        found += _examine_shim(seen, one)
     return tuple(found)
 
 
-def _examine_device(place: ShimPlace, shims: Sequence[InstalledShim]) -> Iterator[Check]:
+def _examine_device(seen: Situation) -> Iterator[Check]:
+    place, shims = seen.place, seen.shims
     yield _os_level(place)
     yield _screen_lock(place)
     if not shims:
@@ -128,20 +190,26 @@ def _examine_device(place: ShimPlace, shims: Sequence[InstalledShim]) -> Iterato
     else:
         yield Check(INSTALLED, "ok", f"{len(shims)} for user {place.user}")
     yield _flags(place)
+    if place.sdk >= access.APP_FUNCTIONS_SDK and seen.holder is not None:
+        yield accessibility(place)
 
 
-def _examine_shim(place: ShimPlace, shim: InstalledShim, kinds: Collection[str]) -> Iterator[Check]:
+def _examine_shim(seen: Situation, shim: InstalledShim) -> Iterator[Check]:
     yield _handshake(shim)
     if shim.status is None:
         return
-    if shim.status.routes:
+    place, status, kinds = seen.place, shim.status, seen.kinds_of(shim.application_id)
+    if status.routes:
         yield _visibility(place, shim)
-        yield from _targets(shim.status)
-        yield from _stopped(place, shim.status, kinds)
-    yield from _access(place, shim.status)
-    yield from _access_of_kinds(place, shim.status, kinds)
-    if shim.status.routes:
-        yield _grants(shim.status)
+        yield from _targets(status)
+        yield from _stopped(place, status)
+        yield from _access(place, status, kinds)
+    yield _app_functions(seen, status, kinds)
+    if status.routes:
+        facts = seen.facts.get(shim.application_id)
+        yield _grants(status, () if facts is None else facts.read_only)
+        yield from _tool_start(seen, status, facts)
+        yield _consent(place, status)
 
 
 def _os_level(place: ShimPlace) -> Check:
@@ -162,6 +230,31 @@ def _screen_lock(place: ShimPlace) -> Check:
         fix = "Unlock the device; until then calls that open a window are answered needs_user"
         return Check(SCREEN_LOCK, "problem", "the device is locked", fix)
     return Check(SCREEN_LOCK, "ok", "the device is unlocked")
+
+
+def accessibility(place: ShimPlace) -> Check:
+    """Check whether accessibility services that are switched on are bound.
+
+    An instrumentation that connects without care suspends them (docs/shim.md 4).
+    """
+    command = ["settings", "get", "--user", str(place.user), "secure", "enabled_accessibility_services"]
+    result = place.device.run(command)
+    told = result.text.strip()
+    if result.exit_status != 0:
+        return Check(ACCESSIBILITY, "unknown", "Android does not tell it to a shell here")
+    if told in {"", "null"}:
+        return Check(ACCESSIBILITY, "not-needed", "no accessibility service is switched on")
+    services = ", ".join(one for one in told.split(":") if one)
+    result = place.device.run(["dumpsys", "accessibility"])
+    bound = _BOUND.search(result.text) if result.exit_status == 0 else None
+    if bound is None:
+        found = f"{services} switched on; Android does not tell a shell here whether they run"
+        return Check(ACCESSIBILITY, "unknown", found, "See step 21 of docs/device-checklist.md")
+    if bound["services"].strip():
+        return Check(ACCESSIBILITY, "ok", f"{services} switched on, and bound")
+    found = f"{services} switched on, and none is bound: something suspends them"
+    fix = f"End other UI tests; where it stays so, `adb shell {END_COMMAND}`, and report it"
+    return Check(ACCESSIBILITY, "problem", found, fix)
 
 
 def _flags(place: ShimPlace) -> Check:
@@ -215,17 +308,16 @@ def _targets(status: Status) -> Iterator[Check]:
             yield Check(TARGETS, "problem", f"{one.package} {found}", fix, status.application_id)
 
 
-def _stopped(place: ShimPlace, status: Status, kinds: Collection[str]) -> Iterator[Check]:
+def _stopped(place: ShimPlace, status: Status) -> Iterator[Check]:
     for package in dict.fromkeys(one.package for one in status.sources):
         stopped = _is_stopped(place, package)
         if stopped is None:
-            found = f"Android does not tell it of {package} here"
-            yield Check(STOPPED, "unknown", found, "Open the app once", status.application_id)
-        elif stopped and "mmcp-broadcast" in kinds:
-            fix = "Open the app once: Android sends no broadcast to apps that never ran or were force-stopped"
-            yield Check(STOPPED, "problem", f"{package} is stopped", fix, status.application_id)
+            found = f"Android does not tell it of {package} here; a call starts it"
+            yield Check(STOPPED, "unknown", found, None, status.application_id)
         elif stopped:
-            found = f"{package} is stopped; a call starts it, except on builds of some makers"
+            found = (
+                f"{package} is stopped; a call starts it, a broadcast too, except on builds of some makers"
+            )
             yield Check(STOPPED, "ok", found, "Open the app once where calls fail", status.application_id)
         else:
             yield Check(STOPPED, "ok", f"{package} is not stopped", None, status.application_id)
@@ -242,36 +334,53 @@ def _is_stopped(place: ShimPlace, package: str) -> bool | None:
     return None if stopped is None else stopped == "true"
 
 
-def _access(place: ShimPlace, status: Status) -> Iterator[Check]:
-    held = status.access
-    yield _allowed(
-        place, status, BATTERY, access.BACKGROUND_SERVICES_SDK, has=held.battery_exempt, words=_EXEMPT
-    )
-    yield _allowed(
-        place, status, NOTIFICATIONS, access.NOTIFICATIONS_SDK, has=held.notifications, words=_NOTIFY
-    )
-
-
-def _access_of_kinds(place: ShimPlace, status: Status, kinds: Collection[str]) -> Iterator[Check]:
+def _access(place: ShimPlace, status: Status, kinds: Collection[str]) -> Iterator[Check]:
     held, name = status.access, status.application_id
+    since = access.BACKGROUND_SERVICES_SDK
+    yield _allowed(place, status, BATTERY, since, has=held.battery_exempt, words=_EXEMPT)
+    since = access.NOTIFICATIONS_SDK
+    yield _allowed(place, status, NOTIFICATIONS, since, has=held.notifications, words=_NOTIFY)
     if "mmcp-activity" in kinds:
         since = access.BACKGROUND_ACTIVITIES_SDK
         yield _allowed(place, status, START_ROUTE, since, has=held.overlay, words=_ON_TOP)
     else:
         yield Check(START_ROUTE, "not-needed", "none of its capabilities opens a window", None, name)
-    if "app-function" not in kinds:
-        yield Check(APP_FUNCTIONS, "not-needed", "none of its capabilities is an app function", None, name)
-    elif place.sdk < access.APP_FUNCTIONS_SDK:
+
+
+def _app_functions(seen: Situation, status: Status, kinds: Collection[str]) -> Check:
+    name, is_holder = status.application_id, status.application_id == SHIM_PACKAGE
+    if "app-function" not in kinds and not (is_holder and seen.is_holder_needed):
+        words = "no shim calls app functions" if is_holder else "none of its capabilities is an app function"
+        return Check(APP_FUNCTIONS, "not-needed", words, None, name)
+    if seen.place.sdk < access.APP_FUNCTIONS_SDK:
         fix = f"Its app functions need a device of API level {access.APP_FUNCTIONS_SDK} or later"
-        yield Check(APP_FUNCTIONS, "problem", "Android has no app functions here", fix, name)
-    elif held.execute_app_functions and place.sdk >= access.APP_FUNCTION_ALLOWLIST_SDK:
-        found = "holds EXECUTE_APP_FUNCTIONS; Android asks its list of agents too, which it shows nobody"
-        yield Check(APP_FUNCTIONS, "unknown", found, "Call a function, and see whether it is denied", name)
-    elif held.execute_app_functions:
-        yield Check(APP_FUNCTIONS, "ok", "holds EXECUTE_APP_FUNCTIONS", None, name)
-    else:
-        found = "does not hold EXECUTE_APP_FUNCTIONS, which a restart of the device takes away"
-        yield Check(APP_FUNCTIONS, "problem", found, _INSTALL_AGAIN, name)
+        return Check(APP_FUNCTIONS, "problem", "Android has no app functions here", fix, name)
+    problem = _holder_problem(seen, name)
+    if problem is not None:
+        return Check(APP_FUNCTIONS, "problem", *problem, name)
+    if seen.place.sdk >= access.APP_FUNCTION_ALLOWLIST_SDK:
+        found = "the permission can be borrowed; Android asks its list of agents too, which it shows nobody"
+        return Check(APP_FUNCTIONS, "unknown", found, "Call a function, and see whether it is denied", name)
+    words = "calls app functions for the shims" if is_holder else f"{SHIM_PACKAGE} calls them for it"
+    return Check(APP_FUNCTIONS, "ok", f"{words}; it can borrow the shell's permission", None, name)
+
+
+def _holder_problem(seen: Situation, name: str) -> tuple[str, str] | None:
+    """Return what is wrong with the shim that calls app functions for the others, and the fix."""
+    holder, facts, own = seen.holder, seen.facts.get(SHIM_PACKAGE), seen.facts.get(name)
+    if holder is None:
+        return f"{SHIM_PACKAGE}, which calls app functions for all shims, is not installed", _INSTALL_AGAIN
+    if holder.status is None:
+        return f"{SHIM_PACKAGE} does not answer", _SYNC
+    if facts is not None and own is not None and facts.signer != own.signer:
+        fix = f"droidgate shim uninstall {SHIM_PACKAGE}, then {_INSTALL_AGAIN}"
+        return f"{SHIM_PACKAGE} is signed with another key, and serves only its own shims", fix
+    if facts is not None and not facts.serves_shims:
+        return f"{SHIM_PACKAGE} is from an earlier version, and serves no other shims", _SYNC
+    if not holder.status.access.execute_app_functions:
+        found = f"the instrumentation of {SHIM_PACKAGE} does not run, as after a restart, or cannot borrow"
+        return found, _INSTALL_AGAIN
+    return None
 
 
 def _allowed(
@@ -285,12 +394,82 @@ def _allowed(
     return Check(kind, "problem", f"not {words}", _INSTALL_AGAIN, name)
 
 
-def _grants(status: Status) -> Check:
+def _grants(status: Status, read_only: Collection[str]) -> Check:
     name = status.application_id
-    callers = [one.caller if isinstance(one.caller, str) else one.caller.package for one in status.grants]
+    for_any = [_in_words(one.capability) for one in status.grants if one.caller == ANY_APP]
+    named = [one for one in status.grants if not isinstance(one.caller, str)]
+    callers = dict.fromkeys(one.caller.package for one in named if not isinstance(one.caller, str))
+    granted = f"granted to {', '.join(callers)}" if callers else ""
+    started = [
+        f"{one.caller.package}: {capability}"
+        for one in named
+        if not isinstance(one.caller, str)
+        for capability in (read_only if one.capability == EVERY_CAPABILITY else (one.capability,))
+        if capability in read_only
+    ]
+    also = f"also for started calls: {', '.join(dict.fromkeys(started))}" if started else ""
+    if for_any:
+        found = f"any app on the device may call {', '.join(for_any)}, and nobody can tell which one did"
+        fix = "droidgate shim install --no-allow-any-app, or the shim's own screen"
+        return Check(GRANTS, "risk", "; ".join(filter(None, (found, granted, also))), fix, name)
     if callers:
-        return Check(GRANTS, "ok", f"granted to {', '.join(dict.fromkeys(callers))}", None, name)
+        return Check(GRANTS, "ok", "; ".join(filter(None, (granted, also))), None, name)
     if status.asking:
         return Check(GRANTS, "ok", "nobody yet; the phone asks its user at the first call", None, name)
     fix = "Grant in the shim's own screen, or let it ask again"
     return Check(GRANTS, "problem", "nobody may call it, and it does not ask", fix, name)
+
+
+def _in_words(capability: str) -> str:
+    return "every capability" if capability == EVERY_CAPABILITY else capability
+
+
+def _tool_start(seen: Situation, status: Status, facts: ShimFacts | None) -> Iterator[Check]:
+    name = status.application_id
+    if facts is None:
+        yield Check(TOOL_START, "unknown", "the shim's APK cannot be read", _SYNC, name)
+        return
+    if not facts.services:
+        yield Check(TOOL_START, "not-needed", "no capability is called by Mobile-MCP", None, name)
+        return
+    if seen.place.sdk < access.BACKGROUND_SERVICES_SDK:
+        since = access.BACKGROUND_SERVICES_SDK
+        yield Check(TOOL_START, "not-needed", f"Android limits it from API level {since} on", None, name)
+        return
+    for service in facts.services:
+        state, found = _start_of(seen, service)
+        yield Check(TOOL_START, state, f"{service} {found}", None, name)
+
+
+def _start_of(seen: Situation, service: str) -> tuple[CheckState, str]:
+    package_name, _, class_name = service.partition("/")
+    package = seen.packages.get(package_name)
+    if package is None:
+        return "unknown", "is not installed"
+    try:
+        with open_apk(open_remote_apk(seen.place.device, package)) as apk:
+            application = read_application(apk)
+    except (InputError, TransferError) as error:
+        return "unknown", f"cannot be read: {error.message}"
+    for one in application.of_kind("service"):
+        if application.qualified_name(one) == class_name:
+            if "foregroundServiceType" in one.attributes:
+                return "ok", "declares a foregroundServiceType, so it is started where it cannot be bound"
+            return "ok", "declares no foregroundServiceType: where it cannot be bound, its app has to run"
+    return "unknown", "is not declared"
+
+
+def _consent(place: ShimPlace, status: Status) -> Check:
+    held, name = status.access, status.application_id
+    if not status.asking:
+        found = "asking is switched off: a call without a grant is denied"
+        return Check(CONSENT, "not-needed", found, None, name)
+    if place.sdk < access.BACKGROUND_ACTIVITIES_SDK:
+        return Check(CONSENT, "ok", "asks by a window", None, name)
+    ways = [
+        words for words, has in (("a window", held.overlay), ("a notification", held.notifications)) if has
+    ]
+    if ways:
+        return Check(CONSENT, "ok", f"asks by {' or '.join(ways)} while no agent is in front", None, name)
+    found = "neither a window nor a notification can be shown while no agent is in front: needs_user"
+    return Check(CONSENT, "problem", found, _INSTALL_AGAIN, name)

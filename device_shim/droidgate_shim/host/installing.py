@@ -63,7 +63,7 @@ def install_shim(
     Raises:
         DeviceError: the device fails; what Android refuses is a step of the record.
     """
-    first = _install(place, apk, file_name)
+    first = install_archive(place, apk, file_name)
     if first.outcome != "done":
         return Installation(facts.application_id, (first,), None)
     rest = set_up_shim(place, facts, any_app=any_app)
@@ -83,7 +83,7 @@ def set_up_shim(place: ShimPlace, facts: ShimFacts, *, any_app: bool | None) -> 
     """
     client = place.client(facts.application_id)
     hello, step = _shake_hands(client, facts)
-    steps = [step, *set_up_access(place, client, facts.kinds, facts.signer)]
+    steps = [step, *set_up_access(place, facts.application_id, facts.kinds)]
     if hello is not None and facts.capabilities:
         steps.append(_grant_any_app(client, any_app=any_app))
     return Installation(facts.application_id, tuple(steps), hello)
@@ -103,7 +103,12 @@ def remove_shim(place: ShimPlace, application_id: str) -> Step:
     return Step(UNINSTALL, "done", command)
 
 
-def _install(place: ShimPlace, apk: bytes, file_name: str) -> Step:
+def install_archive(place: ShimPlace, apk: bytes, file_name: str) -> Step:
+    """Install an APK, and no more.
+
+    Raises:
+        DeviceError: the device fails; what Android refuses is the step.
+    """
     command = f"pm install -r -t --user {check_user(place.user)} {shlex.quote(file_name)}"
     try:
         install_apks(place.device, {"base.apk": apk}, user=place.user)

@@ -11,9 +11,10 @@ from droidgate.apk.reader import Apk, Source, open_apk
 from droidgate.devices.errors import TransferError
 from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.remote_apk import open_remote_apk
-from droidgate.installed import is_shim
+from droidgate.installed import SHIM_PACKAGE, is_shim
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
+from droidgate_shim.builder.shim_manifest import IDENTITY_SERVICE
 from droidgate_shim.builder.shims import BuiltShim
 from droidgate_shim.engine.strict_json import BUILT, parse_strict
 from droidgate_shim.host.place import ShimPlace
@@ -35,6 +36,9 @@ class ShimFacts:
         kinds: Kinds of the backends of its routes.
         packages: The apps behind it.
         signer: SHA-256 of its certificate, hexadecimal.
+        read_only: Ids of the capabilities that are declared to change nothing.
+        services: Mobile-MCP services that its routes call, each as `package/class`.
+        serves_shims: It has the service by which the other shims call app functions.
     """
 
     application_id: str
@@ -43,6 +47,19 @@ class ShimFacts:
     kinds: frozenset[str]
     packages: tuple[str, ...]
     signer: str
+    read_only: tuple[str, ...] = ()
+    services: tuple[str, ...] = ()
+    serves_shims: bool = False
+
+    @property
+    def calls_functions(self) -> bool:
+        """One of its routes is an app function."""
+        return "app-function" in self.kinds
+
+    @property
+    def is_bare(self) -> bool:
+        """It has no capabilities of its own."""
+        return self.application_id == SHIM_PACKAGE and not self.capabilities
 
 
 def facts_of(built: BuiltShim, signer: str) -> ShimFacts:
@@ -54,6 +71,9 @@ def facts_of(built: BuiltShim, signer: str) -> ShimFacts:
         kinds=backend_kinds(built.routes),
         packages=tuple(built.packages),
         signer=signer,
+        read_only=_read_only(built.routes),
+        services=_services(built.routes),
+        serves_shims=built.application_id == SHIM_PACKAGE,
     )
 
 
@@ -78,7 +98,8 @@ def read_shim_facts(source: Source, *, name: str) -> ShimFacts:
             )
         policy = _read_asset(apk, POLICY_ASSET, name)
         routes = _read_asset(apk, ROUTES_ASSET, name)
-        signers = read_application(apk).signers
+        application = read_application(apk)
+        signers = application.signers
         app = _object(policy.get("app"))
         build = app.get("build")
         if not isinstance(build, str) or len(signers) != 1:
@@ -90,6 +111,11 @@ def read_shim_facts(source: Source, *, name: str) -> ShimFacts:
             kinds=backend_kinds(routes),
             packages=tuple(_texts(app.get("sources"), "package")),
             signer=signers[0],
+            read_only=_read_only(routes),
+            services=_services(routes),
+            serves_shims=any(
+                application.qualified_name(one) == IDENTITY_SERVICE for one in application.of_kind("service")
+            ),
         )
 
 
@@ -107,9 +133,23 @@ def installed_facts(place: ShimPlace, package: InstalledPackage) -> ShimFacts | 
 
 def backend_kinds(routes: Json) -> frozenset[str]:
     """Return the kinds of the backends of a route table."""
-    held = _object(routes).get("routes")
-    backends = [_object(route).get("backend") for route in held] if isinstance(held, list) else []
-    return frozenset(_texts(backends, "kind"))
+    return frozenset(_texts([one.get("backend") for one in _routes(routes)], "kind"))
+
+
+def _read_only(routes: Json) -> tuple[str, ...]:
+    declared = [one for one in _routes(routes) if _object(one.get("effects")).get("read_only") is True]
+    return tuple(_texts(declared, "id"))
+
+
+def _services(routes: Json) -> tuple[str, ...]:
+    backends = [_object(one.get("backend")) for one in _routes(routes)]
+    named = [one for one in backends if one.get("kind") == "mobile-mcp"]
+    return tuple(dict.fromkeys(_texts(named, "component")))
+
+
+def _routes(table: Json) -> list[Mapping[str, Json]]:
+    held = _object(table).get("routes")
+    return [_object(one) for one in held] if isinstance(held, list) else []
 
 
 def _read_asset(apk: Apk, asset: str, name: str) -> Mapping[str, Json]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from droidgate.installed import SHIM_PACKAGE
 from droidgate_shim.builder.shims import BuiltShim
 from droidgate_shim.host.answers import Status
 from droidgate_shim.host.place import InstalledShim
+from droidgate_shim.host.shim_facts import ShimFacts
 
 ChangeKind = Literal["came", "changed", "went", "same"]
+
+_FOR_OTHERS: Final = "it calls app functions for the other shims"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,38 @@ def plan_changes(
         if one.application_id not in wanted and _is_looked_after(one, packages)
     ]
     return tuple(sorted(changes, key=lambda one: one.application_id))
+
+
+def plan_identity(
+    held: ShimFacts | None,
+    wanted: BuiltShim | None,
+    *,
+    is_there: bool,
+    is_lending: bool,
+    is_unclear: bool = False,
+) -> Change | None:
+    """Return what is to be done about the bare shim, which calls app functions for the other shims.
+
+    Args:
+        held: Facts of the one that is installed; None where there is none, or it cannot be read.
+        wanted: As it should be; None where no shim calls app functions.
+        is_there: An app of its id is installed.
+        is_lending: Its instrumentation runs.
+        is_unclear: It is not known of some shim whether it calls app functions.
+    """
+    if wanted is None:
+        if held is None or not held.is_bare or is_unclear:
+            return None
+        return Change("went", SHIM_PACKAGE, None, "no shim is left that calls app functions")
+    if not is_there:
+        return Change("came", SHIM_PACKAGE, wanted, _FOR_OTHERS)
+    if held is None or held.build != wanted.build:
+        return Change(
+            "changed", SHIM_PACKAGE, wanted, "it calls app functions for the other shims, and differs"
+        )
+    if not is_lending:
+        return Change("changed", SHIM_PACKAGE, wanted, "its instrumentation does not run")
+    return Change("same", SHIM_PACKAGE, wanted, _FOR_OTHERS)
 
 
 def _change_without(shim: InstalledShim, unclear: Collection[str]) -> Change:

@@ -25,6 +25,7 @@ from droidgate_shim.host.client import HostClient
 from droidgate_shim.host.discovering import ask_broadcast_apps
 from droidgate_shim.host.installing import install_shim
 from droidgate_shim.host.place import ShimPlace, place_of
+from droidgate_shim.host.shell_identity import set_up_identity
 from droidgate_shim.host.shim_facts import facts_of
 from droidgate_shim.phone.apps.agent import Agent, Dialect, NoAnswerError, request_text
 from droidgate_shim.phone.apps.behaviour import AndroidError
@@ -115,6 +116,11 @@ class DemonstrationCalls:
             problems += [f"{one.application_id}: {step.what}: {step.why}" for step in refused]
             if not done.works:
                 problems.append(f"{one.application_id} does not answer")
+        facts = [facts_of(one, self.key.digest) for one in shims]
+        identity = set_up_identity(self.place, facts, self.key)
+        show([Line(f"{identity.application_id}: calls app functions for the shims", 1)])
+        refused = [step for step in identity.steps if step.outcome == "refused"]
+        problems += [f"{identity.application_id}: {step.what}: {step.why}" for step in refused]
         return problems
 
     def run(self) -> list[str]:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from droidgate.apk.signing_keys import SigningKey, key_path, load_key, load_or_make_key
 from droidgate.cli.converting import reaches
@@ -16,10 +17,19 @@ from droidgate.cli.options import CrossingThreshold
 from droidgate.cli.output_folder import Status, path_below, write_files
 from droidgate.cli.pages import Block, Heading, Line, show, tell
 from droidgate.cli.safe_text import one_line
-from droidgate.cli.shim_documents import BuiltShimRecord, ShimBuildDocument, ShimKey, UnusedApp
+from droidgate.cli.shim_documents import (
+    BuiltShimRecord,
+    ShimBuildDocument,
+    ShimKey,
+    ShimPermission,
+    UnusedApp,
+)
 from droidgate.model.findings import Finding
+from droidgate_shim.builder.shim_manifest import PermissionUse
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
 from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
+
+_MOST_NAMED: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +85,16 @@ def chosen_key(path: Path | None) -> Key:
     return key
 
 
+def known_key(path: Path | None) -> SigningKey | None:
+    """Return the key of a file, or the user's own where there is one.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    found = path or key_path()
+    return load_key(found) if path is not None or found.exists() else None
+
+
 def build_and_report(
     request: BuildRequest, out: Path, *, force: bool, fail_on: CrossingThreshold | None, as_json: bool
 ) -> int:
@@ -128,6 +148,10 @@ def built_record(one: BuiltShim, path: Path | None) -> BuiltShimRecord:
         build=one.build,
         packages=tuple(one.packages),
         capabilities=tuple(one.capabilities),
+        permissions=tuple(
+            ShimPermission(permission=use.permission, why=use.why, capabilities=use.capabilities)
+            for use in one.permissions
+        ),
         counts=count_levels(one.findings),
         findings=one.findings,
     )
@@ -137,7 +161,19 @@ def shim_blocks(one: BuiltShim) -> list[Block]:
     """Return what is shown of a shim that was built."""
     heading = f"{one.application_id}  {one_line(one.label)}"
     offered = f"offers {', '.join(map(one_line, one.capabilities))}"
-    return [Heading(heading), Line(offered, 1), *findings_blocks(one.findings, one.capabilities), Line()]
+    asked = [Line(_permission_line(use, one.capabilities), 1) for use in one.permissions]
+    findings = findings_blocks(one.findings, one.capabilities)
+    return [Heading(heading), Line(offered, 1), *asked, *findings, Line()]
+
+
+def _permission_line(use: PermissionUse, capabilities: Sequence[str]) -> str:
+    """Return a permission with what it is for; of many capabilities the first ones."""
+    name = use.permission.rpartition(".")[2]
+    named = [one_line(one) for one in use.capabilities[:_MOST_NAMED]]
+    more = len(use.capabilities) - len(named)
+    listed = ", ".join(named) + (f" and {more} more" if more else "")
+    whose = "every capability" if use.capabilities == tuple(capabilities) else listed
+    return f"asks for {name}, to {use.why}" + (f": {whose}" if whose else "")
 
 
 def findings_blocks(findings: Sequence[Finding], capabilities: Sequence[str]) -> list[Block]:

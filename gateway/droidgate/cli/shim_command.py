@@ -152,7 +152,8 @@ def _build(  # noqa: PLR0913
     """Make a signed APK for each app, without an Android SDK.
 
     Agents that speak Mobile-MCP find the shim beside the app, under the app's name, and call the app's
-    capabilities through it. What they are told otherwise than the app declares it is a finding.
+    capabilities through it. What they are told otherwise than the app declares it is a finding. Each
+    permission that a shim asks for is listed with the capabilities that need it.
     """
     del json_schema
     from droidgate.cli.shim_building import BuildRequest, build_and_report
@@ -193,7 +194,9 @@ def _install(  # noqa: PLR0913
     """Install shims on a phone, set up what adb may, and say what was done and what is left.
 
     Without an APK and without --from, the shims that are installed are set up anew, as is needed after a
-    restart of the phone where they call app functions. Nothing is granted to other apps unless you say so.
+    restart of the phone where they call app functions. App functions are called for all shims by
+    dev.droidgate.shim, which is installed with the first shim that needs it. Nothing is granted to other apps
+    unless you say so.
     """
     del json_schema
     from droidgate.cli.shim_building import BuildRequest
@@ -225,7 +228,8 @@ def _sync(
     """Make the shims of a phone fit its apps: build and install those of apps that came or changed, and
     remove those of apps that went.
 
-    It looks after the apps that were named at `shim install`, with the options and the key given there.
+    It looks after the apps that were named at `shim install`, with the options and the key given there, and
+    after dev.droidgate.shim, which calls app functions for the shims.
     """
     del json_schema
     from droidgate.cli.shim_syncing import sync_and_report
@@ -300,7 +304,10 @@ def _uninstall(
     as_json: AsJson = False,
     json_schema: JsonSchema = False,
 ) -> int:
-    """Remove shims from a phone, with everything that was granted to them and by them."""
+    """Remove shims from a phone, with everything that was granted to them and by them.
+
+    With the last shim that calls app functions goes dev.droidgate.shim, which calls them for the shims.
+    """
     del json_schema
     from droidgate.cli.shim_installing import uninstall_and_report
 

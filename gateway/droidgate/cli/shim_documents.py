@@ -31,6 +31,20 @@ class ShimStep(Document):
     why: str
 
 
+class ShimPermission(Document):
+    """A permission that a shim asks Android for.
+
+    Attributes:
+        permission: Its name.
+        why: What the shim does with it, in words.
+        capabilities: The ids of the capabilities for which it is there.
+    """
+
+    permission: str
+    why: str
+    capabilities: tuple[str, ...]
+
+
 class BuiltShimRecord(Document):
     """A shim that was built.
 
@@ -43,6 +57,7 @@ class BuiltShimRecord(Document):
         build: Digest of what it was built from, by which an installed shim is compared.
         packages: The apps behind it.
         capabilities: Their ids.
+        permissions: What it asks Android for, by what its capabilities need.
         counts: How many findings there are of each level.
         findings: What agents are told otherwise than the apps declare it, and what is left out.
     """
@@ -55,6 +70,7 @@ class BuiltShimRecord(Document):
     build: str
     packages: tuple[str, ...]
     capabilities: tuple[str, ...]
+    permissions: tuple[ShimPermission, ...]
     counts: dict[str, int]
     findings: tuple[Finding, ...]
 
@@ -96,6 +112,20 @@ class InstalledShimRecord(Document):
     findings: tuple[Finding, ...]
 
 
+class ShimIdentityRecord(Document):
+    """What came of letting one app call app functions for all shims.
+
+    Attributes:
+        application_id: The app.
+        works: It is installed and answers.
+        steps: What was done, in order.
+    """
+
+    application_id: str
+    works: bool
+    steps: tuple[ShimStep, ...]
+
+
 class ShimInstallDocument(Document):
     """What `shim install --json` prints.
 
@@ -104,6 +134,7 @@ class ShimInstallDocument(Document):
         key: Who signed; None where APKs were given.
         asked: What came of asking apps by broadcast for their tools.
         shims: One for each shim.
+        identity: The app that calls app functions for the shims; null where none of them has any.
         unused: Apps that got none.
     """
 
@@ -115,6 +146,7 @@ class ShimInstallDocument(Document):
     key: ShimKey | None
     asked: tuple[ShimStep, ...]
     shims: tuple[InstalledShimRecord, ...]
+    identity: ShimIdentityRecord | None
     unused: tuple[UnusedApp, ...]
 
 
@@ -145,9 +177,17 @@ class ShimSyncDocument(Document):
 
 
 class ShimStatusRecord(Document):
-    """One shim; `status` is null where it does not answer as it should, `problem` says why."""
+    """One shim.
+
+    Attributes:
+        application_id: Its own.
+        calls_functions_for_others: It calls app functions for the other shims.
+        status: Null where it does not answer as it should.
+        problem: Why it does not.
+    """
 
     application_id: str
+    calls_functions_for_others: bool
     status: Status | None
     problem: Problem | None
 
@@ -171,7 +211,8 @@ class ShimCheck(Document):
         step: Number of its step in docs/device-checklist.md.
         title: What it looks at.
         application_id: The shim that it is about; null where it is the device.
-        state: What it found, in one word; `unknown` where the device does not tell.
+        state: What it found, in one word: `risk` is what the user allowed and should know of, `unknown` where
+            the device does not tell.
         found: The same in words.
         fix: What to do about it; null where nothing is to be done.
     """
@@ -180,7 +221,7 @@ class ShimCheck(Document):
     step: int
     title: str
     application_id: str | None
-    state: Literal["ok", "problem", "not-needed", "unknown"]
+    state: Literal["ok", "problem", "risk", "not-needed", "unknown"]
     found: str
     fix: str | None
 
@@ -216,7 +257,13 @@ class RemovedShim(Document):
 
 
 class ShimUninstallDocument(Document):
-    """What `shim uninstall --json` prints."""
+    """What `shim uninstall --json` prints.
+
+    Attributes:
+        serial, user: The device, the user in front.
+        shims: What was to go.
+        identity: What became of the app that called app functions for the shims; null where nothing did.
+    """
 
     schema_id: Literal["droidgate.shim-uninstall/1"] = Field(
         default="droidgate.shim-uninstall/1", alias="schema"
@@ -225,3 +272,4 @@ class ShimUninstallDocument(Document):
     serial: str
     user: int
     shims: tuple[RemovedShim, ...]
+    identity: ShimStep | None

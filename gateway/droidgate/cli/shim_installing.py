@@ -19,12 +19,14 @@ from droidgate.cli.shim_building import (
     Key,
     chosen_key,
     findings_blocks,
+    known_key,
     unused_apps,
     unused_blocks,
 )
 from droidgate.cli.shim_documents import (
     InstalledShimRecord,
     RemovedShim,
+    ShimIdentityRecord,
     ShimInstallDocument,
     ShimStep,
     ShimUninstallDocument,
@@ -32,7 +34,7 @@ from droidgate.cli.shim_documents import (
 )
 from droidgate.devices.device import open_device
 from droidgate.devices.packages import InstalledPackage
-from droidgate.installed import is_shim
+from droidgate.installed import SHIM_PACKAGE, is_shim
 from droidgate.model.errors import DeviceError, InputError, UsageError
 from droidgate.model.findings import Finding
 from droidgate.sources import DEVICE_SCHEME
@@ -42,6 +44,7 @@ from droidgate_shim.host.discovering import ask_broadcast_apps
 from droidgate_shim.host.installing import Installation, install_shim, remove_shim, set_up_shim
 from droidgate_shim.host.place import InstalledShim, ShimPlace, installed_shims, place_of
 from droidgate_shim.host.scopes import forget_scope, keep_scope, load_scope, scope_of
+from droidgate_shim.host.shell_identity import needs_identity, release_identity, set_up_identity
 from droidgate_shim.host.shim_facts import ShimFacts, facts_of, installed_facts, read_shim_facts
 from droidgate_shim.host.steps import Step
 
@@ -101,11 +104,12 @@ def install_and_report(
         # Kept first: where the phone goes away in between, `shim sync` completes what was asked for.
         _keep_scope(place, request.build, prepared)
     installations = [_install(place, one, any_app=any_app) for one in prepared.ready]
+    identity = _set_up_identity(place, request, prepared)
     if as_json:
-        print_json(_document(place, prepared, installations))
+        print_json(_document(place, prepared, installations, identity))
     else:
-        show(_page(place, prepared, installations))
-    if not all(one.works for one in installations):
+        show(_page(place, prepared, installations, identity))
+    if not all(one.works for one in (*installations, *([] if identity is None else [identity]))):
         return ExitCode.DEVICE
     every = [finding for one in prepared.ready for finding in one.findings]
     return ExitCode.FINDINGS if reaches(every, fail_on) else ExitCode.OK
@@ -126,26 +130,34 @@ def uninstall_and_report(
     place = place_of(open_device(serial))
     names = sorted(filter(is_shim, place.packages()))
     chosen = names if every_shim else _find_names(named, installed_shims(place))
+    callers = _installed_callers(place)
     removed = [(one, remove_shim(place, one)) for one in dict.fromkeys(chosen)]
+    signers = {one.signer for one in callers if one.application_id in chosen}
+    released = release_identity(place, signers) if signers else None
+    left = [one.application_id for one in callers if one.application_id not in chosen]
+    if SHIM_PACKAGE in chosen and left:
+        tell(f"app functions of {', '.join(left)} are called again after `droidgate shim install`")
     if every_shim:
         forget_scope(place.device)
     else:
         _leave_out_of_scope(place)
     if as_json:
         records = tuple(RemovedShim(application_id=one, step=step_record(step)) for one, step in removed)
-        print_json(ShimUninstallDocument(serial=place.device.serial, user=place.user, shims=records))
-    elif removed:
-        show(
-            [
-                Table(
-                    ("SHIM", "OUTCOME", "WHY"),
-                    [(one, step.outcome, step.why or "-") for one, step in removed],
-                )
-            ]
+        released_record = None if released is None else step_record(released)
+        print_json(
+            ShimUninstallDocument(
+                serial=place.device.serial, user=place.user, shims=records, identity=released_record
+            )
         )
+    elif removed:
+        rows = [(one, step.outcome, step.why or "-") for one, step in removed]
+        if released is not None:
+            rows.append((SHIM_PACKAGE, released.outcome, released.why or released.what))
+        show([Table(("SHIM", "OUTCOME", "WHY"), rows)])
     else:
         show([Line(f"no shim is installed on {place.device.serial} for user {place.user}")])
-    return ExitCode.OK if all(step.outcome == "done" for _, step in removed) else ExitCode.DEVICE
+    steps = [step for _, step in removed] + ([] if released is None else [released])
+    return ExitCode.OK if all(one.outcome == "done" for one in steps) else ExitCode.DEVICE
 
 
 def step_record(step: Step) -> ShimStep:
@@ -177,7 +189,29 @@ def _prepare(request: InstallRequest, place: ShimPlace) -> Prepared:
     if not names:
         hint = "Name its apps: droidgate shim install --from adb:, or APKs that `droidgate shim build` made"
         raise DeviceError("no shim is installed", place=place.device.serial, hint=hint)
-    return Prepared(tuple(_installed(place, packages[one]) for one in names))
+    ready = [_installed(place, packages[one]) for one in names]
+    # The bare shim has nothing to set up but what the others need of it.
+    return Prepared(tuple(one for one in ready if not one.facts.is_bare) or tuple(ready))
+
+
+def _set_up_identity(place: ShimPlace, request: InstallRequest, prepared: Prepared) -> Installation | None:
+    shims = [one.facts for one in prepared.ready]
+    if any(one.application_id == SHIM_PACKAGE for one in shims):
+        # Installing it anew ended what it did for the shims that are there.
+        named = {one.application_id for one in shims}
+        shims += [one for one in _installed_callers(place) if one.application_id not in named]
+    if not needs_identity(place, shims):
+        return None
+    tell(f"set up {SHIM_PACKAGE}, which calls app functions for all shims ...")
+    key = known_key(request.build.key) if prepared.key is None else prepared.key.signing
+    return set_up_identity(place, shims, key)
+
+
+def _installed_callers(place: ShimPlace) -> tuple[ShimFacts, ...]:
+    """Return the shims of the phone that call app functions."""
+    packages = place.packages()
+    found = [installed_facts(place, packages[one]) for one in sorted(filter(is_shim, packages))]
+    return tuple(one for one in found if one is not None and one.calls_functions)
 
 
 def _build(request: BuildRequest, place: ShimPlace) -> Prepared:
@@ -282,7 +316,12 @@ def _find_names(named: Iterable[str], shims: Sequence[InstalledShim]) -> list[st
     return [known[one] for one in named]
 
 
-def _page(place: ShimPlace, prepared: Prepared, installations: Sequence[Installation]) -> list[Block]:
+def _page(
+    place: ShimPlace,
+    prepared: Prepared,
+    installations: Sequence[Installation],
+    identity: Installation | None,
+) -> list[Block]:
     blocks: list[Block] = []
     if prepared.asked:
         blocks += [Heading("Apps asked for their tools"), steps_table(prepared.asked), Line()]
@@ -291,6 +330,12 @@ def _page(place: ShimPlace, prepared: Prepared, installations: Sequence[Installa
         if prepared.key is not None:
             blocks += findings_blocks(ready.findings, ready.facts.capabilities)
         blocks.append(Line())
+    if identity is not None:
+        blocks += [
+            Heading(f"{identity.application_id}, for all shims"),
+            steps_table(identity.steps),
+            Line(),
+        ]
     blocks += unused_blocks(prepared.unused)
     if prepared.key is not None:
         blocks.append(Line(f"signed with {one_line(str(prepared.key.path))}"))
@@ -298,14 +343,22 @@ def _page(place: ShimPlace, prepared: Prepared, installations: Sequence[Installa
     blocks.append(
         Line(f"{working} of {len(installations)} shims work on {place.device.serial}, user {place.user}")
     )
-    if any(step.outcome == "refused" for one in installations for step in one.steps):
+    every = (*installations, *([] if identity is None else [identity]))
+    if any(step.outcome == "refused" for one in every for step in one.steps):
         blocks.append(Line("see what is left to do with: droidgate shim doctor"))
     return blocks
 
 
 def _document(
-    place: ShimPlace, prepared: Prepared, installations: Sequence[Installation]
+    place: ShimPlace,
+    prepared: Prepared,
+    installations: Sequence[Installation],
+    identity: Installation | None,
 ) -> ShimInstallDocument:
+    record = None
+    if identity is not None:
+        steps = tuple(map(step_record, identity.steps))
+        record = ShimIdentityRecord(application_id=identity.application_id, works=identity.works, steps=steps)
     shims = tuple(
         InstalledShimRecord(
             application_id=one.application_id,
@@ -324,5 +377,6 @@ def _document(
         key=None if prepared.key is None else prepared.key.record,
         asked=tuple(map(step_record, prepared.asked)),
         shims=shims,
+        identity=record,
         unused=prepared.unused,
     )

@@ -12,6 +12,8 @@ from droidgate.cli.pages import Block, Heading, Line, Table, show
 from droidgate.cli.safe_text import one_line
 from droidgate.cli.shim_documents import ShimCheck, ShimDoctorDocument, ShimStatusDocument, ShimStatusRecord
 from droidgate.devices.device import open_device
+from droidgate.installed import SHIM_PACKAGE
+from droidgate_shim.host.access import APP_FUNCTIONS_SDK
 from droidgate_shim.host.answers import Access, Status
 from droidgate_shim.host.doctor import Check, examine
 from droidgate_shim.host.place import InstalledShim, ShimPlace, installed_shims, place_of
@@ -41,7 +43,7 @@ def report_status(serial: str | None, *, as_json: bool) -> int:
                 serial=place.device.serial,
                 user=place.user,
                 sdk=place.sdk,
-                shims=tuple(map(_status_record, shims)),
+                shims=tuple(_status_record(place, one) for one in shims),
             )
         )
     else:
@@ -73,10 +75,22 @@ def report_checks(serial: str | None, *, as_json: bool) -> int:
     return ExitCode.DEVICE if problems else ExitCode.OK
 
 
-def _status_record(shim: InstalledShim) -> ShimStatusRecord:
+def _calls_for_others(place: ShimPlace, shim: InstalledShim) -> bool:
+    """Return whether a shim is the one that calls app functions for the others, or should."""
+    if shim.application_id != SHIM_PACKAGE or shim.status is None:
+        return False
+    return shim.status.access.execute_app_functions or (shim.is_bare and place.sdk >= APP_FUNCTIONS_SDK)
+
+
+def _status_record(place: ShimPlace, shim: InstalledShim) -> ShimStatusRecord:
     error = shim.problem
     problem = None if error is None else Problem(message=error.message, place=error.place, hint=error.hint)
-    return ShimStatusRecord(application_id=shim.application_id, status=shim.status, problem=problem)
+    return ShimStatusRecord(
+        application_id=shim.application_id,
+        calls_functions_for_others=_calls_for_others(place, shim),
+        status=shim.status,
+        problem=problem,
+    )
 
 
 def _status_page(place: ShimPlace, shims: Sequence[InstalledShim]) -> list[Block]:
@@ -84,6 +98,8 @@ def _status_page(place: ShimPlace, shims: Sequence[InstalledShim]) -> list[Block
     for one in shims:
         blocks.append(Heading(one.application_id))
         if one.status is not None:
+            if _calls_for_others(place, one):
+                blocks.append(Line(_role(one.status), 1))
             blocks += _status_blocks(one.status)
         elif one.problem is not None:
             hint = f"; {one.problem.hint}" if one.problem.hint else ""
@@ -94,12 +110,18 @@ def _status_page(place: ShimPlace, shims: Sequence[InstalledShim]) -> list[Block
     return [*blocks, Line(f"{len(shims)} {'shim' if len(shims) == 1 else 'shims'} on {where}{hint}")]
 
 
+def _role(status: Status) -> str:
+    if status.access.execute_app_functions:
+        return "calls app functions for the other shims"
+    return "does not call app functions for the other shims, as its instrumentation does not run"
+
+
 def _status_blocks(status: Status) -> list[Block]:
     off = set(status.switched_off)
     offered = [f"{one} (off)" if one in off else one for one in map(one_line, status.routes)]
     labels = {one.package: one.label or one.package for one in status.sources}
     blocks: list[Block] = [
-        Line(f"offers: {', '.join(offered) or 'nothing; it serves the host'}", 1),
+        Line(f"offers: {', '.join(offered) or 'nothing of its own'}", 1),
         Line(f"build: {one_line(status.build[:_DIGITS])}", 1),
     ]
     for target in status.targets:
@@ -110,8 +132,9 @@ def _status_blocks(status: Status) -> list[Block]:
         f"{one.caller if isinstance(one.caller, str) else one.caller.package}: {one.capability}"
         for one in status.grants
     ]
-    asks = "the phone asks where a grant is missing" if status.asking else "it does not ask"
-    blocks.append(Line(f"granted: {one_line(', '.join(granted)) or 'nobody'}; {asks}", 1))
+    if status.routes or granted:
+        asks = "the phone asks where a grant is missing" if status.asking else "it does not ask"
+        blocks.append(Line(f"granted: {one_line(', '.join(granted)) or 'nobody'}; {asks}", 1))
     blocks.append(Line(f"may: {_allowed(status.access)}; {status.open} calls open", 1))
     return blocks
 
@@ -140,7 +163,9 @@ def _doctor_page(place: ShimPlace, checks: Sequence[Check], problems: int) -> li
         columns = ("STATE", "STEP", "CHECK", "FOUND")
         blocks += [Heading(application_id or place.device.serial), Table(columns, rows, is_told=True), Line()]
     said = "no problem was found" if not problems else f"{problems} problem{'' if problems == 1 else 's'}"
-    blocks.append(Line(f"{said}; what adb cannot check stands in docs/device-checklist.md"))
+    risks = sum(one.state == "risk" for one in checks)
+    said += f", {risks} risk{'' if risks == 1 else 's'}" if risks else ""
+    blocks.append(Line(f"{said}; what adb cannot check is in docs/device-checklist.md"))
     return blocks
 
 

@@ -19,15 +19,21 @@ from droidgate.cli.shim_installing import Ready, install_built, step_record, ste
 from droidgate.devices.device import open_device
 from droidgate.installed import SHIM_PACKAGE
 from droidgate.model.errors import DeviceError
-from droidgate_shim.builder.shims import BuiltShim, NothingToOfferError, build_shims
+from droidgate_shim.builder.shims import BuiltShim, NothingToOfferError, build_bare_shim, build_shims
 from droidgate_shim.builder.source_apps import NothingDeclaredError, SourceApp, read_source_apps
 from droidgate_shim.host.discovering import ask_broadcast_apps
 from droidgate_shim.host.installing import remove_shim
 from droidgate_shim.host.place import InstalledShim, ShimPlace, installed_shims, place_of
 from droidgate_shim.host.scopes import Scope, load_scope
-from droidgate_shim.host.shim_facts import facts_of
+from droidgate_shim.host.shell_identity import (
+    is_lending,
+    needs_identity,
+    release_identity,
+    set_up_identity,
+)
+from droidgate_shim.host.shim_facts import ShimFacts, facts_of, installed_facts
 from droidgate_shim.host.steps import Step
-from droidgate_shim.host.syncing import Change, plan_changes
+from droidgate_shim.host.syncing import Change, plan_changes, plan_identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,8 @@ class _Plan:
     changes: tuple[Change, ...]
     asked: tuple[Step, ...]
     unused: tuple[UnusedApp, ...]
+    callers: tuple[ShimFacts, ...] = ()
+    """The shims that call app functions and are to be there."""
 
 
 def sync_and_report(
@@ -58,7 +66,10 @@ def sync_and_report(
     """
     place = place_of(open_device(serial))
     plan = _plan(place)
-    synced = [Synced(one) if dry_run else _carry_out(place, one, plan.key) for one in plan.changes]
+    if dry_run:
+        synced = [Synced(one) for one in plan.changes]
+    else:
+        synced = _with_identity(place, plan, [_carry_out(place, one, plan.key) for one in plan.changes])
     if as_json:
         print_json(_document(place, plan, synced, done=not dry_run))
     else:
@@ -80,7 +91,42 @@ def _plan(place: ShimPlace) -> _Plan:
     built = _build(asked.apps, scope, key)
     unclear = {one.package for one in asked.apps if not one.signer or one.unasked_components}
     changes = plan_changes(installed, built, scope.packages, unclear)
-    return _Plan(key, changes, asked.steps, unused_apps(asked.apps, built, scope.only))
+    changes, callers = _with_identity_planned(place, changes, installed, built, key)
+    return _Plan(key, changes, asked.steps, unused_apps(asked.apps, built, scope.only), callers)
+
+
+def _with_identity_planned(
+    place: ShimPlace,
+    changes: Sequence[Change],
+    installed: Sequence[InstalledShim],
+    built: Sequence[BuiltShim],
+    key: Key,
+) -> tuple[tuple[Change, ...], tuple[ShimFacts, ...]]:
+    """Return the changes with that of the bare shim, and the shims that call app functions then."""
+    packages = place.packages()
+    replaced = {one.application_id for one in changes if one.built is not None or one.kind == "went"}
+    left = [
+        installed_facts(place, packages[one.application_id])
+        for one in installed
+        if one.application_id not in replaced and one.application_id in packages
+    ]
+    known = [facts_of(one, key.signing.digest) for one in built] + [one for one in left if one is not None]
+    callers = tuple(one for one in known if one.calls_functions) if needs_identity(place, known) else ()
+    if any(one.application_id == SHIM_PACKAGE and not one.is_bare for one in known):
+        return tuple(changes), callers
+    package = packages.get(SHIM_PACKAGE)
+    held = None if package is None else installed_facts(place, package)
+    planned = plan_identity(
+        held,
+        build_bare_shim(key.signing) if callers else None,
+        is_there=package is not None,
+        is_lending=package is not None and is_lending(place.client(SHIM_PACKAGE)),
+        is_unclear=None in left or (held is not None and held.signer != key.signing.digest),
+    )
+    is_planned = planned is not None or (held is not None and held.is_bare)
+    rest = [one for one in changes if not is_planned or one.application_id != SHIM_PACKAGE]
+    both = [*rest, *([] if planned is None else [planned])]
+    return tuple(sorted(both, key=lambda one: one.application_id)), callers
 
 
 def _build(apps: Sequence[SourceApp], scope: Scope, key: Key) -> tuple[BuiltShim, ...]:
@@ -127,8 +173,31 @@ def _scope_of_installed(place: ShimPlace, installed: Sequence[InstalledShim]) ->
     return Scope(packages=tuple(packages), aggregate=is_aggregate)
 
 
+def _with_identity(place: ShimPlace, plan: _Plan, synced: Sequence[Synced]) -> list[Synced]:
+    """Let `dev.droidgate.shim` call app functions for the shims that are there, or end that."""
+    if plan.callers:
+        done = set_up_identity(place, plan.callers, plan.key.signing)
+        steps = done.steps if any(one.outcome in {"done", "refused"} for one in done.steps) else ()
+        works = done.works
+    else:
+        step = release_identity(place, {plan.key.signing.digest})
+        steps, works = (() if step is None else (step,)), step is None or step.outcome == "done"
+    if not steps:
+        return list(synced)
+    if all(one.change.application_id != SHIM_PACKAGE for one in synced):
+        change = Change("same", SHIM_PACKAGE, None, "it calls app functions for the other shims")
+        return [Synced(change, tuple(steps), works), *synced]
+    return [
+        replace(one, steps=(*one.steps, *steps), works=works and one.works is not False)
+        if one.change.application_id == SHIM_PACKAGE
+        else one
+        for one in synced
+    ]
+
+
 def _carry_out(place: ShimPlace, change: Change, key: Key) -> Synced:
-    if change.kind == "same":
+    is_bare = change.application_id == SHIM_PACKAGE and change.built and not change.built.capabilities
+    if change.kind == "same" or is_bare:
         return Synced(change)
     if change.built is None:
         step = remove_shim(place, change.application_id)
@@ -148,7 +217,8 @@ def _page(place: ShimPlace, plan: _Plan, synced: Sequence[Synced], *, dry_run: b
         if one.steps:
             blocks += [Heading(one.change.application_id), steps_table(one.steps)]
             built = one.change.built
-            blocks += findings_blocks(built.findings, built.capabilities) if built is not None else []
+            if built is not None and built.capabilities:
+                blocks += findings_blocks(built.findings, built.capabilities)
             blocks.append(Line())
     blocks += unused_blocks(plan.unused)
     changed = sum(one.change.kind != "same" for one in synced)

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 START_REDELIVER_INTENT: Final = 3
 """`Service.START_REDELIVER_INTENT`."""
+FLAG_WINDOW_IS_OBSCURED: Final = 0x1
+"""`MotionEvent.FLAG_WINDOW_IS_OBSCURED`: another app's window covers the point that is touched."""
+FLAG_WINDOW_IS_PARTIALLY_OBSCURED: Final = 0x2
+"""`MotionEvent.FLAG_WINDOW_IS_PARTIALLY_OBSCURED` (29): another app's window covers another part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +226,15 @@ class AppFiles(Protocol):
 
 
 class Service:
-    """A service; override what its class in the APK does."""
+    """A service; override what its class in the APK does.
+
+    Attributes:
+        CALLS_START_FOREGROUND: Whether each start by `startForegroundService` begins with `startForeground`
+            and the types of the manifest. Set it to False for a class that calls `Platform.start_foreground`
+            itself, or that never does.
+    """
+
+    CALLS_START_FOREGROUND: ClassVar[bool] = True
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -268,7 +280,19 @@ class Service:
 
 
 class Activity:
-    """An activity. It runs until `finish` is called or the user goes back."""
+    """An activity. It runs until `finish` is called or the user goes back.
+
+    Attributes:
+        touch_flags: `MotionEvent.getFlags` of the tap that `on_click` handles, 0 outside of it: of them
+            `FLAG_WINDOW_IS_OBSCURED` and `FLAG_WINDOW_IS_PARTIALLY_OBSCURED` are set.
+    """
+
+    touch_flags: int = 0
+
+    @property
+    def is_touch_obscured(self) -> bool:
+        """Whether another app's window covers this activity, all of it or a part, while `on_click` runs."""
+        return self.touch_flags & (FLAG_WINDOW_IS_OBSCURED | FLAG_WINDOW_IS_PARTIALLY_OBSCURED) != 0
 
     def __init__(self, context: Context) -> None:
         self.context = context

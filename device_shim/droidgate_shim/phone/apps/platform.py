@@ -106,11 +106,19 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class PendingIntentFacts:
-    """What the system tells about a PendingIntent: who made it, and whether it opens an activity (31)."""
+    """What the system reports about a PendingIntent.
+
+    Attributes:
+        creator_package: `getCreatorPackage`.
+        creator_uid: `getCreatorUid`.
+        is_activity: Whether it opens an activity (`isActivity`, API 31).
+        is_immutable: Whether extras of the sender are ignored (`isImmutable`, API 31).
+    """
 
     creator_package: str
     creator_uid: int
     is_activity: bool
+    is_immutable: bool
 
 
 FunctionOutcome = Mapping[str, Json] | AppFunctionError
@@ -162,11 +170,52 @@ class Platform(Protocol):
     def close_messenger(self, token: str) -> None:
         """Let go of a Messenger of the app's own: whoever sends to it learns that it is gone."""
 
+    def link_to_death(self, token: str, on_death: Callable[[], None]) -> Callable[[], None]:
+        """Run code when the process that owns a Messenger dies (`IBinder.linkToDeath`).
+
+        Args:
+            token: A Messenger's token, as in `Message.reply_to`.
+            on_death: Runs once, on the app's main thread. It does not run if the app's process dies first.
+
+        Returns:
+            A function that unlinks (`IBinder.unlinkToDeath`).
+
+        Raises:
+            AndroidError: android.os.DeadObjectException, if the process has died or the Messenger is closed.
+        """
+
     def finish_activity(self) -> None:
         """End the activity whose context this is of; nothing in any other context."""
 
     def acknowledge_start(self, class_name: str, intent: Intent) -> None:
         """Let go of one start of a service of the app (`stopSelf(startId)`); it is stopped after the last."""
+
+    def foreground_service_types(self, component: ComponentName) -> tuple[str, ...]:
+        """Return the declared types of a service that the app may see.
+
+        This is `ServiceInfo.getForegroundServiceType`, API 29.
+
+        Returns:
+            Words of `android:foregroundServiceType` in the order of their bits; empty for none, and below
+            API 29.
+        """
+
+    def start_foreground(self, class_name: str, types: Sequence[str] | None = None) -> None:
+        """Move a running service of the app to the foreground (`Service.startForeground`).
+
+        Args:
+            class_name: The service's class.
+            types: Words of `android:foregroundServiceType`; those of the manifest by default.
+
+        Raises:
+            AndroidError: A permission or the type is missing (`java.lang.SecurityException`,
+                `android.app.MissingForegroundServiceTypeException`), the types are not those of the manifest
+                (`java.lang.IllegalArgumentException`), or the app is in the background
+                (`android.app.ForegroundServiceStartNotAllowedException`, API 31).
+        """
+
+    def stop_foreground(self, class_name: str) -> None:
+        """Move a service of the app back to the background (`Service.stopForeground`); it goes on."""
 
     def look_at_pending_intent(self, token: str) -> PendingIntentFacts | None:
         """Return what the system tells about a PendingIntent, None for one that was cancelled."""
@@ -232,9 +281,55 @@ class Platform(Protocol):
         A process that ends wakes whoever waits in it.
         """
 
-    def adopt_shell_permissions(self) -> None:
-        """Act with the shell's permissions until the instrumentation ends (`UiAutomation`).
+    def hide_overlay_windows(self, *, hide: bool = True) -> None:
+        """Hide other apps' overlays while the context's activity is on top.
+
+        This is `Window.setHideOverlayWindows`, API 31.
 
         Raises:
-            AndroidError: the app's process runs no instrumentation.
+            AndroidError: java.lang.SecurityException without the permission HIDE_OVERLAY_WINDOWS,
+                java.lang.NoSuchMethodError below API 31, java.lang.IllegalStateException outside of an
+                activity.
+        """
+
+    def request_permissions(self, *permissions: str) -> None:
+        """Ask the user for permissions, from an activity (`Activity.requestPermissions`).
+
+        Only android.permission.POST_NOTIFICATIONS is modelled, from API 33 on. Its dialog is on the phone's
+        screen until the user answers or goes back. Nothing happens if the permission is held, if the manifest
+        does not request it, or after the user has denied it twice.
+
+        Raises:
+            AndroidError: java.lang.IllegalStateException outside of an activity.
+        """
+
+    def connect_ui_automation(self, flags: int) -> None:
+        """Connect the UiAutomation of an instrumentation (`Instrumentation.getUiAutomation(flags)`).
+
+        Args:
+            flags: FLAG_DONT_SUPPRESS_ACCESSIBILITY_SERVICES (1), FLAG_DONT_USE_ACCESSIBILITY (2, API 31).
+
+        Raises:
+            AndroidError: java.lang.IllegalStateException, if the process does not run an instrumentation that
+                `am instrument -w` waits for, or if another UiAutomation is registered.
+        """
+
+    def adopt_shell_permissions(self, *permissions: str) -> None:
+        """Act with the shell's permissions (`UiAutomation.adoptShellPermissionIdentity`).
+
+        The app's own grants of these permissions do not count meanwhile: the shell's do.
+
+        Args:
+            permissions: The permissions; all of them by default.
+
+        Raises:
+            AndroidError: java.lang.IllegalStateException without a connected UiAutomation,
+                java.lang.SecurityException if another app has adopted the shell's permissions.
+        """
+
+    def drop_shell_permissions(self) -> None:
+        """Act with the app's own permissions again (`UiAutomation.dropShellPermissionIdentity`).
+
+        Raises:
+            AndroidError: java.lang.IllegalStateException without a connected UiAutomation.
         """

@@ -12,6 +12,7 @@ from droidgate_shim.phone.commands.refusal import FAILED, refuse
 from droidgate_shim.phone.org_json import java_text
 from droidgate_shim.phone.system.activity_stack import ActivityRecord
 from droidgate_shim.phone.system.generic_documents import Properties
+from droidgate_shim.phone.system.permission_dialogs import CONTROLLER, DIALOG_ACTIVITY
 
 Dump = Callable[[CommandCall, tuple[str, ...]], int]
 
@@ -145,7 +146,12 @@ def _dump_window(call: CommandCall, arguments: tuple[str, ...]) -> int:
     if arguments not in ((), ("windows",), ("displays",)):
         return refuse(call, " ".join(("dumpsys window", *arguments)))
     top = call.system.stack.top_record()
-    focus = "com.android.launcher3/.Launcher" if top is None else top.match.name.flatten()
+    if top is None:
+        focus = "com.android.launcher3/.Launcher"
+    elif call.system.permission_dialogs.over(top) is not None:
+        focus = f"{CONTROLLER}/{DIALOG_ACTIVITY}"
+    else:
+        focus = top.match.name.flatten()
     call.write(f"  mCurrentFocus=Window{{0 u0 {focus}}}\n")
     return 0
 

@@ -9,6 +9,7 @@ from typing import Final
 from droidgate_shim.phone.commands import Command, CommandCall
 from droidgate_shim.phone.commands.refusal import refuse
 from droidgate_shim.phone.java_text import java_int
+from droidgate_shim.phone.system.instrumentations import ALREADY_REGISTERED
 
 _USAGE_OF_SCREENCAP: Final = """usage: screencap [-hp] [-d display-id] [FILENAME]
    -h: this message
@@ -35,6 +36,7 @@ _USUAL_DUMP: Final = "/sdcard/window_dump.xml"
 _TERMINALS: Final = frozenset({"/dev/tty", "/dev/stdout", "/proc/self/fd/1"})
 _LAUNCHER: Final = "android.intent.category.LAUNCHER"
 _NOTHING_TO_RUN: Final = 252
+_KILLED: Final = 137
 
 
 def screencap(call: CommandCall) -> int:
@@ -78,6 +80,11 @@ def uiautomator(call: CommandCall) -> int:
         return refuse(call, "uiautomator dump --windows")
     named = [one for one in options if not one.startswith("-")]
     file = posixpath.join(call.directory, named[-1]) if named else _USUAL_DUMP
+    if call.system.instrumentations.uses_accessibility:
+        # UiAutomation.connect throws, and the runtime kills the program; the text is the shell's.
+        call.system.log.record("uiautomator", problem=ALREADY_REGISTERED)
+        call.write_error("Killed \n")
+        return _KILLED
     xml = call.system.window.hierarchy(compressed="--compressed" in options)
     if file in _TERMINALS:
         call.write(xml)

@@ -12,6 +12,11 @@ from typing import Final, Protocol
 
 from PIL.Image import Image
 
+from droidgate_shim.phone.apps.behaviour import (
+    FLAG_WINDOW_IS_OBSCURED,
+    FLAG_WINDOW_IS_PARTIALLY_OBSCURED,
+    AndroidError,
+)
 from droidgate_shim.phone.screen import keys
 from droidgate_shim.phone.screen.drawing import draw_screen, png_of, raw_of
 from droidgate_shim.phone.screen.hierarchy import Screen, write_hierarchy
@@ -24,6 +29,14 @@ _SLOP: Final = 21
 """By how many pixels a finger moves before it scrolls: 8 dp."""
 _LONG_PRESS: Final = 500
 """Milliseconds."""
+_UPPER_PART: Final = 4
+"""An overlay that does not cover all covers this part of the display's height."""
+_FIRST_PARTIAL_FLAG: Final = 29
+_TYPE_APPLICATION_OVERLAY: Final = 2038
+
+
+def _ignore_flags(flags: int) -> None:
+    del flags
 
 
 class NotModelledError(Exception):
@@ -51,11 +64,32 @@ class Shown:
         token: Differs from every other activity's.
         package: Its package.
         activity: What it shows and does.
+        hides_overlays: Whether overlays of apps are hidden while it has the display.
+        set_touch_flags: Takes the flags of the tap that the next `on_click` handles.
     """
 
     token: object
     package: str
     activity: Touched
+    hides_overlays: bool = False
+    set_touch_flags: Callable[[int], None] = _ignore_flags
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """An overlay window of an app, which lets touches through (`TYPE_APPLICATION_OVERLAY`).
+
+    Attributes:
+        package: Whose it is.
+        covers_all: Whether it covers the whole display; else it covers the upper quarter.
+    """
+
+    package: str
+    covers_all: bool
+
+    def covers(self, display: Display, y: int) -> bool:
+        """Return whether it covers a row of the display."""
+        return self.covers_all or y < display.height // _UPPER_PART
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +130,8 @@ class Window:
         display: Display | None = None,
         *,
         rotation: Callable[[], int] = lambda: 0,
+        may_overlay: Callable[[str], bool] = lambda package: True,  # noqa: ARG005 - every package may
+        sdk: int = _FIRST_PARTIAL_FLAG,
     ) -> None:
         """Show a stage.
 
@@ -103,10 +139,17 @@ class Window:
             stage: Where activities come from.
             display: The display, upright.
             rotation: By how many quarters the phone is turned now.
+            may_overlay: Returns whether a package may show overlays now.
+            sdk: The phone's API level.
         """
         self.display = display or Display()
         self._stage = stage
         self._rotation = rotation
+        self._may_overlay = may_overlay
+        self._sdk = sdk
+        # Apart from the other lock, which a tap holds while an app handles it.
+        self._overlay_lock = threading.Lock()
+        self._overlays: dict[str, Overlay] = {}
         self._lock = threading.RLock()
         self._token: object = None
         self._focused: Path | None = None
@@ -133,6 +176,56 @@ class Window:
         """Return the apps of the home screen."""
         return self._stage.launcher_entries()
 
+    def show_overlay(self, package: str, *, covers_all: bool) -> None:
+        """Put an app's overlay over the screen, see-through enough (alpha 0.8) that touches pass through it.
+
+        Args:
+            package: The app; an overlay of its own from before is replaced.
+            covers_all: Whether it covers the whole display; else it covers the upper quarter.
+
+        Raises:
+            AndroidError: android.view.WindowManager$BadTokenException, if the user has not allowed the app
+                SYSTEM_ALERT_WINDOW.
+        """
+        if not self._may_overlay(package):
+            message = (
+                "Unable to add window android.view.ViewRootImpl$W@0 -- permission denied for window type "
+                f"{_TYPE_APPLICATION_OVERLAY}"
+            )
+            raise AndroidError("android.view.WindowManager$BadTokenException", message)
+        with self._overlay_lock:
+            self._overlays[package] = Overlay(package, covers_all)
+
+    def hide_overlays(self, package: str | None = None) -> None:
+        """Remove the overlays of a package, by default those of all."""
+        with self._overlay_lock:
+            self._overlays = {
+                name: overlay for name, overlay in self._overlays.items() if package not in (None, name)
+            }
+
+    def seen_overlays(self) -> list[Overlay]:
+        """Return the overlays over the screen now, of apps other than the one that has the display."""
+        with self._lock:
+            return self._overlays_over(self._look()[0])
+
+    def _overlays_over(self, shown: Shown) -> list[Overlay]:
+        if shown.hides_overlays:
+            return []
+        with self._overlay_lock:
+            overlays = list(self._overlays.values())
+        return [
+            overlay
+            for overlay in overlays
+            if overlay.package != shown.package and self._may_overlay(overlay.package)
+        ]
+
+    def _touch_flags(self, shown: Shown, display: Display, y: int) -> int:
+        """Return the flags of a touch (InputDispatcher's isWindowObscuredAtPoint, isWindowObscured)."""
+        overlays = self._overlays_over(shown)
+        if any(overlay.covers(display, y) for overlay in overlays):
+            return FLAG_WINDOW_IS_OBSCURED
+        return FLAG_WINDOW_IS_PARTIALLY_OBSCURED if overlays and self._sdk >= _FIRST_PARTIAL_FLAG else 0
+
     def tap(self, x: int, y: int) -> None:
         """Touch a pixel and let go."""
         with self._lock:
@@ -143,6 +236,7 @@ class Window:
             if placed.view.kind == "input":
                 self._focused = placed.path
             if placed.view.kind in {"button", "switch", "icon"}:
+                shown.set_touch_flags(self._touch_flags(shown, screen.display, y))
                 shown.activity.on_click(placed.view.id)
 
     def press_long(self, x: int, y: int) -> None:

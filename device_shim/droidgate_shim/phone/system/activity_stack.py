@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from droidgate_shim.phone.system.android_system import AndroidSystem
 
 FLAG_NEW_TASK: Final = 0x10000000
+FLAG_MULTIPLE_TASK: Final = 0x08000000
 BIND_ALLOW_ACTIVITY_STARTS: Final = 0x200
 """Context.BIND_ALLOW_ACTIVITY_STARTS (reference android-runtime 1.2)."""
 FLAG_SINGLE_TOP: Final = 0x20000000
@@ -71,6 +72,7 @@ class ActivityRecord:
         requester: The process that waits for the result.
         instance: Its object; None until `on_create` was called.
         ended: It is finished.
+        hides_overlays: Overlays are hidden while it is on top (`Window.setHideOverlayWindows`).
     """
 
     match: Match
@@ -80,6 +82,7 @@ class ActivityRecord:
     requester: AppProcess | None = None
     instance: Activity | None = None
     ended: bool = False
+    hides_overlays: bool = False
 
     def is_translucent(self) -> bool:
         """Tell whether it shows nothing of its own: what lies under it is visible."""
@@ -225,12 +228,22 @@ class ActivityStack:
         record = self.top_record()
         if record is None:
             return None
-        return Shown(record, record.match.package.name, _OnMainThread(self._system, self, record))
+        dialog = self._system.permission_dialogs.over(record)
+        if dialog is not None:
+            return dialog
+        activity = _OnMainThread(self._system, self, record)
+        return Shown(
+            record,
+            record.match.package.name,
+            activity,
+            hides_overlays=record.hides_overlays,
+            set_touch_flags=activity.set_touch_flags,
+        )
 
     def go_back(self) -> None:
-        """End the top activity with the result that it has set."""
+        """End the top activity with the result that it has set, or the dialog over it."""
         record = self.top_record()
-        if record is not None:
+        if record is not None and not self._system.permission_dialogs.dismiss(record):
             self.finish(record)
 
     def go_home(self) -> None:
@@ -379,7 +392,9 @@ class ActivityStack:
         if single_top and top is not None and top.match.name == match.name:
             self._ask_again(top, intent)
             return "delivered-to-top", top
-        task = self._task_of(match.package.name) if new_task else None
+        # FLAG_ACTIVITY_MULTIPLE_TASK: a task of its own for each start.
+        is_multiple = bool(intent.flags & FLAG_MULTIPLE_TASK)
+        task = self._task_of(match.package.name) if new_task and not is_multiple else None
         if task is None:
             return None
         root = task.activities[0]
@@ -486,6 +501,11 @@ class _OnMainThread:
         self._system = system
         self._stack = stack
         self._record = record
+        self._touch_flags = 0
+
+    def set_touch_flags(self, flags: int) -> None:
+        """Take the flags of the tap that the next `on_click` handles."""
+        self._touch_flags = flags
 
     def view(self) -> View | None:
         shown: list[View | None] = []
@@ -493,7 +513,14 @@ class _OnMainThread:
         return shown[0] if shown else None
 
     def on_click(self, view_id: str) -> None:
-        self._stack.run(self._record, lambda activity: activity.on_click(view_id))
+        def click(activity: Activity) -> None:
+            activity.touch_flags = self._touch_flags
+            try:
+                activity.on_click(view_id)
+            finally:
+                activity.touch_flags = 0
+
+        self._stack.run(self._record, click)
 
     def on_text(self, view_id: str, text: str) -> None:
         self._stack.run(self._record, lambda activity: activity.on_text(view_id, text))

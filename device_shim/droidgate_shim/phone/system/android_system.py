@@ -25,6 +25,7 @@ from droidgate_shim.phone.system.messengers import MessengerRegistry
 from droidgate_shim.phone.system.notifications import NotificationShade
 from droidgate_shim.phone.system.package_records import InstalledPackage
 from droidgate_shim.phone.system.packages import FIRST_APP_UID, PackageManager
+from droidgate_shim.phone.system.permission_dialogs import PermissionDialogs
 from droidgate_shim.phone.system.processes import AppProcess, ProcessManager
 from droidgate_shim.phone.system.properties import Settings, SystemProperties
 from droidgate_shim.phone.system.releases import ReleaseProfile, load_release
@@ -64,6 +65,7 @@ class AndroidSystem:
         stack: Activities, also the window's stage.
         timers: What is to be done later.
         notifications: The notification shade.
+        permission_dialogs: Dialogs of the permission controller.
         instrumentations: `am instrument`.
         broadcasts: Broadcasts.
         content: Content providers.
@@ -108,7 +110,10 @@ class AndroidSystem:
         self.broadcasts = BroadcastManager(self)
         self.content = ContentManager(self)
         self.app_functions = AppFunctionManager(self)
-        self.window = Window(self.stack, rotation=self._rotation)
+        self.permission_dialogs = PermissionDialogs(self)
+        self.window = Window(
+            self.stack, rotation=self._rotation, may_overlay=self._may_overlay, sdk=self.release.sdk
+        )
         self.idle_whitelist: set[str] = set()
         self.is_locked = False
         self._behaviours = behaviours
@@ -142,6 +147,7 @@ class AndroidSystem:
             self.end_processes(package, "force stop")
             self.messengers.cancel_pending_intents(package)
             self.notifications.cancel_all(package)
+            self.window.hide_overlays(package)
             found.stopped = True
 
     def end_processes(self, package: str, reason: str) -> None:
@@ -149,9 +155,9 @@ class AndroidSystem:
         for process in self.processes.of_package(package):
             self.processes.end(process, reason)
 
-    def start_process(self, package: InstalledPackage, name: str) -> AppProcess:
-        """Return an app's process of that name, started where it does not run."""
-        process = self.processes.start(package, name)
+    def start_process(self, package: InstalledPackage, name: str, *, isolated: bool = False) -> AppProcess:
+        """Return an app's process of that name, started if it does not run; an isolated one is always new."""
+        process = self.processes.start(package, name, isolated=isolated)
         if not process.watched:
             process.watched = True
             process.on_death(lambda: self._forget_process(process))
@@ -189,7 +195,7 @@ class AndroidSystem:
         for record in self.services.running():
             if record.process.uid != uid:
                 continue
-            if record.foreground:
+            if record.foreground or record.waits_for_foreground:
                 return True
             clients = {one.caller.uid for one in record.bindings} - asked - {uid}
             if any(self._is_active(one, asked | {uid}) for one in clients):
@@ -214,13 +220,20 @@ class AndroidSystem:
         automatic = self.settings.get("system", "accelerometer_rotation") or "0"
         return (java_int(turned) or 0) % 4 if automatic == "0" else 0
 
+    def _may_overlay(self, package: str) -> bool:
+        """Return whether the user allows a package to show overlays."""
+        found = self.packages.find(package)
+        return found is not None and self.stack.may_overlay(found.uid)
+
     def _package_changed(self, name: str, package: InstalledPackage | None) -> None:
         if package is None:
             self.messengers.cancel_pending_intents(name)
             self.notifications.cancel_all(name)
+            self.window.hide_overlays(name)
         self.end_processes(name, "package removed" if package is None else "package changed")
 
     def _forget_process(self, process: AppProcess) -> None:
+        self.window.hide_overlays(process.package)
         self.services.forget_process(process)
         self.stack.forget_process(process)
 

@@ -24,7 +24,7 @@ from droidgate_shim.phone.system.intent_text import show_intent
 from droidgate_shim.phone.system.manifests import PartKind
 from droidgate_shim.phone.system.messengers import PendingIntentRecord
 from droidgate_shim.phone.system.package_records import InstalledPackage
-from droidgate_shim.phone.system.processes import AppProcess
+from droidgate_shim.phone.system.processes import AppProcess, is_isolated
 from droidgate_shim.phone.system.services import ServiceRefusedError
 
 if TYPE_CHECKING:
@@ -38,10 +38,10 @@ _SCOPED_STORAGE: Final = 29
 class PrivateFiles:
     """The private files of an app, in its folder of the phone."""
 
-    def __init__(self, system: AndroidSystem, package: InstalledPackage) -> None:
+    def __init__(self, system: AndroidSystem, package: InstalledPackage, uid: int) -> None:
         self._files = system.files
         self._folder = f"/data/data/{package.name}/files"
-        self._uid = package.uid
+        self._uid = uid
 
     def read(self, name: str) -> bytes | None:
         """Return a file's content, None where there is none."""
@@ -51,8 +51,15 @@ class PrivateFiles:
             return None
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file."""
+        """Write a file.
+
+        Raises:
+            AndroidError: java.io.FileNotFoundException in an isolated process, which has no files.
+        """
         path = self._path(name)
+        if is_isolated(self._uid):
+            message = f"{path}: open failed: EACCES (Permission denied)"
+            raise AndroidError("java.io.FileNotFoundException", message)
         self._files.make_directory(posixpath.dirname(path), parents=True, mode=0o771, uid=self._uid)
         self._files.write(path, bytes(content), mode=0o600, uid=self._uid)
 
@@ -76,8 +83,8 @@ class AppContext:
     ) -> None:
         self._system = system
         self._package = package
-        self._caller = Caller(package.uid, package.name, process, activity)
-        self._files = PrivateFiles(system, package)
+        self._caller = Caller(process.uid, package.name, process, activity)
+        self._files = PrivateFiles(system, package, process.uid)
         self._platform = AppPlatform(system, package, process, self._caller)
 
     @property
@@ -183,6 +190,7 @@ class AppContext:
         Raises:
             AndroidError: Android refuses, with its own exception name and text.
         """
+        self._caller.refuse_isolated("startService")
         self._require_explicit(intent)
         try:
             return self._system.services.start(self._caller, intent, foreground=foreground)
@@ -208,6 +216,7 @@ class AppContext:
         Raises:
             AndroidError: Android refuses.
         """
+        self._caller.refuse_isolated("bindService")
         self._require_explicit(intent)
         return self._system.services.bind(self._caller, intent, on_message, on_disconnected, flags)
 
@@ -219,6 +228,7 @@ class AppContext:
         Raises:
             AndroidError: Android refuses.
         """
+        self._caller.refuse_isolated("startActivity")
         if self._caller.activity is None and not intent.flags & FLAG_NEW_TASK:
             message = (
                 "Calling startActivity() from outside of an Activity context requires the "
@@ -237,14 +247,16 @@ class AppContext:
         Raises:
             AndroidError: Android refuses.
         """
+        self._caller.refuse_isolated("broadcastIntent")
         self._system.broadcasts.send_ordered(self._caller, intent, on_result)
 
     def create_pending_intent(
         self, on_sent: Callable[[Intent], None], base: Intent | None = None, *, mutable: bool = True
     ) -> str:
         """Return the token of a broadcast PendingIntent to this app."""
+        self._caller.refuse_isolated("getIntentSender")
         record = PendingIntentRecord(
-            self.package, self._package.uid, self._caller.process, base or Intent(), mutable, on_sent
+            self.package, self._caller.uid, self._caller.process, base or Intent(), mutable, on_sent
         )
         return self._system.messengers.add_pending_intent(record)
 
@@ -262,7 +274,7 @@ class AppContext:
         Raises:
             AndroidError: its process is gone (`android.os.DeadObjectException`).
         """
-        self._system.messengers.send_message(messenger, message, self._package.uid)
+        self._system.messengers.send_message(messenger, message, self._caller.uid)
 
     def query_services(self, intent: Intent) -> list[ComponentName]:
         """Return the services that match, of the packages that this app may see."""
@@ -277,7 +289,7 @@ class AppContext:
         return self._query("receiver", intent)
 
     def _query(self, kind: PartKind, intent: Intent) -> list[ComponentName]:
-        found = self._system.resolver.query(kind, intent, caller_uid=self._package.uid)
+        found = self._system.resolver.query(kind, intent, caller_uid=self._caller.uid)
         return [one.name for one in found]
 
     def _require_explicit(self, intent: Intent) -> None:

@@ -29,6 +29,7 @@ from droidgate_shim.phone.system.callers import Caller
 from droidgate_shim.phone.system.clocks import Signal
 from droidgate_shim.phone.system.generic_documents import in_map_order
 from droidgate_shim.phone.system.intent_text import show_intent
+from droidgate_shim.phone.system.manifests import SERVICE_TYPES
 from droidgate_shim.phone.system.messengers import PendingIntentRecord
 from droidgate_shim.phone.system.package_records import InstalledPackage
 from droidgate_shim.phone.system.processes import AppProcess, NotModelledError
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
 
 _ERROR_SYSTEM: Final = 2000
 _ERROR_CANCELLED: Final = 2001
+_HIDE_OVERLAYS: Final = "android.permission.HIDE_OVERLAY_WINDOWS"
+_FIRST_HIDING_OVERLAYS: Final = 31
+_FIRST_SERVICE_TYPES: Final = 29
+"""ServiceInfo.getForegroundServiceType is there from this API level on."""
 
 
 class AppPlatform:
@@ -63,7 +68,7 @@ class AppPlatform:
 
     def holds(self, permission: str, *, uid: int | None = None) -> bool:
         """Tell whether a uid, by default the app's own, holds a permission."""
-        return self._system.packages.permissions.holds(self._package.uid if uid is None else uid, permission)
+        return self._system.packages.permissions.holds(self._caller.uid if uid is None else uid, permission)
 
     def packages_of_uid(self, uid: int) -> Sequence[str]:
         """Return the packages of a uid that the app may see."""
@@ -123,6 +128,7 @@ class AppPlatform:
         if intent.component is None and intent.package is None:
             message = f"Service Intent must be explicit: {show_intent(intent)}"
             raise AndroidError("java.lang.IllegalArgumentException", message)
+        self._caller.refuse_isolated("bindService")
         return self._system.services.bind_later(self._caller, intent, connection)
 
     def create_messenger(self, on_message: Callable[[Message], None]) -> str:
@@ -132,6 +138,14 @@ class AppPlatform:
     def close_messenger(self, token: str) -> None:
         """Let go of a Messenger of the app's own."""
         self._system.messengers.remove_messenger(token)
+
+    def link_to_death(self, token: str, on_death: Callable[[], None]) -> Callable[[], None]:
+        """Run code on the app's main thread when the process that owns a Messenger dies.
+
+        Raises:
+            AndroidError: android.os.DeadObjectException, if the process has died or the Messenger is closed.
+        """
+        return self._system.messengers.link_to_death(token, self._process, on_death)
 
     def finish_activity(self) -> None:
         """End the activity whose context this is of."""
@@ -143,13 +157,37 @@ class AppPlatform:
         name = ComponentName(self._package.name, class_name)
         self._system.services.acknowledge(self._caller, name, intent)
 
+    def foreground_service_types(self, component: ComponentName) -> tuple[str, ...]:
+        """Return the declared types of a service that the app may see; empty for none, and below API 29."""
+        package = self._find(component.package)
+        found = None if package is None else package.find_component("service", component.class_name)
+        if found is None or not self._system.release.at_least(_FIRST_SERVICE_TYPES):
+            return ()
+        return tuple(word for word in SERVICE_TYPES.values() if word in found.service_types)
+
+    def start_foreground(self, class_name: str, types: Sequence[str] | None = None) -> None:
+        """Move a running service of the app to the foreground.
+
+        Raises:
+            AndroidError: Android refuses.
+        """
+        name = ComponentName(self._package.name, class_name)
+        self._system.services.start_foreground(self._caller, name, types)
+
+    def stop_foreground(self, class_name: str) -> None:
+        """Move a service of the app back to the background."""
+        self._system.services.stop_foreground(self._caller, ComponentName(self._package.name, class_name))
+
     def look_at_pending_intent(self, token: str) -> PendingIntentFacts | None:
         """Return what the system tells about a PendingIntent, None for one that was cancelled."""
         found = self._system.messengers.find_pending_intent(token)
-        return None if found is None else PendingIntentFacts(found.package, found.uid, found.is_activity)
+        if found is None:
+            return None
+        return PendingIntentFacts(found.package, found.uid, found.is_activity, is_immutable=not found.mutable)
 
     def create_activity_intent(self, intent: Intent) -> str:
         """Return the token of a PendingIntent that opens an activity."""
+        self._caller.refuse_isolated("getIntentSender")
 
         def open_it(sent: Intent) -> None:
             self._system.stack.start(self._caller, sent, created_by=self._package)
@@ -250,16 +288,62 @@ class AppPlatform:
         finally:
             forget()
 
-    def adopt_shell_permissions(self) -> None:
-        """Act with the shell's permissions until the instrumentation ends.
+    def hide_overlay_windows(self, *, hide: bool = True) -> None:
+        """Hide other apps' overlays while the context's activity is on top (`Window.setHideOverlayWindows`).
 
         Raises:
-            AndroidError: the app's process runs no instrumentation.
+            AndroidError: The permission is missing, or Android is older than API 31.
         """
-        self._system.instrumentations.adopt_shell_permissions(self._process)
+        record = self._activity("setHideOverlayWindows")
+        if self.sdk < _FIRST_HIDING_OVERLAYS:
+            message = "No virtual method setHideOverlayWindows(Z)V in class Landroid/view/Window;"
+            raise AndroidError("java.lang.NoSuchMethodError", message)
+        if not self.holds(_HIDE_OVERLAYS):
+            message = "Permission denial: setHideOverlayWindows: HIDE_OVERLAY_WINDOWS"
+            raise AndroidError("java.lang.SecurityException", message)
+        record.hides_overlays = hide
+
+    def request_permissions(self, *permissions: str) -> None:
+        """Ask the user for permissions, from an activity (`Activity.requestPermissions`).
+
+        Raises:
+            AndroidError: java.lang.IllegalStateException outside of an activity.
+        """
+        self._system.permission_dialogs.request(self._activity("requestPermissions"), permissions)
+
+    def _activity(self, call: str) -> ActivityRecord:
+        if not isinstance(self._caller.activity, ActivityRecord):
+            message = f"{call} needs the context of an activity"
+            raise AndroidError("java.lang.IllegalStateException", message)
+        return self._caller.activity
+
+    def connect_ui_automation(self, flags: int) -> None:
+        """Connect the UiAutomation of an instrumentation.
+
+        Raises:
+            AndroidError: java.lang.IllegalStateException.
+        """
+        self._system.instrumentations.connect(self._process, flags)
+
+    def adopt_shell_permissions(self, *permissions: str) -> None:
+        """Act with the shell's permissions, by default with all of them.
+
+        Raises:
+            AndroidError: java.lang.IllegalStateException without a connected UiAutomation,
+                java.lang.SecurityException if another app has adopted them.
+        """
+        self._system.instrumentations.adopt_shell_permissions(self._process, permissions)
+
+    def drop_shell_permissions(self) -> None:
+        """Act with the app's own permissions again.
+
+        Raises:
+            AndroidError: java.lang.IllegalStateException without a connected UiAutomation.
+        """
+        self._system.instrumentations.drop_shell_permissions(self._process)
 
     def _sees(self, package: InstalledPackage) -> bool:
-        return self._system.resolver.can_see(self._package.uid, package)
+        return self._system.resolver.can_see(self._caller.uid, package)
 
     def _find(self, name: str) -> InstalledPackage | None:
         found = self._system.packages.find(name)

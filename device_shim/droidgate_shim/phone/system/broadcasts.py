@@ -12,7 +12,13 @@ from droidgate_shim.phone.intents import Intent
 from droidgate_shim.phone.system.callers import Caller
 from droidgate_shim.phone.system.intent_text import show_intent
 from droidgate_shim.phone.system.packages import FIRST_APP_UID
-from droidgate_shim.phone.system.parcels import ONE_WAY_LIMIT, cross_bundle, cross_intent
+from droidgate_shim.phone.system.parcels import (
+    ONE_WAY_LIMIT,
+    cross_bundle,
+    cross_intent,
+    write_bundle,
+    write_intent,
+)
 from droidgate_shim.phone.system.processes import (
     AppProcess,
     DeadProcessError,
@@ -30,6 +36,11 @@ FOREGROUND_SECONDS: Final = 10.0
 BACKGROUND_SECONDS: Final = 60.0
 """How long a receiver may take before its app is said not to respond."""
 _FIRST_LIMITED_TARGET: Final = 26
+_UNDELIVERABLE_TYPES: Final = {
+    31: "android.app.RemoteServiceException$CannotDeliverBroadcastException",
+    0: "android.app.RemoteServiceException",
+}
+"""What a receiver's process dies of, by the first API level."""
 
 # What only the system may send (`<protected-broadcast>` of the framework), as far as a shell tries it.
 _PROTECTED: Final = frozenset(
@@ -82,7 +93,7 @@ class BroadcastManager:
                 result = self._run(receivers, crossed)
                 if caller.process is None:
                     on_result(result)
-                else:
+                elif self.is_deliverable(caller.process, crossed, result):
                     self._system.processes.run_code(caller.process, lambda: on_result(result))
 
         thread = threading.Thread(target=run, name="phone:broadcast", daemon=True)
@@ -90,6 +101,30 @@ class BroadcastManager:
             self._threads = [one for one in self._threads if one.is_alive()]
             self._threads.append(thread)
             thread.start()
+
+    def is_deliverable(
+        self, process: AppProcess, intent: Intent, result: BroadcastResult | None = None
+    ) -> bool:
+        """Return whether a broadcast fits the one-way call to its receiver; end the receiver if not.
+
+        The sender's call has twice the room, so a sender can end every app that it reaches in this way
+        (BroadcastQueue.performReceiveLocked, from Android 14 on BroadcastQueueImpl.dispatchReceivers).
+
+        Args:
+            process: The receiver's process.
+            intent: The broadcast.
+            result: The result so far, of an ordered broadcast.
+        """
+        size = len(write_intent(intent))
+        if result is not None:
+            size += len(write_bundle(result.extras)) + 2 * len(result.data or "")
+        if size <= ONE_WAY_LIMIT:
+            return True
+        names = _UNDELIVERABLE_TYPES
+        name = next(names[since] for since in names if self._system.release.at_least(since))
+        self._system.log.record("broadcast-undeliverable", package=process.package, size=size)
+        self._system.processes.crash(process, f"{name}: can't deliver broadcast")
+        return False
 
     def close(self) -> None:
         """Wait for the broadcasts that are under way; their receivers' processes have ended."""
@@ -105,9 +140,7 @@ class BroadcastManager:
                 f"uid={caller.uid}"
             )
             raise AndroidError("java.lang.SecurityException", message)
-        return cross_intent(
-            replace(intent, flags=intent.flags | FLAG_EXCLUDE_STOPPED_PACKAGES), ONE_WAY_LIMIT
-        )
+        return cross_intent(replace(intent, flags=intent.flags | FLAG_EXCLUDE_STOPPED_PACKAGES))
 
     def _receivers(self, caller: Caller, intent: Intent) -> list[tuple[Match, type[Receiver]]]:
         found = self._system.resolver.query("receiver", intent, caller_uid=caller.uid)
@@ -176,6 +209,8 @@ class BroadcastManager:
         system.log.record(
             "broadcast-delivered", component=match.name.flatten_short(), intent=show_intent(intent)
         )
+        if not self.is_deliverable(process, intent, current):
+            return current
         try:
             begun = system.clock.now()
             found = system.processes.call_code(process, receive, seconds)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from droidgate_shim.phone.apps.behaviour import AndroidError
 from droidgate_shim.phone.system.permissions import SHELL_PACKAGE, SHELL_UID
-from droidgate_shim.phone.system.processes import AppProcess
+from droidgate_shim.phone.system.processes import FIRST_ISOLATED_UID, AppProcess, is_isolated
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +25,27 @@ class Caller:
     process: AppProcess | None = None
     activity: object = None
 
+    def refuse_isolated(self, call: str) -> None:
+        """Refuse a call of an isolated process (ActivityManagerService.enforceNotIsolatedCaller).
+
+        Raises:
+            AndroidError: java.lang.SecurityException.
+        """
+        if is_isolated(self.uid):
+            message = f"Isolated process not allowed to call {call}"
+            raise AndroidError("java.lang.SecurityException", message)
+
     def describe(self) -> str:
         """Return the caller as Android's permission denials name it."""
         if self.process is None:
             return f"null (pid=4711, uid={self.uid})"
         process = self.process
-        shown = f"{process.pid}:{process.name}/u0a{process.uid - 10000}"
+        name = (
+            f"u0i{process.uid - FIRST_ISOLATED_UID}"
+            if is_isolated(process.uid)
+            else f"u0a{process.uid - 10000}"
+        )
+        shown = f"{process.pid}:{process.name}/{name}"
         return f"ProcessRecord{{0 {shown}}} (pid={process.pid}, uid={self.uid})"
 
 

@@ -72,6 +72,7 @@ class InstalledComponent:
         launch_mode: Of an activity.
         code_class: The class whose code runs: of an alias its target, else `name`.
         label: Its own label, None without one.
+        isolated: A service whose process has a uid of its own (`android:isolatedProcess`).
         line: Line of the element in the source manifest, 0 where not known.
     """
 
@@ -90,6 +91,7 @@ class InstalledComponent:
     launch_mode: str = "standard"
     code_class: str = ""
     label: str | None = None
+    isolated: bool = False
     line: int = 0
 
 
@@ -237,6 +239,7 @@ class _ManifestReader:
             launch_mode=_word(read.number(element, "launchMode"), _LAUNCH_MODES),
             code_class=self._qualify(target) if target else name,
             label=read.text(element, "label"),
+            isolated=kind == "service" and bool(read.flag(element, "isolatedProcess")),
             line=element.line,
         )
 
@@ -248,7 +251,7 @@ class _ManifestReader:
 
     def _service_types(self, element: XmlElement) -> frozenset[str]:
         number = self._read.number(element, "foregroundServiceType") or 0
-        return frozenset(word for bit, word in _SERVICE_TYPES.items() if number & bit)
+        return frozenset(word for bit, word in SERVICE_TYPES.items() if number & bit)
 
     def _read_filter(self, element: XmlElement) -> InstalledFilter:
         data = list(element.child_elements("data"))
@@ -287,8 +290,8 @@ def _word(number: int | None, words: tuple[str, ...]) -> str:
     return words[number] if number is not None and 0 <= number < len(words) else words[0]
 
 
-# android.R.attr#foregroundServiceType, API 34.
-_SERVICE_TYPES: Final = {
+# Words of android.R.attr#foregroundServiceType by bit, API 34.
+SERVICE_TYPES: Final = {
     0x001: "dataSync", 0x002: "mediaPlayback", 0x004: "phoneCall", 0x008: "location",
     0x010: "connectedDevice",
     0x020: "mediaProjection", 0x040: "camera", 0x080: "microphone", 0x100: "health", 0x200: "remoteMessaging",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from droidgate_shim.phone.apps.behaviour import AndroidError, Message
 from droidgate_shim.phone.intents import Bundle, Intent
 from droidgate_shim.phone.system.intent_text import show_intent
-from droidgate_shim.phone.system.parcels import ONE_WAY_LIMIT, cross_intent, cross_message
+from droidgate_shim.phone.system.parcels import cross_intent, cross_message, read_intent, write_intent
 from droidgate_shim.phone.system.processes import AppProcess
 
 if TYPE_CHECKING:
@@ -117,6 +117,46 @@ class MessengerRegistry:
         elif not self._system.processes.run_code(found.process, lambda: found.handle(crossed)):
             raise AndroidError(DEAD_OBJECT, "")
 
+    def link_to_death(
+        self, token: str, watcher: AppProcess, on_death: Callable[[], None]
+    ) -> Callable[[], None]:
+        """Report the death of a Messenger's process on the watcher's main thread (IBinder.linkToDeath).
+
+        Args:
+            token: The Messenger.
+            watcher: The process that links.
+            on_death: Runs once, unless it is unlinked before.
+
+        Returns:
+            A function that unlinks.
+
+        Raises:
+            AndroidError: android.os.DeadObjectException, if the process has died or the Messenger is closed.
+        """
+        with self._lock:
+            found = self._messengers.get(token)
+        if found is None or not (found.process is None or found.process.alive):
+            raise AndroidError(DEAD_OBJECT, "")
+        linked = [on_death]
+
+        def report() -> None:
+            if linked:
+                linked.pop()()
+
+        def unlink() -> None:
+            linked.clear()
+            forget()
+
+        if found.process is None:
+            # The shell's side of a Messenger lives as long as the phone.
+            return linked.clear
+
+        def hand_over() -> None:
+            self._system.processes.run_code(watcher, report)
+
+        forget = found.process.on_death(hand_over)
+        return unlink
+
     def add_pending_intent(self, record: PendingIntentRecord) -> str:
         """Return the token of a PendingIntent."""
         token = f"pending-intent-{secrets.token_hex(8)}"
@@ -140,7 +180,8 @@ class MessengerRegistry:
     def send_pending_intent(self, token: str, added: Intent) -> None:
         """Send a PendingIntent: its creator's process gets the merged intent.
 
-        Where that process has ended the broadcast finds nobody who waits for it, as on Android.
+        Where that process has ended the broadcast finds nobody who waits for it, as on Android. An intent
+        that is too large for the way to that process ends it (`BroadcastManager.is_deliverable`).
 
         Raises:
             AndroidError: it was cancelled, or the intent is too large.
@@ -148,11 +189,12 @@ class MessengerRegistry:
         record = self.find_pending_intent(token)
         if record is None:
             raise AndroidError(CANCELED, "")
-        sent = cross_intent(fill_in(record.base, added) if record.mutable else record.base, ONE_WAY_LIMIT)
+        crossed = cross_intent(added)
+        sent = read_intent(write_intent(fill_in(record.base, crossed) if record.mutable else record.base))
         self._system.log.record("pending-intent-sent", package=record.package, intent=show_intent(sent))
         if record.process is None:
             record.on_sent(sent)
-        else:
+        elif self._system.broadcasts.is_deliverable(record.process, sent):
             self._system.processes.run_code(record.process, lambda: record.on_sent(sent))
 
 

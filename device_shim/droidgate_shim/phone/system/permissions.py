@@ -42,7 +42,7 @@ class Permissions:
     def __init__(self, sdk: int, packages: Mapping[str, InstalledPackage]) -> None:
         self._sdk = sdk
         self._packages = packages
-        self._adopted: set[int] = set()
+        self._adopted: dict[int, frozenset[str] | None] = {}
 
     def protection_of(self, permission: str) -> str | None:
         """Return a protection level, None where nobody declares the permission."""
@@ -100,14 +100,22 @@ class Permissions:
             return True
         if uid == SHELL_UID:
             return permission in _table().shell
-        if uid in self._adopted and permission in _table().shell:
-            return True
+        if uid in self._adopted:
+            names = self._adopted[uid]
+            if names is None or permission in names:
+                # The shell's answer replaces the app's own, and may be less.
+                return permission in _table().shell
         return any(permission in one.granted for one in self._packages.values() if one.uid == uid)
 
-    def adopt(self, uid: int) -> None:
-        """Lend the shell's permissions to a uid (`UiAutomation.adoptShellPermissionIdentity`)."""
-        self._adopted.add(uid)
+    def adopt(self, uid: int, *permissions: str) -> None:
+        """Have permissions of a uid checked as the shell's (AccessCheckDelegate.setShellPermissionDelegate).
+
+        Args:
+            uid: The uid.
+            permissions: Which permissions; all of them by default.
+        """
+        self._adopted[uid] = frozenset(permissions) or None
 
     def give_back(self, uid: int) -> None:
-        """Take back what `adopt` lent."""
-        self._adopted.discard(uid)
+        """Have permissions of a uid checked as its own again."""
+        self._adopted.pop(uid, None)

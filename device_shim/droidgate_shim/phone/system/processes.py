@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 FIRST_PID: Final = 4000
+FIRST_ISOLATED_UID: Final = 99000
+LAST_ISOLATED_UID: Final = 99999
+"""`Process.FIRST_ISOLATED_UID` and `LAST_ISOLATED_UID`: uids of isolated processes, which no package has."""
 SETTLE_SECONDS: Final = 60.0
 """How long an app in the background still counts as active (ActivityManager's BACKGROUND_SETTLE_TIME)."""
 _JOIN_SECONDS: Final = 5.0
@@ -38,13 +41,18 @@ class NoAnswerError(Exception):
     """The app did not answer in time."""
 
 
+def is_isolated(uid: int) -> bool:
+    """Return whether a uid is that of an isolated process (`UserHandle.isIsolated`)."""
+    return FIRST_ISOLATED_UID <= uid <= LAST_ISOLATED_UID
+
+
 class AppProcess:
     """A process of an app.
 
     Attributes:
         package: Whose it is.
         name: Its name; the package's, or that of `android:process`.
-        uid: Its uid.
+        uid: Its uid: the package's, or that of an isolated process.
         pid: Its number.
         alive: It has not ended.
         watched: The system is told when it ends.
@@ -144,17 +152,25 @@ class ProcessManager:
         self._processes: dict[tuple[str, int], AppProcess] = {}
         self._ended: list[AppProcess] = []
         self._pids = itertools.count(FIRST_PID)
+        self._isolated_uids = itertools.cycle(range(FIRST_ISOLATED_UID, LAST_ISOLATED_UID + 1))
         self._last_active: dict[int, float] = {}
 
-    def start(self, package: InstalledPackage, name: str) -> AppProcess:
-        """Return an app's process of that name, started where it does not run; the app is stopped no more."""
+    def start(self, package: InstalledPackage, name: str, *, isolated: bool = False) -> AppProcess:
+        """Return an app's process of that name, started if it does not run; the app is not stopped any more.
+
+        Args:
+            package: The app.
+            name: The process's name.
+            isolated: Whether it is a new process with a uid of its own (`ProcessList.IsolatedUidRange`).
+        """
         with self._lock:
-            found = self._processes.get((name, package.uid))
+            uid = next(self._isolated_uids) if isolated else package.uid
+            found = self._processes.get((name, uid))
             if found is not None and found.alive:
                 return found
             clock = self._system.clock
-            process = AppProcess(package.name, name, package.uid, next(self._pids), clock)
-            self._processes[name, package.uid] = process
+            process = AppProcess(package.name, name, uid, next(self._pids), clock)
+            self._processes[name, uid] = process
             package.stopped = False
             self._system.log.record("process-started", package=package.name, process=name, pid=process.pid)
             return process
@@ -266,16 +282,19 @@ class ProcessManager:
     def _guard(self, process: AppProcess, code: Callable[[], None]) -> None:
         """Run an app's code; what it throws, and the fault of that name, ends its process."""
         if process.package in self._system.faults.crashing:
-            self._crash(process, "java.lang.RuntimeException: fault asked for")
+            self.crash(process, "java.lang.RuntimeException: fault asked for")
             return
         try:
             code()
         except AndroidError as error:
-            self._crash(process, f"{error.exception}: {error.message}")
+            self.crash(process, f"{error.exception}: {error.message}")
         except Exception as error:  # noqa: BLE001 - whatever an app throws ends its process, as on Android
-            self._crash(process, f"{type(error).__name__}: {error}")
+            self.crash(process, f"{type(error).__name__}: {error}")
 
-    def _crash(self, process: AppProcess, cause: str) -> None:
+    def crash(self, process: AppProcess, cause: str) -> None:
+        """End a process as an exception that its code does not catch (also `ProcessRecord.scheduleCrash`)."""
+        if not process.alive:
+            return
         self._system.log.record("app-crash", package=process.package, pid=process.pid, cause=cause)
         self.end(process, "crash")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +12,7 @@ from droidgate_shim.phone.apps.platform import Connection
 from droidgate_shim.phone.intents import ComponentName, Intent
 from droidgate_shim.phone.system.callers import Caller
 from droidgate_shim.phone.system.intent_text import show_intent
+from droidgate_shim.phone.system.manifests import SERVICE_TYPES
 from droidgate_shim.phone.system.messengers import DEAD_OBJECT
 from droidgate_shim.phone.system.packages import FIRST_APP_UID
 from droidgate_shim.phone.system.parcels import ONE_WAY_LIMIT, TRANSACTION_LIMIT, cross_intent
@@ -30,6 +31,21 @@ BIND_SECONDS: Final = 20.0
 """How long a service may take to come up (ActiveServices.SERVICE_TIMEOUT)."""
 RESTART_SECONDS: Final = 1.0
 """How long after a service's process died it is brought up again (ActivityManagerConstants)."""
+FOREGROUND_SECONDS: Final = {33: 30.0, 28: 10.0, 0: 5.0}
+"""How long a service may take to call `startForeground`, by the first API level.
+
+Source: ActiveServices.SERVICE_START_FOREGROUND_TIMEOUT, ActivityManagerConstants; reference
+android-runtime 1.3.
+"""
+ANR_DELAY_SECONDS: Final = 10.0
+"""How much longer it may be bound before its app does not respond (ActivityManagerConstants, from 33 on)."""
+_FIRST_ANR_DELAY: Final = 33
+_FIRST_CHOSEN_TYPES: Final = 29
+_FOREGROUND_CRASHES: Final = {
+    31: "android.app.RemoteServiceException$ForegroundServiceDidNotStartInTimeException",
+    0: "android.app.RemoteServiceException",
+}
+"""What the app of a service dies of that does not call `startForeground`, by the first API level."""
 _FIRST_LIMITED_TARGET: Final = 26
 _FIRST_PERMISSION_TARGET: Final = 28
 _FIRST_SHORT_SERVICE: Final = 34
@@ -85,13 +101,27 @@ class _Binder:
 
 @dataclass(slots=True)
 class ServiceRecord:
-    """A service that runs."""
+    """A service that runs.
+
+    Attributes:
+        match: Its component.
+        process: Where its code runs.
+        instance: Its object; None until it is made.
+        started: Whether it was started and not stopped since.
+        foreground: Whether it is a foreground service.
+        cancel_timeout: Cancels what happens if it does not call `startForeground`; None if it need not.
+        pending: Starts that its code has not handled yet.
+        redelivered: Starts that come again if its process dies.
+        binders: What it hands out, by the intent that it is bound with.
+    """
 
     match: Match
     process: AppProcess
     instance: Service | None = None
     started: bool = False
     foreground: bool = False
+    cancel_timeout: Callable[[], None] | None = None
+    pending: list[Intent] = field(default_factory=list)
     redelivered: list[Intent] = field(default_factory=list)
     binders: dict[tuple[object, ...], _Binder] = field(default_factory=dict)
 
@@ -99,6 +129,11 @@ class ServiceRecord:
     def name(self) -> ComponentName:
         """Its component."""
         return self.match.name
+
+    @property
+    def waits_for_foreground(self) -> bool:
+        """Whether it must call `startForeground` (`ServiceRecord.fgRequired`)."""
+        return self.cancel_timeout is not None
 
     @property
     def bindings(self) -> list[BoundService]:
@@ -189,20 +224,91 @@ class ServiceManager:
             self._system.resolver.interacted(caller.uid, match.package.uid)
             record = self._bring_up(match, service)
             record.started = True
-            record.foreground = record.foreground or foreground
+            record.pending.append(crossed)
         self._system.log.record(
             "service-started", component=match.name.flatten_short(), intent=show_intent(crossed),
             caller_uid=caller.uid, foreground=foreground,
         )  # fmt: skip
-        self._system.processes.run_code(
-            record.process, lambda: self._run_start(record, crossed, foreground=foreground)
-        )
+        clock = self._system.clock
+        # A still clock must not run to the timeout before the start is handed over.
+        clock.work_added()
+        try:
+            if foreground:
+                self._require_foreground(record)
+            self._system.processes.run_code(
+                record.process, lambda: self._run_start(record, crossed, foreground=foreground)
+            )
+        finally:
+            clock.work_dropped()
         return match.name
 
     def _run_start(self, record: ServiceRecord, intent: Intent, *, foreground: bool) -> None:
-        if foreground:
-            self._check_foreground(record)
-        self._run_tracked(record, intent, self._instance(record).on_start_command)
+        instance = self._instance(record)
+        if foreground and instance.CALLS_START_FOREGROUND:
+            self._enter_foreground(record)
+        self._run_tracked(record, intent, instance.on_start_command)
+
+    def _require_foreground(self, record: ServiceRecord) -> None:
+        """Give a service that `startForegroundService` starts its time to call `startForeground`."""
+        with self._lock:
+            if record.foreground or record.waits_for_foreground:
+                return
+            release = self._system.release
+            seconds = next(
+                seconds for since, seconds in FOREGROUND_SECONDS.items() if release.at_least(since)
+            )
+            record.cancel_timeout = self._system.timers.after(
+                seconds, lambda: self._foreground_timed_out(record)
+            )
+
+    def _foreground_timed_out(self, record: ServiceRecord) -> None:
+        """Stop a service that did not call `startForeground` (ActiveServices.serviceForegroundTimeout)."""
+        with self._lock:
+            if not record.waits_for_foreground or not record.process.alive:
+                return
+            record.started = False
+            record.redelivered.clear()
+        self._end_if_unused(record)
+        if record.process.alive:
+            # Somebody is bound to it, so it is not brought down: the app does not respond instead.
+            delay = ANR_DELAY_SECONDS if self._system.release.at_least(_FIRST_ANR_DELAY) else 0.0
+            self._system.timers.after(delay, lambda: self._end_unresponsive(record))
+
+    def _end_unresponsive(self, record: ServiceRecord) -> None:
+        if record.process.alive and record.waits_for_foreground:
+            package = record.match.package.name
+            self._system.log.record("app-not-responding", package=package, what=_not_in_foreground(record))
+            self._system.processes.end(record.process, "anr")
+
+    def start_foreground(
+        self, caller: Caller, name: ComponentName, types: Sequence[str] | None = None
+    ) -> None:
+        """Move a service to the foreground (ActiveServices.setServiceForegroundInnerLocked).
+
+        Args:
+            caller: The app; nothing happens for a service that does not run in the caller's process.
+            name: The service.
+            types: Types of the foreground service; those of the manifest by default.
+
+        Raises:
+            AndroidError: Android refuses.
+        """
+        record = self._records.get(name)
+        if record is not None and record.process is caller.process:
+            self._enter_foreground(record, types)
+
+    def stop_foreground(self, caller: Caller, name: ComponentName) -> None:
+        """Move a service of the caller's process back to the background; it goes on."""
+        record = self._records.get(name)
+        if record is not None and record.process is caller.process:
+            record.foreground = False
+            self._system.processes.mark_active(record.process.uid)
+
+    def _enter_foreground(self, record: ServiceRecord, types: Sequence[str] | None = None) -> None:
+        self._check_foreground(record, types)
+        with self._lock:
+            record.foreground = True
+            _stop_waiting(record)
 
     def stop(self, caller: Caller, intent: Intent) -> bool:
         """Stop a started service; False where it does not run.
@@ -215,7 +321,7 @@ class ServiceManager:
         if match is None or record is None or not record.started:
             return False
         self._check_access(caller, match)
-        record.started = record.foreground = False
+        record.started = False
         record.redelivered.clear()
         self._end_if_unused(record)
         return True
@@ -359,6 +465,7 @@ class ServiceManager:
             for name, record in list(self._records.items()):
                 if record.process is process:
                     del self._records[name]
+                    _stop_waiting(record)
                     self._restart_later(record)
             held = [one for one in self._records.values() if one.bindings]
         for record in held:
@@ -396,6 +503,7 @@ class ServiceManager:
     ) -> None:
         """Deliver a start, and keep it where it shall come again until it is acknowledged."""
         record.redelivered.append(intent)
+        record.pending = [start for start in record.pending if start is not intent]
         if deliver(intent) != START_REDELIVER_INTENT and intent in record.redelivered:
             record.redelivered.remove(intent)
 
@@ -404,9 +512,11 @@ class ServiceManager:
         record = self._records.get(name)
         if record is None or record.process is not caller.process:
             return
-        record.redelivered = [one for one in record.redelivered if one is not intent]
-        if not record.redelivered:
-            self.stop(caller, Intent(component=name))
+        with self._lock:
+            record.redelivered = [start for start in record.redelivered if start is not intent]
+            # A start that is on its way keeps the service (ActiveServices.stopServiceTokenLocked).
+            if not record.redelivered and not record.pending:
+                self.stop(caller, Intent(component=name))
 
     def _find(self, caller: Caller, intent: Intent) -> Match | None:
         found = self._system.resolver.query("service", intent, caller_uid=caller.uid)
@@ -470,9 +580,11 @@ class ServiceManager:
         )
         raise ServiceRefusedError(text, "android.app.ForegroundServiceStartNotAllowedException", text)
 
-    def _check_foreground(self, record: ServiceRecord) -> None:
-        """Raise what `startForeground` throws; the phone takes it that each service calls it first."""
+    def _check_foreground(self, record: ServiceRecord, types: Sequence[str] | None = None) -> None:
+        """Raise what `startForeground` throws."""
         package, component = record.match.package, record.match.component
+        declared = component.service_types
+        chosen = declared if types is None else frozenset(types)
         release = self._system.release
         holds = self._system.packages.permissions.holds
         who = (
@@ -486,12 +598,19 @@ class ServiceManager:
                     f"requires {needed}"
                 )
                 raise AndroidError("java.lang.SecurityException", message)
+        if release.at_least(_FIRST_CHOSEN_TYPES) and not chosen <= declared:
+            message = (
+                f"foregroundServiceType {_mask(chosen):#010x} is not a subset of foregroundServiceType "
+                f"attribute {_mask(declared):#010x} in service element of manifest file"
+            )
+            raise AndroidError("java.lang.IllegalArgumentException", message)
+        self._check_foreground_caller(record)
         if not release.has("foreground-service-types", package.target_sdk):
             return
-        if not component.service_types:
+        if not chosen:
             message = f"Starting FGS without a type  callerApp={who} targetSDK={package.target_sdk}"
             raise AndroidError("android.app.MissingForegroundServiceTypeException", message)
-        for one in sorted(component.service_types):
+        for one in sorted(chosen):
             needed = f"android.permission.FOREGROUND_SERVICE_{_TYPE_PERMISSIONS.get(one, '')}"
             if one in _TYPE_PERMISSIONS and not holds(package.uid, needed):
                 message = (
@@ -500,13 +619,33 @@ class ServiceManager:
                 )
                 raise AndroidError("java.lang.SecurityException", message)
 
+    def _check_foreground_caller(self, record: ServiceRecord) -> None:
+        """Raise what `startForeground` throws from Android 12 on in an app in the background.
+
+        A start by `startForegroundService` allows it.
+        """
+        package, system = record.match.package, self._system
+        if not system.release.has("background-foreground-services", package.target_sdk):
+            return
+        if record.foreground or record.waits_for_foreground or system.is_uid_active(package.uid):
+            return
+        if package.name in system.idle_whitelist:
+            return
+        message = (
+            "Service.startForeground() not allowed due to mAllowStartForeground false: service "
+            f"{record.name.flatten_short()}"
+        )
+        raise AndroidError("android.app.ForegroundServiceStartNotAllowedException", message)
+
     def _bring_up(self, match: Match, service: type[Service]) -> ServiceRecord:
         if service is _NoCode:
             raise NotModelledError(f"the code of service {match.name.flatten_short()}")
         record = self._records.get(match.name)
         if record is not None and record.process.alive:
             return record
-        process = self._system.start_process(match.package, match.component.process)
+        component = match.component
+        name = f"{component.process}:{component.name}" if component.isolated else component.process
+        process = self._system.start_process(match.package, name, isolated=component.isolated)
         record = self._records[match.name] = ServiceRecord(match, process)
         return record
 
@@ -522,9 +661,44 @@ class ServiceManager:
             if record.started or record.bindings or self._records.get(record.name) is not record:
                 return
             del self._records[record.name]
+            waited = record.waits_for_foreground
+            record.foreground = False
+            _stop_waiting(record)
+        if waited:
+            self._crash_without_foreground(record)
         instance = record.instance
         if instance is not None:
             self._system.processes.run_code(record.process, instance.on_destroy)
+        if record.match.component.isolated:
+            # Nothing else runs in its process.
+            self._system.processes.run_code(
+                record.process, lambda: self._system.processes.end(record.process, "isolated not needed")
+            )
+
+    def _crash_without_foreground(self, record: ServiceRecord) -> None:
+        """End the app of a service that is brought down before it called `startForeground`.
+
+        Source: ActiveServices.bringDownServiceLocked ("Bringing down service while still waiting for start
+        foreground"), serviceForegroundCrashLocked.
+        """
+        names = _FOREGROUND_CRASHES
+        name = next(names[since] for since in names if self._system.release.at_least(since))
+        self._system.processes.crash(record.process, f"{name}: {_not_in_foreground(record)}")
+
+
+def _stop_waiting(record: ServiceRecord) -> None:
+    if record.cancel_timeout is not None:
+        record.cancel_timeout()
+        record.cancel_timeout = None
+
+
+def _not_in_foreground(record: ServiceRecord) -> str:
+    shown = f"ServiceRecord{{0 u0 {record.name.flatten_short()}}}"
+    return f"Context.startForegroundService() did not then call Service.startForeground(): {shown}"
+
+
+def _mask(types: frozenset[str]) -> int:
+    return sum(bit for bit, word in SERVICE_TYPES.items() if word in types)
 
 
 class _NoCode(Service):

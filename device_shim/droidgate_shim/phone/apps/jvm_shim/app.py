@@ -15,6 +15,7 @@ from droidgate_shim.phone.apps.behaviour import (
     AppFunctionService,
     BroadcastResult,
     CallingPackage,
+    Instrumentation,
     Message,
     PendingBroadcast,
     Provider,
@@ -23,7 +24,6 @@ from droidgate_shim.phone.apps.behaviour import (
 )
 from droidgate_shim.phone.apps.jvm_shim.process import process_of
 from droidgate_shim.phone.apps.jvm_shim.values import read_bundle, read_view, tell_bundle, tell_intent
-from droidgate_shim.phone.apps.shim.app import ShellIdentityInstrumentation
 from droidgate_shim.phone.intents import Bundle, Intent, split_uri
 from droidgate_shim.phone.screen.views import View
 
@@ -33,9 +33,10 @@ _NOT_FOUND: Final = "java.io.FileNotFoundException"
 
 
 class JvmService(Service):
-    """`ToolService`."""
+    """A service, which goes to the foreground itself."""
 
-    CLASS: ClassVar[str] = f"{_PACKAGE}.ToolService"
+    CLASS: ClassVar[str]
+    CALLS_START_FOREGROUND = False
 
     def on_start_command(self, intent: Intent) -> int | None:
         """Hand a start on."""
@@ -62,6 +63,29 @@ class JvmService(Service):
     def on_destroy(self) -> None:
         """Tell the end."""
         process_of(self.context).call("service_destroy", class_name=self.CLASS)
+
+
+class ToolService(JvmService):
+    """What Mobile-MCP agents bind and start."""
+
+    CLASS = f"{_PACKAGE}.ToolService"
+
+
+class ShellIdentityService(JvmService):
+    """What other shims bind to call app functions."""
+
+    CLASS = f"{_PACKAGE}.ShellIdentityService"
+
+
+class ShellIdentityInstrumentation(Instrumentation):
+    """What adb runs so that the shim can borrow the shell's permissions."""
+
+    CLASS: ClassVar[str] = f"{_PACKAGE}.ShellIdentityInstrumentation"
+
+    def on_start(self, arguments: Mapping[str, str]) -> None:
+        """Hand it on."""
+        del arguments
+        process_of(self.context).call("instrument", class_name=self.CLASS)
 
 
 class JvmActivity(Activity):
@@ -97,7 +121,8 @@ class JvmScreen(JvmActivity):
 
     def on_click(self, view_id: str) -> None:
         """Tap a view."""
-        process_of(self.context).call("activity_click", activity=self.number, view=view_id)
+        process = process_of(self.context)
+        process.call("activity_click", activity=self.number, view=view_id, flags=self.touch_flags)
 
 
 class TrampolineActivity(JvmActivity):
@@ -214,11 +239,11 @@ class JvmShimApp(App):
     """Behaviour of every shim whose Java classes run."""
 
     PACKAGE = _PACKAGE
-    SERVICES = {JvmService.CLASS: JvmService}
+    SERVICES = {one.CLASS: one for one in (ToolService, ShellIdentityService)}
     ACTIVITIES = {
         one.CLASS: one for one in (TrampolineActivity, MmcpActivity, ConsentActivity, ManageActivity)
     }
     RECEIVERS = {f"{_PACKAGE}.MmcpReceiver": MmcpReceiver}
     PROVIDERS = {f"{_PACKAGE}.HostProvider": HostProvider}
     APP_FUNCTION_SERVICES = {f"{_PACKAGE}.FunctionService": FunctionService}
-    INSTRUMENTATIONS = {f"{_PACKAGE}.ShellIdentityInstrumentation": ShellIdentityInstrumentation}
+    INSTRUMENTATIONS = {ShellIdentityInstrumentation.CLASS: ShellIdentityInstrumentation}

@@ -43,15 +43,18 @@ if TYPE_CHECKING:
 
 _KEY: Final = "jvm"
 _FUNCTION_SECONDS: Final = 600.0
+_beginning = threading.RLock()
 
 
 def process_of(context: Context) -> JvmProcess:
     """Return what stands for the context's process on the JVM, begun where it has not been."""
-    statics = context.platform.statics
-    found = statics.get(_KEY)
-    if not isinstance(found, JvmProcess):
-        found = statics[_KEY] = JvmProcess(shared_machine(), cast("AppContext", context))
-    return found
+    # The main thread and Binder threads may be the first at the same time.
+    with _beginning:
+        statics = context.platform.statics
+        found = statics.get(_KEY)
+        if not isinstance(found, JvmProcess):
+            found = statics[_KEY] = JvmProcess(shared_machine(), cast("AppContext", context))
+        return found
 
 
 class JvmProcess:
@@ -72,6 +75,7 @@ class JvmProcess:
         self._windows: dict[str, Intent] = {}
         self._activities: dict[int, Activity] = {}
         self._starts: dict[tuple[str, int], Intent] = {}
+        self._death_links: dict[int, Callable[[], None]] = {}
         self._broadcasts: dict[int, PendingBroadcast] = {}
         self._functions: dict[int, Callable[[FunctionOutcome], None]] = {}
         self._last = 0
@@ -184,6 +188,15 @@ class JvmProcess:
             "start_activity": self._start_activity,
             "create_pending": self._create_pending,
             "look_at_pending": self._look_at_pending,
+            "link_to_death": self._link_to_death,
+            "unlink_to_death": self._unlink_to_death,
+            "start_foreground": lambda told: platform.start_foreground(told["class_name"]),
+            "stop_foreground": lambda told: platform.stop_foreground(told["class_name"]),
+            "request_permissions": self._request_permissions,
+            "hide_overlays": self._hide_overlays,
+            "connect_ui_automation": lambda told: platform.connect_ui_automation(told["flags"]),
+            "adopt_shell_permissions": lambda told: platform.adopt_shell_permissions(*told["permissions"]),
+            "drop_shell_permissions": lambda _: platform.drop_shell_permissions(),
             "send_pending": self._send_pending,
             "notify": self._notify,
             "cancel_notification": self._cancel_notification,
@@ -308,7 +321,36 @@ class JvmProcess:
         found = self._platform.look_at_pending_intent(told["token"])
         if found is None:
             return None
-        return {"package": found.creator_package, "uid": found.creator_uid, "is_activity": found.is_activity}
+        return {
+            "package": found.creator_package,
+            "uid": found.creator_uid,
+            "is_activity": found.is_activity,
+            "is_immutable": found.is_immutable,
+        }
+
+    def _link_to_death(self, told: Told) -> None:
+        number = int(told["recipient"])
+
+        def tell() -> None:
+            self._death_links.pop(number, None)
+            self.call_binder("died", recipient=number)
+
+        self._death_links[number] = self._platform.link_to_death(told["token"], tell)
+
+    def _unlink_to_death(self, told: Told) -> None:
+        unlink = self._death_links.pop(int(told["recipient"]), None)
+        if unlink is not None:
+            unlink()
+
+    def _request_permissions(self, told: Told) -> None:
+        activity = self._activities.get(told["activity"])
+        if activity is not None:
+            activity.context.platform.request_permissions(*told["permissions"])
+
+    def _hide_overlays(self, told: Told) -> None:
+        activity = self._activities.get(told["activity"])
+        if activity is not None:
+            activity.context.platform.hide_overlay_windows()
 
     def _send_pending(self, told: Told) -> None:
         self._context.send_pending_intent(told["token"], read_intent(told["intent"]))

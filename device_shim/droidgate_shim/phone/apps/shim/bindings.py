@@ -22,13 +22,14 @@ from droidgate_shim.phone.apps.shim.extras import texts_of
 from droidgate_shim.phone.intents import Bundle, ComponentName, Extra, Intent
 
 if TYPE_CHECKING:
-    from droidgate_shim.phone.apps.shim.core import Core
+    from droidgate_shim.phone.apps.shim.core import Core, Receipt
     from droidgate_shim.phone.apps.shim.identity import Origin
 
 ACTION_SERVICE: Final = "mobile.mcp.SERVICE"
 EXTRA_CALLBACK: Final = "mcp_callback"
 IDLE_SECONDS: Final = 60.0
 _FIRST_IDENTIFIERS: Final = 29
+_FIRST_SERVICE_TYPES: Final = 29
 _SECRET_BYTES: Final = 16
 _REQUEST: Final = 1
 _RESPONSE: Final = 2
@@ -64,9 +65,9 @@ class Bindings:
         self._held: dict[_Key, _Held] = {}
         self._secret = secrets.token_hex(_SECRET_BYTES)
 
-    def call(self, send: Send, component: ComponentName, extras: Bundle, origin: Origin) -> None:
+    def call(self, send: Send, component: ComponentName, extras: Bundle, receipt: Receipt) -> None:
         """Bring a call to a tool app."""
-        name = _name_of(origin)
+        name = _name_of(receipt.origin)
         key = (name or f"call {send.call.number}", component)
         call = _Call(send.call, extras)
         held = self._held.get(key)
@@ -79,11 +80,10 @@ class Bindings:
             held.stop_idling()
             held.stop_idling = None
         held.open.append(call)
+        # Whatever answers a call, it no longer keeps the binding then.
+        receipt.on_end.append(lambda: self._done(key, held, call))
         if held.state == "connected":
             self._send(held, call)
-        # The engine ends a call at its deadline; what is still here then no longer keeps the binding.
-        seconds = (send.deadline - self._core.now()) / 1000
-        self._core.platform.after(seconds, lambda: self._done(key, held, call))
 
     def _bind(self, key: _Key, *, is_kept: bool) -> _Held | None:
         held = _Held(key[1], is_kept)
@@ -119,8 +119,7 @@ class Bindings:
         def receive(message: Message) -> None:
             if message.what != _RESPONSE:
                 return
-            if core.result(call.handle, ResponseAnswer(texts_of(message.data))):
-                self._done_with(held, call)
+            core.result(call.handle, ResponseAnswer(texts_of(message.data)))
 
         call.messenger = core.platform.create_messenger(receive)
         try:
@@ -128,11 +127,6 @@ class Bindings:
                 held.binding.send(Message(_REQUEST, call.extras, call.messenger))
         except AndroidError:
             core.fail(call.handle, "interrupted", "the app behind the capability stopped")
-
-    def _done_with(self, held: _Held, call: _Call) -> None:
-        for key, one in list(self._held.items()):
-            if one is held:
-                self._done(key, held, call)
 
     def _done(self, key: _Key, held: _Held, call: _Call) -> None:
         if call not in held.open:
@@ -151,14 +145,13 @@ class Bindings:
 
     def _died(self, key: _Key, held: _Held) -> None:
         self._let_go(key, held)
-        for call in held.open:
-            self._core.platform.close_messenger(call.messenger)
+        for call in list(held.open):
             self._core.fail(call.handle, "interrupted", "the app behind the capability stopped")
 
     def _start_instead(self, key: _Key, held: _Held) -> None:
         """Start a service that hands out no binder, with a callback of the shim's own."""
         self._let_go(key, held)
-        for call in held.open:
+        for call in list(held.open):
             self._start(held.component, call)
 
     def _start(self, component: ComponentName, call: _Call) -> None:
@@ -169,8 +162,11 @@ class Bindings:
 
         callback = Extra("pending-intent", core.context.create_pending_intent(receive))
         intent = Intent(ACTION_SERVICE, component, extras=call.extras.with_extra(EXTRA_CALLBACK, callback))
+        # Android ends an app whose service is started for the foreground and does not go there (M31).
+        types = core.platform.foreground_service_types(component)
+        foreground = core.platform.sdk >= _FIRST_SERVICE_TYPES and bool(types)
         try:
-            found = core.context.start_service(intent, foreground=True)
+            found = core.context.start_service(intent, foreground=foreground)
         except AndroidError as error:
             core.fail(call.handle, "unavailable", error.message)
             return
@@ -179,7 +175,12 @@ class Bindings:
 
 
 def _name_of(origin: Origin) -> str:
-    """Return what no other caller has: the uid, an unseen package's name and certificate, or nothing."""
+    """Return what no other caller has: the uid, an unseen package's name and certificate, or nothing.
+
+    The sender of a start is unknown, whoever made its callback.
+    """
+    if not origin.is_sender:
+        return ""
     if origin.uid >= 0:
         return str(origin.uid)
     return " ".join(f"{one.name} {one.signers[0]}" for one in origin.packages)

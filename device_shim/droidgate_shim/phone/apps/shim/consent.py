@@ -1,43 +1,38 @@
-"""Asking the user (docs/shim.md 3): questions that wait, and the screen that shows one."""
+"""Asking the user (docs/shim.md 3): the questions that wait, one after the other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from droidgate.calls.failures import Failure
 from droidgate.parsing.manifest_limits import utf16_length
-from droidgate_shim.engine.authority import Carrier
-from droidgate_shim.engine.engine import Preview
+from droidgate_shim.engine.engine import Ask
 from droidgate_shim.engine.strict_json import write_strict
-from droidgate_shim.phone.apps.behaviour import Activity
-from droidgate_shim.phone.apps.shim.core import core_of
-from droidgate_shim.phone.apps.shim.identity import Grant, Origin
-from droidgate_shim.phone.apps.shim.openers import Opener, Wanted, number_of
-from droidgate_shim.phone.intents import Intent
-from droidgate_shim.phone.screen.views import View
+from droidgate_shim.phone.apps.shim.identity import Grant
+from droidgate_shim.phone.apps.shim.openers import Opener, Wanted
 
 if TYPE_CHECKING:
-    from droidgate_shim.phone.apps.shim.core import Core
+    from droidgate_shim.engine.authority import Carrier
+    from droidgate_shim.phone.apps.shim.consent_screen import ConsentActivity
+    from droidgate_shim.phone.apps.shim.core import Core, Receipt
 
 CONSENT: Final = "dev.droidgate.shim.ConsentActivity"
 MOST_QUESTIONS: Final = 4
-QUESTION_SECONDS: Final = 60.0
-ARMED_SECONDS: Final = 0.5
 LONGEST_ARGUMENTS: Final = 4_000
 """UTF-16 units of arguments that somebody reads before they decide."""
 
 REFUSED: Final = Failure("denied", "the user refused this call")
 CLOSED: Final = Failure("denied", "the user closed the question about this call without an answer")
-UNANSWERED: Final = Failure(
-    "needs_user",
-    "nobody answered the question about this call on the phone; retry when somebody is there",
-)
 LOCKED: Final = Failure(
     "needs_user", "the phone is locked, so nobody could be asked about this call; unlock it and retry"
 )
-_CERTIFICATE_DIGITS: Final = 8
+NOT_SHOWN: Final = Failure(
+    "needs_user",
+    "the user could not be asked: Android lets the shim open no window and show no notification now; "
+    "allow the shim's notifications, or open the shim's app and retry",
+)
+_REFUSED_MS: Final = 60_000
 
 
 @dataclass(slots=True, eq=False)
@@ -45,22 +40,29 @@ class Question:
     """One question.
 
     Attributes:
-        asked: What is asked for.
-        origin: By whom.
-        is_named: Android names the caller.
-        then: Goes on with the request: with the failure of one that is not allowed, with None for a yes.
+        ask: What is asked about.
+        receipt: The request.
+        is_read_only: The capability is declared read-only.
         opener: Opens its screen.
         screen: The screen that shows it.
-        stop: Cancels its end.
     """
 
-    asked: Preview
-    origin: Origin
-    is_named: bool
-    then: Callable[[Failure | None], None]
+    ask: Ask
+    receipt: Receipt
+    is_read_only: bool
     opener: Opener | None = None
     screen: ConsentActivity | None = None
-    stop: Callable[[], None] | None = None
+
+    @property
+    def caller(self) -> tuple[Carrier, int]:
+        """The caller, of whom one question waits."""
+        return self.receipt.carrier, self.receipt.origin.uid
+
+    @property
+    def may_always(self) -> bool:
+        """Whether the user may grant the capability: to a sender, else only one that is read-only."""
+        origin = self.receipt.origin
+        return bool(origin.packages) and (origin.is_sender or self.is_read_only)
 
 
 class ConsentDesk:
@@ -69,58 +71,56 @@ class ConsentDesk:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._questions: list[Question] = []
-        self._refused: dict[int, int] = {}
+        self._refused: dict[tuple[Carrier, int], int] = {}
 
-    def ask(
-        self, asked: Preview, origin: Origin, carrier: Carrier, then: Callable[[Failure | None], None]
-    ) -> Failure | None:
+    def ask(self, ask: Ask, receipt: Receipt) -> Failure | None:
         """Ask a question; return why nobody is asked, None where the user is."""
-        obstacle = self._obstacle(origin.uid, asked)
+        prepared = self._core.table.routes.get(ask.capability)
+        effects = None if prepared is None else prepared.route.effects
+        question = Question(ask, receipt, effects is not None and effects.read_only is True)
+        obstacle = self._obstacle(question)
         if obstacle is not None:
             return Failure("denied", obstacle)
-        question = Question(asked, origin, carrier == "bind" and bool(origin.packages), then)
         self._questions.append(question)
-        question.stop = self._core.platform.after(QUESTION_SECONDS, lambda: self.end(question, UNANSWERED))
+        receipt.on_end.append(lambda: self._close(question))
         if self._questions[0] is question:
             self._show(question)
         return None
 
-    def _obstacle(self, uid: int, asked: Preview) -> str | None:
+    def _obstacle(self, question: Question) -> str | None:
         """Return why the user is not asked, None where nothing is in the way."""
-        if utf16_length(write_strict(dict(asked.arguments))) > LONGEST_ARGUMENTS:
+        if utf16_length(write_strict(dict(question.ask.arguments))) > LONGEST_ARGUMENTS:
             return "the arguments are too long to be shown to the user for approval"
-        refused = self._refused.get(uid)
-        left = 0 if refused is None else round(QUESTION_SECONDS * 1000) - (self._core.now() - refused)
+        now = self._core.now()
+        refused = self._refused.get(question.caller)
+        left = 0 if refused is None else _REFUSED_MS - (now - refused)
         if left > 0:
-            return f"the user refused a call of this app a moment ago; retry in {-(-left // 1000)} s"
-        if any(one.origin.uid == uid for one in self._questions):
-            return "the user is being asked about another call of this app; retry after its answer"
+            return f"the user refused a call of this app a moment ago; retry in {_seconds(left)} s"
+        own = [other for other in self._questions if other.caller == question.caller]
+        if own:
+            wait = _seconds(own[0].ask.deadline - now)
+            return f"the user is being asked about another call of this app; retry in at most {wait} s"
         if len(self._questions) >= MOST_QUESTIONS:
-            return "the user is being asked about too many calls; retry in 60 s"
+            wait = _seconds(min(other.ask.deadline for other in self._questions) - now)
+            return f"the user is being asked about too many calls; retry in at most {wait} s"
         return None
 
-    def refuse(self, question: Question, how: Failure) -> None:
-        """End a question with the user's no."""
-        if question in self._questions:
-            self._refused[question.origin.uid] = self._core.now()
-        self.end(question, how)
-
     def _show(self, question: Question) -> None:
+        if self._core.platform.is_locked():
+            self._end(question, LOCKED)
+            return
         wanted = Wanted(
             CONSENT,
             "An app asks for a tool",
-            f"Tap to decide about {question.asked.capability}",
-            QUESTION_SECONDS,
-            lambda _: self.end(question, UNANSWERED),
+            f"Tap to decide about {question.ask.capability}",
+            (question.ask.deadline - self._core.now()) / 1000,
+            lambda _: self._end(question, NOT_SHOWN),
         )
-        if self._core.platform.is_locked():
-            self.end(question, LOCKED)
-            return
         question.opener = Opener(self._core, wanted)
         question.opener.start()
 
     def opened(self, number: int, screen: ConsentActivity) -> Question | None:
-        """Return the question that a screen was opened for, None where it was answered."""
+        """Return the question that a screen was opened for, None where it has ended."""
         question = self._questions[0] if self._questions else None
         if question is None or question.opener is None or question.opener.number != number:
             return None
@@ -130,95 +130,40 @@ class ConsentDesk:
 
     def allow(self, question: Question, *, always: bool) -> None:
         """End a question with the user's yes, for this call or for all."""
-        if question in self._questions and always and question.is_named:
-            for one in question.origin.packages:
-                grant = Grant(one.name, one.signers[0], question.asked.capability, self._core.now())
-                self._core.grants.add(grant)
-        self.end(question, None)
+        if question not in self._questions:
+            return
+        if always and question.may_always:
+            for package in question.receipt.origin.packages:
+                signer = package.signers[0]
+                self._core.grants.add(Grant(package.name, signer, question.ask.capability, self._core.now()))
+        self._end(question, None)
 
-    def end(self, question: Question, refusal: Failure | None) -> None:
-        """End a question, with None for a yes; a second end changes nothing."""
+    def refuse(self, question: Question, how: Failure) -> None:
+        """End a question with the user's no."""
+        if question in self._questions:
+            self._refused[question.caller] = self._core.now()
+            self._end(question, how)
+
+    def _end(self, question: Question, refusal: Failure | None) -> None:
+        """End a question with a decision, None for a yes; a second end changes nothing."""
+        if question in self._questions:
+            self._close(question)
+            self._core.decide(question.receipt, refusal)
+
+    def _close(self, question: Question) -> None:
+        """Take a question away, whatever ended it, and show the next."""
         if question not in self._questions:
             return
         was_first = self._questions[0] is question
         self._questions.remove(question)
-        if question.stop is not None:
-            question.stop()
         if question.opener is not None:
             question.opener.give_up()
         if question.screen is not None:
-            question.screen.context.platform.finish_activity()
-        question.then(refusal)
+            question.screen.leave()
         if was_first and self._questions:
             self._show(self._questions[0])
 
 
-class ConsentActivity(Activity):
-    """Shows who asks for what, and takes the answer."""
-
-    question: Question | None = None
-    shown_at = 0.0
-
-    def on_create(self, intent: Intent) -> None:
-        """Show the question that it was opened for."""
-        self.question = core_of(self.context).desk.opened(number_of(intent), self)
-        self.shown_at = self.context.now()
-        if self.question is None:
-            self.finish()
-
-    def view(self) -> View | None:
-        """Return caller, capability, app and the exact arguments, and the answers."""
-        question = self.question
-        if question is None:
-            return View("column")
-        source = _source_of(core_of(self.context), question.asked.capability)
-        shown = [
-            View("text", "title", "Allow this call?"),
-            *_caller_views(question),
-            View("text", "capability", question.asked.capability),
-            View("text", "source_app", source),
-            View("text", "arguments", write_strict(dict(question.asked.arguments))),
-            View("button", "deny", "Deny"),
-            View("button", "once", "Once"),
-        ]
-        if question.is_named:
-            shown.append(View("button", "always", "Always"))
-        return View("column", children=tuple(shown))
-
-    def on_click(self, view_id: str) -> None:
-        """Take an answer, unless it comes before anybody can have read the question."""
-        is_armed = self.context.now() - self.shown_at >= ARMED_SECONDS
-        question = self.question
-        if question is None or not is_armed or view_id not in ("deny", "once", "always"):
-            return
-        if view_id == "always" and not question.is_named:
-            return
-        desk = core_of(self.context).desk
-        if view_id == "deny":
-            desk.refuse(question, REFUSED)
-        else:
-            desk.allow(question, always=view_id == "always")
-
-    def on_destroy(self) -> None:
-        """Take leaving the screen as a no."""
-        if self.question is not None:
-            core_of(self.context).desk.refuse(self.question, CLOSED)
-
-
-def _caller_views(question: Question) -> list[View]:
-    if not question.is_named:
-        return [View("text", "caller", "an app that Android does not name")]
-    shown = [
-        f"{one.label} ({one.name}, {one.signers[0][:_CERTIFICATE_DIGITS] if one.signers else 'unsigned'})"
-        for one in question.origin.packages
-    ]
-    return [View("text", "caller", one) for one in shown]
-
-
-def _source_of(core: Core, capability: str) -> str:
-    prepared = core.table.routes.get(capability)
-    if prepared is None:
-        return ""
-    package = prepared.route.target.package
-    found = core.platform.find_package(package)
-    return package if found is None else f"{found.label} ({package})"
+def _seconds(milliseconds: int) -> int:
+    """Return a time in whole seconds, rounded up."""
+    return -(-milliseconds // 1000)

@@ -1,4 +1,4 @@
-"""The shim's process: requests to the engine, its decisions to whoever carries them out.
+"""The shim's process: requests to the engine, its effects to what carries them out.
 
 Everything here runs on the main thread. One core lives as long as the process; its components find it there.
 """
@@ -6,19 +6,19 @@ Everything here runs on the main thread. One core lives as long as the process; 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from droidgate.calls.failures import Failure
 from droidgate.model.json_values import Json
 from droidgate_shim.engine.authority import Carrier, parse_policy
 from droidgate_shim.engine.backends import BackendAnswer
-from droidgate_shim.engine.engine import Answer, CallHandle, Drop, Effect, Engine, Preview, Send
+from droidgate_shim.engine.engine import Answer, Ask, CallHandle, Drop, Effect, Engine, Send, refuse
 from droidgate_shim.engine.requests import read_incoming
 from droidgate_shim.engine.responses import answer_journal_entry, write_journal_entry
 from droidgate_shim.engine.routes import RouteTable, parse_route_table
 from droidgate_shim.engine.strict_json import BUILT, parse_strict
-from droidgate_shim.phone.apps.behaviour import Context
+from droidgate_shim.phone.apps.behaviour import AndroidError, Context
 from droidgate_shim.phone.apps.shim.identity import GrantStore, Origin
 from droidgate_shim.phone.apps.shim.recognition import POLICY, ROUTES
 from droidgate_shim.phone.apps.shim.records import CallRecord, History, Journal, Settings
@@ -29,10 +29,21 @@ if TYPE_CHECKING:
     from droidgate_shim.phone.apps.shim.consent import ConsentDesk
     from droidgate_shim.phone.apps.shim.discovery import Discoveries
     from droidgate_shim.phone.apps.shim.screen import ScreenCalls
+    from droidgate_shim.phone.apps.shim.shell_identity import ShellIdentity
 
 _STATIC: Final = "dev.droidgate.shim.Core"
 _LEFT_SECONDS: Final = 30.0
 """How long after a restart the journal of before is kept for those who come again."""
+
+MOST_WAITING: Final = 64
+"""Requests that wait for a discovery before the engine takes them."""
+
+MOST_WAITING_OF_CALLER: Final = 8
+"""Those of one caller."""
+
+_BUSY: Final = "busy"
+_FULL: Final = Failure(_BUSY, "this app has too many requests waiting; retry in 1 s")
+_CALLER_GONE: Final = Failure("canceled", "the app that called has stopped")
 
 Deliver = Callable[[Mapping[str, str], str | None], None]
 """Takes an answer's extras and the failure's token, None for a success."""
@@ -43,19 +54,24 @@ class Receipt:
     """One request that came in, and where its answer goes; the engine's `reply_to`.
 
     Attributes:
-        origin: Who sent it.
+        carrier: How it came.
+        origin: Its caller.
         capability: What it asks for; empty where that cannot be read.
         began: When it came, in seconds.
         deliver: Takes its answer.
-        flags: Of the binding that it came through.
-        handle: The engine's call, once it has gone out.
+        call: The engine's call, once it is open.
+        is_answered: Its answer has gone.
+        on_end: What runs after its answer.
     """
 
+    carrier: Carrier
     origin: Origin
     capability: str
     began: float
     deliver: Deliver
-    handle: CallHandle | None = None
+    call: CallHandle | None = None
+    is_answered: bool = False
+    on_end: list[Callable[[], None]] = field(default_factory=list)
 
 
 class Core:
@@ -76,8 +92,8 @@ class Core:
         self.platform = context.platform
         policy_text = _asset(context, POLICY)
         policy = parse_policy(policy_text)
-        held = parse_strict(policy_text, path=POLICY, limits=BUILT)
-        app = held.get("app") if isinstance(held, dict) else None
+        document = parse_strict(policy_text, path=POLICY, limits=BUILT)
+        app = document.get("app") if isinstance(document, dict) else None
         self.app: Mapping[str, Json] = app if isinstance(app, dict) else {}
         self.table: RouteTable = parse_route_table(_asset(context, ROUTES))
         self.grants = GrantStore(context.files)
@@ -86,6 +102,8 @@ class Core:
         self.journal = Journal(context.files)
         self.targets = TargetReader(self.table, self.platform)
         self.engine = Engine(self.table, policy, self.targets)
+        self._waiting: list[Receipt] = []
+        self._journal_changes = 0
         self._cancel_timer: Callable[[], None] | None = None
         self.platform.after(_LEFT_SECONDS, self._forget_left)
 
@@ -101,111 +119,153 @@ class Core:
         deliver: Deliver,
         *,
         approved: bool = False,
+        caller_token: str | None = None,
+        obstacle: Failure | None = None,
     ) -> Receipt:
-        """Take a request: ask the user where a grant is missing, then hand it to the engine."""
-        incoming = read_incoming(carrier, extras)
-        capability = "" if incoming.request is None else incoming.request.capability_id
-        receipt = Receipt(origin, capability, self.context.now(), deliver)
-        self._use_policy(origin)
-        asked = None if approved or not self.settings.asking else self._preview(carrier, origin, extras)
-        if asked is None:
-            self._enter(carrier, extras, receipt, approved=approved)
+        """Take a request.
+
+        Args:
+            carrier: How it came.
+            origin: Its caller.
+            extras: What came.
+            deliver: Takes its answer.
+            approved: It needs no grant.
+            caller_token: The caller's Messenger; when its process dies, the call ends.
+            obstacle: Why it goes no further than its rate, such as an answer that could not be sent.
+        """
+        receipt = Receipt(carrier, origin, "", self.context.now(), deliver)
+        refused = self.engine.admit(self.now(), carrier, origin.uid, extras, receipt)
+        if refused:
+            self.carry_out(refused)
             return receipt
-
-        def go_on(refusal: Failure | None) -> None:
-            self._enter(carrier, extras, receipt, approved=refusal is None, refusal=refusal)
-
-        not_asked = self.desk.ask(asked, origin, carrier, go_on)
-        if not_asked is not None:
-            go_on(not_asked)
+        request = read_incoming(carrier, extras).request
+        receipt.capability = "" if request is None else request.capability_id
+        if obstacle is not None:
+            self._answered(receipt, {}, obstacle.token)
+        elif caller_token is None or self._watch(receipt, caller_token):
+            self._prepare(receipt, extras, approved=approved)
         return receipt
 
-    def _preview(self, carrier: Carrier, origin: Origin, extras: Mapping[str, Json]) -> Preview | None:
-        return self.engine.preview(carrier, origin.uid, extras)
+    def _watch(self, receipt: Receipt, caller_token: str) -> bool:
+        """End a call when its caller's process dies; return whether that process lives."""
+        try:
+            unlink = self.platform.link_to_death(caller_token, lambda: self.end(receipt, _CALLER_GONE))
+        except AndroidError:
+            self.end(receipt, _CALLER_GONE)
+            return False
+        receipt.on_end.append(unlink)
+        return True
 
-    def _use_policy(self, origin: Origin) -> None:
-        self.engine.use_policy(self.grants.policy_for(origin, self.settings.switched_off))
+    def _prepare(self, receipt: Receipt, extras: Mapping[str, Json], *, approved: bool) -> None:
+        """Hand a request to the engine, after its target was asked where only that knows its descriptor."""
 
-    def _enter(
-        self,
-        carrier: Carrier,
-        extras: Mapping[str, Json],
-        receipt: Receipt,
-        *,
-        approved: bool,
-        refusal: Failure | None = None,
-    ) -> None:
-        """Hand a request to the engine, after its target was asked where only that tells its descriptor."""
-        self._use_policy(receipt.origin)
-        policy = self.grants.policy_for(receipt.origin, self.settings.switched_off)
+        def go_on() -> None:
+            if receipt.is_answered:
+                return
+            self._take_off(receipt)
+            self._use_policy(receipt)
+            effects = self.engine.take(
+                self.now(),
+                receipt.carrier,
+                receipt.origin.uid,
+                extras,
+                receipt,
+                approved=approved,
+                asks=self.settings.asking,
+            )
+            self.carry_out(effects)
+
         prepared = self.table.routes.get(receipt.capability)
         component = None if prepared is None else self.targets.to_discover(prepared.route.target)
-        may_pass = approved or (
-            policy.refusal(carrier, receipt.origin.uid, receipt.capability, known=True) is None
-        )
-        if component is not None and may_pass:
-            self.discoveries.ask(
-                component, lambda _: self._request(carrier, extras, receipt, approved=approved)
-            )
+        if component is None or not (approved or self.settings.asking or self._may_have_grant(receipt)):
+            go_on()
+        elif self._has_room(receipt):
+            self._waiting.append(receipt)
+            receipt.on_end.append(lambda: self._take_off(receipt))
+            self.discoveries.ask(component, lambda _: go_on())
         else:
-            self._request(carrier, extras, receipt, approved=approved, refusal=refusal)
+            self.carry_out([refuse(receipt.carrier, extras, receipt, _FULL)])
 
-    def _request(
-        self,
-        carrier: Carrier,
-        extras: Mapping[str, Json],
-        receipt: Receipt,
-        *,
-        approved: bool,
-        refusal: Failure | None = None,
-    ) -> None:
-        self._use_policy(receipt.origin)
-        uid = receipt.origin.uid
-        effects = self.engine.request(
-            self.now(), carrier, uid, extras, receipt, approved=approved, refusal=refusal
-        )
-        for one in effects:
-            if isinstance(one, Send):
-                receipt.handle = one.call
-            elif isinstance(one, Drop):
-                self._answered(receipt, {}, one.failure.token)
-        self.carry_out(effects, receipt)
+    def _has_room(self, receipt: Receipt) -> bool:
+        caller = (receipt.carrier, receipt.origin.uid)
+        own = [other for other in self._waiting if (other.carrier, other.origin.uid) == caller]
+        return len(own) < MOST_WAITING_OF_CALLER and len(self._waiting) < MOST_WAITING
 
-    def carry_out(self, effects: list[Effect], receipt: Receipt | None = None) -> None:
+    def _take_off(self, receipt: Receipt) -> None:
+        if receipt in self._waiting:
+            self._waiting.remove(receipt)
+
+    def _may_have_grant(self, receipt: Receipt) -> bool:
+        policy = self.grants.policy_for(receipt.origin, ())
+        return policy.is_granted(receipt.carrier, receipt.origin.uid, receipt.capability, is_read_only=True)
+
+    def _use_policy(self, receipt: Receipt) -> None:
+        self.engine.use_policy(self.grants.policy_for(receipt.origin, self.settings.switched_off))
+
+    def carry_out(self, effects: list[Effect]) -> None:
         """Do what the engine decided, and set the next deadline.
 
         A call is in the journal before it goes out, and until it is answered.
         """
-        if any(isinstance(one, Send) for one in effects):
-            self.journal.keep(self.engine.journal())
-        for one in effects:
-            if isinstance(one, Answer) and isinstance(one.reply_to, Receipt):
-                self._answered(one.reply_to, one.extras, one.token)
-            elif isinstance(one, Send) and receipt is not None:
-                self._send(one, receipt.origin)
+        self._keep_journal()
+        for effect in effects:
+            receipt = effect.reply_to
+            if not isinstance(receipt, Receipt):
+                continue
+            if isinstance(effect, Answer):
+                self._answered(receipt, effect.extras, effect.token)
+            elif isinstance(effect, Drop):
+                self._answered(receipt, {}, effect.failure.token)
+            elif isinstance(effect, Ask):
+                receipt.call = effect.call
+                self._ask(effect, receipt)
+            else:
+                receipt.call = effect.call
+                self._send(effect, receipt)
         self._settle()
 
-    def _send(self, send: Send, origin: Origin) -> None:
+    def _ask(self, ask: Ask, receipt: Receipt) -> None:
+        refusal = self.desk.ask(ask, receipt)
+        if refusal is not None:
+            self.decide(receipt, refusal)
+
+    def decide(self, receipt: Receipt, refusal: Failure | None) -> None:
+        """Take the user's decision about a call: None for a yes, else its failure."""
+        if receipt.call is not None:
+            self._use_policy(receipt)
+            self.carry_out(self.engine.decide(self.now(), receipt.call, refusal))
+
+    def _send(self, send: Send, receipt: Receipt) -> None:
         from droidgate_shim.phone.apps.shim.outgoing import dispatch  # noqa: PLC0415 - they need the core
 
-        dispatch(self, send, origin)
+        dispatch(self, send, receipt)
 
     def _answered(self, receipt: Receipt, extras: Mapping[str, str], token: str | None) -> None:
-        elapsed = round((self.context.now() - receipt.began) * 1000)
-        self.history.add(
-            CallRecord(round(receipt.began * 1000), receipt.origin.name, receipt.capability, token, elapsed)
-        )
+        if receipt.is_answered:
+            return
+        receipt.is_answered = True
+        if token != _BUSY:
+            elapsed = round((self.context.now() - receipt.began) * 1000)
+            began = round(receipt.began * 1000)
+            self.history.add(CallRecord(began, receipt.origin.name, receipt.capability, token, elapsed))
         receipt.deliver(extras, token)
+        for end in receipt.on_end:
+            end()
 
-    def result(self, call: CallHandle, answer: BackendAnswer) -> bool:
-        """Take a backend's answer, which changes nothing if it is late; tell whether it ended something."""
-        effects = self.engine.result(self.now(), call, answer)
-        self.carry_out(effects)
-        return bool(effects)
+    def result(self, call: CallHandle, answer: BackendAnswer) -> None:
+        """Take a backend's answer, which changes nothing if it is late."""
+        self.carry_out(self.engine.result(self.now(), call, answer))
 
     def fail(self, call: CallHandle, token: str, message: str) -> None:
         """End a call that could not be brought to its backend."""
         self.carry_out(self.engine.fail(self.now(), call, Failure(token, message)))
+
+    def end(self, receipt: Receipt, failure: Failure) -> None:
+        """End a request, also one that the engine has not taken."""
+        if receipt.call is not None:
+            self.carry_out(self.engine.fail(self.now(), receipt.call, failure))
+        else:
+            self._answered(receipt, {}, failure.token)
 
     def interrupt(self, extras: Mapping[str, Json]) -> Mapping[str, str] | None:
         """Return the answer to a request that the process of before did not finish; None for any other."""
@@ -221,13 +281,19 @@ class Core:
         return self.engine.size[0]
 
     def _settle(self) -> None:
-        self.journal.keep(self.engine.journal())
+        self._keep_journal()
         if self._cancel_timer is not None:
             self._cancel_timer()
             self._cancel_timer = None
         deadline = self.engine.next_deadline()
         if deadline is not None:
             self._cancel_timer = self.platform.after((deadline - self.now()) / 1000, self._advance)
+
+    def _keep_journal(self) -> None:
+        """Write the journal where the set of open calls has changed."""
+        if self.engine.changes != self._journal_changes:
+            self._journal_changes = self.engine.changes
+            self.journal.keep(self.engine.journal())
 
     def _advance(self) -> None:
         self.carry_out(self.engine.advance(self.now()))
@@ -240,6 +306,7 @@ class Core:
     screen: ScreenCalls
     bindings: Bindings
     discoveries: Discoveries
+    shell_identity: ShellIdentity
 
 
 def core_of(context: Context) -> Core:
@@ -252,12 +319,14 @@ def core_of(context: Context) -> Core:
     from droidgate_shim.phone.apps.shim.consent import ConsentDesk  # noqa: PLC0415
     from droidgate_shim.phone.apps.shim.discovery import Discoveries  # noqa: PLC0415
     from droidgate_shim.phone.apps.shim.screen import ScreenCalls  # noqa: PLC0415
+    from droidgate_shim.phone.apps.shim.shell_identity import ShellIdentity  # noqa: PLC0415
 
     core = Core(context)
     core.desk = ConsentDesk(core)
     core.screen = ScreenCalls(core)
     core.bindings = Bindings(core)
     core.discoveries = Discoveries(core)
+    core.shell_identity = ShellIdentity(core.platform)
     statics[_STATIC] = core
     return core
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from droidgate.model.json_values import Json
 from droidgate_shim.engine.strict_json import write_strict
 from droidgate_shim.phone.apps.behaviour import AndroidError, BroadcastResult
+from droidgate_shim.phone.apps.shim.outgoing import FLAG_INCLUDE_STOPPED_PACKAGES
 from droidgate_shim.phone.intents import ComponentName, Intent
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ class Discoveries:
 
         cancel = core.platform.after(_SECONDS, lambda: end(None))
         try:
-            core.context.send_ordered_broadcast(Intent(ACTION_DISCOVERY, component), receive)
+            intent = Intent(ACTION_DISCOVERY, component, flags=FLAG_INCLUDE_STOPPED_PACKAGES)
+            core.context.send_ordered_broadcast(intent, receive)
         except AndroidError:
             cancel()
             end(None)

@@ -29,7 +29,7 @@ from droidgate_shim.phone.apps.behaviour import (
     PendingBroadcast,
     Receiver,
 )
-from droidgate_shim.phone.apps.shim.core import Core, core_of
+from droidgate_shim.phone.apps.shim.core import Core, Receipt, core_of
 from droidgate_shim.phone.apps.shim.functions import document_of, properties_of
 from droidgate_shim.phone.apps.shim.identity import Origin, origin_of_package
 from droidgate_shim.phone.intents import Bundle, ComponentName, Extra, Intent
@@ -39,6 +39,9 @@ ACTION_DISCOVERY: Final = "com.example.ACTION_MMCP_DISCOVERY"
 RECEIVER: Final = "dev.droidgate.shim.MmcpReceiver"
 MANIFEST: Final = "mMCP_manifest"
 _REQUEST: Final = "mobile-mcp-request"
+_BROADCAST_SECONDS: Final = 9.0
+"""Agents wait 10 s for a broadcast, and Android calls a receiver dead after as many."""
+
 _OK: Final = -1
 _RETURN_VALUE: Final = "androidAppfunctionsReturnValue"
 _ERROR_APP_UNKNOWN: Final = 3000
@@ -58,7 +61,7 @@ def request_of(capability: str, arguments: Mapping[str, Json]) -> dict[str, Json
 
 def ask(
     core: Core, carrier: Carrier, origin: Origin, extras: Mapping[str, Json], on_outcome: OnOutcome
-) -> None:
+) -> Receipt:
     """Hand a request to the engine and read its answer."""
 
     def deliver(answer: Mapping[str, str], token: str | None) -> None:
@@ -69,7 +72,7 @@ def ask(
             said = "" if read is None else (read.message or "")
             on_outcome(None, Failure(token, said.removeprefix(f"{token}: ")))
 
-    core.take(carrier, origin, extras, deliver)
+    return core.take(carrier, origin, extras, deliver)
 
 
 def text_of(prepared: PreparedRoute, outputs: Mapping[str, Json] | None) -> str:
@@ -86,16 +89,22 @@ def _error_text(failure: Failure) -> str:
     return f"Error: {failure.message()}"
 
 
-def _ask_tool(core: Core, tool: str, parameters: str | None, on_text: Callable[[str, bool], None]) -> None:
-    """Ask for a tool of mMCP; the text that comes is a result or an error."""
+def _ask_tool(
+    core: Core, tool: str, parameters: str | None, on_text: Callable[[str, bool], None]
+) -> Receipt | None:
+    """Ask for a tool of mMCP; the text that comes is a result or an error.
+
+    Returns:
+        The request, None for one that is not a request.
+    """
     try:
         arguments = parse_strict(parameters) if parameters else {}
     except InputError as error:
         on_text(f"Error: invalid_argument: {error.message}", False)
-        return
+        return None
     if not isinstance(arguments, dict):
-        on_text("Error: invalid_argument: the parameters are no JSON object", False)
-        return
+        on_text("Error: invalid_argument: the parameters are not a JSON object", False)
+        return None
 
     def receive(outputs: Mapping[str, Json] | None, failure: Failure | None) -> None:
         prepared = core.table.routes.get(tool)
@@ -110,7 +119,7 @@ def _ask_tool(core: Core, tool: str, parameters: str | None, on_text: Callable[[
         else:
             on_text(text_of(prepared, outputs), True)
 
-    ask(core, "start", Origin(), request_of(tool, arguments), receive)
+    return ask(core, "start", Origin(), request_of(tool, arguments), receive)
 
 
 class MmcpActivity(Activity):
@@ -137,7 +146,7 @@ class MmcpReceiver(Receiver):
     def on_receive(
         self, intent: Intent, current: BroadcastResult
     ) -> BroadcastResult | PendingBroadcast | None:
-        """Tell the tools, or run one."""
+        """List the tools, or run one."""
         if intent.action == ACTION_DISCOVERY:
             return BroadcastResult(_OK, current.data, _described(core_of(self.context), current.extras))
         pending = PendingBroadcast(self.context.platform.signal())
@@ -145,8 +154,12 @@ class MmcpReceiver(Receiver):
         def tell(text: str, succeeded: bool) -> None:  # noqa: FBT001 - the shape of a callback
             pending.finish(BroadcastResult(_OK if succeeded else 0, text, current.extras))
 
-        read = intent.extras.get_string
-        _ask_tool(core_of(self.context), read("tool") or "", read("params"), tell)
+        read, core = intent.extras.get_string, core_of(self.context)
+        receipt = _ask_tool(core, read("tool") or "", read("params"), tell)
+        if receipt is not None:
+            late = Failure("timeout", "no answer came in time; the call may have run")
+            stop = core.platform.after(_BROADCAST_SECONDS, lambda: core.end(receipt, late))
+            receipt.on_end.append(stop)
         return pending
 
 

@@ -1,48 +1,59 @@
-"""Calls of app functions, and their documents as the phone's Android holds them (docs/shim.md 4, 6)."""
+"""App functions, and their documents as the phone's Android has them (docs/shim.md 4, 6)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
+from droidgate.calls.failures import Failure
 from droidgate.model.json_values import Json
-from droidgate_shim.engine.backends import FunctionAnswer, FunctionCall
-from droidgate_shim.engine.engine import Send
-from droidgate_shim.engine.routes import FunctionBackend
+from droidgate_shim.engine.backends import FunctionAnswer
 from droidgate_shim.phone.apps.behaviour import AppFunctionError
 from droidgate_shim.phone.apps.platform import FunctionOutcome
 
 if TYPE_CHECKING:
-    from droidgate_shim.phone.apps.shim.core import Core
+    from droidgate_shim.phone.apps.platform import Platform
 
-_FIRST_WITH_FUNCTIONS: Final = 36
+FIRST_WITH_FUNCTIONS: Final = 36
+EXECUTE: Final = "android.permission.EXECUTE_APP_FUNCTIONS"
+
+OnAnswer = Callable[[FunctionAnswer | Failure], None]
+"""Takes what an app function answers, or why it was not executed."""
 
 
-def execute_function(core: Core, send: Send, backend: FunctionBackend, call: FunctionCall) -> None:
-    """Execute an app function, where this Android has them and it is enabled."""
-    if core.platform.sdk < _FIRST_WITH_FUNCTIONS:
-        core.fail(send.call, "unavailable", "this Android has no app functions")
-        return
+@dataclass(frozen=True, slots=True)
+class FunctionRequest:
+    """An app function that is to be executed.
+
+    Attributes:
+        package: The app.
+        function: The function's id.
+        document: Its parameters, as the engine has documents.
+    """
+
+    package: str
+    function: str
+    document: Mapping[str, Json]
+
+
+def run_function(platform: Platform, request: FunctionRequest, seconds: float, on_answer: OnAnswer) -> None:
+    """Execute an app function with the app's own permissions, where it is enabled."""
 
     def receive(outcome: FunctionOutcome) -> None:
-        core.result(send.call, _answer_of(outcome))
+        on_answer(_answer_of(outcome))
 
     try:
-        enabled = core.platform.is_app_function_enabled(backend.package, call.function)
+        enabled = platform.is_app_function_enabled(request.package, request.function)
     except AppFunctionError as error:
         receive(error)
         return
     if not enabled:
-        core.fail(send.call, "disabled", "the app function is disabled")
+        on_answer(Failure("disabled", "the app has switched the function off"))
         return
-    core.platform.execute_app_function(
-        backend.package,
-        call.function,
-        properties_of(call.document),
-        receive,
-        seconds=max(0.0, (send.deadline - core.now()) / 1000),
-    )
+    parameters = properties_of(request.document)
+    platform.execute_app_function(request.package, request.function, parameters, receive, seconds=seconds)
 
 
 def _answer_of(outcome: FunctionOutcome) -> FunctionAnswer:
@@ -52,7 +63,7 @@ def _answer_of(outcome: FunctionOutcome) -> FunctionAnswer:
 
 
 def properties_of(document: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the properties that the phone's Android holds of a document of the engine."""
+    """Return the properties that the phone's Android has for a document of the engine."""
     properties = document.get("properties")
     if not isinstance(properties, Mapping):
         return {}
@@ -72,7 +83,7 @@ def _values_of(held: Mapping[str, Json]) -> list[Json]:
 def document_of(properties: Mapping[str, Json]) -> dict[str, Json]:
     """Return the document of the engine that properties of the phone's Android stand for.
 
-    The phone's documents hold no schema types, so none is told.
+    The phone's documents have no schema types, so there is none here.
     """
     return {
         "schemaType": "",

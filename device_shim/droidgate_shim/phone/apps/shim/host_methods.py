@@ -6,10 +6,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final, Protocol
 
+from droidgate.calls.failures import Failure
 from droidgate.model.json_values import Json
 from droidgate_shim.engine.authority import ANY_APP
 from droidgate_shim.phone.apps.shim.core import Core
 from droidgate_shim.phone.apps.shim.discovery import Tools
+from droidgate_shim.phone.apps.shim.functions import EXECUTE, FIRST_WITH_FUNCTIONS
 from droidgate_shim.phone.apps.shim.identity import Grant, Origin
 from droidgate_shim.phone.intents import ComponentName
 
@@ -18,9 +20,7 @@ RESPONSE_EXTRA: Final = "mobile-mcp-response"
 _HOST_UID: Final = 2000
 _HOST_PACKAGE: Final = "com.android.shell"
 _EVERYTHING: Final = "*"
-_FIRST_WITH_FUNCTIONS: Final = 36
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
-_EXECUTE: Final = "android.permission.EXECUTE_APP_FUNCTIONS"
 
 
 class HostError(Exception):
@@ -120,12 +120,12 @@ def _status(core: Core, argument: Mapping[str, Json], reply: HostReply) -> None:
 
 def _status_of(core: Core) -> dict[str, Json]:
     platform = core.platform
-    may_execute = platform.sdk >= _FIRST_WITH_FUNCTIONS and platform.holds(_EXECUTE)
+    may_execute = platform.holds(EXECUTE) or core.shell_identity.can_borrow
     access: dict[str, Json] = {
         "notifications": platform.may_notify(),
         "overlay": platform.may_draw_overlays(),
         "battery_exempt": platform.is_battery_exempt(),
-        "execute_app_functions": may_execute,
+        "execute_app_functions": platform.sdk >= FIRST_WITH_FUNCTIONS and may_execute,
     }
     return {
         **_hello_of(core),
@@ -229,10 +229,9 @@ def _call(core: Core, argument: Mapping[str, Json], reply: HostReply) -> None:
     if isinstance(deadline, int) and not isinstance(deadline, bool):
 
         def give_up() -> None:
-            if receipt.handle is not None:
-                core.fail(receipt.handle, "timeout", "no answer came in time; the call may have run")
+            core.end(receipt, Failure("timeout", "no answer came in time; the call may have run"))
 
-        core.platform.after(max(0, deadline) / 1000, give_up)
+        receipt.on_end.append(core.platform.after(max(0, deadline) / 1000, give_up))
 
 
 def _discover(core: Core, argument: Mapping[str, Json], reply: HostReply) -> None:

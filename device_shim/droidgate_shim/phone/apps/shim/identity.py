@@ -1,10 +1,10 @@
-"""Who calls, and what they were granted (docs/shim.md 3)."""
+"""Callers, and what they were granted (docs/shim.md 3)."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from droidgate.model.errors import InputError
@@ -22,21 +22,23 @@ _LOWEST_OTHER: Final = -2
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Who a request comes from.
+    """The caller of a request.
 
     Attributes:
-        uid: The uid that the system vouches for, or `NOBODY`.
-        packages: The packages of that uid, empty for nobody.
-        name: The package that the history tells, None for nobody.
+        uid: The uid that the system vouches for, or `NOBODY`. For a start: that of the callback's creator.
+        packages: The packages of that uid; empty for nobody, and for those that the shim does not see.
+        name: The package that the history shows, None for an unknown one.
+        is_sender: Whether they sent the request. Those of a start only receive the answer.
     """
 
     uid: int = NOBODY
     packages: tuple[PackageFacts, ...] = ()
     name: str | None = None
+    is_sender: bool = True
 
     def extras(self) -> dict[str, str]:
-        """Return the origin pair that goes out with a call; informative, empty for nobody."""
-        first = self.packages[0] if self.packages else None
+        """Return the origin pair that goes out with a call; informative, empty for an unknown sender."""
+        first = self.packages[0] if self.packages and self.is_sender else None
         return {
             "gateway_origin_package": "" if first is None else first.name,
             "gateway_origin_certificate": first.signers[0] if first is not None and first.signers else "",
@@ -44,16 +46,21 @@ class Origin:
 
 
 def origin_of(platform: Platform, uid: int) -> Origin:
-    """Return who stands behind a uid of an app."""
+    """Return the caller behind the uid of an app."""
     names = platform.packages_of_uid(uid)
-    found = tuple(one for one in map(platform.find_package, names) if one is not None)
+    found = tuple(facts for facts in map(platform.find_package, names) if facts is not None)
     return Origin(uid, found, found[0].name if found else None)
 
 
-def origin_of_package(platform: Platform, name: str, signers: tuple[str, ...]) -> Origin:
-    """Return who stands behind a package that the system vouches for with its certificates.
+def origin_of_start(platform: Platform, creator_uid: int) -> Origin:
+    """Return the caller of a start: unknown, with those that receive the answer."""
+    return replace(origin_of(platform, creator_uid), name=None, is_sender=False)
 
-    The shim need not see it; it has then a number of its own below those of uids.
+
+def origin_of_package(platform: Platform, name: str, signers: tuple[str, ...]) -> Origin:
+    """Return the caller behind a package that the system vouches for with its certificates.
+
+    The shim may not see it; then it has a number of its own below those of uids.
     """
     found = platform.find_package(name)
     if found is not None:

@@ -1,7 +1,7 @@
 """Getting an activity of the shim onto the screen: the routes of docs/shim.md 4, in their order.
 
-A start that Android blocks is not told, so each is watched. A visible window, the agent's bind flag and the
-user's permission to draw over apps all show in the first attempt; what is left then is the notification.
+A start that Android blocks raises nothing, so each is watched. A visible window, the agent's bind flag and
+the user's permission to draw over apps all show in the first attempt; the notification is left then.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 FLAG_NEW_TASK: Final = 0x10000000
 EXTRA_NUMBER: Final = "dev.droidgate.shim.NUMBER"
 WATCH_SECONDS: Final = 2.5
-NOTIFICATION_SECONDS: Final = 30.0
 _numbers: Final = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """An activity that shall open.
+    """An activity that is to open.
 
     Attributes:
         class_name: Which.
-        title: What a notification in its place says.
-        text: What stands below.
+        title: The title of the notification in its place.
+        text: The text below.
         seconds: How long it is worth opening.
-        on_failed: Called once where it did not open.
+        on_failed: Called once where neither it nor a notification could be shown, with the reason.
+        on_ignored: Called once where nobody tapped the notification in time.
     """
 
     class_name: str
@@ -42,6 +42,7 @@ class Wanted:
     text: str
     seconds: float
     on_failed: Callable[[str], None]
+    on_ignored: Callable[[], None] | None = None
 
 
 class Opener:
@@ -51,15 +52,13 @@ class Opener:
         self.number = next(_numbers)
         self._core = core
         self._wanted = wanted
+        self._ends_at = core.context.now() + wanted.seconds
         self._settled = False
         self._cancel: Callable[[], None] = _nothing
         self._notified = False
 
     def start(self) -> None:
         """Try the routes."""
-        if self._core.platform.is_locked():
-            self._fail("the screen is locked")
-            return
         try:
             self._core.context.start_activity(self._intent())
         except AndroidError as error:
@@ -72,7 +71,7 @@ class Opener:
         self._settle()
 
     def give_up(self) -> None:
-        """Nobody wants it any more."""
+        """The activity is not needed any more."""
         self._settle()
 
     def _intent(self) -> Intent:
@@ -83,13 +82,19 @@ class Opener:
     def _notify(self) -> None:
         if self._settled:
             return
-        left = min(NOTIFICATION_SECONDS, self._wanted.seconds - WATCH_SECONDS)
+        left = self._ends_at - self._core.context.now()
         notification = Notification(self._wanted.title, self._wanted.text, self._intent())
         if left <= 0 or not self._core.platform.notify(self.number, notification):
-            self._fail("Android lets the shim open no screen now")
+            self._fail("Android lets the shim open no window and show no notification now")
             return
         self._notified = True
-        self._cancel = self._core.platform.after(left, lambda: self._fail("nobody tapped the notification"))
+        if self._wanted.on_ignored is not None:
+            self._cancel = self._core.platform.after(left, self._ignored)
+
+    def _ignored(self) -> None:
+        if not self._settled and self._wanted.on_ignored is not None:
+            self._settle()
+            self._wanted.on_ignored()
 
     def _fail(self, why: str) -> None:
         if not self._settled:

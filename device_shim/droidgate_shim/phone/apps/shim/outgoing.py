@@ -8,22 +8,22 @@ from droidgate_shim.engine.backends import BroadcastAnswer, ExtrasCall, Function
 from droidgate_shim.engine.engine import Send
 from droidgate_shim.engine.routes import CapabilityBackend, FunctionBackend
 from droidgate_shim.phone.apps.behaviour import AndroidError, BroadcastResult
-from droidgate_shim.phone.apps.shim.functions import execute_function
+from droidgate_shim.phone.apps.shim.function_calls import execute_function
 from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
 
 if TYPE_CHECKING:
-    from droidgate_shim.phone.apps.shim.core import Core
-    from droidgate_shim.phone.apps.shim.identity import Origin
+    from droidgate_shim.phone.apps.shim.core import Core, Receipt
 
 ACTION_INVOKE: Final = "com.example.ACTION_MMCP_INVOKE"
+FLAG_INCLUDE_STOPPED_PACKAGES: Final = 0x20
 _BROADCAST_SECONDS: Final = 10.0
 
 
-def dispatch(core: Core, send: Send, origin: Origin) -> None:
+def dispatch(core: Core, send: Send, receipt: Receipt) -> None:
     """Bring a call to its backend."""
     backend, outgoing = send.backend, send.outgoing
     if isinstance(backend, FunctionBackend) and isinstance(outgoing, FunctionCall):
-        execute_function(core, send, backend, outgoing)
+        execute_function(core, send, backend, outgoing, receipt)
         return
     if isinstance(backend, FunctionBackend) or not isinstance(outgoing, ExtrasCall):
         core.fail(send.call, "unavailable", "the route and its call do not belong together")
@@ -32,26 +32,25 @@ def dispatch(core: Core, send: Send, origin: Origin) -> None:
     if component is None:
         core.fail(send.call, "unavailable", "the route names no component")
         return
-    extras = Bundle.of_strings({**outgoing.extras, **origin.extras()})
+    extras = Bundle.of_strings({**outgoing.extras, **receipt.origin.extras()})
     if isinstance(backend, CapabilityBackend):
-        core.bindings.call(send, component, extras, origin)
+        core.bindings.call(send, component, extras, receipt)
     elif backend.kind == "mmcp-activity":
-        core.screen.call(send, component, extras)
+        core.screen.call(send, component, extras, receipt)
     else:
-        _broadcast(core, send, Intent(ACTION_INVOKE, component, extras=extras))
+        intent = Intent(ACTION_INVOKE, component, flags=FLAG_INCLUDE_STOPPED_PACKAGES, extras=extras)
+        _broadcast(core, send, intent, receipt)
 
 
-def _broadcast(core: Core, send: Send, intent: Intent) -> None:
+def _broadcast(core: Core, send: Send, intent: Intent, receipt: Receipt) -> None:
     def receive(result: BroadcastResult) -> None:
-        cancel()
         core.result(send.call, BroadcastAnswer(result.code, result.data))
 
     def give_up() -> None:
         core.fail(send.call, "timeout", "the receiver did not answer in time; the call may have run")
 
-    cancel = core.platform.after(_BROADCAST_SECONDS, give_up)
+    receipt.on_end.append(core.platform.after(_BROADCAST_SECONDS, give_up))
     try:
         core.context.send_ordered_broadcast(intent, receive)
     except AndroidError as error:
-        cancel()
         core.fail(send.call, "unavailable", error.message)

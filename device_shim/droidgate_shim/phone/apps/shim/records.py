@@ -12,7 +12,7 @@ from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 from droidgate_shim.phone.apps.behaviour import AppFiles
 
 MOST_CALLS: Final = 200
-_SETTINGS: Final = "settings.json"
+_SETTINGS: Final = "switches.json"
 _HISTORY: Final = "history.json"
 _JOURNAL: Final = "journal.json"
 

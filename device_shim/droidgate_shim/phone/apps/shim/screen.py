@@ -16,7 +16,7 @@ from droidgate_shim.phone.apps.shim.openers import Opener, Wanted, number_of
 from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
 
 if TYPE_CHECKING:
-    from droidgate_shim.phone.apps.shim.core import Core
+    from droidgate_shim.phone.apps.shim.core import Core, Receipt
 
 ACTION_CALL: Final = "com.example.mMCP.ACTION_TOOL_CALL"
 TRAMPOLINE: Final = "dev.droidgate.shim.TrampolineActivity"
@@ -25,6 +25,15 @@ _NEW_TASK_SECONDS: Final = 0.3
 _NEW_TASK: Final = (
     "callee_in_new_task: the app opened in a task of its own, which returns no result; the call may run"
 )
+_LOCKED: Final = "the phone is locked, and this app needs its screen; unlock it and retry"
+_UNTAPPED: Final = "nobody tapped the notification that opens the app"
+_NO_WINDOW: Final = (
+    "this app needs the screen, and Android lets the shim open no window and show no notification now; "
+    "allow the shim's notifications, or let it appear on top"
+)
+_EARLY_SECONDS: Final = 0.1
+"""How long before its deadline a call ends that waits for a tap: at its deadline it would be a timeout."""
+
 _CANCELED: Final = 0
 _ANSWERS: Final = ("result", "error")
 
@@ -54,34 +63,33 @@ class ScreenCalls:
         self._waiting: deque[ScreenCall] = deque()
         self._current: ScreenCall | None = None
 
-    def call(self, send: Send, component: ComponentName, extras: Bundle) -> None:
+    def call(self, send: Send, component: ComponentName, extras: Bundle, receipt: Receipt) -> None:
         """Take a call: it is made when those before it have ended."""
         core = self._core
         if core.platform.is_locked():
-            core.fail(
-                send.call,
-                "needs_user",
-                "the phone is locked, and this app needs its screen; unlock it and retry",
-            )
+            core.fail(send.call, "needs_user", _LOCKED)
             return
         if len(self._waiting) >= MOST_WAITING:
             core.fail(send.call, "busy", "too many calls wait for the screen; retry when one has ended")
             return
         call = ScreenCall(send, Intent(ACTION_CALL, component, extras=extras))
         self._waiting.append(call)
-        seconds = (send.deadline - core.now()) / 1000
-        core.platform.after(seconds, lambda: self._end(call))
+        receipt.on_end.append(lambda: self._end(call))
         self._next()
 
     def _next(self) -> None:
         while self._current is None and self._waiting:
             call = self._current = self._waiting.popleft()
+            if self._core.platform.is_locked():
+                self._fail(call, "needs_user", _LOCKED)
+                continue
             wanted = Wanted(
                 TRAMPOLINE,
                 "A tool needs the screen",
                 f"Tap to let {call.send.target.package} answer",
-                (call.send.deadline - self._core.now()) / 1000,
-                lambda why, call=call: self._fail(call, "needs_user", why),  # type: ignore[misc]
+                (call.send.deadline - self._core.now()) / 1000 - _EARLY_SECONDS,
+                lambda _, call=call: self._fail(call, "needs_user", _NO_WINDOW),  # type: ignore[misc]
+                lambda call=call: self._fail(call, "needs_user", _UNTAPPED),  # type: ignore[misc]
             )
             call.opener = Opener(self._core, wanted)
             call.opener.start()
@@ -103,18 +111,21 @@ class ScreenCalls:
             self._fail(call, "canceled", _NEW_TASK)
             return
         self._core.result(call.send.call, ActivityAnswer(result.code, extras))
-        self._end(call)
 
     def _fail(self, call: ScreenCall, token: str, message: str) -> None:
         self._core.fail(call.send.call, token, message)
-        self._end(call)
+
+    def is_replaced(self, call: ScreenCall) -> bool:
+        """Return whether another app than the approved one has the tool's name since the call came."""
+        installed = self._core.targets(call.send.target)
+        return installed is None or installed.signer != call.send.target.signer
 
     def fail(self, call: ScreenCall, message: str) -> None:
         """End a call whose tool could not be started."""
         self._fail(call, "unavailable", message)
 
     def _end(self, call: ScreenCall) -> None:
-        """Make room for the next call; what comes of this one later is dropped."""
+        """Make room for the next call when this one has been answered; what comes of it later is dropped."""
         if call in self._waiting:
             self._waiting.remove(call)
         if call is not self._current:
@@ -145,6 +156,9 @@ class TrampolineActivity(Activity):
         self.call = call = core.screen.opened(number_of(intent), self)
         if call is None:
             self.finish()
+            return
+        if core.screen.is_replaced(call):
+            core.screen.fail(call, "the app behind the capability has been replaced")
             return
         begun = self.context.now()
 

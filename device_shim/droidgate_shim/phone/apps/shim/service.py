@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from droidgate.calls.failures import Failure
 from droidgate_shim.phone.apps.behaviour import START_REDELIVER_INTENT, AndroidError, Message, Service
 from droidgate_shim.phone.apps.shim.core import core_of
 from droidgate_shim.phone.apps.shim.extras import texts_of
-from droidgate_shim.phone.apps.shim.identity import Origin, origin_of
+from droidgate_shim.phone.apps.shim.identity import origin_of, origin_of_start
 from droidgate_shim.phone.intents import Bundle, Intent
 
 TOOL_SERVICE: Final = "dev.droidgate.shim.ToolService"
 EXTRA_CALLBACK: Final = "mcp_callback"
 _REQUEST: Final = 1
 _RESPONSE: Final = 2
-_FIRST_TELLING_ACTIVITIES: Final = 31
+_FIRST_WITH_FACTS: Final = 31
+"""API level from which Android reports whether a PendingIntent is an activity's, and immutable."""
+
+_IMMUTABLE: Final = Failure(
+    "invalid_argument",
+    "the callback is immutable, so it cannot carry the answer; make it with FLAG_MUTABLE",
+)
 
 
 class ToolService(Service):
@@ -43,25 +50,29 @@ class ToolService(Service):
                 return
 
         origin = origin_of(core.platform, message.sending_uid)
-        core.take("bind", origin, texts_of(message.data), deliver)
+        core.take("bind", origin, texts_of(message.data), deliver, caller_token=reply_to)
 
     def on_start_command(self, intent: Intent) -> int | None:
         """Take a request; its callback's creator is where the answer goes, and no more."""
         core = core_of(self.context)
         callback = _callback_of(intent)
         facts = None if callback is None else core.platform.look_at_pending_intent(callback)
-        is_told = core.platform.sdk >= _FIRST_TELLING_ACTIVITIES
-        if callback is None or facts is None or (is_told and facts.is_activity):
-            # Nobody could be told of what would be done.
+        has_facts = core.platform.sdk >= _FIRST_WITH_FACTS
+        if callback is None or facts is None or (has_facts and facts.is_activity):
+            # Nobody would learn what was done.
             self._acknowledge(intent)
             return None
+        is_immutable = has_facts and facts.is_immutable
 
         def deliver(extras: Mapping[str, str], token: str | None) -> None:
             del token
-            self._send(callback, extras)
+            if extras or is_immutable:
+                self._send(callback, extras)
             self._acknowledge(intent)
 
-        core.take("start", Origin(facts.creator_uid), texts_of(intent.extras), deliver)
+        origin = origin_of_start(core.platform, facts.creator_uid)
+        obstacle = _IMMUTABLE if is_immutable else None
+        core.take("start", origin, texts_of(intent.extras), deliver, obstacle=obstacle)
         return START_REDELIVER_INTENT
 
     def on_redelivered(self, intent: Intent) -> int | None:
@@ -75,8 +86,6 @@ class ToolService(Service):
         return None
 
     def _send(self, callback: str, extras: Mapping[str, str]) -> None:
-        if not extras:
-            return
         try:
             self.context.send_pending_intent(callback, Intent(extras=Bundle.of_strings(extras)))
         except AndroidError:

@@ -4,69 +4,80 @@ import android.app.appfunctions.AppFunctionException;
 import android.app.appfunctions.AppFunctionManager;
 import android.app.appfunctions.ExecuteAppFunctionRequest;
 import android.app.appfunctions.ExecuteAppFunctionResponse;
+import android.content.Context;
 import android.os.CancellationSignal;
 import android.os.OutcomeReceiver;
-import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
-import dev.droidgate.shim.core.Outgoing;
-import dev.droidgate.shim.core.Route;
+import java.util.Map;
+import java.util.concurrent.Executor;
 
-/** Calls of app functions. From Android 16 on (API 36): loaded only there. */
+/** Executes one app function. From Android 16 on (API 36): loaded only there. */
 final class AppFunctionCaller
         implements OutcomeReceiver<ExecuteAppFunctionResponse, AppFunctionException> {
-    private static final String NOT_ALLOWED = "Android does not let this app call app functions";
+    private static final String NOT_ALLOWED = "Android does not let this app call app functions; run droidgate shim install from a computer";
 
-    private final Shim shim;
-    private final long call;
+    private final FunctionOutcome outcome;
+
+    /** Without the permission Android hides the functions of other apps. */
+    private final boolean permitted;
+
     private final CancellationSignal signal = new CancellationSignal();
 
-    private AppFunctionCaller(Shim shim, long call) {
-        this.shim = shim;
-        this.call = call;
+    private AppFunctionCaller(FunctionOutcome outcome, boolean permitted) {
+        this.outcome = outcome;
+        this.permitted = permitted;
     }
 
     /**
-     * Asks whether a function is enabled, now, and calls it if it is.
+     * Asks whether a function is enabled, now, and executes it if it is.
      *
-     * @throws CallFailure {@code unavailable}: the system has no app functions
+     * @param executor where the outcome is taken
+     * @param document the parameters, as the engine has them
+     * @return what cancels it: the function may go on in the app, and what it answers later is dropped
+     * @throws CallFailure {@code unavailable} or {@code denied}; there is no outcome then
      */
-    static void call(Shim shim, long call, Reply reply, Route route, Outgoing outgoing)
+    static Runnable execute(
+            Context context,
+            Executor executor,
+            String packageName,
+            String function,
+            Map<String, Object> document,
+            FunctionOutcome outcome)
             throws CallFailure {
-        AppFunctionManager manager = shim.context.getSystemService(AppFunctionManager.class);
+        AppFunctionManager manager = context.getSystemService(AppFunctionManager.class);
         if (manager == null) {
             throw new CallFailure(FailureTokens.UNAVAILABLE, "this system has no app functions");
         }
-        AppFunctionCaller caller = new AppFunctionCaller(shim, call);
-        // A cancelled call may go on in the app; what it answers later is dropped.
-        reply.whenAnswered(caller.signal::cancel);
+        AppFunctionCaller caller = new AppFunctionCaller(outcome, ShellIdentity.isHeld(context));
         ExecuteAppFunctionRequest request =
-                new ExecuteAppFunctionRequest.Builder(route.target.packageName, outgoing.function)
-                        .setParameters(Documents.write(outgoing.document))
+                new ExecuteAppFunctionRequest.Builder(packageName, function)
+                        .setParameters(Documents.write(document))
                         .build();
         try {
             manager.isAppFunctionEnabled(
-                    outgoing.function,
-                    route.target.packageName,
-                    shim.answering,
-                    new Enabled(caller, manager, request));
+                    function, packageName, executor, new Enabled(caller, manager, executor, request));
         } catch (SecurityException refused) {
             throw new CallFailure(FailureTokens.DENIED, NOT_ALLOWED);
         }
+        return caller.signal::cancel;
     }
 
     /** Goes on with a call when its function is enabled. */
     private static final class Enabled implements OutcomeReceiver<Boolean, Exception> {
         private final AppFunctionCaller caller;
         private final AppFunctionManager manager;
+        private final Executor executor;
         private final ExecuteAppFunctionRequest request;
 
         Enabled(
                 AppFunctionCaller caller,
                 AppFunctionManager manager,
+                Executor executor,
                 ExecuteAppFunctionRequest request) {
             this.caller = caller;
             this.manager = manager;
+            this.executor = executor;
             this.request = request;
         }
 
@@ -80,8 +91,7 @@ final class AppFunctionCaller
                 return;
             }
             try {
-                manager.executeAppFunction(
-                        request, caller.shim.answering, caller.signal, caller);
+                manager.executeAppFunction(request, executor, caller.signal, caller);
             } catch (SecurityException refused) {
                 caller.fail(FailureTokens.DENIED, NOT_ALLOWED);
             } catch (RuntimeException failed) {
@@ -91,8 +101,9 @@ final class AppFunctionCaller
 
         @Override
         public void onError(Exception error) {
-            boolean unknown = error instanceof IllegalArgumentException;
-            boolean refused = error instanceof SecurityException;
+            boolean missing = error instanceof IllegalArgumentException;
+            boolean unknown = missing && caller.permitted;
+            boolean refused = missing && !caller.permitted || error instanceof SecurityException;
             caller.fail(
                     unknown
                             ? FailureTokens.UNKNOWN_CAPABILITY
@@ -102,16 +113,15 @@ final class AppFunctionCaller
     }
 
     private void fail(String token, String text) {
-        shim.answered(call, BackendAnswer.ofFailure(new CallFailure(token, text)));
+        outcome.failed(new CallFailure(token, text));
     }
 
     @Override
     public void onResult(ExecuteAppFunctionResponse response) {
         try {
-            shim.answered(
-                    call, BackendAnswer.ofDocument(Documents.read(response.getResultDocument())));
+            outcome.answered(Documents.read(response.getResultDocument()));
         } catch (CallFailure malformed) {
-            shim.answered(call, BackendAnswer.ofFailure(malformed));
+            outcome.failed(malformed);
         } catch (RuntimeException unreadable) {
             fail(FailureTokens.MALFORMED_RESPONSE, Failures.textOf(unreadable));
         }
@@ -119,6 +129,10 @@ final class AppFunctionCaller
 
     @Override
     public void onError(AppFunctionException error) {
-        shim.answered(call, BackendAnswer.ofError(error.getErrorCode(), error.getErrorMessage()));
+        if (!permitted && error.getErrorCode() == AppFunctionException.ERROR_DENIED) {
+            fail(FailureTokens.DENIED, NOT_ALLOWED);
+            return;
+        }
+        outcome.refused(error.getErrorCode(), error.getErrorMessage());
     }
 }

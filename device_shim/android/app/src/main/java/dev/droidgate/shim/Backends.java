@@ -2,7 +2,6 @@ package dev.droidgate.shim;
 
 import android.content.ComponentName;
 import android.content.Intent;
-import android.os.Build;
 import dev.droidgate.shim.core.Backend;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
@@ -15,10 +14,12 @@ import java.util.Map;
 final class Backends implements Backend {
     private final Shim shim;
     private final MobileMcpCaller tools;
+    private final AppFunctions functions;
 
     Backends(Shim shim) {
         this.shim = shim;
         tools = new MobileMcpCaller(shim);
+        functions = new AppFunctions(shim);
     }
 
     @Override
@@ -48,11 +49,7 @@ final class Backends implements Backend {
                         call, reply, route, intent(Names.MMCP_INVOKE, route, reply, outgoing));
                 break;
             case Route.APP_FUNCTION:
-                if (Build.VERSION.SDK_INT < 36) {
-                    throw new CallFailure(
-                            FailureTokens.UNAVAILABLE, "app functions need Android 16");
-                }
-                AppFunctionCaller.call(shim, call, reply, route, outgoing);
+                functions.call(call, reply, route, outgoing);
                 break;
             default:
                 tools.call(call, reply, route, intent(Names.SERVICE, route, reply, outgoing));
@@ -66,8 +63,8 @@ final class Backends implements Backend {
         for (Map.Entry<String, String> one : outgoing.extras.entrySet()) {
             intent.putExtra(one.getKey(), one.getValue());
         }
-        intent.putExtra(Names.ORIGIN_PACKAGE, reply.caller.packageName());
-        intent.putExtra(Names.ORIGIN_CERTIFICATE, reply.caller.signer());
+        intent.putExtra(Names.ORIGIN_PACKAGE, reply.sender().packageName());
+        intent.putExtra(Names.ORIGIN_CERTIFICATE, reply.sender().signer());
         return intent;
     }
 }

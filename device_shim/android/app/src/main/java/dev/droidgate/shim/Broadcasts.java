@@ -78,8 +78,9 @@ final class Broadcasts {
         shim.answered(call, BackendAnswer.ofFailure(new CallFailure(token, text)));
     }
 
-    /** Sends an ordered broadcast; the taker runs on the main thread. */
+    /** Sends an ordered broadcast, also to an app that was stopped; the taker runs on the main thread. */
     void send(Intent intent, Consumer<BroadcastReceiver> taker) {
+        intent.addFlags(Intent.FLAG_INCLUDE_STOPPED_PACKAGES);
         shim.context.sendOrderedBroadcast(intent, null, new Result(taker), shim.main, 0, null, null);
     }
 }

@@ -5,10 +5,17 @@ import android.content.Intent;
 import android.os.Build;
 import android.os.Bundle;
 import android.util.Log;
+import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.FailureTokens;
 import java.util.Map;
 
 /** The answer to a started service: the callback is sent with the answer's extras. */
 final class CallbackReply extends Reply {
+    private static final CallFailure IMMUTABLE =
+            new CallFailure(
+                    FailureTokens.INVALID_ARGUMENT,
+                    "the callback is immutable, so it cannot carry the answer; make it with FLAG_MUTABLE");
+
     private final Shim shim;
     private final PendingIntent callback;
     private final Runnable acknowledge;
@@ -19,7 +26,7 @@ final class CallbackReply extends Reply {
      * @param acknowledge tells the service that this start is done
      */
     CallbackReply(Shim shim, PendingIntent callback, Runnable acknowledge) {
-        super(shim.grants.caller(callback.getCreatorUid()), false);
+        super(Caller.unresolved(callback.getCreatorUid()), false);
         this.shim = shim;
         this.callback = callback;
         this.acknowledge = acknowledge;
@@ -54,6 +61,11 @@ final class CallbackReply extends Reply {
     }
 
     @Override
+    CallFailure obstacle() {
+        return Build.VERSION.SDK_INT >= 31 && callback.isImmutable() ? IMMUTABLE : null;
+    }
+
+    @Override
     void save(Bundle out) {
         out.putParcelable(Names.CALLBACK, callback);
     }
@@ -63,7 +75,7 @@ final class CallbackReply extends Reply {
         PendingIntent callback = in(saved);
         if (callback != null && entry != null && shim.journal.claim(entry)) {
             send(shim, callback, entry, Reply.interrupted(entry));
-            shim.writeJournal();
+            shim.calls.execute(shim::writeJournal);
         }
     }
 

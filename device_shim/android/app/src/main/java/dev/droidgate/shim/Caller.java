@@ -48,6 +48,11 @@ final class Caller {
         return new Caller(number, Collections.singletonList(name), signers, vouched);
     }
 
+    /** Returns a caller of whom only the uid is known yet. */
+    static Caller unresolved(long uid) {
+        return uid < 0 ? NOBODY : new Caller(uid, Collections.<String>emptyList(), Collections.<String>emptyList());
+    }
+
     /** Returns a caller of one package whose certificate is nobody's business. */
     static Caller named(long uid, String name) {
         return new Caller(uid, Collections.singletonList(name), Collections.singletonList(""));

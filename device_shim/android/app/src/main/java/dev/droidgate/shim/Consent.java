@@ -3,16 +3,16 @@ package dev.droidgate.shim;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Preview;
+import dev.droidgate.shim.core.Questions;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.function.Consumer;
 
 /** Questions to the user about calls that nobody has granted, one after the other (docs/shim.md 3). */
-final class Consent {
+final class Consent implements Questions {
     private static final int MOST_WAITING = 4;
-    private static final long TIME = 60_000;
+    private static final long REFUSED_TIME = 60_000;
     private static final int MOST_REFUSED = 64;
     private static final long SECOND = 1_000;
 
@@ -21,6 +21,10 @@ final class Consent {
             denied("the user closed the question about this call without an answer");
     private static final CallFailure UNANSWERED =
             needsUser("nobody answered the question about this call on the phone; retry when somebody is there");
+    private static final CallFailure NOT_SHOWN =
+            needsUser(
+                    "the user could not be asked: Android lets the shim open no window and show no notification now; "
+                            + "allow the shim's notifications, or open the shim's app and retry");
     private static final CallFailure LOCKED =
             needsUser("the phone is locked, so nobody could be asked about this call; unlock it and retry");
 
@@ -30,8 +34,8 @@ final class Consent {
     private final Shim shim;
     private final Deque<Question> waiting = new ArrayDeque<>();
 
-    /** Uids to which the user said no, and when: nobody may ask until a yes comes out of weariness. */
-    private final Map<Long, Long> refused = new HashMap<>();
+    /** Callers to which the user said no, and when: nobody may ask until a yes comes out of weariness. */
+    private final Map<String, Long> refused = new HashMap<>();
 
     Consent(Shim shim) {
         this.shim = shim;
@@ -40,46 +44,49 @@ final class Consent {
     /** What the user decides about. */
     static final class Question {
         final String key = Hex.randomId();
-        final Caller caller;
-        final boolean bound;
+        final long call;
+        final Reply reply;
         final Preview preview;
-        final long until;
-        private final Consumer<CallFailure> answer;
-        private final Runnable late;
         private ConsentActivity window;
 
-        Question(Consent consent, Reply reply, Preview preview, Consumer<CallFailure> answer) {
-            caller = reply.caller;
-            bound = reply.bound;
+        Question(long call, Reply reply, Preview preview) {
+            this.call = call;
+            this.reply = reply;
             this.preview = preview;
-            this.answer = answer;
-            until = consent.shim.now() + TIME;
-            late = () -> consent.end(this, UNANSWERED);
+        }
+
+        /**
+         * Returns whether the user may allow all further calls: of a sender that Android names, or where the answer
+         * can only reach the app that gets the grant and nothing else happens.
+         */
+        boolean mayAlways() {
+            return !reply.caller.packages.isEmpty() && (reply.bound || preview.route.readOnly);
+        }
+
+        private String asker() {
+            return (reply.bound ? "" : "start ") + reply.caller.uid;
         }
     }
 
-    /**
-     * Asks the user, who is given a minute.
-     *
-     * @param answer takes the failure of a call that is not allowed, or null for a yes; once
-     * @return why the user is not asked, null where the user is
-     */
-    CallFailure ask(Reply reply, Preview preview, Consumer<CallFailure> answer) {
-        Question question = new Question(this, reply, preview, answer);
-        CallFailure notAsked;
+    @Override
+    public boolean isAsking() {
+        return shim.grants.isAsking();
+    }
+
+    @Override
+    public CallFailure ask(long call, Object replyTo, Preview preview) {
+        Question question = new Question(call, (Reply) replyTo, preview);
         boolean first;
         synchronized (this) {
-            notAsked = obstacle(reply.caller, preview);
-            first = waiting.isEmpty();
-            if (notAsked == null) {
-                waiting.add(question);
+            CallFailure obstacle = obstacle(question);
+            if (obstacle != null) {
+                return obstacle;
             }
+            first = waiting.isEmpty();
+            waiting.add(question);
         }
-        if (notAsked != null) {
-            return notAsked;
-        }
-        shim.main.postDelayed(question.late, TIME);
-        reply.whenAnswered(() -> end(question, UNANSWERED));
+        // Its deadline, its caller's death, whatever ends the call.
+        question.reply.whenAnswered(() -> remove(question));
         if (first) {
             open(question);
         }
@@ -87,18 +94,20 @@ final class Consent {
     }
 
     /** Returns why the user is not asked, null where nothing is in the way. */
-    private CallFailure obstacle(Caller caller, Preview preview) {
-        if (preview.arguments.length() > LONGEST_ARGUMENTS) {
+    private CallFailure obstacle(Question question) {
+        if (question.preview.arguments.length() > LONGEST_ARGUMENTS) {
             return denied("the arguments are too long to be shown to the user for approval");
         }
-        Long no = refused.get(caller.uid);
-        long left = no == null ? 0 : TIME - (shim.now() - no);
+        Long no = refused.get(question.asker());
+        long left = no == null ? 0 : REFUSED_TIME - (shim.now() - no);
         if (left > 0) {
             long seconds = (left + SECOND - 1) / SECOND;
             return denied("the user refused a call of this app a moment ago; retry in " + seconds + " s");
         }
-        if (isAsking(caller)) {
-            return denied("the user is being asked about another call of this app; retry after its answer");
+        for (Question other : waiting) {
+            if (other.asker().equals(question.asker())) {
+                return denied("the user is being asked about another call of this app; retry after its answer");
+            }
         }
         boolean isFull = waiting.size() >= MOST_WAITING;
         return isFull ? denied("the user is being asked about too many calls; retry in 60 s") : null;
@@ -112,26 +121,17 @@ final class Consent {
         return new CallFailure(FailureTokens.NEEDS_USER, text);
     }
 
-    private boolean isAsking(Caller caller) {
-        for (Question one : waiting) {
-            if (one.caller.uid == caller.uid) {
-                return true;
-            }
-        }
-        return false;
-    }
-
     private void open(Question question) {
         if (shim.isLocked()) {
-            end(question, LOCKED);
+            decide(question, LOCKED);
             return;
         }
         shim.windows.open(
                 ConsentActivity.class,
                 question.key,
                 Texts.TAP_TO_DECIDE,
-                question.until,
-                () -> end(question, UNANSWERED));
+                question.preview.until,
+                notified -> decide(question, notified ? UNANSWERED : NOT_SHOWN));
     }
 
     /** Returns the question that a new window is for, null where it is answered already. */
@@ -147,16 +147,20 @@ final class Consent {
 
     /** Takes the user's yes, unless it comes too late: while the device sleeps, nobody ends a question. */
     void allow(Question question, boolean always) {
-        boolean inTime = shim.now() < question.until;
-        if (inTime && always && question.bound) {
-            Caller caller = question.caller;
+        boolean inTime = isWaiting(question) && shim.now() < question.preview.until;
+        if (inTime && always && question.mayAlways()) {
+            Caller caller = question.reply.caller;
             for (int index = 0; index < caller.packages.size(); index++) {
                 // To the app that the user was shown, and to no other that has taken its name since.
                 shim.grants.add(
-                        caller.packages.get(index), question.preview.capability, caller.signers.get(index));
+                        caller.packages.get(index), question.preview.route.id, caller.signers.get(index));
             }
         }
-        end(question, inTime ? null : UNANSWERED);
+        decide(question, inTime ? null : UNANSWERED);
+    }
+
+    private synchronized boolean isWaiting(Question question) {
+        return waiting.contains(question);
     }
 
     /** Takes the user's no. */
@@ -175,33 +179,39 @@ final class Consent {
                 if (refused.size() >= MOST_REFUSED) {
                     refused.clear();
                 }
-                refused.put(question.caller.uid, shim.now());
+                refused.put(question.asker(), shim.now());
             }
         }
-        end(question, how);
+        decide(question, how);
     }
 
-    /** Ends a question, with null for a yes. */
-    private void end(Question question, CallFailure refusal) {
+    /** Ends a question with the user's decision: the failure of the call, or null for a yes. */
+    private void decide(Question question, CallFailure refusal) {
+        if (remove(question)) {
+            shim.decided(question.call, question.reply, refusal);
+        }
+    }
+
+    /** Ends a question and shows the next; returns whether it was waiting. */
+    private boolean remove(Question question) {
         Question next = null;
         synchronized (this) {
             boolean first = waiting.peek() == question;
             if (!waiting.remove(question)) {
-                return;
+                return false;
             }
             if (first) {
                 next = waiting.peek();
             }
         }
-        shim.main.removeCallbacks(question.late);
         shim.windows.cancel(question.key);
         ConsentActivity window = question.window;
         if (window != null) {
             shim.main.post(window::finish);
         }
-        question.answer.accept(refusal);
         if (next != null) {
             open(next);
         }
+        return true;
     }
 }

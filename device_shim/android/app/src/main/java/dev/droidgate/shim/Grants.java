@@ -76,6 +76,11 @@ final class Grants {
         return caller;
     }
 
+    /** Returns a caller with its packages, which are looked up where only the uid is known. */
+    Caller resolve(Caller caller) {
+        return caller.uid >= 0 && caller.packages.isEmpty() ? caller(caller.uid) : caller;
+    }
+
     /** Resolves a uid; the first package is the one that is shown. */
     Caller caller(long uid) {
         String[] named = uid < 0 ? null : packages.getPackagesForUid((int) uid);

@@ -139,10 +139,8 @@ final class HostCommands {
         Map<String, Object> access = one("notifications", notifications.areNotificationsEnabled());
         access.put("overlay", Settings.canDrawOverlays(context));
         access.put("battery_exempt", power.isIgnoringBatteryOptimizations(context.getPackageName()));
-        access.put(
-                "execute_app_functions",
-                context.checkSelfPermission(Names.EXECUTE_APP_FUNCTIONS)
-                        == PackageManager.PERMISSION_GRANTED);
+        boolean borrows = ShellIdentity.isHolder(context) && ShellIdentity.isLent();
+        access.put("execute_app_functions", borrows || ShellIdentity.isHeld(context));
         return access;
     }
 

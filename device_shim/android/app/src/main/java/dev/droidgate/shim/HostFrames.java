@@ -63,7 +63,7 @@ final class HostFrames {
         File file = File.createTempFile("frame", null, shim.context.getCacheDir());
         int mode = ParcelFileDescriptor.MODE_WRITE_ONLY | ParcelFileDescriptor.MODE_TRUNCATE;
         return ParcelFileDescriptor.open(
-                file, mode, shim.main, broken -> shim.workers.execute(() -> begin(shim, reply, file)));
+                file, mode, shim.main, broken -> shim.calls.execute(() -> begin(shim, reply, file)));
     }
 
     private void begin(Shim shim, HostReply reply, File file) {
@@ -72,7 +72,7 @@ final class HostFrames {
                 throw new IOException("the frame is too long");
             }
             String text = payload(Shim.readAll(in));
-            shim.take(reply, Frontend.written(text), true);
+            shim.receive(reply, Frontend.written(text), true);
         } catch (IOException broken) {
             Log.w("droidgate", "a request is no frame", broken);
             reply.answer(null, FailureTokens.INVALID_ARGUMENT);

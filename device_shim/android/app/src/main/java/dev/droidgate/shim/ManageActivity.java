@@ -1,6 +1,8 @@
 package dev.droidgate.shim;
 
 import android.app.Activity;
+import android.content.pm.PackageManager;
+import android.os.Build;
 import android.os.Bundle;
 import android.text.format.DateUtils;
 import android.view.ViewGroup;
@@ -15,6 +17,8 @@ import java.util.Map;
 
 /** The app's screen: who may call what, what is switched on, and what was called (docs/shim.md 3). */
 public final class ManageActivity extends Activity {
+    private static final String NOTIFICATIONS = "android.permission.POST_NOTIFICATIONS";
+
     private Shim shim;
 
     @Override
@@ -22,6 +26,17 @@ public final class ManageActivity extends Activity {
         Views.follow(this);
         super.onCreate(saved);
         shim = Shim.of(this);
+        if (saved == null && !shim.routes.all().isEmpty()) {
+            askForNotifications();
+        }
+    }
+
+    /** The question about a call is a notification where no window may open; who installed this without adb is asked here. */
+    private void askForNotifications() {
+        if (Build.VERSION.SDK_INT >= 33
+                && checkSelfPermission(NOTIFICATIONS) != PackageManager.PERMISSION_GRANTED) {
+            requestPermissions(new String[] {NOTIFICATIONS}, 1);
+        }
     }
 
     @Override
@@ -34,6 +49,7 @@ public final class ManageActivity extends Activity {
         LinearLayout column = Views.column(this);
         Views.heading(column, Texts.GRANTS);
         showGrants(column);
+        showNotifications(column);
         Views.heading(column, Texts.SWITCHES);
         showSwitches(column);
         Views.heading(column, Texts.HISTORY);
@@ -63,6 +79,15 @@ public final class ManageActivity extends Activity {
                                 show();
                             });
             revoke.setContentDescription(Texts.REVOKE + " " + shown);
+        }
+    }
+
+    private void showNotifications(LinearLayout column) {
+        if (Build.VERSION.SDK_INT >= 33
+                && checkSelfPermission(NOTIFICATIONS) != PackageManager.PERMISSION_GRANTED) {
+            Views.heading(column, Texts.NOTIFICATIONS);
+            Views.paragraph(column, Texts.NO_NOTIFICATIONS);
+            Views.button(Views.row(column), Texts.ALLOW_NOTIFICATIONS, view -> askForNotifications());
         }
     }
 

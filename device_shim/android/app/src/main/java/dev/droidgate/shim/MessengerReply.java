@@ -1,5 +1,6 @@
 package dev.droidgate.shim;
 
+import android.os.IBinder;
 import android.os.Message;
 import android.os.Messenger;
 import android.os.RemoteException;
@@ -13,6 +14,21 @@ final class MessengerReply extends Reply {
     MessengerReply(Caller caller, Messenger replyTo) {
         super(caller, true);
         this.replyTo = replyTo;
+    }
+
+    @Override
+    boolean watch(Runnable died) {
+        IBinder binder = replyTo.getBinder();
+        IBinder.DeathRecipient recipient = died::run;
+        try {
+            binder.linkToDeath(recipient, 0);
+        } catch (RemoteException dead) {
+            return false;
+        } catch (RuntimeException untold) {
+            return true;
+        }
+        whenAnswered(() -> binder.unlinkToDeath(recipient, 0));
+        return true;
     }
 
     @Override

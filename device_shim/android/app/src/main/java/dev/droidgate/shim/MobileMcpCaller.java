@@ -43,7 +43,7 @@ final class MobileMcpCaller {
     }
 
     void call(long number, Reply reply, Route route, Intent intent) {
-        String who = reply.caller.key();
+        String who = reply.sender().key();
         boolean isNamed = !who.isEmpty();
         String key = (isNamed ? who : "call " + number) + " " + route.component;
         ToolCall call = new ToolCall(number, reply, intent);

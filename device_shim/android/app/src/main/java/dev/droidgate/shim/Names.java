@@ -6,6 +6,9 @@ final class Names {
     static final String CALLBACK = "mcp_callback";
     static final int MESSAGE_INVOKE = 1;
     static final int MESSAGE_RESULT = 2;
+    static final int MESSAGE_FUNCTION = 3;
+    static final int MESSAGE_FUNCTION_RESULT = 4;
+    static final int MESSAGE_CANCEL_FUNCTION = 5;
     static final String CAPABILITIES = "mobile.mcp.tool.capabilities";
     static final String OLD_CAPABILITIES = "mcp.capabilities";
 
@@ -28,6 +31,14 @@ final class Names {
 
     static final String ANY_APP = "any-app";
     static final String EVERYTHING = "*";
+    static final String SHELL_IDENTITY_PACKAGE = "dev.droidgate.shim";
+    static final String PACKAGE = "package";
+    static final String FUNCTION = "function";
+    static final String DOCUMENT = "document";
+    static final String RESPONSE = "response";
+    static final String CODE = "code";
+    static final String MESSAGE = "message";
+    static final String TOKEN = "token";
     static final String EXECUTE_APP_FUNCTIONS = "android.permission.EXECUTE_APP_FUNCTIONS";
 
     private Names() {}

@@ -4,7 +4,6 @@ import android.content.Context;
 import dev.droidgate.shim.core.Json;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Supplier;
 
 /**
  * What is open, on disk, so that the next process knows what this one left unanswered (docs/shim.md 3).
@@ -17,6 +16,7 @@ final class OpenJournal {
 
     private final JsonFile file;
     private final List<String> left = new ArrayList<>();
+    private List<String> written;
 
     OpenJournal(Context context) {
         file = new JsonFile(context, "journal.json");
@@ -27,14 +27,17 @@ final class OpenJournal {
                 left.add(String.valueOf(one));
             }
         }
+        written = new ArrayList<>(left);
     }
 
-    /** Writes what is open now, and what is still left from before. */
-    synchronized void write(Supplier<List<String>> open) {
-        List<Object> entries = new ArrayList<Object>(left);
-        // Asked in here: an older state never replaces a newer one.
-        entries.addAll(open.get());
-        file.write(entries);
+    /** Keeps what is open now, and what is still left from before; writes only what has changed. */
+    synchronized void write(List<String> open) {
+        List<String> entries = new ArrayList<>(left);
+        entries.addAll(open);
+        if (!entries.equals(written)) {
+            written = entries;
+            file.write(new ArrayList<Object>(entries));
+        }
     }
 
     /** Takes an entry of a process before this; false where there is none, or somebody has taken it. */

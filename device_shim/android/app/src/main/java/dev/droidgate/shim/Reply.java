@@ -2,8 +2,10 @@ package dev.droidgate.shim;
 
 import android.os.Bundle;
 import android.os.SystemClock;
+import android.util.Log;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
+import dev.droidgate.shim.core.Incoming;
 import dev.droidgate.shim.core.Journal;
 import dev.droidgate.shim.core.MalformedJsonException;
 import java.util.ArrayList;
@@ -15,15 +17,19 @@ abstract class Reply {
     /** UTF-16 units of an answer that a shorter one would not help. */
     private static final int SHORT = 8_192;
 
-    final Caller caller;
-
     /** Whether the platform vouches for the caller. */
     final boolean bound;
 
     final long since = SystemClock.elapsedRealtime();
 
+    /** Who asked; of a start, who receives the answer. Its packages are looked up when the engine takes the request. */
+    volatile Caller caller;
+
     /** What is enough to answer it after this process; null where nobody could be answered. */
     volatile String entry;
+
+    /** The capability that it asks for, empty where none was read. */
+    volatile String capability = "";
 
     private boolean answered;
     private final List<Runnable> ends = new ArrayList<>();
@@ -44,7 +50,28 @@ abstract class Reply {
     /** Keeps what is needed to answer after this process has died; nothing where that cannot be. */
     void save(Bundle out) {}
 
-    /** Answers, once; tells whether this was the first answer. */
+    /** Has something run when the process that asked dies, where Android tells; returns whether it lives. */
+    boolean watch(Runnable died) {
+        return true;
+    }
+
+    /** Returns why a request whose answer cannot go there is not carried out, null where it can. */
+    CallFailure obstacle() {
+        return null;
+    }
+
+    /** Takes what was read of the request. */
+    final void identify(Incoming incoming) {
+        entry = incoming.entry();
+        capability = incoming.capability();
+    }
+
+    /** Returns whom Android names as the sender: nobody for a start. */
+    final Caller sender() {
+        return bound ? caller : Caller.NOBODY;
+    }
+
+    /** Answers, once; returns whether this was the first answer. */
     final boolean answer(Map<String, String> extras, String token) {
         synchronized (this) {
             if (answered) {
@@ -54,16 +81,21 @@ abstract class Reply {
         }
         try {
             send(extras, token);
-        } finally {
-            // Nothing is added any more: who comes now runs at once.
-            for (Runnable one : ends) {
-                one.run();
+        } catch (RuntimeException unexpected) {
+            Log.w("droidgate", "an answer was not sent", unexpected);
+        }
+        // Nothing is added any more: what comes now runs at once.
+        for (Runnable end : ends) {
+            try {
+                end.run();
+            } catch (RuntimeException unexpected) {
+                Log.w("droidgate", "the end of a call was not taken", unexpected);
             }
         }
         return true;
     }
 
-    /** Tells whether the answer has gone, or is about to. */
+    /** Returns whether the answer has gone, or is about to. */
     final synchronized boolean isAnswered() {
         return answered;
     }

@@ -14,8 +14,15 @@ import java.util.Map;
 final class ScreenCalls {
     private static final int MOST_WAITING = 8;
     private static final long NEW_TASK_TIME = 300;
+
+    /** So that a window that did not open is the reason, not the time. */
+    private static final long BEFORE_DEADLINE = 250;
     private static final String NEW_TASK =
             "callee_in_new_task: the app opened in a task of its own, which returns no result; the call may run";
+    private static final String UNTAPPED = "nobody tapped the notification that opens the app";
+    private static final String NO_WINDOW =
+            "this app needs the screen, and Android lets the shim open no window and show no notification now; "
+                    + "allow the shim's notifications, or let it appear on top";
     private static final String LOCKED =
             "the phone is locked, and this app needs its screen; unlock it and retry";
 
@@ -85,8 +92,8 @@ final class ScreenCalls {
                 TrampolineActivity.class,
                 call.key,
                 Texts.TAP_TO_GO_ON,
-                call.until,
-                () -> fail(call, FailureTokens.NEEDS_USER, "nobody tapped the notification that opens the app"));
+                call.until - BEFORE_DEADLINE,
+                notified -> fail(call, FailureTokens.NEEDS_USER, notified ? UNTAPPED : NO_WINDOW));
     }
 
     private void fail(ScreenCall call, String token, String text) {
@@ -117,13 +124,13 @@ final class ScreenCalls {
 
     /** Returns the call that a new window is for, null where it is not wanted any more. */
     ScreenCall opened(String key, TrampolineActivity window) {
-        shim.expire();
         return key != null && shim.windows.opened(key) ? attach(key, window) : null;
     }
 
     /** Returns the call that a window which Android made anew is for. */
     synchronized ScreenCall attach(String key, TrampolineActivity window) {
-        if (active == null || !active.key.equals(key)) {
+        // While the device sleeps, nobody comes at a deadline.
+        if (active == null || !active.key.equals(key) || shim.now() >= active.until) {
             return null;
         }
         if (active.window == null) {

@@ -10,27 +10,27 @@ import android.util.Log;
 import dev.droidgate.shim.core.Answers;
 import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallFailure;
-import dev.droidgate.shim.core.CallKey;
 import dev.droidgate.shim.core.Clock;
 import dev.droidgate.shim.core.Engine;
 import dev.droidgate.shim.core.FailureTokens;
-import dev.droidgate.shim.core.Frontend;
-import dev.droidgate.shim.core.Journal;
+import dev.droidgate.shim.core.Incoming;
 import dev.droidgate.shim.core.Json;
 import dev.droidgate.shim.core.JsonReader;
 import dev.droidgate.shim.core.MalformedJsonException;
-import dev.droidgate.shim.core.Preview;
 import dev.droidgate.shim.core.RouteTable;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /** What the components of the app share: the engine with its edges, wired once in a process. */
 final class Shim implements Clock, Answers {
     private static final int BUFFER = 8_192;
+    private static final CallFailure FULL =
+            new CallFailure(FailureTokens.BUSY, "this app has too many requests waiting; retry in 1 s");
 
     /** One in a process of Android's; a process of tests has several applications. */
     private static final Map<Context, Shim> ALL = new HashMap<>();
@@ -38,11 +38,10 @@ final class Shim implements Clock, Answers {
     final Context context;
     final Handler main = new Handler(Looper.getMainLooper());
 
-    /** Requests go the way in the order in which they came: a tool may keep what one call leaves to the next. */
-    final Worker workers = new Worker();
+    /** The engine's thread: requests of one caller go the way in their order, and two ends of a call never compete. */
+    final Worker calls = new Worker();
 
-    /** Of two answers to a call the first has to win. */
-    final Worker answering = new Worker();
+    private final Refusals refusals = new Refusals();
 
     /** Unlike that of any other process. */
     final String process = Hex.randomId();
@@ -62,8 +61,10 @@ final class Shim implements Clock, Answers {
     final WindowOpener windows;
     final Consent consent;
     final ScreenCalls screen;
+    final ShellIdentity shellIdentity;
     private final Engine engine;
-    private final Runnable deadline = () -> answering.execute(this::watchDeadline);
+    private final Runnable deadline = () -> calls.execute(this::settle);
+    private volatile int open;
 
     /** Returns the shim of an application. */
     static Shim of(Context context) {
@@ -90,7 +91,7 @@ final class Shim implements Clock, Answers {
         }
         certificates = new Certificates(context.getPackageManager());
         grants = new Grants(context, certificates, policy);
-        history = new History(context, main, workers);
+        history = new History(context, main, calls);
         journal = new OpenJournal(context);
         broadcasts = new Broadcasts(this);
         discoveries = new Discoveries(this);
@@ -98,7 +99,8 @@ final class Shim implements Clock, Answers {
         windows = new WindowOpener(this);
         consent = new Consent(this);
         screen = new ScreenCalls(this);
-        engine = new Engine(routes, grants.policyFor(Caller.NOBODY), this, new Backends(this), this);
+        shellIdentity = new ShellIdentity(this);
+        engine = new Engine(routes, grants.policyFor(Caller.NOBODY), this, new Backends(this), consent, this);
     }
 
     private Object asset(String name) throws IOException, MalformedJsonException {
@@ -116,114 +118,114 @@ final class Shim implements Clock, Answers {
         return out.toByteArray();
     }
 
-    /** Takes a message of a bound agent, who is looked up where that holds up nobody's messages. */
-    void receive(int uid, Messenger replyTo, Map<String, Object> extras) {
-        workers.bring(() -> take(new MessengerReply(grants.caller(uid), replyTo), extras, false));
-    }
-
-    /** Takes a request; it is answered once, by the engine. */
+    /**
+     * Takes a request, on any thread and without waiting; it is answered once, by the engine or with {@code busy}.
+     *
+     * @param approved whether it needs no grant
+     */
     void receive(Reply reply, Map<String, Object> extras, boolean approved) {
-        workers.bring(() -> take(reply, extras, approved));
-    }
-
-    /** Does what is to be done with a request; on the thread of {@link #workers}. */
-    void take(Reply reply, Map<String, Object> extras, boolean approved) {
-        try {
-            ask(reply, extras, approved);
-        } catch (RuntimeException unexpected) {
-            // Whatever went wrong before the engine had the request, its caller waits.
-            Log.w("droidgate", "a request is not taken", unexpected);
-            interrupt(reply);
+        CallFailure busy = engine.admit(reply.bound, reply.caller.uid);
+        Object line = (reply.bound ? "" : "start ") + reply.caller.uid;
+        if (busy == null && !calls.bring(line, () -> take(reply, extras, approved))) {
+            busy = FULL;
+        }
+        if (busy != null) {
+            refusals.refuse(reply, extras, busy);
         }
     }
 
-    private void ask(Reply reply, Map<String, Object> extras, boolean approved) {
-        reply.entry = Journal.entry(reply.bound, extras);
-        engine.use(grants.policyFor(reply.caller));
-        Preview preview = null;
-        if (!approved && grants.isAsking()) {
-            preview = engine.preview(reply.bound, reply.caller.uid, extras);
-        }
-        if (preview == null) {
-            enter(reply, extras, approved, null);
-            return;
-        }
-        CallFailure notAsked =
-                consent.ask(
-                        reply,
-                        preview,
-                        no -> workers.execute(() -> enter(reply, extras, no == null, no)));
-        if (notAsked != null) {
-            enter(reply, extras, false, notAsked);
-        }
+    /** Takes a start that Android delivers again: what the process of before has begun is not run again. */
+    void receiveAgain(Reply reply, Map<String, Object> extras) {
+        calls.execute(
+                () -> {
+                    String entry = Incoming.read(reply.bound, extras).entry();
+                    if (entry != null && journal.claim(entry)) {
+                        reply.entry = entry;
+                        answer(reply, Reply.interrupted(entry), FailureTokens.INTERRUPTED);
+                        settle();
+                    } else {
+                        receive(reply, extras, false);
+                    }
+                });
     }
 
-    private void enter(
-            Reply reply, Map<String, Object> extras, boolean approved, CallFailure refusal) {
+    private void take(Reply reply, Map<String, Object> extras, boolean approved) {
         if (reply.isAnswered()) {
             return;
         }
-        engine.use(grants.policyFor(reply.caller));
-        engine.receive(reply.bound, approved, refusal, extras, reply.caller.uid, reply);
-        answering.execute(this::watchDeadline);
+        try {
+            Incoming incoming = Incoming.read(reply.bound, extras);
+            reply.identify(incoming);
+            if (!reply.watch(() -> cancel(reply))) {
+                answer(reply, null, FailureTokens.CANCELED);
+                return;
+            }
+            CallFailure obstacle = reply.obstacle();
+            if (obstacle != null) {
+                answer(reply, incoming.failed(obstacle), obstacle.token);
+                return;
+            }
+            reply.caller = grants.resolve(reply.caller);
+            engine.use(grants.policyFor(reply.caller));
+            engine.receive(incoming, approved, reply.caller.uid, reply);
+        } catch (RuntimeException unexpected) {
+            // Whatever went wrong before the engine had the request, its caller waits.
+            Log.w("droidgate", "a request is not taken", unexpected);
+            answer(reply, Reply.interrupted(reply.entry), FailureTokens.INTERRUPTED);
+        }
+        settle();
+    }
+
+    /** Takes the user's decision about a call: null for a yes. */
+    void decided(long call, Reply reply, CallFailure refusal) {
+        step(
+                () -> {
+                    engine.use(grants.policyFor(reply.caller));
+                    engine.decided(call, refusal);
+                });
     }
 
     /** Takes a backend's answer. */
     void answered(long call, BackendAnswer answer) {
-        answering.execute(
-                () -> {
-                    engine.answered(call, answer);
-                    watchDeadline();
-                });
+        step(() -> engine.answered(call, answer));
     }
 
     /** Ends a request because its caller wants so, wherever it is on its way. */
     void cancel(Reply reply) {
-        workers.execute(
-                () -> {
-                    if (reply.entry != null) {
-                        engine.cancel(new CallKey(reply.caller.uid, Frontend.requestIdOf(reply.entry)));
-                    }
-                    answer(reply, null, FailureTokens.CANCELED);
-                });
+        end(reply, null, FailureTokens.CANCELED);
     }
 
     /** Answers in the engine's place, which will not be able to. */
     void interrupt(Reply reply) {
-        answer(reply, Reply.interrupted(reply.entry), FailureTokens.INTERRUPTED);
+        end(reply, Reply.interrupted(reply.entry), FailureTokens.INTERRUPTED);
+    }
+
+    /** Answers a request, at once, and lets go of its call. */
+    void end(Reply reply, Map<String, String> extras, String token) {
+        answer(reply, extras, token);
+        step(() -> engine.cancel(reply));
     }
 
     @Override
     public void answer(Object replyTo, Map<String, String> extras, String token) {
         Reply reply = (Reply) replyTo;
         if (reply.answer(extras, token)) {
-            String capability = reply.entry == null ? "" : Frontend.capabilityOf(reply.entry);
-            history.add(reply.caller, capability, token, now() - reply.since);
+            history.add(reply.sender(), reply.capability, token, now() - reply.since);
         }
+    }
+
+    /** Has the engine do something, on its thread. */
+    private void step(Runnable step) {
+        calls.execute(
+                () -> {
+                    step.run();
+                    settle();
+                });
+    }
+
+    /** Brings the file and the next deadline up to what is open; on the engine's thread, after each of its steps. */
+    private void settle() {
         writeJournal();
-    }
-
-    /** Brings the file up to what is open. */
-    void writeJournal() {
-        journal.write(engine::journal);
-    }
-
-    int open() {
-        return engine.journal().size();
-    }
-
-    @Override
-    public long now() {
-        return SystemClock.elapsedRealtime();
-    }
-
-    /** Ends what has waited too long: while the device sleeps, nobody comes at a deadline. */
-    void expire() {
-        engine.expire();
-    }
-
-    /** Ends what has waited too long, and comes back at the next deadline; on one thread, so that none is lost. */
-    private void watchDeadline() {
         long next = engine.expire();
         main.removeCallbacks(deadline);
         if (next >= 0) {
@@ -231,7 +233,23 @@ final class Shim implements Clock, Answers {
         }
     }
 
-    /** Tells whether nobody can see or answer anything that is shown. */
+    /** Brings the file up to what is open; on the engine's thread. */
+    void writeJournal() {
+        List<String> entries = engine.journal();
+        open = entries.size();
+        journal.write(entries);
+    }
+
+    int open() {
+        return open;
+    }
+
+    @Override
+    public long now() {
+        return SystemClock.elapsedRealtime();
+    }
+
+    /** Returns whether nobody can see or answer anything that is shown. */
     boolean isLocked() {
         KeyguardManager keyguard = context.getSystemService(KeyguardManager.class);
         return keyguard != null && keyguard.isDeviceLocked();

@@ -5,6 +5,7 @@ import android.content.BroadcastReceiver;
 import android.content.Context;
 import android.content.Intent;
 import android.content.IntentFilter;
+import android.content.pm.PackageManager;
 import android.os.Build;
 import dev.droidgate.shim.MobileMcpCaller.ToolCall;
 import dev.droidgate.shim.core.BackendAnswer;
@@ -33,7 +34,7 @@ final class StartedTools extends BroadcastReceiver {
         try {
             Intent intent = new Intent(call.intent).putExtra(Names.CALLBACK, callback);
             Object found =
-                    Build.VERSION.SDK_INT >= 26
+                    goesToForeground(intent)
                             ? shim.context.startForegroundService(intent)
                             : shim.context.startService(intent);
             if (found == null) {
@@ -41,6 +42,20 @@ final class StartedTools extends BroadcastReceiver {
             }
         } catch (RuntimeException refused) {
             fail(call, Failures.textOf(refused));
+        }
+    }
+
+    /** Returns whether a tool calls startForeground; Android ends the app of one that has to and does not (M31). */
+    private boolean goesToForeground(Intent intent) {
+        if (Build.VERSION.SDK_INT < 29) {
+            return false;
+        }
+        try {
+            PackageManager packages = shim.context.getPackageManager();
+            int types = packages.getServiceInfo(intent.getComponent(), 0).getForegroundServiceType();
+            return types != 0;
+        } catch (PackageManager.NameNotFoundException gone) {
+            return false;
         }
     }
 

@@ -39,8 +39,7 @@ abstract class TextReply extends Reply {
 
     /** Answers in the engine's place, whose deadline is later than this agent's. */
     final void expire() {
-        shim.answer(this, null, FailureTokens.TIMEOUT);
-        shim.cancel(this);
+        shim.end(this, null, FailureTokens.TIMEOUT);
     }
 
     /** Returns the text of a failure; null for the usual words of its token. */

@@ -9,7 +9,16 @@ final class Texts {
     static final String TAP_TO_DECIDE = "Tap to decide about a call";
     static final String CONSENT = "Allow this call?";
     static final String CALLER = "Called by";
-    static final String UNNAMED_CALLER = "an app that Android does not name";
+    static final String UNNAMED_CALLER = "an unknown app";
+    static final String RECEIVER = "The answer goes to";
+    static final String READS = "Only reads";
+    static final String CHANGES = "Changes something";
+    static final String DELETES = "May delete or overwrite something";
+    static final String EFFECT_UNKNOWN = "May change something";
+    static final String COVERED = "Another app covers this screen: only Deny works. Close the other app first.";
+    static final String NOTIFICATIONS = "Notifications";
+    static final String NO_NOTIFICATIONS = "Off: you cannot be asked about calls while another app is open.";
+    static final String ALLOW_NOTIFICATIONS = "Allow notifications";
     static final String CAPABILITY = "Capability";
     static final String SOURCE = "Of the app";
     static final String ARGUMENTS = "With";

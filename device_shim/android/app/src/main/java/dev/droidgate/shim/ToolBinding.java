@@ -23,6 +23,11 @@ final class ToolBinding implements ServiceConnection {
     private static final long CONNECTING_TIME = 5_000;
     private static final long IDLE_TIME = 60_000;
 
+    // Of isolated processes, those of an app zygote too (android.os.Process).
+    private static final int USER_UIDS = 100_000;
+    private static final int FIRST_ISOLATED_UID = 90_000;
+    private static final int LAST_ISOLATED_UID = 99_999;
+
     private final Shim shim;
     private final MobileMcpCaller caller;
     private final String key;
@@ -41,7 +46,7 @@ final class ToolBinding implements ServiceConnection {
         idleTime = isKept ? IDLE_TIME : 0;
     }
 
-    /** Takes what the tool answers to one call; anybody else's message is none. */
+    /** Takes what the tool answers to one call. */
     private final class Answer extends Handler {
         private final ToolCall call;
 
@@ -53,11 +58,20 @@ final class ToolBinding implements ServiceConnection {
         @Override
         public void handleMessage(Message message) {
             boolean wanted = message.what == Names.MESSAGE_RESULT && !call.reply.isAnswered();
-            if (wanted && message.sendingUid == uid) {
+            if (wanted && isTool(message.sendingUid)) {
                 shim.answered(
                         call.number, BackendAnswer.ofTool(Extras.ofResponse(message.peekData())));
             }
         }
+    }
+
+    /**
+     * Returns whether a message is the tool's: only it was given the call's Messenger, but it may have given it to
+     * another app. An isolated process has a uid of its own, which belongs to no app.
+     */
+    private boolean isTool(int sender) {
+        int inUser = sender % USER_UIDS;
+        return sender == uid || inUser >= FIRST_ISOLATED_UID && inUser <= LAST_ISOLATED_UID;
     }
 
     /** Takes a call, at once or when the tool is there; false where this binding is over. */
@@ -161,30 +175,33 @@ final class ToolBinding implements ServiceConnection {
 
     private void closeIdle() {
         synchronized (this) {
-            if (!open.isEmpty()) {
+            if (closed || !open.isEmpty()) {
                 return;
             }
             closed = true;
         }
-        close();
+        letGo();
     }
 
-    /** Lets the tool go and returns the calls that were open. */
+    /** Lets the tool go and returns the calls that were open; none the second time. */
     private List<ToolCall> close() {
         List<ToolCall> left;
         synchronized (this) {
+            if (closed) {
+                return new ArrayList<>();
+            }
             closed = true;
             left = new ArrayList<>(open);
             open.clear();
         }
-        caller.forget(key, this);
-        shim.main.removeCallbacks(late);
-        shim.main.removeCallbacks(idle);
-        unbind();
+        letGo();
         return left;
     }
 
-    private void unbind() {
+    private void letGo() {
+        caller.forget(key, this);
+        shim.main.removeCallbacks(late);
+        shim.main.removeCallbacks(idle);
         try {
             shim.context.unbindService(this);
         } catch (IllegalArgumentException notBound) {

@@ -10,7 +10,6 @@ import android.os.Looper;
 import android.os.Message;
 import android.os.Messenger;
 import android.util.Log;
-import dev.droidgate.shim.core.Journal;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -25,6 +24,7 @@ public final class ToolService extends Service {
     private final TreeMap<Integer, Reply> starts = new TreeMap<>();
 
     private int lastStart;
+    private boolean foreground;
 
     @Override
     public void onCreate() {
@@ -33,7 +33,10 @@ public final class ToolService extends Service {
         binder = new Messenger(new Incoming(shim)).getBinder();
     }
 
-    /** One binder is cached for all agents, so each message tells who sent it (runtime reference 2.1). */
+    /**
+     * Takes messages on the Binder threads that bring them: the main thread never reads a request. One binder is
+     * cached for all agents, so each message says who sent it (runtime reference 2.1).
+     */
     private static final class Incoming extends Handler {
         private final Shim shim;
 
@@ -42,12 +45,14 @@ public final class ToolService extends Service {
             this.shim = shim;
         }
 
+        /** Where {@code Messenger} puts a message, with its sender, before any thread's queue. */
         @Override
-        public void handleMessage(Message message) {
+        public boolean sendMessageAtTime(Message message, long uptimeMillis) {
             if (message.what == Names.MESSAGE_INVOKE && message.replyTo != null) {
-                Map<String, Object> extras = Extras.ofRequest(message.peekData());
-                shim.receive(message.sendingUid, message.replyTo, extras);
+                Reply reply = new MessengerReply(Caller.unresolved(message.sendingUid), message.replyTo);
+                shim.receive(reply, Extras.ofRequest(message.peekData()), false);
             }
+            return true;
         }
     }
 
@@ -58,59 +63,65 @@ public final class ToolService extends Service {
 
     @Override
     public int onStartCommand(Intent intent, int flags, int start) {
-        goToForeground();
-        synchronized (starts) {
-            lastStart = start;
-        }
         Bundle extras = intent == null ? null : intent.getExtras();
         PendingIntent callback = CallbackReply.in(extras);
-        if (callback == null) {
+        Reply reply = callback == null ? null : new CallbackReply(shim, callback, () -> acknowledge(start));
+        synchronized (starts) {
+            lastStart = start;
+            if (reply != null) {
+                starts.put(start, reply);
+            }
+            if (!foreground) {
+                goToForeground();
+            }
+        }
+        if (reply == null) {
             // Nobody could be told of what would be done.
             acknowledge(start);
             return START_NOT_STICKY;
         }
-        Reply reply = new CallbackReply(shim, callback, () -> acknowledge(start));
         Map<String, Object> request = Extras.ofRequest(extras);
-        synchronized (starts) {
-            starts.put(start, reply);
-        }
-        String entry = (flags & START_FLAG_REDELIVERY) == 0 ? null : Journal.entry(false, request);
-        if (entry != null && shim.journal.claim(entry)) {
-            reply.entry = entry;
-            shim.interrupt(reply);
-        } else {
+        if ((flags & START_FLAG_REDELIVERY) == 0) {
             shim.receive(reply, request, false);
+        } else {
+            shim.receiveAgain(reply, request);
         }
         // Before Android 14 the intent, and so the callback, comes again after this process has died. A
         // shortService is not started again (ServiceInfo.FOREGROUND_SERVICE_TYPE_SHORT_SERVICE).
         return START_REDELIVER_INTENT;
     }
 
-    /** Within seconds of a start it has to be told; whether it was one for the foreground nobody tells. */
+    /** A start for the foreground requires it within seconds, and no start says whether it is one. */
     private void goToForeground() {
         try {
             startForeground(
                     NOTIFICATION,
                     Notifications.builder(this, false).setContentTitle(Texts.WORKING).build());
+            foreground = true;
         } catch (RuntimeException notAllowed) {
             Log.i("droidgate", "goes on in the background", notAllowed);
         }
     }
 
     /**
-     * Lets go of a start. Android forgets all starts up to the one that is told, so an earlier one that is
+     * Lets go of a start. Android forgets all starts up to the one that it is given, so an earlier one that is
      * open holds back the later ones.
      */
     private void acknowledge(int start) {
         synchronized (starts) {
             starts.remove(start);
             if (starts.isEmpty()) {
-                stopForeground(STOP_FOREGROUND_REMOVE);
-                stopSelf(lastStart);
+                leaveForeground();
             } else if (starts.firstKey() > start) {
                 stopSelf(starts.firstKey() - 1);
             }
         }
+    }
+
+    private void leaveForeground() {
+        foreground = false;
+        stopForeground(STOP_FOREGROUND_REMOVE);
+        stopSelf(lastStart);
     }
 
     /** The time of a shortService is over: what is open is answered while this process may still do so. */
@@ -120,11 +131,11 @@ public final class ToolService extends Service {
         synchronized (starts) {
             open = starts.values().toArray(new Reply[0]);
         }
-        for (Reply one : open) {
-            shim.interrupt(one);
-            shim.cancel(one);
+        for (Reply reply : open) {
+            shim.interrupt(reply);
         }
-        stopForeground(STOP_FOREGROUND_REMOVE);
-        stopSelf(lastStart);
+        synchronized (starts) {
+            leaveForeground();
+        }
     }
 }

@@ -38,7 +38,6 @@ final class Views {
         column.setPadding(padding, padding, padding, padding);
         ScrollView scroll = new ScrollView(activity);
         scroll.setFitsSystemWindows(true);
-        scroll.setFilterTouchesWhenObscured(true);
         scroll.addView(column);
         activity.setContentView(scroll);
         return column;
@@ -91,8 +90,8 @@ final class Views {
         text(parent, text, TEXT_SP).setTextIsSelectable(true);
     }
 
-    static void small(ViewGroup parent, String text) {
-        text(parent, text, SMALL_SP);
+    static TextView small(ViewGroup parent, String text) {
+        return text(parent, text, SMALL_SP);
     }
 
     private static TextView text(ViewGroup parent, String text, int size) {

@@ -9,6 +9,7 @@ import android.os.SystemClock;
 import java.security.SecureRandom;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * Opens windows of the shim from the background, as far as Android allows it (docs/shim.md 4).
@@ -21,7 +22,6 @@ final class WindowOpener {
     static final String KEY = "opening";
 
     private static final long WATCHED = 2_500;
-    private static final long LONGEST = 30_000;
 
     private final Shim shim;
     private final SecureRandom random = new SecureRandom();
@@ -36,10 +36,10 @@ final class WindowOpener {
         final String key;
         final Intent intent;
         final String title;
-        final Runnable failed;
+        final Consumer<Boolean> failed;
         Runnable timer;
 
-        Opening(String key, Intent intent, String title, Runnable failed) {
+        Opening(String key, Intent intent, String title, Consumer<Boolean> failed) {
             this.key = key;
             this.intent = intent;
             this.title = title;
@@ -51,18 +51,17 @@ final class WindowOpener {
      * Opens a window, which has to tell {@link #opened} its key.
      *
      * @param title of the notification that the user may have to tap
-     * @param until when it is too late, at most 30 s from now
-     * @param failed run when it has not opened until then
+     * @param until when it is too late
+     * @param failed run when it has not opened until then, or cannot: takes whether the user saw a notification
      */
-    void open(Class<?> window, String key, String title, long until, Runnable failed) {
+    void open(Class<?> window, String key, String title, long until, Consumer<Boolean> failed) {
         Intent intent = new Intent(shim.context, window);
         intent.setFlags(Intent.FLAG_ACTIVITY_NEW_TASK | Intent.FLAG_ACTIVITY_MULTIPLE_TASK);
         intent.putExtra(KEY, key);
         Opening opening = new Opening(key, intent, title, failed);
-        long last = Math.min(until, SystemClock.elapsedRealtime() + LONGEST);
         synchronized (this) {
             openings.put(key, opening);
-            arm(opening, () -> notify(opening, last), WATCHED);
+            arm(opening, () -> notify(opening, until), WATCHED);
         }
         try {
             shim.context.startActivity(intent);
@@ -77,20 +76,20 @@ final class WindowOpener {
         shim.main.postDelayed(next, delay);
     }
 
-    private void notify(Opening opening, long last) {
+    private void notify(Opening opening, long until) {
         NotificationManager manager = manager();
         synchronized (this) {
             if (openings.get(opening.key) != opening) {
                 return;
             }
-            long left = last - SystemClock.elapsedRealtime();
+            long left = until - SystemClock.elapsedRealtime();
             if (left > 0 && manager.areNotificationsEnabled()) {
-                arm(opening, () -> fail(opening), left);
+                arm(opening, () -> fail(opening, true), left);
                 manager.notify(opening.key, 1, notification(opening));
                 return;
             }
         }
-        fail(opening);
+        fail(opening, false);
     }
 
     private Notification notification(Opening opening) {
@@ -104,13 +103,13 @@ final class WindowOpener {
                 .build();
     }
 
-    private void fail(Opening opening) {
+    private void fail(Opening opening, boolean notified) {
         if (close(opening.key)) {
-            opening.failed.run();
+            opening.failed.accept(notified);
         }
     }
 
-    /** Tells that a window is there; false where it was too late or is not wanted any more. */
+    /** Takes a window that has opened; returns false where it is too late or not wanted any more. */
     boolean opened(String key) {
         return close(key);
     }

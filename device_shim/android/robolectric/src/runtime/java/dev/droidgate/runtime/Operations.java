@@ -1,5 +1,6 @@
 package dev.droidgate.runtime;
 
+import android.app.Instrumentation;
 import android.app.Service;
 import android.app.appfunctions.AppFunctionException;
 import android.app.appfunctions.AppFunctionService;
@@ -50,6 +51,14 @@ final class Operations {
                 return null;
             case "deliver":
                 return delivered(process, asked);
+            case "died":
+                ((IBinder.DeathRecipient) process.thing(asked.getInt("recipient"))).binderDied();
+                return null;
+            case "instrument":
+                Instrumentation instrumentation = (Instrumentation) process.create(asked.getString("class_name"));
+                ShimContext.own(instrumentation, process);
+                instrumentation.onCreate(new Bundle());
+                return null;
             case "connection":
                 return connection(process, asked);
             case "broadcast":
@@ -95,7 +104,7 @@ final class Operations {
             case "activity_view":
                 return process.screens.view(number);
             case "activity_click":
-                process.screens.click(number, asked.getString("view"));
+                process.screens.click(number, asked.getString("view"), asked.optInt("flags"));
                 return null;
             default:
                 throw new IllegalArgumentException("no such operation: " + asked.getString("op"));

@@ -14,6 +14,8 @@ import android.content.res.Configuration;
 import android.os.Binder;
 import android.os.Bundle;
 import android.os.IBinder;
+import android.os.SystemClock;
+import android.view.MotionEvent;
 import android.view.View;
 import android.view.ViewGroup;
 import android.widget.Button;
@@ -21,8 +23,10 @@ import android.widget.CompoundButton;
 import android.widget.LinearLayout;
 import android.widget.TextView;
 import dev.droidgate.runtime.shadows.CallersOnPhone;
+import dev.droidgate.runtime.shadows.PackagesOnPhone;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -37,6 +41,10 @@ import org.robolectric.util.ReflectionHelpers.ClassParameter;
 /** The activities of a process, by the phone's numbers. */
 public final class Screens {
     private static final int ATTACH_PARAMETERS = 20;
+
+    /** {@code WindowManager.LayoutParams.SYSTEM_FLAG_HIDE_NON_SYSTEM_OVERLAY_WINDOWS}. */
+    private static final int HIDES_OVERLAYS = 0x00080000;
+
     private static final Map<IBinder, ShimProcess> TOKENS = new HashMap<>();
 
     private final ShimProcess process;
@@ -66,6 +74,16 @@ public final class Screens {
                     "request", request);
             return null;
         }
+
+        /** What an activity asks for permissions with (PackageManager.buildRequestPermissionsIntent). */
+        @Override
+        public ActivityResult execStartActivity(
+                Context who, IBinder thread, IBinder token, String from, Intent intent, int request, Bundle options) {
+            String[] names = intent.getStringArrayExtra(PackagesOnPhone.REQUESTED_PERMISSIONS);
+            process.tell(
+                    "request_permissions", "activity", number, "permissions", new JSONArray(Arrays.asList(names)));
+            return null;
+        }
     }
 
     /** Shows an activity; returns whether and how it ended at once. */
@@ -91,6 +109,10 @@ public final class Screens {
                     ClassParameter.from(boolean.class, false),
                     ClassParameter.from(String.class, "resume"));
             activity.onWindowFocusChanged(true);
+        }
+        int flags = ReflectionHelpers.getField(activity.getWindow().getAttributes(), "privateFlags");
+        if ((flags & HIDES_OVERLAYS) != 0) {
+            process.tell("hide_overlays", "activity", number);
         }
         return activity.isFinishing() ? ended(number, activity) : null;
     }
@@ -227,7 +249,8 @@ public final class Screens {
                 : "view_" + place;
     }
 
-    void click(int number, String id) throws JSONException {
+    /** Taps a view with the flags of a touch, as {@code MotionEvent} has them. */
+    void click(int number, String id, int flags) throws JSONException {
         Activity activity = shown.get(number);
         List<View> all = new ArrayList<>();
         if (activity != null) {
@@ -235,9 +258,27 @@ public final class Screens {
         }
         for (int index = 0; index < all.size(); index++) {
             if (idOf(all.get(index), index + 1).equals(id)) {
-                all.get(index).performClick();
-                return;
+                // Nobody brings the answer to a request for permissions, without which there is no second one.
+                ReflectionHelpers.setField(Activity.class, activity, "mHasCurrentPermissionsRequest", false);
+                tap(all.get(index), flags);
+                        return;
             }
+        }
+    }
+
+    /** Android drops a touch on a view that filters it, and asks its listener before the view is clicked. */
+    private static void tap(View view, int flags) {
+        long now = SystemClock.uptimeMillis();
+        MotionEvent.PointerProperties pointer = new MotionEvent.PointerProperties();
+        MotionEvent touch =
+                MotionEvent.obtain(
+                        now, now, MotionEvent.ACTION_DOWN, 1, new MotionEvent.PointerProperties[] {pointer},
+                        new MotionEvent.PointerCoords[] {new MotionEvent.PointerCoords()}, 0, 0, 1, 1, 0, 0, 0, flags);
+        View.OnTouchListener listener = shadowOf(view).getOnTouchListener();
+        boolean taken = !view.onFilterTouchEventForSecurity(touch) || listener != null && listener.onTouch(view, touch);
+        touch.recycle();
+        if (!taken) {
+            view.performClick();
         }
     }
 }

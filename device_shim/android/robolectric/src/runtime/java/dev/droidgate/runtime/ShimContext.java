@@ -45,6 +45,11 @@ public final class ShimContext extends ContextWrapper {
         packages = owned((PackageManager) Shadow.newInstanceOf("android.app.ApplicationPackageManager"));
     }
 
+    /** Gives a thing of Android's to a process. */
+    public static void own(Object thing, ShimProcess process) {
+        OWNERS.put(thing, process);
+    }
+
     private <M> M owned(M manager) {
         OWNERS.put(manager, process);
         return manager;

@@ -265,8 +265,9 @@ public final class ShimProcess {
                     ReflectionHelpers.getStaticField(code.loadClass("dev.droidgate.shim.Shim"), "ALL");
             for (Object shim : shims.values()) {
                 ReflectionHelpers.<Handler>getField(shim, "main").removeCallbacksAndMessages(null);
-                for (String name : List.of("workers", "answering")) {
-                    ReflectionHelpers.<ThreadPoolExecutor>getField(shim, name).shutdownNow();
+                for (String name : List.of("calls", "refusals")) {
+                    Object thread = ReflectionHelpers.getField(shim, name);
+                    ReflectionHelpers.<ThreadPoolExecutor>getField(thread, "thread").shutdownNow();
                 }
             }
         } catch (ReflectiveOperationException notLoaded) {

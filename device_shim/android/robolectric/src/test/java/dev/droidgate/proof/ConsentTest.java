@@ -72,15 +72,39 @@ public final class ConsentTest extends ShimTest {
     }
 
     @Test
-    public void aStartIsNobodysAndNeverAlways() {
-        agent.start(ToolService.class, Edition.ARGS, "7", "clock.now");
+    public void aStartIsAnUnknownAppsAndItsAnswerGoesToTheOneThatIsShown() {
+        agent.start(ToolService.class, Edition.ARGS, "7", "lamp.switch", "on", true);
         phone.quiet();
         String all = String.join("\n", consent.texts());
-        assertTrue(all, all.contains("an app that Android does not name"));
-        assertTrue(all, !all.contains(AGENT));
+        assertTrue(all, all.contains("Called by\nan unknown app\nThe answer goes to\nThe agent\n" + AGENT));
         assertEquals(2, consent.buttons().size());
         consent.press(1);
         assertTrue(agent.answer().succeeded());
+    }
+
+    @Test
+    public void whatOnlyReadsMayBeAllowedAlwaysToTheAppThatReceivesTheAnswer() {
+        agent.start(ToolService.class, Edition.ARGS, "7", "clock.now");
+        phone.quiet();
+        assertEquals(3, consent.buttons().size());
+        consent.press(2);
+        assertTrue(agent.answer().succeeded());
+        agent.start(ToolService.class, Edition.ARGS, "8", "clock.now");
+        assertTrue(agent.answer().succeeded());
+        agent.start(ToolService.class, Edition.ARGS, "9", "lamp.switch", "on", true);
+        phone.quiet();
+        assertTrue(consent.isOpen());
+    }
+
+    @Test
+    public void nobodyIsAskedAboutWhatCannotBeCalled() {
+        agent.send(Edition.ARGS, "7", "lamp.switch", "on", "perhaps");
+        String message = agent.answer().message();
+        assertTrue(message, message.startsWith("invalid_argument: "));
+        phone.uninstall(Inputs.app("clock").packageName());
+        agent.send(Edition.ARGS, "8", "lamp.switch", "on", true);
+        assertEquals("unavailable", agent.answer().token());
+        assertTrue(!consent.isOpen());
     }
 
     @Test
@@ -94,18 +118,30 @@ public final class ConsentTest extends ShimTest {
     }
 
     @Test
-    public void touchesThroughAnotherWindowAreIgnored() {
+    public void touchesThroughAnotherWindowAllowNothing() {
         ask("7");
         consent.pressObscured(1);
+        consent.pressObscured(2);
         phone.quiet();
         assertTrue(agent.answers.isEmpty());
         assertTrue(consent.isOpen());
+        String all = String.join("\n", consent.texts());
+        assertTrue(all, all.contains("only Deny works"));
     }
 
     @Test
-    public void aMinuteWithoutAnAnswerNeedsTheUser() {
+    public void denyWorksThroughAnotherWindow() {
         ask("7");
-        phone.pass(59_000);
+        consent.pressObscured(0);
+        phone.quiet();
+        assertEquals("denied: the user refused this call", agent.answer().message());
+        assertTrue(!consent.isOpen());
+    }
+
+    @Test
+    public void withoutAnAnswerUntilTheDeadlineTheUserIsNeeded() {
+        ask("7");
+        phone.pass(29_000);
         assertTrue(agent.answers.isEmpty());
         phone.pass(2_000);
         String message = agent.answer().message();

@@ -56,6 +56,33 @@ public final class RequestsOnTheirWayTest extends ShimTest {
     }
 
     @Test
+    public void aQuestionOfAnAgentThatHasDiedIsTakenBackAndItsCallEnds() {
+        Consent consent = new Consent(phone);
+        agent.send(Edition.ARGS, "7", "clock.now");
+        phone.quiet();
+        assertTrue(consent.isOpen());
+        agent.die();
+        phone.quiet();
+        assertTrue(!consent.isOpen());
+        assertTrue(host.text("history", "calls").contains("canceled"));
+        assertEquals("0", host.text("status", "open"));
+        assertTrue(ClockService.CALLS.isEmpty());
+    }
+
+    @Test
+    public void theWindowOfAnAgentThatHasDiedIsClosed() {
+        host.grant(AGENT, "*");
+        Apps.all(Behaviour.SILENT);
+        agent.send(Edition.ARGS, "7", "desk.echo", "text", "x");
+        phone.quiet();
+        assertTrue(new Screen(phone).isWaiting());
+        agent.die();
+        phone.quiet();
+        assertTrue(!new Screen(phone).isWaiting());
+        assertEquals("0", host.text("status", "open"));
+    }
+
+    @Test
     public void whatCannotBeSeenIsShownByItsNumber() {
         Consent consent = new Consent(phone);
         agent.send(Edition.ARGS, "7", "clock.now", "zone", "a\u202eb\u3164c\u00a0d\ufe0fe \u00e9\u4e2d");

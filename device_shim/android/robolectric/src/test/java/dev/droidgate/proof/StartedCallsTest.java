@@ -48,11 +48,12 @@ public final class StartedCallsTest extends ShimTest {
     }
 
     @Test
-    public void whatAnAppWasGrantedDoesNotHoldForAStart() {
+    public void whatAnAppWasGrantedHoldsForAStartOnlyIfItChangesNothing() {
         host.ask("ask", "on", false);
         host.grant(AGENT, "*");
-        assertEquals("denied", start(Edition.ARGS, "clock.now").token());
-        assertTrue(ClockService.CALLS.isEmpty());
+        assertTrue(start(Edition.ARGS, "clock.now").succeeded());
+        assertEquals("denied", start(Edition.ARGS, "lamp.switch", "on", true).token());
+        assertTrue(LampService.CALLS.isEmpty());
     }
 
     @Test
@@ -72,6 +73,17 @@ public final class StartedCallsTest extends ShimTest {
         phone.pass(1_000);
         assertTrue(phone.drain("activity").isEmpty());
         assertTrue(ClockService.CALLS.isEmpty());
+    }
+
+    @Test
+    @Config(sdk = {34, 36})
+    public void behindACallbackThatTakesNoAnswerNothingRuns() {
+        host.grant(ANY_APP, "*");
+        agent.startImmutable(ToolService.class, Edition.ARGS, "7", "clock.now");
+        phone.quiet();
+        assertTrue(ClockService.CALLS.isEmpty());
+        assertTrue(host.text("history", "calls").contains("invalid_argument"));
+        assertTrue(new Starts(phone).isStopped());
     }
 
     @Test

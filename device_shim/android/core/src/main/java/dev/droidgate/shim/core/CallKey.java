@@ -1,28 +1,34 @@
 package dev.droidgate.shim.core;
 
-/** What tells requests apart: who asks, and the id that they gave. */
-public final class CallKey {
+/** What tells requests apart: how they came, who asks, and the id that they gave. */
+final class CallKey {
+    /** Whether the platform vouches for the caller. */
+    final boolean bound;
+
     /** The uid that sent it, or that made the callback of a started request. */
-    public final long caller;
+    final long caller;
 
-    /** The request's id as text. */
-    public final String id;
+    /** The request's id as text; empty where the key is that of the caller alone. */
+    final String id;
 
-    /** Makes a key. */
-    public CallKey(long caller, String id) {
+    CallKey(boolean bound, long caller, String id) {
+        this.bound = bound;
         this.caller = caller;
         this.id = id;
     }
 
+    /** Returns whether two requests come from one caller in one way. */
+    boolean hasCallerOf(CallKey other) {
+        return other.bound == bound && other.caller == caller;
+    }
+
     @Override
     public boolean equals(Object other) {
-        return other instanceof CallKey
-                && ((CallKey) other).caller == caller
-                && ((CallKey) other).id.equals(id);
+        return other instanceof CallKey && hasCallerOf((CallKey) other) && ((CallKey) other).id.equals(id);
     }
 
     @Override
     public int hashCode() {
-        return 31 * id.hashCode() + (int) (caller ^ caller >>> 32);
+        return 31 * id.hashCode() + (int) (caller ^ caller >>> 32) + (bound ? 1 : 0);
     }
 }

@@ -7,134 +7,118 @@ import java.util.Map;
 /**
  * What happens to a call between a Mobile-MCP agent and the app behind the shim (docs/shim-engine.md).
  *
- * <p>The edges hand in requests, answers and the end of time; each request that is handed in is answered exactly
- * once. Safe to use from several threads; no lock is held while an edge is called.
+ * <p>The edges hand in requests, decisions, answers and the end of time, all on one thread; each request that is
+ * handed in is answered exactly once. An edge that is called may not call the engine from within.
  */
 public final class Engine {
     private static final CallFailure NO_GRANT =
             new CallFailure(
                     FailureTokens.DENIED, "the user has not allowed this app to call this capability");
+    private static final CallFailure UNDECIDED =
+            new CallFailure(
+                    FailureTokens.NEEDS_USER,
+                    "nobody answered the question about this call on the phone; retry when somebody is there");
 
     private final RouteTable routes;
-    private volatile Policy policy;
     private final Clock clock;
     private final Backend backend;
+    private final Questions questions;
     private final Answers answers;
+    private final Rates rates;
     private final OpenCalls<Held> calls;
+    private Policy policy;
 
     /** What is held for a request while it is open. */
     private static final class Held {
         final Request request;
         final Object replyTo;
-        volatile Route route;
+
+        /** What goes out, once all that could stop it has been checked but the user's word and the target. */
+        Map<String, Object> arguments;
+
+        Route route;
+
+        /** Whether the user is being asked. */
+        boolean asking;
 
         /** The id of the Mobile-MCP request that went out, null for other calls. */
-        volatile String sentId;
-
-        private boolean goesOut;
-        private CallFailure ended;
+        String sentId;
 
         Held(Request request, Object replyTo) {
             this.request = request;
             this.replyTo = replyTo;
         }
-
-        /** Tells whether the call may go out; until it is out, who sends it answers for whoever ends it. */
-        synchronized boolean goOut() {
-            goesOut = ended == null;
-            return goesOut;
-        }
-
-        /** Returns what ended the call while it went out, null where nothing did. */
-        synchronized CallFailure isOut() {
-            goesOut = false;
-            return ended;
-        }
-
-        /** Tells whether whoever ends the call has to answer it. */
-        synchronized boolean end(CallFailure failure) {
-            ended = failure;
-            return !goesOut;
-        }
     }
 
     /** Makes an engine with nothing open. */
     public Engine(
-            RouteTable routes, Policy policy, Clock clock, Backend backend, Answers answers) {
+            RouteTable routes,
+            Policy policy,
+            Clock clock,
+            Backend backend,
+            Questions questions,
+            Answers answers) {
         this.routes = routes;
         this.policy = policy;
         this.clock = clock;
         this.backend = backend;
+        this.questions = questions;
         this.answers = answers;
+        rates = new Rates(policy.limits);
         calls = new OpenCalls<>(policy.limits);
     }
 
-    /** Uses other grants and switches from the next request on; the limits stay. */
+    /** Uses other grants and switches from now on; the limits stay. */
     public void use(Policy changed) {
         policy = changed;
     }
 
     /**
-     * Returns what the user would be asked about a request, null where a yes would not help it: it cannot be
-     * read, what it asks for does not exist or is switched off, or it has its grant. Nothing changes by this.
+     * Takes a request from its caller's rate, before it is read; the one method for any thread.
+     *
+     * @return the failure of a request that is one too many, else null
      */
-    public Preview preview(boolean bound, long caller, Map<String, ?> extras) {
-        try {
-            Request request = new RequestReader(bound).read(extras);
-            Route route = routes.find(request.capability);
-            boolean asks =
-                    route != null
-                            && !policy.isSwitchedOff(route)
-                            && !policy.grants(route, caller, bound);
-            return asks ? new Preview(route.id, JsonWriter.write(request.arguments)) : null;
-        } catch (CallFailure unreadable) {
-            return null;
-        }
+    public CallFailure admit(boolean bound, long caller) {
+        return rates.take(new CallKey(bound, caller, ""), clock.now());
     }
 
     /**
-     * Takes a request.
+     * Takes a request that was admitted.
      *
-     * @param bound whether it came in a bound service's message, else by starting the service
-     * @param approved whether it needs no grant: the user said yes to this one, or the host sent it
-     * @param refusal its failure where it needs a grant and has none, such as the user's no; null for the usual
-     * @param extras name -> value of the message or intent
+     * @param approved whether it needs no grant: the host sent it
      * @param caller the uid that sent the message, or that made the callback of a start
      * @param replyTo given back with the answer
      */
-    public void receive(
-            boolean bound,
-            boolean approved,
-            CallFailure refusal,
-            Map<String, ?> extras,
-            long caller,
-            Object replyTo) {
+    public void receive(Incoming incoming, boolean approved, long caller, Object replyTo) {
         expire();
-        RequestReader reader = new RequestReader(bound);
-        try {
-            Request request = reader.read(extras);
-            CallFailure denial = approved ? null : refusal == null ? NO_GRANT : refusal;
-            begin(new CallKey(caller, request.id), new Held(request, replyTo), bound, denial);
-        } catch (CallFailure failure) {
-            Request seen = reader.seen;
-            answers.answer(
-                    replyTo,
-                    seen == null ? null : ResponseWriter.failure(seen, failure),
-                    failure.token);
+        if (incoming.failure != null) {
+            answers.answer(replyTo, incoming.failed(), incoming.failure.token);
+            return;
         }
+        Request request = incoming.request;
+        Held held = new Held(request, replyTo);
+        Route route = routes.find(request.capability);
+        long now = clock.now();
+        long deadline = now + (route == null ? Route.USUAL_DEADLINE : route.deadline);
+        CallKey key = new CallKey(incoming.bound, caller, request.id);
+        long call;
+        try {
+            call = calls.open(key, held, now, deadline);
+        } catch (CallFailure busy) {
+            answer(held, busy);
+            return;
+        }
+        proceed(call, () -> begin(call, held, route, approved || policy.grants(route, key), deadline));
     }
 
-    private void begin(CallKey key, Held held, boolean bound, CallFailure denial) throws CallFailure {
-        long now = clock.now();
-        Route known = routes.find(held.request.capability);
-        long allowed = known == null ? Route.USUAL_DEADLINE : known.deadline;
-        long call = calls.open(key, held, now, now + allowed);
+    /** A part of a call's way, which may end it. */
+    private interface Step {
+        void run() throws CallFailure;
+    }
+
+    private void proceed(long call, Step step) {
         try {
-            Policy current = policy;
-            if (denial != null && !current.grants(known, key.caller, bound)) {
-                throw known == null ? NO_GRANT : denial;
-            }
-            call(call, held, known, current);
+            step.run();
         } catch (CallFailure failure) {
             fail(call, failure);
         } catch (RuntimeException unexpected) {
@@ -142,35 +126,74 @@ public final class Engine {
         }
     }
 
-    private void call(long call, Held held, Route route, Policy current) throws CallFailure {
+    private void begin(long call, Held held, Route route, boolean granted, long deadline) throws CallFailure {
+        if (!granted && (route == null || policy.isSwitchedOff(route) || !questions.isAsking())) {
+            throw NO_GRANT;
+        }
         if (route == null) {
             throw new CallFailure(
                     FailureTokens.UNKNOWN_CAPABILITY,
                     JsonWriter.write(held.request.capability) + " is not a capability of this app");
         }
-        if (current.isSwitchedOff(route)) {
-            throw new CallFailure(FailureTokens.DISABLED, "the user has switched the capability off");
-        }
-        held.route = route;
-        Map<String, Object> arguments =
-                Arguments.fit(held.request.arguments, route.input, routes.definitions);
-        route.target.check(backend.installed(route));
-        Outgoing outgoing =
-                route.outgoing(arguments, routes.definitions, backend.newRequestId());
-        held.sentId = outgoing.requestId;
-        // To look at what is installed takes time, and whoever watches the deadlines may be late.
-        expire();
-        if (!held.goOut()) {
+        checkSwitch(route);
+        held.arguments = Arguments.fit(held.request.arguments, route.input, routes.definitions);
+        if (granted) {
+            send(call, held, route);
             return;
         }
-        try {
-            backend.call(call, held.replyTo, route, outgoing);
-        } finally {
-            CallFailure ended = held.isOut();
-            if (ended != null) {
-                answer(held, ended);
-            }
+        // So that nobody is asked about a call that cannot go out.
+        route.target.check(backend.installed(route));
+        route.outgoing(held.arguments, routes.definitions, backend.newRequestId());
+        held.route = route;
+        held.asking = true;
+        String arguments = JsonWriter.write(held.request.arguments);
+        CallFailure notAsked = questions.ask(call, held.replyTo, new Preview(route, arguments, deadline));
+        if (notAsked != null) {
+            throw notAsked;
         }
+    }
+
+    private void checkSwitch(Route route) throws CallFailure {
+        if (policy.isSwitchedOff(route)) {
+            throw new CallFailure(FailureTokens.DISABLED, "the user has switched the capability off");
+        }
+    }
+
+    private void send(long call, Held held, Route route) throws CallFailure {
+        route.target.check(backend.installed(route));
+        Outgoing outgoing = route.outgoing(held.arguments, routes.definitions, backend.newRequestId());
+        // To look at what is installed takes time, in which the call may have ended.
+        expire();
+        if (calls.find(call) == null) {
+            return;
+        }
+        held.route = route;
+        held.sentId = outgoing.requestId;
+        backend.call(call, held.replyTo, route, outgoing);
+    }
+
+    /**
+     * Takes the user's decision; one that is late, or about which nobody was asked, is dropped.
+     *
+     * @param refusal the failure of a call that is not allowed, null for a yes
+     */
+    public void decided(long call, CallFailure refusal) {
+        expire();
+        Held held = calls.find(call);
+        if (held == null || !held.asking) {
+            return;
+        }
+        held.asking = false;
+        proceed(
+                call,
+                () -> {
+                    if (refusal != null) {
+                        throw refusal;
+                    }
+                    checkSwitch(held.route);
+                    calls.extend(call, clock.now() + held.route.deadline);
+                    send(call, held, held.route);
+                });
     }
 
     /**
@@ -180,21 +203,21 @@ public final class Engine {
      */
     public void answered(long call, BackendAnswer answer) {
         expire();
-        Held open = calls.find(call);
-        Held held = open == null || answer.isAside(open.sentId) ? null : calls.close(call);
-        if (held == null) {
+        Held held = calls.find(call);
+        if (held == null || held.asking || answer.isAside(held.sentId)) {
             return;
         }
+        calls.close(call);
         Map<String, String> extras;
         try {
             Object value = held.route.value(answer, routes.definitions);
             Outputs outputs = Outputs.of(value, held.route, routes.definitions);
             extras = ResponseWriter.success(held.request, outputs);
         } catch (CallFailure failure) {
-            tell(held, failure);
+            answer(held, failure);
             return;
         } catch (RuntimeException unexpected) {
-            tell(held, unexpected(unexpected));
+            answer(held, unexpected(unexpected));
             return;
         }
         answers.answer(held.replyTo, extras, null);
@@ -204,33 +227,37 @@ public final class Engine {
         return new CallFailure(FailureTokens.BACKEND_FAILURE, "internal error of the shim: " + unexpected);
     }
 
-    /** Ends a call because its caller wants so. */
-    public void cancel(CallKey key) {
+    /** Ends the call whose answer goes there, because its caller wants so or has gone. */
+    public void cancel(Object replyTo) {
         expire();
-        Held held = calls.close(key);
-        if (held != null) {
-            tell(held, new CallFailure(FailureTokens.CANCELED, "the caller ended the call"));
+        for (OpenCalls.Call<Held> call : calls.open()) {
+            if (call.held.replyTo == replyTo) {
+                fail(call.number, new CallFailure(FailureTokens.CANCELED, "the caller ended the call"));
+            }
         }
     }
 
     /** Ends the calls to a package whose process died. */
     public void died(String packageName) {
         expire();
-        for (OpenCalls.Call<Held> one : calls.open()) {
-            Route route = one.held.route;
-            if (route != null && packageName.equals(route.target.packageName)) {
-                fail(one.number, new CallFailure(FailureTokens.INTERRUPTED, "the app behind the capability stopped"));
+        for (OpenCalls.Call<Held> call : calls.open()) {
+            Route route = call.held.route;
+            if (route != null && !call.held.asking && packageName.equals(route.target.packageName)) {
+                fail(call.number, new CallFailure(FailureTokens.INTERRUPTED, "the app behind the capability stopped"));
             }
         }
     }
 
-    /**
-     * Answers what has waited too long; returns the time of the next deadline, -1 where nothing
-     * is open.
-     */
+    /** Answers what has waited too long; returns the time of the next deadline, -1 where nothing is open. */
     public long expire() {
-        for (OpenCalls.Call<Held> one : calls.expire(clock.now())) {
-            tell(one.held, new CallFailure(FailureTokens.TIMEOUT, "no answer came in time; the call may have run"));
+        for (OpenCalls.Call<Held> call : calls.expire(clock.now())) {
+            boolean asking = call.held.asking;
+            answer(
+                    call.held,
+                    asking
+                            ? UNDECIDED
+                            : new CallFailure(
+                                    FailureTokens.TIMEOUT, "no answer came in time; the call may have run"));
         }
         return calls.nextDeadline();
     }
@@ -238,8 +265,8 @@ public final class Engine {
     /** Returns an entry for each open call, to be kept where it outlives this process. */
     public List<String> journal() {
         List<String> entries = new ArrayList<>();
-        for (OpenCalls.Call<Held> one : calls.open()) {
-            entries.add(Journal.entry(one.held.request));
+        for (OpenCalls.Call<Held> call : calls.open()) {
+            entries.add(Journal.entry(call.held.request));
         }
         return entries;
     }
@@ -247,18 +274,11 @@ public final class Engine {
     private void fail(long call, CallFailure failure) {
         Held held = calls.close(call);
         if (held != null) {
-            tell(held, failure);
-        }
-    }
-
-    private void tell(Held held, CallFailure failure) {
-        if (held.end(failure)) {
             answer(held, failure);
         }
     }
 
     private void answer(Held held, CallFailure failure) {
-        answers.answer(
-                held.replyTo, ResponseWriter.failure(held.request, failure), failure.token);
+        answers.answer(held.replyTo, ResponseWriter.failure(held.request, failure), failure.token);
     }
 }

@@ -44,24 +44,6 @@ public final class Frontend {
         return null;
     }
 
-    /** Returns the capability that a journal entry names, empty where it names none. */
-    public static String capabilityOf(String entry) {
-        return memberOf(entry, "capability");
-    }
-
-    /** Returns the id of the request that a journal entry is of. */
-    public static String requestIdOf(String entry) {
-        return memberOf(entry, "request_id");
-    }
-
-    private static String memberOf(String entry, String key) {
-        try {
-            return Json.textAt(Json.objectOf(JsonReader.parseOwn(entry), "an entry"), key);
-        } catch (MalformedJsonException none) {
-            return "";
-        }
-    }
-
     /**
      * Returns the outputs that an answer tells, empty for none.
      *

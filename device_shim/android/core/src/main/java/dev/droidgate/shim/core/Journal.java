@@ -7,16 +7,6 @@ import java.util.Map;
 public final class Journal {
     private Journal() {}
 
-    /** Returns the entry of a request that an edge took; null where nobody could be answered. */
-    public static String entry(boolean bound, Map<String, ?> extras) {
-        RequestReader reader = new RequestReader(bound);
-        try {
-            return entry(reader.read(extras));
-        } catch (CallFailure unreadable) {
-            return reader.seen == null ? null : entry(reader.seen);
-        }
-    }
-
     /** Returns the entry of a request, JSON text. */
     static String entry(Request request) {
         Map<String, Object> entry = new LinkedHashMap<>();

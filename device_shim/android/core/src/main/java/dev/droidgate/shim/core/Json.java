@@ -94,7 +94,7 @@ public final class Json {
     }
 
     /** Returns an object's members, none for what is no object. */
-    static Map<String, Object> members(Object value) {
+    public static Map<String, Object> members(Object value) {
         return value instanceof Map ? object(value) : Collections.<String, Object>emptyMap();
     }
 

@@ -327,6 +327,7 @@ public final class JsonReader {
             }
             check(digits() <= EXPONENT, "a number has more than " + EXPONENT + " digits of exponent");
         }
+        check(at < text.length() || depth == 0, "a number is cut off");
         check(at - begin <= NUMBER || own, "a number has more than " + NUMBER + " characters");
         String written = text.substring(begin, at);
         return whole && !scaled ? integer(written) : decimal(written);

@@ -16,8 +16,8 @@ final class Limits {
         Json.checkKeys(json, " open open_per_caller burst per_minute ");
         open = count(json, "open", 32);
         openPerCaller = count(json, "open_per_caller", 8);
-        burst = count(json, "burst", 10);
-        perMinute = count(json, "per_minute", 30);
+        burst = count(json, "burst", 30);
+        perMinute = count(json, "per_minute", 120);
     }
 
     private static long count(Map<String, Object> json, String key, long otherwise)

@@ -8,22 +8,22 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The requests that wait for their answer (docs/shim-engine.md 3 and 7): one answer each, not too many, not too
- * often. Whoever gets a call from here has to answer it; nobody else gets it again. Safe to use from several
- * threads; times are milliseconds of one clock that does not go back.
+ * The requests that wait for their answer (docs/shim-engine.md 3 and 7): one answer each, and not too many. A call
+ * that is closed here is given to its closer, who has to answer it, and to nobody else. For one thread; times are
+ * milliseconds of one clock that does not go back.
  *
  * @param <H> what is held for a request
  */
 final class OpenCalls<H> {
-    private static final long MINUTE = 60_000;
-    private static final long SECOND = 1_000;
     private static final String AT_MOST = "at most ";
-    private static final int MANY_BUCKETS = 256;
 
     private final Limits limits;
-    private final Map<CallKey, Call<H>> calls = new LinkedHashMap<>();
-    private final Map<Long, Bucket> buckets = new HashMap<>();
-    private long numbers;
+
+    /** By number, in the order of the requests. */
+    private final Map<Long, Call<H>> calls = new LinkedHashMap<>();
+
+    private final Map<CallKey, Call<H>> byKey = new HashMap<>();
+    private long lastNumber;
 
     /** A call that is open, or was until now. */
     static final class Call<H> {
@@ -32,7 +32,7 @@ final class OpenCalls<H> {
 
         final CallKey key;
         final H held;
-        final long deadline;
+        private long deadline;
 
         Call(long number, CallKey key, H held, long deadline) {
             this.number = number;
@@ -40,12 +40,10 @@ final class OpenCalls<H> {
             this.held = held;
             this.deadline = deadline;
         }
-    }
 
-    /** What is left of a caller's rate: a request costs {@link #MINUTE}. */
-    private static final class Bucket {
-        long level;
-        long at;
+        long deadline() {
+            return deadline;
+        }
     }
 
     OpenCalls(Limits limits) {
@@ -57,145 +55,83 @@ final class OpenCalls<H> {
      *
      * @throws CallFailure {@code busy}; nothing is held then
      */
-    synchronized long open(CallKey key, H held, long now, long deadline) throws CallFailure {
-        Call<H> same = calls.get(key);
+    long open(CallKey key, H held, long now, long deadline) throws CallFailure {
+        Call<H> same = byKey.get(key);
         if (same != null) {
-            throw busy(
+            throw Rates.busy(
                     "a request with this id is open; use another id, or wait for its answer",
                     AT_MOST,
                     same.deadline - now);
         }
-        int mine = 0;
-        long myNext = -1;
-        for (Call<H> one : calls.values()) {
-            if (one.key.caller == key.caller) {
-                mine++;
-                myNext = myNext < 0 ? one.deadline : Math.min(myNext, one.deadline);
+        int ofCaller = 0;
+        long nextOfCaller = -1;
+        for (Call<H> call : calls.values()) {
+            if (call.key.hasCallerOf(key)) {
+                ofCaller++;
+                nextOfCaller = nextOfCaller < 0 ? call.deadline : Math.min(nextOfCaller, call.deadline);
             }
         }
-        if (mine >= limits.openPerCaller) {
-            throw busy("this app has " + mine + " requests open", AT_MOST, myNext - now);
+        if (ofCaller >= limits.openPerCaller) {
+            throw Rates.busy("this app has " + ofCaller + " requests open", AT_MOST, nextOfCaller - now);
         }
         if (calls.size() >= limits.open) {
-            throw busy(calls.size() + " requests of all apps are open", AT_MOST, nextDeadline() - now);
+            throw Rates.busy(calls.size() + " requests of all apps are open", AT_MOST, nextDeadline() - now);
         }
-        Bucket bucket = bucketOf(key.caller, now);
-        if (bucket.level < MINUTE) {
-            throw busy("this app sent too many requests", "", waitOf(bucket));
-        }
-        bucket.level -= MINUTE;
-        calls.put(key, new Call<>(++numbers, key, held, deadline));
-        return numbers;
-    }
-
-    /** Returns the failure, with the time after which to retry where that is known: where it is positive. */
-    private static CallFailure busy(String why, String bound, long wait) {
-        String retry = wait <= 0 ? "" : "; retry in " + bound + (wait + SECOND - 1) / SECOND + " s";
-        return new CallFailure(FailureTokens.BUSY, why + retry);
-    }
-
-    /** Returns in how many milliseconds a bucket has enough for a request; -1 for never. */
-    private long waitOf(Bucket bucket) {
-        if (limits.perMinute == 0 || limits.burst == 0) {
-            return -1;
-        }
-        return (MINUTE - bucket.level + limits.perMinute - 1) / limits.perMinute;
-    }
-
-    private Bucket bucketOf(long caller, long now) {
-        Bucket bucket = buckets.get(caller);
-        if (bucket == null) {
-            forgetFull(now);
-            bucket = new Bucket();
-            bucket.level = limits.burst * MINUTE;
-            buckets.put(caller, bucket);
-        } else {
-            fill(bucket, now);
-        }
-        bucket.at = now;
-        return bucket;
-    }
-
-    private void fill(Bucket bucket, long now) {
-        long missing = limits.burst * MINUTE - bucket.level;
-        long elapsed = Math.min(Math.max(0, now - bucket.at), missing);
-        bucket.level += Math.min(missing, elapsed * limits.perMinute);
-        bucket.at = now;
-    }
-
-    /**
-     * Forgets buckets that are as good as new, so that they do not grow with the number of
-     * callers.
-     */
-    private void forgetFull(long now) {
-        if (buckets.size() < MANY_BUCKETS) {
-            return;
-        }
-        for (Iterator<Bucket> all = buckets.values().iterator(); all.hasNext(); ) {
-            Bucket one = all.next();
-            fill(one, now);
-            if (one.level == limits.burst * MINUTE) {
-                all.remove();
-            }
-        }
+        Call<H> opened = new Call<>(++lastNumber, key, held, deadline);
+        calls.put(opened.number, opened);
+        byKey.put(key, opened);
+        return opened.number;
     }
 
     /** Returns what is held for the request of a number, null where it is not open (any more). */
-    synchronized H find(long number) {
-        for (Call<H> one : calls.values()) {
-            if (one.number == number) {
-                return one.held;
-            }
-        }
-        return null;
-    }
-
-    /** Returns what was held for a request and forgets it; null where it is not open (any more). */
-    synchronized H close(CallKey key) {
-        Call<H> call = calls.remove(key);
+    H find(long number) {
+        Call<H> call = calls.get(number);
         return call == null ? null : call.held;
     }
 
-    /** The same for the request of a number. */
-    synchronized H close(long number) {
-        for (Call<H> one : calls.values()) {
-            if (one.number == number) {
-                return close(one.key);
-            }
-        }
-        return null;
+    /** Gives an open call another deadline. */
+    void extend(long number, long deadline) {
+        calls.get(number).deadline = deadline;
     }
 
-    /**
-     * Returns and forgets what has waited too long, by deadline and in the order of their
-     * requests.
-     */
-    synchronized List<Call<H>> expire(long now) {
+    /** Returns what was held for a request and forgets it; null where it is not open (any more). */
+    H close(long number) {
+        Call<H> call = calls.remove(number);
+        if (call == null) {
+            return null;
+        }
+        byKey.remove(call.key);
+        return call.held;
+    }
+
+    /** Returns and forgets what has waited too long, by deadline and in the order of their requests. */
+    List<Call<H>> expire(long now) {
         List<Call<H>> expired = new ArrayList<>();
         for (Iterator<Call<H>> all = calls.values().iterator(); all.hasNext(); ) {
-            Call<H> one = all.next();
-            if (one.deadline <= now) {
+            Call<H> call = all.next();
+            if (call.deadline <= now) {
                 all.remove();
+                byKey.remove(call.key);
                 int place = expired.size();
-                while (place > 0 && expired.get(place - 1).deadline > one.deadline) {
+                while (place > 0 && expired.get(place - 1).deadline > call.deadline) {
                     place--;
                 }
-                expired.add(place, one);
+                expired.add(place, call);
             }
         }
         return expired;
     }
 
     /** Returns everything that is open, in the order of the requests, and leaves it open. */
-    synchronized List<Call<H>> open() {
+    List<Call<H>> open() {
         return new ArrayList<>(calls.values());
     }
 
     /** Returns the next deadline, -1 where nothing is open. */
-    synchronized long nextDeadline() {
+    long nextDeadline() {
         long next = -1;
-        for (Call<H> one : calls.values()) {
-            next = next < 0 ? one.deadline : Math.min(next, one.deadline);
+        for (Call<H> call : calls.values()) {
+            next = next < 0 ? call.deadline : Math.min(next, call.deadline);
         }
         return next;
     }

@@ -49,13 +49,16 @@ public final class Policy {
     }
 
     /**
-     * Tells whether a caller has a grant for a route; with any grant it may know that there is no route.
+     * Returns whether a request is granted; with any grant its caller may know that there is no route.
+     *
+     * <p>A start proves nothing about its sender, but its answer only reaches the creator of the callback. So the
+     * creator's grant counts where nothing else comes of the call.
      *
      * @param route null where the capability does not exist
-     * @param bound whether the platform vouches for the caller; a started request counts as from nobody
      */
-    boolean grants(Route route, long caller, boolean bound) {
-        return bound && holds(caller, route) || holds(ANY_APP, route);
+    boolean grants(Route route, CallKey key) {
+        boolean isOwn = key.bound || route == null || route.readOnly;
+        return isOwn && holds(key.caller, route) || holds(ANY_APP, route);
     }
 
     private boolean holds(Object caller, Route route) {

@@ -1,15 +1,19 @@
 package dev.droidgate.shim.core;
 
-/** What the user would be asked about a request. */
+/** What the user is asked about a request. */
 public final class Preview {
-    /** The id of what it asks for. */
-    public final String capability;
+    /** The capability that it asks for. */
+    public final Route route;
 
-    /** What it says that the arguments are, whether they fit or not: the JSON text of an object. */
+    /** Its arguments as it has them, which fit the capability: the JSON text of an object. */
     public final String arguments;
 
-    Preview(String capability, String arguments) {
-        this.capability = capability;
+    /** Until when the user may decide, in milliseconds of the engine's clock. */
+    public final long until;
+
+    Preview(Route route, String arguments, long until) {
+        this.route = route;
         this.arguments = arguments;
+        this.until = until;
     }
 }

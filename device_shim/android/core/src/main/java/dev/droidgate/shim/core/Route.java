@@ -39,6 +39,12 @@ public final class Route {
     /** How long a call may take, in milliseconds. */
     public final long deadline;
 
+    /** Whether the source declares that it changes nothing. */
+    public final boolean readOnly;
+
+    /** What the source declares of its effects, name -> true or false; empty for nothing. */
+    public final Map<String, Object> effects;
+
     final Type input;
     final Type output;
 
@@ -88,6 +94,8 @@ public final class Route {
         target = Target.of(Json.objectOf(json.get("target"), "a target"));
         deadline = Json.integerAt(json, "deadline_ms", USUAL_DEADLINE);
         Json.check(deadline > 0, "deadline_ms");
+        effects = Json.objectAt(json, "effects");
+        readOnly = Boolean.TRUE.equals(effects.get("read_only"));
         readNames(Json.objectAt(json, "names"), input.behind(definitions).properties.keySet());
     }
 

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /** One vector of the op {@code call}: a request, a shim, and what the backend does. */
-final class CallVector implements Clock, Backend, Answers {
+final class CallVector implements Clock, Backend, Questions, Answers {
     private final Map<String, Object> vector;
     private final List<Object> behaviours;
     private final RouteTable routes;
@@ -15,6 +15,7 @@ final class CallVector implements Clock, Backend, Answers {
     private Route route;
     private Outgoing outgoing;
     private Map<String, Object> outcome;
+    private Preview asked;
     private long now;
 
     CallVector(Map<String, Object> vector) throws MalformedJsonException {
@@ -33,50 +34,58 @@ final class CallVector implements Clock, Backend, Answers {
         route = null;
         outgoing = null;
         outcome = null;
-        Engine engine = new Engine(routes, policy, this, this, this);
-        boolean bound = "bind".equals(vector.get("carrier"));
-        long caller = Json.integerAt(vector, "caller", -1);
-        boolean approved = Json.flagAt(vector, "approved");
-        engine.receive(bound, approved, refusal(), Json.objectAt(vector, "extras"), caller, null);
+        asked = null;
+        Engine engine = engine();
+        take(engine, Json.flagAt(vector, "approved"), Json.integerAt(vector, "caller", -1));
+        if (asked != null) {
+            decide(engine);
+        }
         for (Object behaviour : behaviours) {
             if (route != null) {
                 behave(engine, Json.objectOf(behaviour, "a behaviour"));
             }
         }
         if (outcome == null) {
-            now += route.deadline;
+            now += (route == null ? asked.route : route).deadline;
             engine.expire();
+        }
+        if (asked != null) {
+            Map<String, Object> preview = VectorRunner.one("capability", asked.route.id);
+            preview.put("arguments", JsonReader.parseOwn(asked.arguments));
+            outcome.put("asked", preview);
         }
         return outcome;
     }
 
+    private Engine engine() {
+        return new Engine(routes, policy, this, this, this, this);
+    }
+
+    private void take(Engine engine, boolean approved, long caller) throws MalformedJsonException {
+        boolean bound = "bind".equals(vector.get("carrier"));
+        Map<String, Object> extras = Json.objectAt(vector, "extras");
+        CallFailure busy = engine.admit(bound, caller);
+        Incoming incoming =
+                busy == null
+                        ? Incoming.read(bound, extras)
+                        : Incoming.refused(bound, Incoming.beginning(extras), busy);
+        engine.receive(incoming, approved, caller, null);
+    }
+
+    private void decide(Engine engine) throws MalformedJsonException {
+        if ("yes".equals(vector.get("asking"))) {
+            engine.decided(call, null);
+        } else if (!"silent".equals(vector.get("asking"))) {
+            Map<String, Object> no = Json.objectAt(vector, "asking");
+            engine.decided(call, new CallFailure(Json.textAt(no, "token"), Json.textAt(no, "text")));
+        }
+    }
+
     /** Takes the request, and answers it from the journal as after the shim's death. */
     Map<String, Object> interrupted() throws MalformedJsonException {
-        Engine engine = new Engine(routes, policy, this, this, this);
-        boolean bound = "bind".equals(vector.get("carrier"));
-        engine.receive(bound, false, null, Json.objectAt(vector, "extras"), 0, null);
+        Engine engine = engine();
+        take(engine, false, 0);
         return VectorRunner.one("extras", Journal.interrupted(engine.journal().get(0)));
-    }
-
-    /** Tells what the user would be asked, null where nothing. */
-    Map<String, Object> preview() throws MalformedJsonException {
-        Engine engine = new Engine(routes, policy, this, this, this);
-        boolean bound = "bind".equals(vector.get("carrier"));
-        long caller = Json.integerAt(vector, "caller", -1);
-        Preview told = engine.preview(bound, caller, Json.objectAt(vector, "extras"));
-        if (told == null) {
-            return null;
-        }
-        Map<String, Object> preview = VectorRunner.one("capability", told.capability);
-        preview.put("arguments", JsonReader.parse(told.arguments));
-        return preview;
-    }
-
-    private CallFailure refusal() throws MalformedJsonException {
-        Map<String, Object> refused = Json.objectAt(vector, "refused");
-        return refused.isEmpty()
-                ? null
-                : new CallFailure(Json.textAt(refused, "token"), Json.textAt(refused, "text"));
     }
 
     private void behave(Engine engine, Map<String, Object> behaviour) throws MalformedJsonException {
@@ -109,6 +118,18 @@ final class CallVector implements Clock, Backend, Answers {
     @Override
     public long now() {
         return now;
+    }
+
+    @Override
+    public boolean isAsking() {
+        return vector.get("asking") != null;
+    }
+
+    @Override
+    public CallFailure ask(long asking, Object replyTo, Preview preview) {
+        call = asking;
+        asked = preview;
+        return null;
     }
 
     @Override

@@ -7,7 +7,7 @@ import java.util.Map;
  * Many requests of some callers, one after the other in equal steps of time. Tells how many went out, how many
  * of the others had no answer when the engine gave control back, and by how much the heap grew.
  */
-final class FloodVector implements Clock, Backend, Answers {
+final class FloodVector implements Clock, Backend, Questions, Answers {
     private static final int WARM_UP = 1_000;
 
     private final Engine engine;
@@ -24,7 +24,7 @@ final class FloodVector implements Clock, Backend, Answers {
 
     FloodVector(Map<String, Object> vector) throws MalformedJsonException {
         RouteTable routes = RouteTable.of(vector.get("routes"));
-        engine = new Engine(routes, Policy.of(vector.get("policy")), this, this, this);
+        engine = new Engine(routes, Policy.of(vector.get("policy")), this, this, this, this);
         target = routes.find(Json.textAt(vector, "capability")).target;
         request = Json.textAt(vector, "request");
         callers = Json.integerAt(vector, "callers", 1);
@@ -43,7 +43,12 @@ final class FloodVector implements Clock, Backend, Answers {
             Map<String, String> extras =
                     Collections.singletonMap(
                             Dialect.PROTOTYPE_REQUEST_EXTRA, request.replace("ID", "r" + sent));
-            engine.receive(true, false, null, extras, sent % callers, null);
+            CallFailure busy = engine.admit(true, sent % callers);
+            Incoming incoming =
+                    busy == null
+                            ? Incoming.read(true, extras)
+                            : Incoming.refused(true, Incoming.beginning(extras), busy);
+            engine.receive(incoming, false, sent % callers, null);
             unanswered += call == 0 ? 1 - (answered - before) : 0;
             if (answers && call != 0) {
                 engine.answered(
@@ -66,6 +71,16 @@ final class FloodVector implements Clock, Backend, Answers {
     @Override
     public long now() {
         return now;
+    }
+
+    @Override
+    public boolean isAsking() {
+        return false;
+    }
+
+    @Override
+    public CallFailure ask(long asking, Object replyTo, Preview preview) {
+        throw new IllegalStateException("nobody is asked");
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.droidgate.shim.core;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -8,11 +9,15 @@ import java.util.Map;
 final class LifeVector {
     private final List<Object> events;
     private final OpenCalls<CallKey> calls;
+    private final Rates rates;
+    private final Map<CallKey, Long> numbers = new HashMap<>();
     private final List<Object> effects = new ArrayList<>();
 
     LifeVector(Map<String, Object> vector) throws MalformedJsonException {
         events = Json.listAt(vector, "events");
-        calls = new OpenCalls<>(new Limits(Json.objectAt(vector, "limits")));
+        Limits limits = new Limits(Json.objectAt(vector, "limits"));
+        calls = new OpenCalls<>(limits);
+        rates = new Rates(limits);
     }
 
     Map<String, Object> outcome() throws MalformedJsonException {
@@ -20,7 +25,7 @@ final class LifeVector {
             Map<String, Object> event = Json.objectOf(one, "an event");
             long now = Json.integerAt(event, "at", 0);
             for (OpenCalls.Call<CallKey> call : calls.expire(now)) {
-                answer(call.deadline, call.key, FailureTokens.TIMEOUT);
+                answer(call.deadline(), call.key, FailureTokens.TIMEOUT);
             }
             take(event, now);
         }
@@ -34,8 +39,8 @@ final class LifeVector {
                 end(call.key, now, FailureTokens.INTERRUPTED);
             }
         } else if (!"time".equals(kind)) {
-            CallKey key =
-                    new CallKey(Json.integerAt(event, "caller", 0), Json.textAt(event, "id"));
+            boolean bound = !"start".equals(event.get("carrier"));
+            CallKey key = new CallKey(bound, Json.integerAt(event, "caller", 0), Json.textAt(event, "id"));
             if ("request".equals(kind)) {
                 begin(key, now, Json.integerAt(event, "deadline_ms", Route.USUAL_DEADLINE));
             } else if ("result".equals(kind)) {
@@ -50,7 +55,11 @@ final class LifeVector {
 
     private void begin(CallKey key, long now, long allowed) {
         try {
-            calls.open(key, key, now, now + allowed);
+            CallFailure tooMany = rates.take(new CallKey(key.bound, key.caller, ""), now);
+            if (tooMany != null) {
+                throw tooMany;
+            }
+            numbers.put(key, calls.open(key, key, now, now + allowed));
             effect("start", now, key);
         } catch (CallFailure busy) {
             answer(now, key, busy.token).put("message", busy.getMessage());
@@ -58,7 +67,8 @@ final class LifeVector {
     }
 
     private void end(CallKey key, long now, String token) {
-        if (calls.close(key) != null) {
+        Long number = numbers.get(key);
+        if (number != null && calls.close(number) != null) {
             answer(now, key, token);
         }
     }

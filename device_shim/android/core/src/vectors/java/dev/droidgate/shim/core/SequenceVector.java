@@ -1,18 +1,17 @@
 package dev.droidgate.shim.core;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Random events through one engine, from one thread or several: requests, answers that come in time, late or
- * twice, cancels, deaths and the time that passes. Tells how requests were answered; each has to be, once.
+ * Random events through one engine: requests, decisions of the user and answers that come in time, late or twice,
+ * cancels, deaths and the time that passes. Tells how requests were answered; each has to be, once.
  */
-final class SequenceVector implements Clock, Backend, Answers {
+final class SequenceVector implements Clock, Backend, Questions, Answers {
     private static final int CALLERS = 5;
     private static final int IDS = 6;
     private static final int CALLS_BACK = 24;
@@ -20,88 +19,87 @@ final class SequenceVector implements Clock, Backend, Answers {
 
     private final Engine engine;
     private final Target target;
-    private final AtomicLong now = new AtomicLong();
-    private final AtomicLongArray sent = new AtomicLongArray(CALLS_BACK);
-    private final AtomicLong sentCalls = new AtomicLong();
-    private final AtomicLong requests = new AtomicLong();
-    private final AtomicLong twice = new AtomicLong();
-    private final AtomicLong sentLate = new AtomicLong();
-    private final ThreadLocal<Random> randoms = new ThreadLocal<>();
+    private final long[] recent = new long[CALLS_BACK];
+    private final List<Asked> open = new ArrayList<>();
     private final Map<String, Object> tokens = new TreeMap<>();
+    private final Random random;
     private final String request;
     private final long events;
-    private final long seed;
-    private final long threads;
+    private long now;
+    private long lastRecent;
+    private long requests;
+    private long twice;
+    private long late;
+    private boolean asks;
+
+    /** A request, and how often it was answered. */
+    private static final class Asked {
+        int answers;
+    }
 
     SequenceVector(Map<String, Object> vector) throws MalformedJsonException {
         RouteTable routes = RouteTable.of(vector.get("routes"));
-        engine = new Engine(routes, Policy.of(vector.get("policy")), this, this, this);
+        engine = new Engine(routes, Policy.of(vector.get("policy")), this, this, this, this);
         target = routes.find(Json.textAt(vector, "capability")).target;
         events = Json.integerAt(vector, "count", 1_000);
-        seed = Json.integerAt(vector, "seed", 0);
-        threads = Json.integerAt(vector, "threads", 1);
+        random = new Random(Json.integerAt(vector, "seed", 0));
         request = Json.textAt(vector, "request");
     }
 
     Map<String, Object> outcome() throws MalformedJsonException {
         long heap = FloodVector.usedHeap();
-        Thread[] all = new Thread[(int) threads];
-        for (int index = 0; index < all.length; index++) {
-            Random random = new Random(seed + index);
-            all[index] = new Thread(() -> run(random));
-            all[index].start();
+        for (long event = 0; event < events; event++) {
+            happen();
         }
-        try {
-            for (Thread one : all) {
-                one.join();
-            }
-        } catch (InterruptedException interrupted) {
-            throw new IllegalStateException(interrupted);
-        }
-        now.addAndGet(10 * Route.USUAL_DEADLINE);
+        now += 10 * Route.USUAL_DEADLINE;
         engine.expire();
-        Map<String, Object> outcome = VectorRunner.one("requests", requests.get());
-        outcome.put("twice", twice.get());
-        outcome.put("sent_late", sentLate.get());
+        Map<String, Object> outcome = VectorRunner.one("requests", requests);
+        outcome.put("twice", twice);
+        outcome.put("late", late);
+        outcome.put("unanswered", (long) open.size());
         outcome.put("tokens", tokens);
         outcome.put("open", engine.expire() >= 0);
         outcome.put("grown", FloodVector.usedHeap() - heap);
         return outcome;
     }
 
-    private void run(Random random) {
-        randoms.set(random);
-        for (long event = 0; event < events; event++) {
-            int kind = random.nextInt(100);
-            if (kind < 45) {
-                ask(random);
-            } else if (kind < 75) {
-                engine.answered(sent.get(random.nextInt(CALLS_BACK)), answer(random));
-            } else if (kind < 82) {
-                cancel(random);
-            } else if (kind < 83) {
-                engine.died(target.packageName);
-            } else {
-                now.addAndGet(random.nextInt(LONGEST_STEP));
-                engine.expire();
-            }
+    private void happen() {
+        int kind = random.nextInt(100);
+        asks = random.nextInt(4) > 0;
+        if (kind < 40) {
+            ask();
+        } else if (kind < 65) {
+            engine.answered(recent[random.nextInt(CALLS_BACK)], answer());
+        } else if (kind < 75) {
+            boolean yes = random.nextInt(3) > 0;
+            CallFailure no = new CallFailure(FailureTokens.DENIED, "no");
+            engine.decided(recent[random.nextInt(CALLS_BACK)], yes ? null : no);
+        } else if (kind < 82) {
+            engine.cancel(open.isEmpty() ? this : open.get(random.nextInt(open.size())));
+        } else if (kind < 83) {
+            engine.died(target.packageName);
+        } else {
+            now += random.nextInt(LONGEST_STEP);
+            engine.expire();
         }
     }
 
-    private void cancel(Random random) {
-        engine.cancel(new CallKey(random.nextInt(CALLERS), "r" + random.nextInt(IDS)));
-    }
-
-    private void ask(Random random) {
+    private void ask() {
         Map<String, Object> extras = new LinkedHashMap<>();
         String id = random.nextInt(40) == 0 ? "" : "r" + random.nextInt(IDS);
         extras.put(Dialect.PROTOTYPE_REQUEST_EXTRA, request.replace("ID", id));
-        requests.incrementAndGet();
+        requests++;
         boolean bound = random.nextInt(20) > 0;
-        engine.receive(bound, false, null, extras, random.nextInt(CALLERS), new AtomicInteger());
+        long caller = random.nextInt(CALLERS);
+        Asked asked = new Asked();
+        open.add(asked);
+        CallFailure busy = engine.admit(bound, caller);
+        Incoming incoming =
+                busy == null ? Incoming.read(bound, extras) : Incoming.refused(bound, extras, busy);
+        engine.receive(incoming, false, caller, asked);
     }
 
-    private static BackendAnswer answer(Random random) {
+    private BackendAnswer answer() {
         Map<String, Object> extras = new LinkedHashMap<>();
         extras.put(random.nextBoolean() ? "result" : "error", "told");
         return BackendAnswer.ofActivity(-random.nextInt(2), extras);
@@ -109,17 +107,13 @@ final class SequenceVector implements Clock, Backend, Answers {
 
     @Override
     public long now() {
-        return now.get();
+        return now;
     }
 
     @Override
     public Target installed(Route route) {
-        // Whoever looks an app up takes a while, in which the call may end.
-        Random random = randoms.get();
-        if (random.nextInt(4) == 0) {
-            cancel(random);
-            Thread.yield();
-        }
+        // To look an app up takes a while, in which the call may end.
+        now += random.nextInt(8) == 0 ? random.nextInt(LONGEST_STEP) : 0;
         return target;
     }
 
@@ -129,20 +123,33 @@ final class SequenceVector implements Clock, Backend, Answers {
     }
 
     @Override
+    public boolean isAsking() {
+        return asks;
+    }
+
+    @Override
+    public CallFailure ask(long call, Object replyTo, Preview preview) {
+        keep(call, replyTo);
+        return random.nextInt(6) == 0 ? new CallFailure(FailureTokens.NEEDS_USER, "locked") : null;
+    }
+
+    @Override
     public void call(long call, Object replyTo, Route route, Outgoing outgoing) {
-        sentLate.addAndGet(((AtomicInteger) replyTo).get());
-        sent.set((int) (sentCalls.getAndIncrement() % CALLS_BACK), call);
+        keep(call, replyTo);
+    }
+
+    private void keep(long call, Object replyTo) {
+        late += ((Asked) replyTo).answers;
+        recent[(int) (lastRecent++ % CALLS_BACK)] = call;
     }
 
     @Override
     public void answer(Object replyTo, Map<String, String> extras, String token) {
-        if (((AtomicInteger) replyTo).incrementAndGet() > 1) {
-            twice.incrementAndGet();
-        }
-        synchronized (tokens) {
-            String told = token == null ? "success" : token;
-            Object before = tokens.get(told);
-            tokens.put(told, before == null ? 1L : (Long) before + 1);
-        }
+        Asked asked = (Asked) replyTo;
+        twice += asked.answers++ > 0 ? 1 : 0;
+        open.remove(asked);
+        String outcome = token == null ? "success" : token;
+        Object before = tokens.get(outcome);
+        tokens.put(outcome, before == null ? 1L : (Long) before + 1);
     }
 }

@@ -58,8 +58,6 @@ public final class VectorRunner {
                 return document(vector);
             case "call":
                 return new CallVector(vector).outcome();
-            case "preview":
-                return new CallVector(vector).preview();
             case "life":
                 return new LifeVector(vector).outcome();
             case "sequences":

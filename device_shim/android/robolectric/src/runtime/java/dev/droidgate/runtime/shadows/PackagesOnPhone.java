@@ -1,6 +1,7 @@
 package dev.droidgate.runtime.shadows;
 
 import android.content.ComponentName;
+import android.content.Intent;
 import android.content.pm.ActivityInfo;
 import android.content.pm.ApplicationInfo;
 import android.content.pm.ComponentInfo;
@@ -36,6 +37,9 @@ import org.robolectric.util.ReflectionHelpers;
 /** The phone's packages as one of its apps may see them; what an APK holds Android's own parser reads. */
 @Implements(className = "android.app.ApplicationPackageManager", isInAndroidSdk = false)
 public final class PackagesOnPhone extends ShadowApplicationPackageManager {
+    /** Of an intent that asks the user for permissions: their names. */
+    public static final String REQUESTED_PERMISSIONS = "android.content.pm.extra.REQUEST_PERMISSIONS_NAMES";
+
     /** An APK's path holds the digest of its content. */
     private static final Map<String, PackageParser.Package> PARSED = new ConcurrentHashMap<>();
 
@@ -101,6 +105,11 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
         ShadowSigningInfo told = Shadow.extract(info);
         told.setSignatures(certificates.stream().map(Signature::new).toArray(Signature[]::new));
         return info;
+    }
+
+    @Implementation
+    protected Intent buildRequestPermissionsIntent(String[] names) {
+        return new Intent().putExtra(REQUESTED_PERMISSIONS, names);
     }
 
     @Override

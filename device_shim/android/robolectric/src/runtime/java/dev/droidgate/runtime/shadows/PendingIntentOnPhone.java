@@ -91,6 +91,13 @@ public final class PendingIntentOnPhone extends ShadowPendingIntent {
 
     @Override
     @Implementation
+    public boolean isImmutable() {
+        JSONObject facts = facts();
+        return facts != null && facts.optBoolean("is_immutable");
+    }
+
+    @Override
+    @Implementation
     public boolean equals(Object other) {
         return other instanceof PendingIntent && tokenOf((PendingIntent) other).equals(token);
     }

@@ -9,7 +9,7 @@ import org.robolectric.annotation.Implements;
 import org.robolectric.annotation.RealObject;
 import org.robolectric.shadows.ShadowService;
 
-/** Tells the phone which starts a service is done with; that it is in the foreground the phone takes for granted. */
+/** Tells the phone which starts a service is done with, and when it goes to the foreground and leaves it. */
 @Implements(Service.class)
 public final class ServicesOnPhone extends ShadowService {
     @RealObject private Service service;
@@ -23,9 +23,13 @@ public final class ServicesOnPhone extends ShadowService {
 
     @Override
     @Implementation
-    protected void startForeground(int number, Notification notification) {}
+    protected void startForeground(int number, Notification notification) {
+        ShimContext.ownerOf(service).ask("start_foreground", "class_name", service.getClass().getName());
+    }
 
     @Override
     @Implementation
-    protected void stopForeground(int behaviour) {}
+    protected void stopForeground(int behaviour) {
+        ShimContext.ownerOf(service).tell("stop_foreground", "class_name", service.getClass().getName());
+    }
 }

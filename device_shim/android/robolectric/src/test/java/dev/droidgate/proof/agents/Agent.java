@@ -33,6 +33,7 @@ import java.util.UUID;
 import org.json.JSONException;
 import org.json.JSONObject;
 import org.robolectric.shadow.api.Shadow;
+import org.robolectric.shadows.ShadowBinder;
 import org.robolectric.shadows.ShadowPendingIntent;
 import org.xmlpull.v1.XmlPullParser;
 import org.xmlpull.v1.XmlPullParserException;
@@ -59,6 +60,7 @@ public final class Agent {
     private final Context context;
     private final String action;
     private IBinder binder;
+    private IBinder lastReplyTo;
 
     public Agent(Phone phone, App app) {
         this.phone = phone;
@@ -202,6 +204,7 @@ public final class Agent {
                                 took(edition, answer.getData());
                             }
                         });
+        lastReplyTo = message.replyTo.getBinder();
         phone.as(
                 app.uid(),
                 () -> {
@@ -211,6 +214,28 @@ public final class Agent {
                         throw new AssertionError(gone);
                     }
                 });
+    }
+
+    /** Ends this agent's process: Android says so to whoever has linked to the death of its last binder. */
+    public void die() {
+        ShadowBinder shadow = Shadow.extract(lastReplyTo);
+        shadow.getDeathRecipients().forEach(IBinder.DeathRecipient::binderDied);
+    }
+
+    /** Starts a tool's service with a callback that takes no answer. */
+    public void startImmutable(Class<? extends Service> type, Edition edition, String id, String capability) {
+        PendingIntent callback =
+                PendingIntent.getBroadcast(
+                        context, 99, new Intent(action + ".immutable"), PendingIntent.FLAG_IMMUTABLE);
+        ShadowPendingIntent shadow = Shadow.extract(callback);
+        shadow.setCreatorPackage(app.packageName());
+        shadow.setCreatorUid(app.uid());
+        phone.start(
+                type,
+                new Intent()
+                        .setClassName(phone.context(), type.getName())
+                        .putExtra(edition.requestExtra, edition.request(id, capability, of()))
+                        .putExtra("mcp_callback", callback));
     }
 
     /** Starts a tool's service with a request; the specification's intent names the component and no action. */
@@ -269,7 +294,7 @@ public final class Agent {
     private Object transacted(Edition edition, int room, String method, Object[] given)
             throws TransactionTooLargeException {
         if (!method.equals("transact")) {
-            return null;
+            return method.equals("unlinkToDeath") ? true : null;
         }
         Parcel parcel = (Parcel) given[1];
         if (parcel.dataSize() > room) {

@@ -179,7 +179,8 @@ public final class Hostile {
                 expect("echo".equals(intent.getStringExtra("tool_name")), told);
                 break;
             case "RadioReceiver":
-                expect(packageName.equals("dev.droidgate.proof.radio") && intent.getFlags() == 0, told);
+                expect(packageName.equals("dev.droidgate.proof.radio"), told);
+                expect(intent.getFlags() == Intent.FLAG_INCLUDE_STOPPED_PACKAGES, told);
                 if ("com.example.ACTION_MMCP_DISCOVERY".equals(action)) {
                     expect(intent.getExtras() == null, told);
                     break;

@@ -73,6 +73,11 @@ public final class Screen {
         phone.recreate(TrampolineActivity.class);
     }
 
+    /** Returns whether a window waits for a tool's result. */
+    public boolean isWaiting() {
+        return phone.shown(TrampolineActivity.class) != null;
+    }
+
     /** Sets the tool's result. */
     public void result(String text) {
         DeskActivity tool = phone.shown(DeskActivity.class);

@@ -1,0 +1,39 @@
+package dev.droidgate.shim;
+
+import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.Incoming;
+import java.util.Map;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Answers to requests that are refused unread (docs/shim.md 2), on a thread of their own. When many wait, the thread
+ * that brings another one answers it itself: that slows down only its sender.
+ */
+final class Refusals {
+    private static final int MOST_WAITING = 1_024;
+    private static final long IDLE_SECONDS = 10;
+
+    private final ThreadPoolExecutor thread =
+            new ThreadPoolExecutor(
+                    1,
+                    1,
+                    IDLE_SECONDS,
+                    TimeUnit.SECONDS,
+                    new ArrayBlockingQueue<>(MOST_WAITING),
+                    new ThreadPoolExecutor.CallerRunsPolicy());
+
+    Refusals() {
+        thread.allowCoreThreadTimeOut(true);
+    }
+
+    void refuse(Reply reply, Map<String, Object> extras, CallFailure busy) {
+        Map<String, Object> beginning = Incoming.beginning(extras);
+        thread.execute(
+                () -> {
+                    Incoming refused = Incoming.refused(reply.bound, beginning, busy);
+                    reply.answer(refused.failed(), busy.token);
+                });
+    }
+}

@@ -1,0 +1,174 @@
+package dev.droidgate.shim;
+
+import android.app.Instrumentation;
+import android.app.UiAutomation;
+import android.content.Context;
+import android.content.pm.PackageManager;
+import android.os.Build;
+import android.util.Log;
+import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.FailureTokens;
+import java.util.Map;
+
+/**
+ * The shell's right to call app functions, which this app borrows for all shims while calls are open (docs/shim.md
+ * 4). Android lets one app at a time act with the shell's permissions, so it is given back soon.
+ */
+final class ShellIdentity {
+    /** Neither ends other accessibility services nor keeps others from using one (UiAutomationManager). */
+    private static final int FLAGS =
+            UiAutomation.FLAG_DONT_SUPPRESS_ACCESSIBILITY_SERVICES | UiAutomation.FLAG_DONT_USE_ACCESSIBILITY;
+
+    private static final long KEPT = 5_000;
+    private static final CallFailure NOT_RUNNING =
+            new CallFailure(
+                    FailureTokens.DENIED,
+                    "nothing lends this app the right to call app functions; run droidgate shim install from a computer");
+    private static final CallFailure TAKEN =
+            new CallFailure(
+                    FailureTokens.BUSY,
+                    "another test program uses the shell's permissions; retry when it has ended");
+
+    private static volatile Instrumentation instrumentation;
+
+    private final Shim shim;
+    private final Runnable giveBack = () -> giveBack();
+    private UiAutomation shell;
+    private int open;
+
+    ShellIdentity(Shim shim) {
+        this.shim = shim;
+    }
+
+    /** Takes the instrumentation that adb runs in this process. */
+    static void lend(Instrumentation running) {
+        instrumentation = running;
+    }
+
+    /** Returns whether an app is the one that borrows it. */
+    static boolean isHolder(Context context) {
+        return Names.SHELL_IDENTITY_PACKAGE.equals(context.getPackageName());
+    }
+
+    /** Returns whether an app may call app functions now. */
+    static boolean isHeld(Context context) {
+        return context.checkSelfPermission(Names.EXECUTE_APP_FUNCTIONS) == PackageManager.PERMISSION_GRANTED;
+    }
+
+    /** Returns whether it can be borrowed, as far as that shows. */
+    static boolean isLent() {
+        return instrumentation != null && Build.VERSION.SDK_INT >= 31;
+    }
+
+    /**
+     * Executes an app function with it. For one thread.
+     *
+     * @return what cancels the call
+     * @throws CallFailure it cannot be borrowed, or the call cannot be made; there is no outcome then
+     */
+    Runnable execute(String packageName, String function, Map<String, Object> document, FunctionOutcome outcome)
+            throws CallFailure {
+        if (Build.VERSION.SDK_INT < 36) {
+            throw new CallFailure(FailureTokens.UNAVAILABLE, "app functions need Android 16");
+        }
+        borrow();
+        Ending ending = new Ending(outcome);
+        try {
+            Runnable cancel =
+                    AppFunctionCaller.execute(shim.context, shim.calls, packageName, function, document, ending);
+            return () -> {
+                cancel.run();
+                ending.end();
+            };
+        } catch (CallFailure | RuntimeException failed) {
+            ending.end();
+            throw failed;
+        }
+    }
+
+    private synchronized void borrow() throws CallFailure {
+        shim.main.removeCallbacks(giveBack);
+        if (!isHeld(shim.context)) {
+            adopt();
+        }
+        open++;
+    }
+
+    private void adopt() throws CallFailure {
+        Instrumentation running = instrumentation;
+        if (running == null) {
+            throw NOT_RUNNING;
+        }
+        try {
+            shell = running.getUiAutomation(FLAGS);
+            if (shell == null) {
+                throw NOT_RUNNING;
+            }
+            shell.adoptShellPermissionIdentity(Names.EXECUTE_APP_FUNCTIONS);
+        } catch (IllegalStateException | SecurityException taken) {
+            throw TAKEN;
+        } catch (RuntimeException ended) {
+            throw NOT_RUNNING;
+        }
+        if (!isHeld(shim.context)) {
+            throw NOT_RUNNING;
+        }
+    }
+
+    private synchronized void end() {
+        open--;
+        if (open == 0) {
+            shim.main.postDelayed(giveBack, KEPT);
+        }
+    }
+
+    private synchronized void giveBack() {
+        if (open == 0 && shell != null) {
+            try {
+                shell.dropShellPermissionIdentity();
+            } catch (RuntimeException ended) {
+                // Android has taken it back with the end of adb's command.
+                Log.i("droidgate", "the shell's identity is gone", ended);
+            }
+            shell = null;
+        }
+    }
+
+    /** Lets go when a call has ended, once. */
+    private final class Ending implements FunctionOutcome {
+        private final FunctionOutcome outcome;
+        private boolean ended;
+
+        Ending(FunctionOutcome outcome) {
+            this.outcome = outcome;
+        }
+
+        void end() {
+            synchronized (this) {
+                if (ended) {
+                    return;
+                }
+                ended = true;
+            }
+            ShellIdentity.this.end();
+        }
+
+        @Override
+        public void answered(Map<String, Object> document) {
+            end();
+            outcome.answered(document);
+        }
+
+        @Override
+        public void refused(long code, String message) {
+            end();
+            outcome.refused(code, message);
+        }
+
+        @Override
+        public void failed(CallFailure failure) {
+            end();
+            outcome.failed(failure);
+        }
+    }
+}

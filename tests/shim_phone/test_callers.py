@@ -1,0 +1,247 @@
+"""Callers that die, flood or cannot be answered, and tools that are not bound (docs/shim.md 2, 4)."""
+
+import contextlib
+import json
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from droidgate_shim.phone.apps.agent import NoAnswerError, request_text
+from droidgate_shim.phone.apps.behaviour import Binding, Message
+from droidgate_shim.phone.apps.shim_runtimes import ShimRuntime
+from droidgate_shim.phone.intents import Bundle, ComponentName, Extra, Intent
+from droidgate_shim.phone.system.clocks import StillClock
+from shim_phone.hand_made_shim import MMCP_RECEIVER, make_shim
+from shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
+from shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
+
+SERVICE = ComponentName(SHIM, "dev.droidgate.shim.ToolService")
+OTHER = "com.example.other"
+BURST = 30
+
+
+def make_world(**more: Any) -> World:
+    world = World(behaviours={TOOL: ToolApp}, **more)
+    world.install(tool_apk())
+    world.install(make_shim(tool_routes(), key=key()))
+    world.install(agent_apk(OTHER))
+    world.grant("any-app")
+    world.host("ask", on=False)
+    return world
+
+
+@pytest.fixture
+def world(shim_runtime: ShimRuntime) -> Iterator[World]:
+    """A phone with a shim that every app may call."""
+    world = make_world(shim_runtime=shim_runtime)
+    yield world
+    world.close()
+
+
+def bound(world: World, caller: str = AGENT) -> tuple[Binding, list[dict[str, Any]]]:
+    """Return a binding of an agent to the shim, and the responses that come."""
+    answers: list[dict[str, Any]] = []
+
+    def receive(message: Message) -> None:
+        text = message.data.get_string("mobile-mcp-response") or ""
+        answers.append(json.loads(text)["mobile-mcp-response"]["response"])
+
+    binding = world.system.app_context(caller).bind_service(Intent(component=SERVICE), receive)
+    assert binding is not None
+    return binding, answers
+
+
+def send(binding: Binding, text: str) -> None:
+    binding.send(Message(1, Bundle.of_strings({"mobile-mcp-request": text})))
+
+
+def begin(world: World, capability: str, how: str, caller: str = OTHER) -> None:
+    """Begin a call whose agent may die, and wait until it is open."""
+
+    def run() -> None:
+        with contextlib.suppress(NoAnswerError):
+            world.ask(capability, {"how": how}, caller=caller)
+
+    threading.Thread(target=run, daemon=True).start()
+    world.wait_until(lambda: world.host("status")["open"] == 1)
+
+
+@pytest.mark.parametrize("capability", ["desk", "screen"])
+def test_the_death_of_an_agent_ends_its_calls(world: World, capability: str) -> None:
+    world.allow_screens()
+    world.show_agent()
+    begin(world, capability, "silent")
+    world.system.end_processes(OTHER, "test")
+    world.wait_until(lambda: world.host("status")["open"] == 0)
+    (call,) = world.host("history")["calls"]
+    assert (call["caller"], call["capability"], call["token"]) == (OTHER, capability, "canceled")
+    # What waited behind it goes on: the screen is free, and the binding is of nobody else.
+    assert outputs_of(world.ask(capability, {"how": "well"})) == {"result": "did well"}
+
+
+def test_the_window_of_a_call_closes_with_its_agent(world: World) -> None:
+    world.allow_screens()
+    world.show_agent()
+    begin(world, "screen", "silent")
+    tool = f"{TOOL}/.Tool"
+    world.wait_until(lambda: tool in world.run("dumpsys", "activity", "activities").stdout)
+    world.system.end_processes(OTHER, "test")
+    trampoline = "dev.droidgate.shim.TrampolineActivity"
+    world.wait_until(lambda: trampoline not in world.run("dumpsys", "activity", "activities").stdout)
+
+
+def test_the_death_of_an_agent_ends_no_call_of_another(world: World) -> None:
+    binding, answers = bound(world)
+    send(binding, request_text("desk", {"how": "silent"}, dialect="S0", request_id="mine"))
+    world.wait_until(lambda: world.host("status")["open"] == 1)
+    other, _ = bound(world, OTHER)
+    send(other, request_text("desk", {"how": "silent"}, dialect="S0", request_id="mine"))
+    world.wait_until(lambda: world.host("status")["open"] == 2)
+    world.system.end_processes(OTHER, "test")
+    world.wait_until(lambda: world.host("status")["open"] == 1)
+    world.system.end_processes(TOOL, "test")
+    world.wait_until(lambda: answers)
+    assert token_of(answers[0]) == "interrupted"
+
+
+def test_a_start_and_a_message_of_one_app_may_have_one_id(world: World) -> None:
+    world.show_agent()
+    binding, _ = bound(world)
+    send(binding, request_text("desk", {"how": "silent"}, dialect="S0", request_id="u-1"))
+    world.wait_until(lambda: world.host("status")["open"] == 1)
+    started = world.ask("desk", {"how": "well"}, carrier="start", request_id="u-1")
+    assert outputs_of(started) == {"result": "did well"}
+    assert token_of(world.ask("desk", {"how": "well"}, request_id="u-1")) == "busy"
+    binding.unbind()
+
+
+def test_an_immutable_callback_is_sent_as_it_is_and_the_tool_does_not_run(world: World) -> None:
+    world.show_agent()
+    context = world.system.app_context(AGENT)
+    sent: list[Intent] = []
+    base = Intent(extras=Bundle.of_strings({"own": "text"}))
+    callback = context.create_pending_intent(sent.append, base, mutable=False)
+    extras = Bundle.of_strings({"mobile-mcp-request": request_text("desk", {"how": "well"}, dialect="S0")})
+    extras = extras.with_extra("mcp_callback", Extra("pending-intent", callback))
+    context.start_service(Intent(component=SERVICE, extras=extras), foreground=True)
+    world.wait_until(lambda: sent)
+    assert sent[0].extras.values == base.extras.values
+    (call,) = world.host("history")["calls"]
+    assert (call["caller"], call["capability"], call["token"]) == (None, "desk", "invalid_argument")
+    assert not world.system.log.of_kind("service-bound")
+    world.wait_until(lambda: not [one for one in world.system.services.running() if one.name == SERVICE])
+
+
+def test_before_android_12_nobody_knows_that_a_callback_is_immutable() -> None:
+    world = make_world(sdk="30")
+    world.show_agent()
+    context = world.system.app_context(AGENT)
+    sent: list[Intent] = []
+    callback = context.create_pending_intent(sent.append, mutable=False)
+    extras = Bundle.of_strings({"mobile-mcp-request": request_text("desk", {"how": "well"}, dialect="S0")})
+    extras = extras.with_extra("mcp_callback", Extra("pending-intent", callback))
+    context.start_service(Intent(component=SERVICE, extras=extras), foreground=True)
+    world.wait_until(lambda: sent)
+    assert [call["token"] for call in world.host("history")["calls"]] == [None]
+    world.close()
+
+
+def test_every_request_counts_in_its_callers_rate(world: World) -> None:
+    binding, answers = bound(world)
+    for text in ("{", "[]", '{"mobile-mcp-request":{"version":"2.0","request":{}}}') * 10:
+        send(binding, text)
+    world.wait_until(lambda: len(answers) == BURST)
+    assert {token_of(one) for one in answers} == {"invalid_argument", "unsupported_version"}
+    tokens = [token_of(world.ask("nothing", {})) for _ in range(4)]
+    assert "busy" in tokens
+    assert outputs_of(world.ask("desk", {"how": "well"}, caller=OTHER)) == {"result": "did well"}
+    binding.unbind()
+
+
+def test_calls_through_the_host_have_a_rate_too(world: World) -> None:
+    tokens = []
+    for _ in range(BURST + 20):
+        response = world.ask_host("nothing", {})
+        tokens.append(token_of(response))
+    assert set(tokens) == {"unknown_capability", "busy"}
+    assert outputs_of(world.ask("desk", {"how": "well"})) == {"result": "did well"}
+
+
+def test_a_long_request_that_is_too_much_is_answered_with_its_ids(world: World) -> None:
+    binding, answers = bound(world)
+    for number in range(BURST + 20):
+        send(binding, request_text("nothing", {"a": "x" * 10_000}, dialect="S0", request_id=f"u-{number}"))
+    world.wait_until(lambda: len(answers) == BURST + 20)
+    busy = [one for one in answers if token_of(one) == "busy"]
+    assert busy
+    assert all(one["id"].startswith("u-") and one["capability"]["id"] == "nothing" for one in busy)
+    binding.unbind()
+
+
+def started(world: World, component: str) -> dict[str, Any]:
+    """Return the record of the last start of a service of the tool app."""
+    records = world.system.log.of_kind("service-started")
+    return next(one for one in reversed(records) if component in str(one["component"]))
+
+
+@pytest.mark.parametrize(
+    ("capability", "service", "foreground"), [("starter", ".Starter", True), ("plain", ".Plain", False)]
+)
+def test_only_a_tool_with_a_foreground_type_is_started_for_the_foreground(
+    world: World, capability: str, service: str, foreground: Any
+) -> None:
+    world.system.idle_whitelist.add(SHIM)
+    # A plain start is for an app that runs, or that is exempt.
+    world.system.idle_whitelist.add(TOOL)
+    world.show_agent()
+    assert outputs_of(world.ask(capability, {"how": "well"})) == {"result": "started"}
+    assert started(world, service)["foreground"] is foreground
+
+
+def test_a_plain_start_that_android_refuses_is_unavailable(world: World) -> None:
+    assert token_of(world.ask("plain", {"how": "well"})) == "unavailable"
+
+
+@pytest.mark.parametrize("sdk", ["26", "33"])
+def test_on_older_releases_too(sdk: str) -> None:
+    world = make_world(sdk=sdk)
+    world.show_agent()
+    world.system.idle_whitelist.update({SHIM, TOOL})
+    assert outputs_of(world.ask("plain", {"how": "well"})) == {"result": "started"}
+    assert started(world, ".Plain")["foreground"] is False
+    world.close()
+
+
+def test_a_broadcast_reaches_an_app_that_was_stopped(world: World) -> None:
+    world.run("am", "force-stop", TOOL)
+    assert outputs_of(world.ask("radio", {"how": "well"})) == {"result": "did well"}
+    (delivered,) = world.system.log.of_kind("broadcast-delivered")
+    # FLAG_EXCLUDE_STOPPED_PACKAGES, which Android adds, and FLAG_INCLUDE_STOPPED_PACKAGES, which wins.
+    assert "flg=0x30" in str(delivered["intent"])
+
+
+def test_the_journal_is_not_written_where_nothing_stays_open(world: World) -> None:
+    journal = f"/data/data/{SHIM}/files/journal.json"
+    assert token_of(world.ask("nothing", {})) == "unknown_capability"
+    assert not world.system.files.exists(journal)
+    begin(world, "desk", "silent")
+    assert b"desk" in world.system.files.read(journal)
+    world.system.end_processes(OTHER, "test")
+    world.wait_until(lambda: b"desk" not in world.system.files.read(journal))
+
+
+def test_a_broadcast_is_answered_before_its_sender_gives_up() -> None:
+    world = World(behaviours={TOOL: ToolApp}, clock=StillClock())
+    world.install(tool_apk())
+    world.install(make_shim(tool_routes(deadline_ms=60_000), key=key(), more=MMCP_RECEIVER))
+    world.grant("any-app")
+    receiver = ComponentName(SHIM, "dev.droidgate.shim.MmcpReceiver")
+    result = world.agent().call_broadcast(receiver, "desk", {"how": "silent"})
+    assert result.code == 0
+    assert (result.data or "").startswith("Error: timeout: ")
+    (call,) = world.host("history")["calls"]
+    assert (call["token"], call["ms"]) == ("timeout", 9_000)
+    assert world.host("status")["open"] == 0
+    world.close()
