@@ -1,9 +1,9 @@
 """What a flood of requests costs the shim on Android's classes: its main thread, and another agent's call.
 
 Run it with `make bench`, or by itself; it needs what the Robolectric tests need. An app without any grant
-sends 10,000 short requests, then 400 of 190,000 characters, as fast as one thread can, while an agent that has
-a grant makes one call after the other. The floor is the same flood to a Messenger of the same main thread
-whose handler does nothing. The Java side is the folder `load` of the Robolectric tests.
+sends 10,000 short requests, then 400 of 190,000 characters, as fast as one thread can, while an agent that
+has a grant makes one call after the other. The floor is the same flood to a Messenger of the same main
+thread whose handler does nothing. The Java side is the folder `load` of the Robolectric tests.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def main() -> None:
         command += ["-Dtest=LoadBenchmark", "test"]
         environment = {**os.environ, "JAVA_HOME": str(require("newer-jdk").parent.parent)}
         run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    names = ("requests", "answered", "seconds", "slice ms", "calls", "median ms", "max ms")
+    names = ("requests", "answered", "seconds", "slice ms", "calls", "median ms", "p95 ms", "max ms")
     print("flood   " + "".join(f"{name:>10}" for name in names))
     for name, facts in _LINE.findall(run.stdout):
         of = dict(fact.split("=") for fact in facts.split())
         figures = [of["requests"], of["answered"], f"{float(of['seconds']):.2f}"]
         figures += [f"{float(of['longest_slice_ms']):.2f}", of["calls"]]
-        figures += [f"{float(of[name]):.2f}" for name in ("call_ms_median", "call_ms_max")]
+        figures += [f"{float(of[name]):.2f}" for name in ("call_ms_median", "call_ms_p95", "call_ms_max")]
         print(f"{name:8}" + "".join(f"{figure:>10}" for figure in figures))
 
 

@@ -22,10 +22,18 @@ final class Refusals {
                     IDLE_SECONDS,
                     TimeUnit.SECONDS,
                     new ArrayBlockingQueue<>(MOST_WAITING),
+                    Refusals::newThread,
                     new ThreadPoolExecutor.CallerRunsPolicy());
 
     Refusals() {
         thread.allowCoreThreadTimeOut(true);
+    }
+
+    /** Nobody whose request is carried out waits for a refusal. */
+    private static Thread newThread(Runnable work) {
+        Thread thread = new Thread(work, "refusals");
+        thread.setPriority(Thread.MIN_PRIORITY);
+        return thread;
     }
 
     void refuse(Reply reply, Map<String, Object> extras, CallFailure busy) {
@@ -34,6 +42,7 @@ final class Refusals {
                 () -> {
                     Incoming refused = Incoming.refused(reply.bound, beginning, busy);
                     reply.answer(refused.failed(), busy.token);
+                    Thread.yield();
                 });
     }
 }

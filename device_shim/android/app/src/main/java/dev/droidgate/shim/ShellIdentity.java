@@ -108,7 +108,10 @@ final class ShellIdentity {
         } catch (IllegalStateException | SecurityException taken) {
             throw TAKEN;
         } catch (RuntimeException ended) {
-            throw NOT_RUNNING;
+            throw new CallFailure(
+                    FailureTokens.UNAVAILABLE,
+                    "the command on the computer that lends the right has ended; run droidgate shim install: "
+                            + Failures.textOf(ended));
         }
         if (!isHeld(shim.context)) {
             throw NOT_RUNNING;

@@ -41,6 +41,7 @@ public final class LoadBenchmark {
                         + " seconds=" + result.seconds() + " longest_slice_ms=" + result.longestSlice()
                         + " calls=" + calls.length
                         + " call_ms_median=" + (calls.length == 0 ? 0 : calls[calls.length / 2] / 1e6)
+                        + " call_ms_p95=" + (calls.length == 0 ? 0 : calls[calls.length * 95 / 100] / 1e6)
                         + " call_ms_max=" + (calls.length == 0 ? 0 : calls[calls.length - 1] / 1e6));
     }
 }
