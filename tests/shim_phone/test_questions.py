@@ -116,6 +116,33 @@ def test_the_answer_of_the_user_counts(world: World, button: str, first: str, se
     assert response["status"] == ("success" if second == "" else "failure")
 
 
+def test_the_whole_certificate_is_shown_on_demand(world: World) -> None:
+    asked = ask(world)
+    found = world.system.packages.find(AGENT)
+    assert found is not None
+    signer = found.signers[0]
+    assert not any(signer in text for text in world.texts())
+    world.tap_text("Show the whole certificate")
+    world.wait_until(lambda: any(signer in text for text in world.texts()))
+    answer(world, "Deny")
+    assert token_of(asked.answer()) == "denied"
+
+
+def test_under_an_overlay_the_users_screen_changes_nothing(world: World) -> None:
+    world.install(make_apk(ATTACKER, before=OVERLAY))
+    world.run("appops", "set", ATTACKER, "SYSTEM_ALERT_WINDOW", "allow")
+    world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
+    world.grant(AGENT)
+    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.ManageActivity")
+    for covers_all in (True, False):
+        world.system.window.show_overlay(ATTACKER, covers_all=covers_all)
+        world.tap_text("Revoke")
+        world.system.window.hide_overlays()
+    assert world.host("status")["grants"]
+    world.tap_text("Revoke")
+    world.wait_until(lambda: not world.host("status")["grants"])
+
+
 def test_an_answer_counts_only_after_anybody_can_have_read_the_question() -> None:
     # Of the Java app: Robolectric's ConsentTest, whose time passes when the test says so.
     world = show_windows(make_world())
@@ -133,11 +160,12 @@ def test_the_screen_shows_who_asks_for_what(world: World) -> None:
     assert agent is not None
     assert tool is not None
     texts = world.texts()
-    caller = f"{agent.application.label}\n{AGENT} \u00b7 {agent.signers[0][:8]}"
-    source = f"{tool.application.label or TOOL}\n{TOOL}"
     shown = [
-        *("Called by", caller, "Capability", "Help desk", "Takes one wish.", "Changes something", "desk"),
-        *("Of the app", source, "With", '{"how":"well"}', "Deny", "Once", "Always"),
+        *("Called by", agent.application.label, f"{AGENT} \u00b7 {agent.signers[0][:8]}"),
+        *("Capability", "desk", "What the call does", "Changes something"),
+        *("The app describes it as", "\u201cHelp desk\u201d", "\u201cTakes one wish.\u201d"),
+        *("Of the app", tool.application.label or TOOL, TOOL, "With", '{"how":"well"}'),
+        *("Deny", "Once", "Always", "Show the whole certificate"),
     ]
     assert [text for text in texts if text in shown] == shown
     answer(world, "Deny")

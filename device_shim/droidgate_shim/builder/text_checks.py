@@ -106,12 +106,12 @@ def question_texts(title: str | None, description: str | None) -> dict[str, str]
         description: Likewise.
 
     Returns:
-        `title`, in one line, and `description`, each without hidden characters and not longer than there is
+        `title` and `description`, each in one line, without hidden characters and not longer than there is
         room for; only what still shows something.
     """
     shown = {
         "title": _beginning(" ".join(without_hidden(title or "").split()), MAX_NAME),
-        "description": _beginning(without_hidden(description or "").strip(), MAX_QUESTION_TEXT),
+        "description": _beginning(" ".join(without_hidden(description or "").split()), MAX_QUESTION_TEXT),
     }
     return {name: text for name, text in shown.items() if text}
 

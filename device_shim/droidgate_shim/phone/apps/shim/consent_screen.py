@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Final
 
 from droidgate.model.capability import Effects
@@ -16,14 +17,23 @@ from droidgate_shim.phone.intents import Intent
 from droidgate_shim.phone.screen.views import View
 
 if TYPE_CHECKING:
-    from droidgate_shim.phone.apps.platform import PackageFacts
+    from droidgate_shim.phone.apps.platform import PackageFacts, Platform
 
 ARMED_SECONDS: Final = 0.5
 UNKNOWN_APP: Final = "an unknown app"
+SHOW_CERTIFICATE: Final = "Show the whole certificate"
 COVERED: Final = "Another app covers this screen: only Deny works. Close the other app first."
 _CERTIFICATE_DIGITS: Final = 8
 _LONGEST_LABEL: Final = 100
 _FIRST_HIDING_OVERLAYS: Final = 31
+
+
+def hide_overlays(platform: Platform) -> None:
+    """Keep what others draw away from a screen that decides something, where Android can (31)."""
+    if platform.sdk >= _FIRST_HIDING_OVERLAYS:
+        # Without the permission, taps through other windows allow nothing all the same.
+        with contextlib.suppress(AndroidError):
+            platform.hide_overlay_windows()
 
 
 class ConsentActivity(Activity):
@@ -32,6 +42,7 @@ class ConsentActivity(Activity):
     question: Question | None = None
     shown_at = 0.0
     is_covered = False
+    shows_certificates = False
 
     def on_create(self, intent: Intent) -> None:
         """Show the question that it was opened for."""
@@ -40,16 +51,7 @@ class ConsentActivity(Activity):
         if self.question is None:
             self.finish()
             return
-        self._hide_overlays()
-
-    def _hide_overlays(self) -> None:
-        if self.context.platform.sdk < _FIRST_HIDING_OVERLAYS:
-            return
-        try:
-            self.context.platform.hide_overlay_windows()
-        except AndroidError:
-            # Taps through other windows are ignored all the same.
-            return
+        hide_overlays(self.context.platform)
 
     def view(self) -> View | None:
         """Return caller, capability, app and the exact arguments, and the answers."""
@@ -65,10 +67,18 @@ class ConsentActivity(Activity):
         shown += [View("button", "deny", "Deny"), View("button", "once", "Once")]
         if question.may_always:
             shown.append(View("button", "always", "Always"))
+        packages = question.receipt.origin.packages
+        if packages:
+            digests = [package.signers[0] if package.signers else "?" for package in packages]
+            text = "\n".join(digests) if self.shows_certificates else ""
+            shown += [View("text", "certificates", text), View("button", "certificate", SHOW_CERTIFICATE)]
         return View("column", children=tuple(shown))
 
     def on_click(self, view_id: str) -> None:
         """Take an answer, unless nobody can have read the question, or another window covers it."""
+        if view_id == "certificate":
+            self.shows_certificates = True
+            return
         question = self.question
         is_armed = self.context.now() - self.shown_at >= ARMED_SECONDS
         if question is None or not is_armed:
@@ -94,17 +104,20 @@ class ConsentActivity(Activity):
 
 def _caller_views(question: Question) -> list[View]:
     origin = question.receipt.origin
-    named = "\n".join(map(_app_text, origin.packages)) or UNKNOWN_APP
+    named = [view for number, package in enumerate(origin.packages) for view in _app_views(package, number)]
     shown = [View("text", "caller_label", "Called by")]
-    if origin.is_sender:
-        return [*shown, View("text", "caller", named)]
-    receiver = [View("text", "receiver_label", "The answer goes to"), View("text", "receiver", named)]
-    return [*shown, View("text", "caller", UNKNOWN_APP), *receiver]
+    if not origin.is_sender:
+        shown += [View("text", "caller", UNKNOWN_APP), View("text", "receiver_label", "The answer goes to")]
+    return [*shown, *(named or [View("text", "caller_0", UNKNOWN_APP)])]
 
 
-def _app_text(package: PackageFacts) -> str:
+def _app_views(package: PackageFacts, number: int) -> list[View]:
+    """Return an app's own words, and in a line of its own what no other app can have."""
     digits = package.signers[0][:_CERTIFICATE_DIGITS] if package.signers else "unsigned"
-    return f"{_label_of(package)}\n{package.name} \u00b7 {digits}"
+    return [
+        View("text", f"caller_{number}", _label_of(package)),
+        View("text", f"caller_package_{number}", f"{package.name} \u00b7 {digits}"),
+    ]
 
 
 def _label_of(package: PackageFacts) -> str:
@@ -112,23 +125,23 @@ def _label_of(package: PackageFacts) -> str:
 
 
 def _capability_views(core: Core, question: Question) -> list[View]:
-    """Return what the source app declares about the capability, what it does, its id, and the app."""
+    """Return the capability's id, what it does, what the source app says about it, and that app."""
     capability = question.ask.capability
+    route = core.table.routes[capability].route
+    shown = [
+        View("text", "capability_label", "Capability"),
+        View("text", "capability", visible(capability)),
+        View("text", "effect_label", "What the call does"),
+        View("text", "effect", _effect_text(route.effects)),
+    ]
     texts = core.app.get("capabilities")
     declared = texts.get(capability) if isinstance(texts, dict) else None
-    shown = [View("text", "capability_label", "Capability")]
-    for name in ("title", "description"):
-        text = declared.get(name) if isinstance(declared, dict) else None
-        if isinstance(text, str):
-            shown.append(View("text", f"capability_{name}", visible(text)))
-    route = core.table.routes[capability].route
-    shown.append(View("text", "effect", _effect_text(route.effects)))
-    shown.append(View("text", "capability", visible(capability)))
-    return [
-        *shown,
-        View("text", "source_label", "Of the app"),
-        View("text", "source_app", _source(core, route)),
-    ]
+    said = [declared.get(name) for name in ("title", "description")] if isinstance(declared, dict) else []
+    quoted = [f"\u201c{visible(text)}\u201d" for text in said if isinstance(text, str)]
+    if quoted:
+        shown.append(View("text", "said_label", "The app describes it as"))
+    shown += [View("text", f"said_{number}", text) for number, text in enumerate(quoted)]
+    return [*shown, View("text", "source_label", "Of the app"), *_source_views(core, route)]
 
 
 def _effect_text(effects: Effects | None) -> str:
@@ -141,7 +154,8 @@ def _effect_text(effects: Effects | None) -> str:
     return "Changes something" if effects.read_only is False else "May change something"
 
 
-def _source(core: Core, route: Route) -> str:
+def _source_views(core: Core, route: Route) -> list[View]:
     name = route.target.package
     found = core.platform.find_package(name)
-    return f"{name if found is None else _label_of(found)}\n{name}"
+    label = name if found is None else _label_of(found)
+    return [View("text", "source_app", label), View("text", "source_package", name)]

@@ -20,6 +20,10 @@ NOBODY: Final = -1
 _LOWEST_OTHER: Final = -2
 
 
+_USER_UIDS: Final = 100_000
+_ISOLATED_UIDS: Final = range(90_000, 100_000)
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """The caller of a request.
@@ -46,10 +50,17 @@ class Origin:
 
 
 def origin_of(platform: Platform, uid: int) -> Origin:
-    """Return the caller behind the uid of an app."""
+    """Return the caller behind the uid of an app; all isolated processes are one, which is nobody."""
+    if _is_isolated(uid):
+        return Origin()
     names = platform.packages_of_uid(uid)
     found = tuple(facts for facts in map(platform.find_package, names) if facts is not None)
     return Origin(uid, found, found[0].name if found else None)
+
+
+def _is_isolated(uid: int) -> bool:
+    """Return whether a uid is that of an isolated process (android.os.Process); any app can have many."""
+    return uid % _USER_UIDS in _ISOLATED_UIDS
 
 
 def origin_of_start(platform: Platform, creator_uid: int) -> Origin:

@@ -6,6 +6,7 @@ from typing import Final
 
 from droidgate_shim.engine.authority import EVERYTHING
 from droidgate_shim.phone.apps.behaviour import Activity
+from droidgate_shim.phone.apps.shim.consent_screen import hide_overlays
 from droidgate_shim.phone.apps.shim.core import core_of
 from droidgate_shim.phone.apps.shim.shown_text import visible
 from droidgate_shim.phone.intents import Intent
@@ -22,6 +23,7 @@ class ManageActivity(Activity):
     def on_create(self, intent: Intent) -> None:
         """Ask for notifications: a question to the user is one where no window may open."""
         del intent
+        hide_overlays(self.context.platform)
         if core_of(self.context).table.routes:
             self._ask_for_notifications()
 
@@ -58,7 +60,9 @@ class ManageActivity(Activity):
         return View("column", children=tuple(children))
 
     def on_click(self, view_id: str) -> None:
-        """Revoke, switch or clear."""
+        """Revoke, switch or clear, unless another window covers the screen."""
+        if self.is_touch_obscured:
+            return
         core = core_of(self.context)
         name, _, number = view_id.partition("_")
         if view_id == "clear":

@@ -9,12 +9,21 @@ _UNSEEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Co", "Cs", "Cn"}
 _BLANKS: Final = frozenset("\u115f\u1160\u3164\uffa0\u034f\u17b4\u17b5\u2800")
 """Letters, marks and a symbol that show nothing: Hangul fillers, joiners, the blank Braille cell."""
 
+_MOST_MARKS: Final = 4
+"""Marks on one letter; more draw over the lines around it."""
+
 _VARIATION_SELECTORS: Final = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
 
 
 def visible(text: str) -> str:
-    """Return a text with the number of each character that shows nothing, or turns other text around."""
-    return "".join(character if _is_seen(character) else f"\\u{{{ord(character):x}}}" for character in text)
+    """Return a text with the number of each character that shows nothing, or disturbs other text."""
+    shown: list[str] = []
+    marks = 0
+    for character in text:
+        marks = marks + 1 if unicodedata.category(character) in ("Mn", "Me") else 0
+        seen = _is_seen(character) and marks <= _MOST_MARKS
+        shown.append(character if seen else f"\\u{{{ord(character):x}}}")
+    return "".join(shown)
 
 
 def _is_seen(character: str) -> bool:

@@ -73,9 +73,14 @@ final class CallbackReply extends Reply {
     /** Answers what a process before this one left open, unless somebody has answered it. */
     static void interrupt(Shim shim, Bundle saved, String entry) {
         PendingIntent callback = in(saved);
-        if (callback != null && entry != null && shim.journal.claim(entry)) {
-            send(shim, callback, entry, Reply.interrupted(entry));
-            shim.calls.execute(shim::writeJournal);
+        if (callback != null && entry != null) {
+            shim.calls.execute(
+                    () -> {
+                        if (shim.journal.claim(callback.getCreatorUid(), entry)) {
+                            send(shim, callback, entry, Reply.interrupted(entry));
+                            shim.writeJournal();
+                        }
+                    });
         }
     }
 
@@ -89,6 +94,8 @@ final class CallbackReply extends Reply {
             return null;
         }
         PendingIntent callback = (PendingIntent) held;
-        return Build.VERSION.SDK_INT >= 31 && callback.isActivity() ? null : callback;
+        boolean isActivity = Build.VERSION.SDK_INT >= 31 && callback.isActivity();
+        // One that no app has made is none that the system knows.
+        return isActivity || callback.getCreatorUid() < 0 ? null : callback;
     }
 }

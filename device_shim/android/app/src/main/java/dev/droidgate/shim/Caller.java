@@ -12,6 +12,11 @@ final class Caller {
 
     private static final long FIRST_UNSEEN = -2;
 
+    // Those of an app zygote too (android.os.Process).
+    private static final long USER_UIDS = 100_000;
+    private static final long FIRST_ISOLATED_UID = 90_000;
+    private static final long LAST_ISOLATED_UID = 99_999;
+
     final long uid;
     final List<String> packages;
 
@@ -48,9 +53,15 @@ final class Caller {
         return new Caller(number, Collections.singletonList(name), signers, vouched);
     }
 
-    /** Returns a caller of whom only the uid is known yet. */
+    /** Returns whether a uid is that of an isolated process, which belongs to no app and can be had anew at will. */
+    static boolean isIsolated(long uid) {
+        long inUser = uid % USER_UIDS;
+        return inUser >= FIRST_ISOLATED_UID && inUser <= LAST_ISOLATED_UID;
+    }
+
+    /** Returns a caller of whom only the uid is known yet; all isolated processes are one, of which nothing is known. */
     static Caller unresolved(long uid) {
-        return uid < 0 ? NOBODY : new Caller(uid, Collections.<String>emptyList(), Collections.<String>emptyList());
+        return uid < 0 || isIsolated(uid) ? NOBODY : new Caller(uid, Collections.<String>emptyList(), Collections.<String>emptyList());
     }
 
     /** Returns a caller of one package whose certificate is nobody's business. */

@@ -132,6 +132,8 @@ final class Consent implements Questions {
                 Texts.TAP_TO_DECIDE,
                 question.preview.until,
                 notified -> decide(question, notified ? UNANSWERED : NOT_SHOWN));
+        // It may have ended meanwhile.
+        question.reply.whenAnswered(() -> shim.windows.cancel(question.key));
     }
 
     /** Returns the question that a new window is for, null where it is answered already. */

@@ -3,19 +3,13 @@ package dev.droidgate.shim;
 import android.annotation.SuppressLint;
 import android.app.Activity;
 import android.content.pm.PackageManager;
-import android.os.Build;
 import android.os.Bundle;
 import android.os.SystemClock;
-import android.view.MotionEvent;
-import android.view.View;
 import android.widget.Button;
 import android.widget.LinearLayout;
 import android.widget.TextView;
 import dev.droidgate.shim.core.Json;
 import dev.droidgate.shim.core.Route;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Map;
 
 /**
  * Asks the user about one call (docs/shim.md 3). Touches through what others draw over it, and those that came before
@@ -41,40 +35,27 @@ public final class ConsentActivity extends Activity {
             finish();
             return;
         }
-        hideOverlays();
+        Views.hideOverlays(this);
         setTitle(Texts.CONSENT);
         show(Views.column(this));
     }
 
-    private void hideOverlays() {
-        if (Build.VERSION.SDK_INT >= 31) {
-            try {
-                getWindow().setHideOverlayWindows(true);
-            } catch (SecurityException notAllowed) {
-                // Touches through other windows allow nothing all the same.
-                return;
-            }
-        }
-    }
-
     private void show(LinearLayout column) {
-        if (Build.VERSION.SDK_INT >= 34) {
-            column.getRootView().setAccessibilityDataSensitive(View.ACCESSIBILITY_DATA_SENSITIVE_YES);
-        }
         Views.small(column, Texts.CALLER);
-        Views.paragraph(column, question.reply.bound ? caller() : Texts.UNNAMED_CALLER);
         if (!question.reply.bound) {
+            Views.paragraph(column, Texts.UNNAMED_CALLER);
             Views.small(column, Texts.RECEIVER);
-            Views.paragraph(column, caller());
         }
+        showCaller(column);
         Views.small(column, Texts.CAPABILITY);
-        for (String line : capability()) {
-            Views.paragraph(column, line);
-        }
+        Views.paragraph(column, Views.visible(question.preview.route.id));
+        Views.small(column, Texts.EFFECT);
+        Views.paragraph(column, effect(question.preview.route));
+        showDescription(column);
         Views.small(column, Texts.SOURCE);
-        Views.paragraph(column, source());
+        showApp(column, question.preview.route.target.packageName, "");
         Views.small(column, Texts.ARGUMENTS);
-        Views.paragraph(column, Views.visible(question.preview.arguments));
+        Views.paragraph(column, Views.isolated(Views.visible(question.preview.arguments)));
         covered = Views.small(column, "");
         LinearLayout buttons = Views.row(column);
         Button deny = button(buttons, Texts.DENY, false, false);
@@ -84,6 +65,25 @@ public final class ConsentActivity extends Activity {
         }
         deny.setFocusableInTouchMode(true);
         deny.requestFocus();
+        showCertificates(column);
+    }
+
+    /** Adds a button that shows the whole certificates of the app above. */
+    private void showCertificates(LinearLayout column) {
+        if (question.reply.caller.packages.isEmpty()) {
+            return;
+        }
+        TextView line = Views.small(column, "");
+        Views.button(
+                Views.row(column),
+                Texts.SHOW_CERTIFICATE,
+                view -> {
+                    StringBuilder digests = new StringBuilder();
+                    for (String signer : question.reply.caller.signers) {
+                        digests.append(digests.length() == 0 ? "" : "\n").append(signer.isEmpty() ? "?" : signer);
+                    }
+                    line.setText(digests);
+                });
     }
 
     private Button button(LinearLayout parent, String text, boolean yes, boolean always) {
@@ -103,17 +103,12 @@ public final class ConsentActivity extends Activity {
     private void guard(Button button) {
         button.setOnTouchListener(
                 (view, event) -> {
-                    boolean obscured = isObscured(event);
+                    boolean obscured = Views.isObscured(event);
                     if (obscured) {
                         covered.setText(Texts.COVERED);
                     }
                     return obscured;
                 });
-    }
-
-    private static boolean isObscured(MotionEvent event) {
-        int obscured = MotionEvent.FLAG_WINDOW_IS_OBSCURED | MotionEvent.FLAG_WINDOW_IS_PARTIALLY_OBSCURED;
-        return (event.getFlags() & obscured) != 0;
     }
 
     private void decide(boolean yes, boolean always) {
@@ -124,36 +119,39 @@ public final class ConsentActivity extends Activity {
         }
     }
 
-    /** Returns the app that asked, or of a start the one that receives the answer. */
-    private String caller() {
+    /** Shows the app that asked, or of a start the one that receives the answer. */
+    private void showCaller(LinearLayout column) {
         Caller caller = question.reply.caller;
         if (caller.packages.isEmpty()) {
-            return Texts.UNNAMED_CALLER;
+            Views.paragraph(column, Texts.UNNAMED_CALLER);
         }
-        StringBuilder shown = new StringBuilder();
         for (int index = 0; index < caller.packages.size(); index++) {
-            String name = caller.packages.get(index);
             String signer = caller.signers.get(index);
-            shown.append(shown.length() == 0 ? "" : "\n")
-                    .append(label(name)).append("\n").append(name).append(" · ")
-                    .append(signer.substring(0, Math.min(SHOWN_DIGITS, signer.length())));
+            String digits = " · " + signer.substring(0, Math.min(SHOWN_DIGITS, signer.length()));
+            showApp(column, caller.packages.get(index), digits);
         }
-        return shown.toString();
     }
 
-    /** Returns what the app behind says of the capability, what it does to the phone, and its id. */
-    private List<String> capability() {
-        Route route = question.preview.route;
-        List<String> lines = new ArrayList<>();
-        Map<String, Object> shown = Json.members(Json.members(shim.app.get("capabilities")).get(route.id));
+    /** Shows an app: its own words first, and in a line of its own what nobody can choose alike. */
+    private void showApp(LinearLayout column, String name, String certificate) {
+        Views.paragraph(column, Views.isolated(label(name)));
+        Views.paragraph(column, name + certificate);
+    }
+
+    /** Shows what the app behind says of the capability, as its words. */
+    private void showDescription(LinearLayout column) {
+        Object shown = Json.members(shim.app.get("capabilities")).get(question.preview.route.id);
+        boolean labelled = false;
         for (String key : new String[] {"title", "description"}) {
-            if (shown.get(key) instanceof String) {
-                lines.add(Views.visible((String) shown.get(key)));
+            Object text = Json.members(shown).get(key);
+            if (text instanceof String) {
+                if (!labelled) {
+                    Views.small(column, Texts.APP_SAYS);
+                    labelled = true;
+                }
+                Views.paragraph(column, Views.isolated('\u201c' + Views.visible((String) text) + '\u201d'));
             }
         }
-        lines.add(effect(route));
-        lines.add(Views.visible(route.id));
-        return lines;
     }
 
     private static String effect(Route route) {
@@ -164,11 +162,6 @@ public final class ConsentActivity extends Activity {
             return Texts.DELETES;
         }
         return Boolean.FALSE.equals(route.effects.get("read_only")) ? Texts.CHANGES : Texts.EFFECT_UNKNOWN;
-    }
-
-    private String source() {
-        String name = question.preview.route.target.packageName;
-        return label(name) + "\n" + name;
     }
 
     private String label(String name) {

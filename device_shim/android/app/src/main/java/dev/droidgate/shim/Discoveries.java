@@ -83,7 +83,7 @@ final class Discoveries {
     /**
      * Asks a receiver for its tools, unless it has told them.
      *
-     * @param then takes them, null where none came in time; at once or on the main thread, in the order of those
+     * @param then takes them, null where none came in time; at once or on the engine's thread, in the order of those
      *     who ask
      */
     void ask(String component, Consumer<List<Object>> then) {
@@ -109,14 +109,15 @@ final class Discoveries {
             then.accept(known);
             return;
         }
-        Runnable late = () -> tell(key, null);
+        Runnable late = () -> shim.calls.execute(() -> tell(key, null));
         shim.main.postDelayed(late, TIME);
         try {
             shim.broadcasts.send(
                     new Intent(Names.MMCP_DISCOVERY).setComponent(named),
                     result -> {
                         shim.main.removeCallbacks(late);
-                        tell(key, tools(result.getResultExtras(false)));
+                        Bundle extras = result.getResultExtras(false);
+                        shim.calls.execute(() -> tell(key, tools(extras)));
                     });
         } catch (RuntimeException refused) {
             shim.main.removeCallbacks(late);

@@ -24,6 +24,7 @@ public final class FunctionService extends AppFunctionService {
         private final Shim shim;
         private final Route route;
         private final OutcomeReceiver<ExecuteAppFunctionResponse, AppFunctionException> callback;
+        private volatile String refusal;
 
         Outcome(
                 Shim shim,
@@ -37,9 +38,15 @@ public final class FunctionService extends AppFunctionService {
         }
 
         @Override
+        void refuse(CallFailure failure) {
+            refusal = failure.getMessage();
+            super.refuse(new CallFailure(FailureTokens.INVALID_ARGUMENT, refusal));
+        }
+
+        @Override
         void send(Map<String, String> extras, String token) {
             if (extras == null) {
-                fail(callback, token, null);
+                fail(callback, token, refusal);
                 return;
             }
             try {
@@ -75,18 +82,16 @@ public final class FunctionService extends AppFunctionService {
             fail(callback, FailureTokens.UNKNOWN_CAPABILITY, null);
             return;
         }
-        try {
-            Object arguments =
-                    Frontend.arguments(Documents.read(request.getParameters()), route, shim.routes);
-            Caller caller = callerOf(shim, callingPackage, callingPackageSigningInfo);
-            Outcome outcome = new Outcome(shim, caller, route, callback);
-            signal.setOnCancelListener(() -> shim.cancel(outcome));
-            shim.receive(outcome, Frontend.request(route.id, Hex.randomId(), arguments), false);
-        } catch (CallFailure unreadable) {
-            fail(callback, FailureTokens.INVALID_ARGUMENT, unreadable.getMessage());
-        } catch (RuntimeException unreadable) {
-            fail(callback, FailureTokens.INVALID_ARGUMENT, Failures.textOf(unreadable));
-        }
+        Caller caller = callerOf(shim, callingPackage, callingPackageSigningInfo);
+        Outcome outcome = new Outcome(shim, caller, route, callback);
+        signal.setOnCancelListener(() -> shim.cancel(outcome));
+        shim.receive(
+                outcome,
+                () ->
+                        Frontend.request(
+                                route.id,
+                                Hex.randomId(),
+                                Frontend.arguments(Documents.read(request.getParameters()), route, shim.routes)));
     }
 
     /** The system binds this service, not the agent: so Android may keep the agent out of this app's sight. */

@@ -96,19 +96,25 @@ final class Grants {
     }
 
     /** Returns the policy for a request of a caller, whose packages and certificates are looked up now. */
-    synchronized Policy policyFor(Caller caller) {
+    Policy policyFor(Caller caller) {
+        List<Map<String, Object>> held;
+        List<Object> off;
+        synchronized (this) {
+            held = new ArrayList<>(grants);
+            off = new ArrayList<>(switchedOff);
+        }
         List<Object> told = new ArrayList<>();
-        for (String capability : capabilitiesOf(caller)) {
+        for (String capability : capabilitiesOf(caller, held)) {
             told.add(grant(caller.uid, capability));
         }
-        for (Map<String, Object> one : grants) {
+        for (Map<String, Object> one : held) {
             if (Names.ANY_APP.equals(one.get("caller"))) {
                 told.add(grant(Names.ANY_APP, one.get("capability")));
             }
         }
         Map<String, Object> policy = new LinkedHashMap<>(built);
         policy.put("grants", told);
-        policy.put("switched_off", new ArrayList<>(switchedOff));
+        policy.put("switched_off", off);
         try {
             return Policy.of(policy);
         } catch (MalformedJsonException impossible) {
@@ -124,10 +130,10 @@ final class Grants {
     }
 
     /** Packages of one uid act as one, so each of them needs the grant. */
-    private Set<String> capabilitiesOf(Caller caller) {
+    private Set<String> capabilitiesOf(Caller caller, List<Map<String, Object>> held) {
         Set<String> common = null;
         for (String name : caller.packages) {
-            Set<String> own = capabilitiesOf(name, caller.vouched);
+            Set<String> own = capabilitiesOf(name, caller.vouched, held);
             common = common == null ? own : inBoth(common, own);
         }
         return common == null ? new LinkedHashSet<String>() : common;
@@ -144,9 +150,9 @@ final class Grants {
         return granted.contains(capability) || granted.contains(Names.EVERYTHING);
     }
 
-    private Set<String> capabilitiesOf(String name, Set<String> vouched) {
+    private Set<String> capabilitiesOf(String name, Set<String> vouched, List<Map<String, Object>> held) {
         Set<String> own = new LinkedHashSet<>();
-        for (Map<String, Object> one : grants) {
+        for (Map<String, Object> one : held) {
             Map<String, Object> caller = Json.object(one.get("caller"));
             if (caller != null
                     && name.equals(caller.get("package"))

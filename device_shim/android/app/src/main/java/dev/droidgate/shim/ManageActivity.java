@@ -5,6 +5,7 @@ import android.content.pm.PackageManager;
 import android.os.Build;
 import android.os.Bundle;
 import android.text.format.DateUtils;
+import android.view.MotionEvent;
 import android.view.ViewGroup;
 import android.widget.Button;
 import android.widget.CompoundButton;
@@ -26,6 +27,7 @@ public final class ManageActivity extends Activity {
         Views.follow(this);
         super.onCreate(saved);
         shim = Shim.of(this);
+        Views.hideOverlays(this);
         if (saved == null && !shim.routes.all().isEmpty()) {
             askForNotifications();
         }
@@ -37,6 +39,11 @@ public final class ManageActivity extends Activity {
                 && checkSelfPermission(NOTIFICATIONS) != PackageManager.PERMISSION_GRANTED) {
             requestPermissions(new String[] {NOTIFICATIONS}, 1);
         }
+    }
+
+    @Override
+    public boolean dispatchTouchEvent(MotionEvent event) {
+        return Views.isObscured(event) || super.dispatchTouchEvent(event);
     }
 
     @Override

@@ -21,6 +21,9 @@ public final class MmcpReceiver extends BroadcastReceiver {
     /** Agents wait ten seconds, and Android calls a receiver of a foreground broadcast dead after as many. */
     private static final long LONGEST = 9_000;
 
+    /** What a discovery is answered with: the manifest of a process does not change. */
+    private static Bundle known;
+
     /** The answer to a broadcast that is held open. */
     private static final class Held extends TextReply {
         private final PendingResult result;
@@ -41,7 +44,8 @@ public final class MmcpReceiver extends BroadcastReceiver {
     @Override
     public void onReceive(Context context, Intent intent) {
         if (Names.MMCP_DISCOVERY.equals(intent.getAction())) {
-            Bundle tools = discovery(context);
+            Bundle tools = known == null ? discovery(context) : known;
+            known = tools;
             if (tools != null && isOrderedBroadcast()) {
                 setResultExtras(tools);
             }

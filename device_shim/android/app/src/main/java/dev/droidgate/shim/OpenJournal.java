@@ -41,7 +41,12 @@ final class OpenJournal {
     }
 
     /** Takes an entry of a process before this; false where there is none, or somebody has taken it. */
-    synchronized boolean claim(String entry) {
-        return left.remove(entry);
+    synchronized boolean claim(long creator, String entry) {
+        return left.remove(creator + " " + entry);
+    }
+
+    /** Forgets what nobody has come for. */
+    synchronized void forgetLeft() {
+        left.clear();
     }
 }

@@ -1,5 +1,7 @@
 package dev.droidgate.shim;
 
+import android.os.Looper;
+import android.util.Log;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.Incoming;
 import java.util.Map;
@@ -12,8 +14,10 @@ import java.util.concurrent.TimeUnit;
  * that brings another one answers it itself: that slows down only its sender.
  */
 final class Refusals {
-    private static final int MOST_WAITING = 1_024;
+    private static final int MOST_WAITING = 256;
     private static final long IDLE_SECONDS = 10;
+
+    private final Worker calls;
 
     private final ThreadPoolExecutor thread =
             new ThreadPoolExecutor(
@@ -23,9 +27,10 @@ final class Refusals {
                     TimeUnit.SECONDS,
                     new ArrayBlockingQueue<>(MOST_WAITING),
                     Refusals::newThread,
-                    new ThreadPoolExecutor.CallerRunsPolicy());
+                    this::runHere);
 
-    Refusals() {
+    Refusals(Worker calls) {
+        this.calls = calls;
         thread.allowCoreThreadTimeOut(true);
     }
 
@@ -36,12 +41,25 @@ final class Refusals {
         return thread;
     }
 
+    /** The main thread, which brings starts as slowly as Android does, leaves it to the engine's. */
+    private void runHere(Runnable refusal, ThreadPoolExecutor full) {
+        if (Looper.myLooper() == Looper.getMainLooper()) {
+            calls.execute(refusal);
+        } else if (!full.isShutdown()) {
+            refusal.run();
+        }
+    }
+
     void refuse(Reply reply, Map<String, Object> extras, CallFailure busy) {
         Map<String, Object> beginning = Incoming.beginning(extras);
         thread.execute(
                 () -> {
-                    Incoming refused = Incoming.refused(reply.bound, beginning, busy);
-                    reply.answer(refused.failed(), busy.token);
+                    try {
+                        Incoming refused = Incoming.refused(reply.bound, beginning, busy);
+                        reply.answer(refused.failed(), busy.token);
+                    } catch (RuntimeException unexpected) {
+                        Log.w("droidgate", "a refusal was not sent", unexpected);
+                    }
                     Thread.yield();
                 });
     }

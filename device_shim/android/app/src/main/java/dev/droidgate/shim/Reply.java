@@ -28,6 +28,9 @@ abstract class Reply {
     /** What is enough to answer it after this process; null where nobody could be answered. */
     volatile String entry;
 
+    /** The request, until it is read. */
+    volatile Map<String, Object> unread;
+
     /** The capability that it asks for, empty where none was read. */
     volatile String capability = "";
 
@@ -64,6 +67,15 @@ abstract class Reply {
     final void identify(Incoming incoming) {
         entry = incoming.entry();
         capability = incoming.capability();
+        unread = null;
+    }
+
+    /** Returns what is enough to answer the request, read or not; null where nobody could be answered. */
+    final String anyEntry() {
+        Map<String, Object> extras = unread;
+        return entry != null || extras == null
+                ? entry
+                : Incoming.read(bound, Incoming.beginning(extras)).entry();
     }
 
     /** Returns whom Android names as the sender: nobody for a start. */
@@ -93,6 +105,11 @@ abstract class Reply {
             }
         }
         return true;
+    }
+
+    /** Answers a request that could not be written in the engine's form. */
+    void refuse(CallFailure failure) {
+        answer(null, failure.token);
     }
 
     /** Returns whether the answer has gone, or is about to. */

@@ -94,6 +94,8 @@ final class ScreenCalls {
                 Texts.TAP_TO_GO_ON,
                 call.until - BEFORE_DEADLINE,
                 notified -> fail(call, FailureTokens.NEEDS_USER, notified ? UNTAPPED : NO_WINDOW));
+        // It may have ended meanwhile.
+        call.reply.whenAnswered(() -> shim.windows.cancel(call.key));
     }
 
     private void fail(ScreenCall call, String token, String text) {

@@ -5,6 +5,7 @@ import android.app.UiAutomation;
 import android.content.Context;
 import android.content.pm.PackageManager;
 import android.os.Build;
+import android.os.Bundle;
 import android.util.Log;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
@@ -32,12 +33,13 @@ final class ShellIdentity {
     private static volatile Instrumentation instrumentation;
 
     private final Shim shim;
-    private final Runnable giveBack = () -> giveBack();
+    private final Runnable giveBack;
     private UiAutomation shell;
     private int open;
 
     ShellIdentity(Shim shim) {
         this.shim = shim;
+        giveBack = () -> shim.calls.execute(this::giveBack);
     }
 
     /** Takes the instrumentation that adb runs in this process. */
@@ -108,6 +110,7 @@ final class ShellIdentity {
         } catch (IllegalStateException | SecurityException taken) {
             throw TAKEN;
         } catch (RuntimeException ended) {
+            instrumentation = null;
             throw new CallFailure(
                     FailureTokens.UNAVAILABLE,
                     "the command on the computer that lends the right has ended; run droidgate shim install: "
@@ -127,11 +130,16 @@ final class ShellIdentity {
 
     private synchronized void giveBack() {
         if (open == 0 && shell != null) {
+            Instrumentation running = instrumentation;
             try {
                 shell.dropShellPermissionIdentity();
             } catch (RuntimeException ended) {
-                // Android has taken it back with the end of adb's command.
-                Log.i("droidgate", "the shell's identity is gone", ended);
+                Log.w("droidgate", "adb's command has ended; so does the instrumentation", ended);
+                instrumentation = null;
+                if (running != null) {
+                    // Only so Android takes back what nobody can give back any more.
+                    running.finish(0, new Bundle());
+                }
             }
             shell = null;
         }

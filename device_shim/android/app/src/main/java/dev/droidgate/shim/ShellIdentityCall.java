@@ -55,17 +55,19 @@ final class ShellIdentityCall implements ServiceConnection {
         return this::cancel;
     }
 
-    /** Takes the outcome. */
+    /** Takes the outcome, on the Binder thread that brings it. */
     private final class Result extends Handler {
         Result() {
             super(Looper.getMainLooper());
         }
 
         @Override
-        public void handleMessage(Message message) {
+        public boolean sendMessageAtTime(Message message, long uptimeMillis) {
             if (message.what == Names.MESSAGE_FUNCTION_RESULT && end()) {
-                take(message.peekData());
+                Bundle data = message.peekData();
+                shim.calls.execute(() -> take(data));
             }
+            return true;
         }
     }
 
@@ -89,13 +91,15 @@ final class ShellIdentityCall implements ServiceConnection {
 
     @Override
     public void onServiceConnected(ComponentName name, IBinder binder) {
+        boolean sent;
         synchronized (this) {
             if (ended) {
                 return;
             }
             service = new Messenger(binder);
+            sent = send(Names.MESSAGE_FUNCTION, request);
         }
-        if (!send(Names.MESSAGE_FUNCTION, request)) {
+        if (!sent) {
             interrupt();
         }
     }
@@ -126,12 +130,10 @@ final class ShellIdentityCall implements ServiceConnection {
     }
 
     private void cancel() {
-        Messenger asked;
         synchronized (this) {
-            asked = ended ? null : service;
-        }
-        if (asked != null) {
-            send(Names.MESSAGE_CANCEL_FUNCTION, new Bundle());
+            if (!ended && service != null) {
+                send(Names.MESSAGE_CANCEL_FUNCTION, new Bundle());
+            }
         }
         end();
     }

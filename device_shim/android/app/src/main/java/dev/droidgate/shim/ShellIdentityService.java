@@ -16,8 +16,8 @@ import dev.droidgate.shim.core.Json;
 import dev.droidgate.shim.core.JsonReader;
 import dev.droidgate.shim.core.JsonWriter;
 import dev.droidgate.shim.core.MalformedJsonException;
-import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Calls app functions for the other shims, with the identity that this app borrows (docs/shim.md 4). */
 public final class ShellIdentityService extends Service {
@@ -27,11 +27,42 @@ public final class ShellIdentityService extends Service {
     private static final CallFailure FULL =
             new CallFailure(FailureTokens.BUSY, "too many calls of app functions wait; retry in 1 s");
 
+    private static final long KNOWN_TIME = 10_000;
+    private static final int MOST_KNOWN = 64;
+
     private Shim shim;
     private IBinder binder;
 
-    /** What cancels the calls that are open, by where their answers go; on the engine's thread. */
-    private final Map<IBinder, Runnable> open = new HashMap<>();
+    /** The calls that were taken and have not ended, by where their answers go. */
+    private final Map<IBinder, Call> calls = new ConcurrentHashMap<>();
+
+    /** Until when a uid is known to be a shim's. */
+    private final Map<Integer, Long> known = new ConcurrentHashMap<>();
+
+    /** A call, from its message to its end. */
+    private static final class Call {
+        private Runnable cancel;
+        private boolean canceled;
+
+        /** Takes what cancels it, which is done at once where it is canceled already. */
+        synchronized void begun(Runnable by) {
+            cancel = by;
+            if (canceled) {
+                by.run();
+            }
+        }
+
+        synchronized boolean isCanceled() {
+            return canceled;
+        }
+
+        synchronized void cancel() {
+            canceled = true;
+            if (cancel != null) {
+                cancel.run();
+            }
+        }
+    }
 
     @Override
     public void onCreate() {
@@ -61,40 +92,44 @@ public final class ShellIdentityService extends Service {
     }
 
     private void take(int what, int uid, Messenger replyTo, Bundle data) {
+        IBinder sender = replyTo.getBinder();
         if (what == Names.MESSAGE_CANCEL_FUNCTION) {
-            shim.calls.execute(() -> cancel(replyTo));
-        } else if (what == Names.MESSAGE_FUNCTION) {
-            String packageName = Extras.text(data, Names.PACKAGE);
-            String function = Extras.text(data, Names.FUNCTION);
-            String document = Extras.text(data, Names.DOCUMENT);
-            boolean hasRoom =
-                    shim.calls.bring("shell " + uid, () -> execute(uid, replyTo, packageName, function, document));
-            if (!hasRoom) {
-                new Answer(replyTo).failed(FULL);
+            Call call = calls.remove(sender);
+            if (call != null) {
+                call.cancel();
             }
-        }
-    }
-
-    private void cancel(Messenger replyTo) {
-        Runnable cancel = open.remove(replyTo.getBinder());
-        if (cancel != null) {
-            cancel.run();
-        }
-    }
-
-    private void execute(int uid, Messenger replyTo, String packageName, String function, String document) {
-        Answer answer = new Answer(replyTo);
-        if (!isShim(uid)) {
-            answer.failed(STRANGER);
             return;
         }
+        if (what != Names.MESSAGE_FUNCTION) {
+            return;
+        }
+        Answer answer = new Answer(replyTo);
+        if (!isShim(uid)) {
+            answer.send(STRANGER);
+            return;
+        }
+        String packageName = Extras.text(data, Names.PACKAGE);
+        String function = Extras.text(data, Names.FUNCTION);
+        String document = Extras.text(data, Names.DOCUMENT);
+        Call call = new Call();
+        calls.put(sender, call);
+        if (!shim.calls.bring("shell " + uid, () -> execute(call, answer, packageName, function, document))) {
+            calls.remove(sender);
+            answer.send(FULL);
+        }
+    }
+
+    private void execute(Call call, Answer answer, String packageName, String function, String document) {
+        if (call.isCanceled()) {
+            return;
+        }
+        IBinder sender = answer.replyTo.getBinder();
         try {
             Map<String, Object> parameters = Json.objectOf(JsonReader.parseOwn(document), Names.DOCUMENT);
-            Runnable cancel = shim.shellIdentity.execute(packageName, function, parameters, answer);
-            open.put(replyTo.getBinder(), cancel);
-            replyTo.getBinder().linkToDeath(() -> shim.calls.execute(() -> cancel(replyTo)), 0);
+            sender.linkToDeath(call::cancel, 0);
+            call.begun(shim.shellIdentity.execute(packageName, function, parameters, answer));
         } catch (RemoteException dead) {
-            cancel(replyTo);
+            calls.remove(sender);
         } catch (CallFailure failure) {
             answer.failed(failure);
         } catch (MalformedJsonException | RuntimeException malformed) {
@@ -104,14 +139,26 @@ public final class ShellIdentityService extends Service {
 
     /** Returns whether a uid is that of one shim, signed as this app is. */
     private boolean isShim(int uid) {
+        Long until = known.get(uid);
+        if (until != null && shim.now() < until) {
+            return true;
+        }
         Caller caller = shim.grants.caller(uid);
-        return caller.packages.size() == 1
-                && caller.packageName().startsWith(SHIMS)
-                && !caller.signer().isEmpty()
-                && caller.signer().equals(shim.certificates.signerOf(getPackageName()));
+        boolean is =
+                caller.packages.size() == 1
+                        && caller.packageName().startsWith(SHIMS)
+                        && !caller.signer().isEmpty()
+                        && caller.signer().equals(shim.certificates.signerOf(getPackageName()));
+        if (is) {
+            if (known.size() >= MOST_KNOWN) {
+                known.clear();
+            }
+            known.put(uid, shim.now() + KNOWN_TIME);
+        }
+        return is;
     }
 
-    /** Sends the outcome of a call; on the engine's thread, but for one that is refused at once. */
+    /** Sends the outcome of a call. */
     private final class Answer implements FunctionOutcome {
         private final Messenger replyTo;
 
@@ -121,13 +168,22 @@ public final class ShellIdentityService extends Service {
 
         @Override
         public void answered(Map<String, Object> document) {
+            calls.remove(replyTo.getBinder());
             Bundle data = new Bundle();
-            data.putString(Names.RESPONSE, JsonWriter.write(document));
-            send(data);
+            String text = JsonWriter.write(document);
+            data.putString(Names.RESPONSE, text);
+            if (!send(data)) {
+                send(
+                        new CallFailure(
+                                FailureTokens.MALFORMED_RESPONSE,
+                                "the call ran, but Android could not deliver its answer of " + text.length()
+                                        + " characters; ask for less"));
+            }
         }
 
         @Override
         public void refused(long code, String message) {
+            calls.remove(replyTo.getBinder());
             Bundle data = new Bundle();
             data.putLong(Names.CODE, code);
             data.putString(Names.MESSAGE, message);
@@ -136,20 +192,27 @@ public final class ShellIdentityService extends Service {
 
         @Override
         public void failed(CallFailure failure) {
+            calls.remove(replyTo.getBinder());
+            send(failure);
+        }
+
+        private void send(CallFailure failure) {
             Bundle data = new Bundle();
             data.putString(Names.TOKEN, failure.token);
             data.putString(Names.MESSAGE, failure.getMessage());
             send(data);
         }
 
-        private void send(Bundle data) {
-            shim.calls.execute(() -> open.remove(replyTo.getBinder()));
+        /** Returns whether the answer was delivered. */
+        private boolean send(Bundle data) {
             Message message = Message.obtain(null, Names.MESSAGE_FUNCTION_RESULT);
             message.setData(data);
             try {
                 replyTo.send(message);
+                return true;
             } catch (RemoteException | RuntimeException undelivered) {
                 Log.w("droidgate", "an outcome was not delivered", undelivered);
+                return false;
             }
         }
     }

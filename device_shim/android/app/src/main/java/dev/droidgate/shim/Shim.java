@@ -4,7 +4,6 @@ import android.app.KeyguardManager;
 import android.content.Context;
 import android.os.Handler;
 import android.os.Looper;
-import android.os.Messenger;
 import android.os.SystemClock;
 import android.util.Log;
 import dev.droidgate.shim.core.Answers;
@@ -22,6 +21,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +29,10 @@ import java.util.Map;
 /** What the components of the app share: the engine with its edges, wired once in a process. */
 final class Shim implements Clock, Answers {
     private static final int BUFFER = 8_192;
+
+    /** How long after its beginning a process waits for starts that come again. */
+    private static final long LEFT_TIME = 30_000;
+
     private static final CallFailure FULL =
             new CallFailure(FailureTokens.BUSY, "this app has too many requests waiting; retry in 1 s");
 
@@ -41,7 +45,7 @@ final class Shim implements Clock, Answers {
     /** The engine's thread: requests of one caller go the way in their order, and two ends of a call never compete. */
     final Worker calls = new Worker();
 
-    private final Refusals refusals = new Refusals();
+    private final Refusals refusals = new Refusals(calls);
 
     /** Unlike that of any other process. */
     final String process = Hex.randomId();
@@ -100,6 +104,7 @@ final class Shim implements Clock, Answers {
         consent = new Consent(this);
         screen = new ScreenCalls(this);
         shellIdentity = new ShellIdentity(this);
+        main.postDelayed(() -> calls.execute(this::forgetLeft), LEFT_TIME);
         engine = new Engine(routes, grants.policyFor(Caller.NOBODY), this, new Backends(this), consent, this);
     }
 
@@ -124,9 +129,9 @@ final class Shim implements Clock, Answers {
      * @param approved whether it needs no grant
      */
     void receive(Reply reply, Map<String, Object> extras, boolean approved) {
+        reply.unread = extras;
         CallFailure busy = engine.admit(reply.bound, reply.caller.uid);
-        Object line = (reply.bound ? "" : "start ") + reply.caller.uid;
-        if (busy == null && !calls.bring(line, () -> take(reply, extras, approved))) {
+        if (busy == null && !calls.bring(lineOf(reply), () -> take(reply, extras, approved))) {
             busy = FULL;
         }
         if (busy != null) {
@@ -139,7 +144,7 @@ final class Shim implements Clock, Answers {
         calls.execute(
                 () -> {
                     String entry = Incoming.read(reply.bound, extras).entry();
-                    if (entry != null && journal.claim(entry)) {
+                    if (entry != null && journal.claim(reply.caller.uid, entry)) {
                         reply.entry = entry;
                         answer(reply, Reply.interrupted(entry), FailureTokens.INTERRUPTED);
                         settle();
@@ -147,6 +152,41 @@ final class Shim implements Clock, Answers {
                         receive(reply, extras, false);
                     }
                 });
+    }
+
+    /** Takes a request that has yet to be written from what its caller sent, which the engine's thread does. */
+    void receive(Reply reply, Writing request) {
+        CallFailure busy = engine.admit(reply.bound, reply.caller.uid);
+        if (busy == null && !calls.bring(lineOf(reply), () -> write(reply, request))) {
+            busy = FULL;
+        }
+        if (busy != null) {
+            refusals.refuse(reply, Collections.<String, Object>emptyMap(), busy);
+        }
+    }
+
+    /** Writes a request. */
+    interface Writing {
+        /**
+         * Returns the extras of the request.
+         *
+         * @throws CallFailure it cannot be written
+         */
+        Map<String, Object> extras() throws CallFailure;
+    }
+
+    private void write(Reply reply, Writing request) {
+        try {
+            take(reply, request.extras(), false);
+        } catch (CallFailure unreadable) {
+            reply.refuse(unreadable);
+        } catch (RuntimeException unreadable) {
+            reply.refuse(new CallFailure(FailureTokens.INVALID_ARGUMENT, Failures.textOf(unreadable)));
+        }
+    }
+
+    private static Object lineOf(Reply reply) {
+        return (reply.bound ? "" : "start ") + reply.caller.uid;
     }
 
     private void take(Reply reply, Map<String, Object> extras, boolean approved) {
@@ -171,7 +211,7 @@ final class Shim implements Clock, Answers {
         } catch (RuntimeException unexpected) {
             // Whatever went wrong before the engine had the request, its caller waits.
             Log.w("droidgate", "a request is not taken", unexpected);
-            answer(reply, Reply.interrupted(reply.entry), FailureTokens.INTERRUPTED);
+            answer(reply, Reply.interrupted(reply.anyEntry()), FailureTokens.INTERRUPTED);
         }
         settle();
     }
@@ -187,7 +227,16 @@ final class Shim implements Clock, Answers {
 
     /** Takes a backend's answer. */
     void answered(long call, BackendAnswer answer) {
-        step(() -> engine.answered(call, answer));
+        answered(call, answer, () -> {});
+    }
+
+    /** Takes a backend's answer, and runs something when the engine has it. */
+    void answered(long call, BackendAnswer answer, Runnable taken) {
+        step(
+                () -> {
+                    taken.run();
+                    engine.answered(call, answer);
+                });
     }
 
     /** Ends a request because its caller wants so, wherever it is on its way. */
@@ -197,7 +246,7 @@ final class Shim implements Clock, Answers {
 
     /** Answers in the engine's place, which will not be able to. */
     void interrupt(Reply reply) {
-        end(reply, Reply.interrupted(reply.entry), FailureTokens.INTERRUPTED);
+        end(reply, Reply.interrupted(reply.anyEntry()), FailureTokens.INTERRUPTED);
     }
 
     /** Answers a request, at once, and lets go of its call. */
@@ -233,11 +282,15 @@ final class Shim implements Clock, Answers {
         }
     }
 
+    private void forgetLeft() {
+        journal.forgetLeft();
+        writeJournal();
+    }
+
     /** Brings the file up to what is open; on the engine's thread. */
     void writeJournal() {
-        List<String> entries = engine.journal();
-        open = entries.size();
-        journal.write(entries);
+        open = engine.open();
+        journal.write(engine.journal());
     }
 
     int open() {

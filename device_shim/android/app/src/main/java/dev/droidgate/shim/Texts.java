@@ -11,6 +11,9 @@ final class Texts {
     static final String CALLER = "Called by";
     static final String UNNAMED_CALLER = "an unknown app";
     static final String RECEIVER = "The answer goes to";
+    static final String SHOW_CERTIFICATE = "Show the whole certificate";
+    static final String EFFECT = "What the call does";
+    static final String APP_SAYS = "The app describes it as";
     static final String READS = "Only reads";
     static final String CHANGES = "Changes something";
     static final String DELETES = "May delete or overwrite something";

@@ -5,6 +5,7 @@ import android.content.Context;
 import android.content.Intent;
 import android.content.ServiceConnection;
 import android.content.pm.PackageManager;
+import android.os.Build;
 import android.os.DeadObjectException;
 import android.os.Handler;
 import android.os.IBinder;
@@ -17,16 +18,13 @@ import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.FailureTokens;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A binding to one tool: an agent's is kept until it has been idle for a minute, a nameless caller's for one call. */
 final class ToolBinding implements ServiceConnection {
     private static final long CONNECTING_TIME = 5_000;
     private static final long IDLE_TIME = 60_000;
-
-    // Of isolated processes, those of an app zygote too (android.os.Process).
-    private static final int USER_UIDS = 100_000;
-    private static final int FIRST_ISOLATED_UID = 90_000;
-    private static final int LAST_ISOLATED_UID = 99_999;
+    private static final int MOST_ANSWERS = 16;
 
     private final Shim shim;
     private final MobileMcpCaller caller;
@@ -46,9 +44,10 @@ final class ToolBinding implements ServiceConnection {
         idleTime = isKept ? IDLE_TIME : 0;
     }
 
-    /** Takes what the tool answers to one call. */
+    /** Takes what the tool answers to one call, on the Binder threads that bring it. */
     private final class Answer extends Handler {
         private final ToolCall call;
+        private final AtomicInteger waiting = new AtomicInteger();
 
         Answer(ToolCall call) {
             super(Looper.getMainLooper());
@@ -56,12 +55,15 @@ final class ToolBinding implements ServiceConnection {
         }
 
         @Override
-        public void handleMessage(Message message) {
+        public boolean sendMessageAtTime(Message message, long uptimeMillis) {
             boolean wanted = message.what == Names.MESSAGE_RESULT && !call.reply.isAnswered();
-            if (wanted && isTool(message.sendingUid)) {
-                shim.answered(
-                        call.number, BackendAnswer.ofTool(Extras.ofResponse(message.peekData())));
+            // A tool that answers without an end fills no queue with it.
+            if (wanted && isTool(message.sendingUid) && waiting.get() < MOST_ANSWERS) {
+                waiting.incrementAndGet();
+                BackendAnswer answer = BackendAnswer.ofTool(Extras.ofResponse(message.peekData()));
+                shim.answered(call.number, answer, waiting::decrementAndGet);
             }
+            return true;
         }
     }
 
@@ -70,8 +72,7 @@ final class ToolBinding implements ServiceConnection {
      * another app. An isolated process has a uid of its own, which belongs to no app.
      */
     private boolean isTool(int sender) {
-        int inUser = sender % USER_UIDS;
-        return sender == uid || inUser >= FIRST_ISOLATED_UID && inUser <= LAST_ISOLATED_UID;
+        return sender == uid || Caller.isIsolated(sender);
     }
 
     /** Takes a call, at once or when the tool is there; false where this binding is over. */
@@ -90,7 +91,9 @@ final class ToolBinding implements ServiceConnection {
     }
 
     void bind(Intent intent) {
-        shim.main.postDelayed(late, CONNECTING_TIME);
+        if (Build.VERSION.SDK_INT < 28) {
+            shim.main.postDelayed(late, CONNECTING_TIME);
+        }
         boolean there = false;
         try {
             String name = intent.getComponent().getPackageName();

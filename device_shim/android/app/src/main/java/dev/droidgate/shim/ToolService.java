@@ -20,7 +20,7 @@ public final class ToolService extends Service {
     private Shim shim;
     private IBinder binder;
 
-    /** The starts that are not answered yet, and the last of all. */
+    /** The starts that are not answered yet, and the last of all; on the main thread. */
     private final TreeMap<Integer, Reply> starts = new TreeMap<>();
 
     private int lastStart;
@@ -65,15 +65,16 @@ public final class ToolService extends Service {
     public int onStartCommand(Intent intent, int flags, int start) {
         Bundle extras = intent == null ? null : intent.getExtras();
         PendingIntent callback = CallbackReply.in(extras);
-        Reply reply = callback == null ? null : new CallbackReply(shim, callback, () -> acknowledge(start));
-        synchronized (starts) {
-            lastStart = start;
-            if (reply != null) {
-                starts.put(start, reply);
-            }
-            if (!foreground) {
-                goToForeground();
-            }
+        Reply reply =
+                callback == null
+                        ? null
+                        : new CallbackReply(shim, callback, () -> shim.main.post(() -> acknowledge(start)));
+        lastStart = start;
+        if (reply != null) {
+            starts.put(start, reply);
+        }
+        if (!foreground) {
+            goToForeground();
         }
         if (reply == null) {
             // Nobody could be told of what would be done.
@@ -108,13 +109,11 @@ public final class ToolService extends Service {
      * open holds back the later ones.
      */
     private void acknowledge(int start) {
-        synchronized (starts) {
-            starts.remove(start);
-            if (starts.isEmpty()) {
-                leaveForeground();
-            } else if (starts.firstKey() > start) {
-                stopSelf(starts.firstKey() - 1);
-            }
+        starts.remove(start);
+        if (starts.isEmpty()) {
+            leaveForeground();
+        } else if (starts.firstKey() > start) {
+            stopSelf(starts.firstKey() - 1);
         }
     }
 
@@ -127,15 +126,9 @@ public final class ToolService extends Service {
     /** The time of a shortService is over: what is open is answered while this process may still do so. */
     @Override
     public void onTimeout(int start) {
-        Reply[] open;
-        synchronized (starts) {
-            open = starts.values().toArray(new Reply[0]);
-        }
-        for (Reply reply : open) {
+        for (Reply reply : starts.values()) {
             shim.interrupt(reply);
         }
-        synchronized (starts) {
-            leaveForeground();
-        }
+        leaveForeground();
     }
 }

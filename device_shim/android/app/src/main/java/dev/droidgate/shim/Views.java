@@ -3,12 +3,14 @@ package dev.droidgate.shim;
 import android.app.Activity;
 import android.content.Context;
 import android.os.Build;
+import android.view.MotionEvent;
 import android.view.View;
 import android.view.ViewGroup;
 import android.widget.Button;
 import android.widget.LinearLayout;
 import android.widget.ScrollView;
 import android.widget.TextView;
+import java.text.Bidi;
 
 /** Screens of plain widgets in a column, light or dark as the device is. */
 final class Views {
@@ -19,6 +21,10 @@ final class Views {
 
     /** Letters, marks and a symbol of which nothing shows: fillers of Hangul, joiners, the blank Braille cell. */
     private static final String BLANKS = "\u115f\u1160\u3164\uffa0\u034f\u17b4\u17b5\u2800";
+
+    private static final int MOST_MARKS = 4;
+    private static final char ISOLATE = '\u2068';
+    private static final char END_ISOLATE = '\u2069';
 
     private Views() {}
 
@@ -43,6 +49,28 @@ final class Views {
         return column;
     }
 
+    /** Keeps what others draw, and services that are no accessibility tools, away from a screen that decides something. */
+    static void hideOverlays(Activity activity) {
+        if (Build.VERSION.SDK_INT >= 34) {
+            View content = activity.getWindow().getDecorView();
+            content.setAccessibilityDataSensitive(View.ACCESSIBILITY_DATA_SENSITIVE_YES);
+        }
+        if (Build.VERSION.SDK_INT >= 31) {
+            try {
+                activity.getWindow().setHideOverlayWindows(true);
+            } catch (SecurityException notAllowed) {
+                // Touches through other windows allow nothing all the same.
+                return;
+            }
+        }
+    }
+
+    /** Returns whether another app's window covers the screen that is touched, at that point or elsewhere. */
+    static boolean isObscured(MotionEvent event) {
+        int obscured = MotionEvent.FLAG_WINDOW_IS_OBSCURED | MotionEvent.FLAG_WINDOW_IS_PARTIALLY_OBSCURED;
+        return (event.getFlags() & obscured) != 0;
+    }
+
     static void heading(ViewGroup parent, String text) {
         TextView view = text(parent, text, TITLE_SP);
         if (Build.VERSION.SDK_INT >= 28) {
@@ -54,16 +82,49 @@ final class Views {
     /** Returns a text of others with the number of what cannot be seen, or turns what can around. */
     static String visible(String text) {
         StringBuilder shown = new StringBuilder();
+        int marks = 0;
         for (int index = 0; index < text.length(); ) {
             int one = text.codePointAt(index);
             index += Character.charCount(one);
-            if (isSeen(one)) {
+            marks = isMark(one) ? marks + 1 : 0;
+            // Many marks on one letter draw over the lines around it.
+            if (isSeen(one) && marks <= MOST_MARKS) {
                 shown.appendCodePoint(one);
             } else {
                 shown.append("\\u{").append(Integer.toHexString(one)).append('}');
             }
         }
         return shown.toString();
+    }
+
+    private static boolean isMark(int one) {
+        int type = Character.getType(one);
+        return type == Character.NON_SPACING_MARK || type == Character.ENCLOSING_MARK;
+    }
+
+    /** Returns a text whose parts, a quoted one each, do not turn each other or what is around them around. */
+    static String isolated(String text) {
+        if (!Bidi.requiresBidi(text.toCharArray(), 0, text.length())) {
+            return text;
+        }
+        StringBuilder shown = new StringBuilder().append(ISOLATE);
+        boolean quoted = false;
+        for (int index = 0; index < text.length(); index++) {
+            char one = text.charAt(index);
+            if (one == '"' && !quoted) {
+                shown.append(ISOLATE).append(one);
+                quoted = true;
+            } else if (one == '"') {
+                shown.append(one).append(END_ISOLATE);
+                quoted = false;
+            } else {
+                shown.append(one);
+                if (one == '\\' && index + 1 < text.length()) {
+                    shown.append(text.charAt(++index));
+                }
+            }
+        }
+        return shown.append(quoted ? "" + END_ISOLATE : "").append(END_ISOLATE).toString();
     }
 
     private static boolean isSeen(int one) {

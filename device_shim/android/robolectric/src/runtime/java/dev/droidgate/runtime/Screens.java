@@ -260,14 +260,14 @@ public final class Screens {
             if (idOf(all.get(index), index + 1).equals(id)) {
                 // Nobody brings the answer to a request for permissions, without which there is no second one.
                 ReflectionHelpers.setField(Activity.class, activity, "mHasCurrentPermissionsRequest", false);
-                tap(all.get(index), flags);
+                tap(activity, all.get(index), flags);
                         return;
             }
         }
     }
 
-    /** Android drops a touch on a view that filters it, and asks its listener before the view is clicked. */
-    private static void tap(View view, int flags) {
+    /** Android asks the activity, then the view's filter and its listener, before a touch clicks a view. */
+    private static void tap(Activity activity, View view, int flags) {
         long now = SystemClock.uptimeMillis();
         MotionEvent.PointerProperties pointer = new MotionEvent.PointerProperties();
         MotionEvent touch =
@@ -275,7 +275,9 @@ public final class Screens {
                         now, now, MotionEvent.ACTION_DOWN, 1, new MotionEvent.PointerProperties[] {pointer},
                         new MotionEvent.PointerCoords[] {new MotionEvent.PointerCoords()}, 0, 0, 1, 1, 0, 0, 0, flags);
         View.OnTouchListener listener = shadowOf(view).getOnTouchListener();
-        boolean taken = !view.onFilterTouchEventForSecurity(touch) || listener != null && listener.onTouch(view, touch);
+        // Outside of all views, so that only what the activity itself does with touches counts.
+        touch.setLocation(-1, -1);
+        boolean taken = activity.dispatchTouchEvent(touch) || !view.onFilterTouchEventForSecurity(touch) || listener != null && listener.onTouch(view, touch);
         touch.recycle();
         if (!taken) {
             view.performClick();

@@ -41,9 +41,18 @@ public final class ConsentTest extends ShimTest {
         assertTrue(all, all.contains("clock.now"));
         assertTrue(all, all.contains("The clock"));
         assertTrue(all, all.contains("{\"zone\":\"<b>Deny</b>\\nUTC\"}"));
-        assertEquals(3, consent.buttons().size());
-        assertEquals(consent.buttons().get(0), consent.focused());
+        assertEquals(List.of("Deny", "Once", "Always", "Show the whole certificate"), consent.buttons());
+        assertEquals("Deny", consent.focused());
         assertTrue(agent.answers.isEmpty());
+    }
+
+    @Test
+    public void theWholeCertificateIsShownOnDemand() {
+        ask("7");
+        assertTrue(!String.join("", consent.texts()).contains(Inputs.app("agent").signer()));
+        consent.showCertificate();
+        assertTrue(String.join("", consent.texts()).contains(Inputs.app("agent").signer()));
+        assertTrue(consent.isOpen());
     }
 
     @Test
@@ -77,7 +86,7 @@ public final class ConsentTest extends ShimTest {
         phone.quiet();
         String all = String.join("\n", consent.texts());
         assertTrue(all, all.contains("Called by\nan unknown app\nThe answer goes to\nThe agent\n" + AGENT));
-        assertEquals(2, consent.buttons().size());
+        assertEquals(List.of("Deny", "Once", "Show the whole certificate"), consent.buttons());
         consent.press(1);
         assertTrue(agent.answer().succeeded());
     }
@@ -86,7 +95,7 @@ public final class ConsentTest extends ShimTest {
     public void whatOnlyReadsMayBeAllowedAlwaysToTheAppThatReceivesTheAnswer() {
         agent.start(ToolService.class, Edition.ARGS, "7", "clock.now");
         phone.quiet();
-        assertEquals(3, consent.buttons().size());
+        assertTrue(consent.buttons().contains("Always"));
         consent.press(2);
         assertTrue(agent.answer().succeeded());
         agent.start(ToolService.class, Edition.ARGS, "8", "clock.now");

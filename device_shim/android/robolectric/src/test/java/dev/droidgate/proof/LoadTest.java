@@ -57,12 +57,11 @@ public final class LoadTest extends ShimTest {
         host.ask("ask", "on", false);
         host.grant(AGENT, "*");
         Agent stranger = agent("stranger");
-        flood(stranger, MANY, "x");
+        // What the engine takes of the flood: each has its place, and none is refused at the door.
+        flood(stranger, 32, "a".repeat(150_000));
         agent.send(Edition.ARGS, "7", "clock.now");
         assertTrue(agent.answer().succeeded());
-        flood(stranger, MANY, "x");
-        agent.send(Edition.ARGS, "8", "clock.now");
-        assertTrue(agent.answer().succeeded());
+        assertTrue("answered before: " + stranger.answers.size(), stranger.answers.size() < 32);
     }
 
     @Test

@@ -8,7 +8,7 @@ import java.util.Map;
  * What happens to a call between a Mobile-MCP agent and the app behind the shim (docs/shim-engine.md).
  *
  * <p>The edges hand in requests, decisions, answers and the end of time, all on one thread; each request that is
- * handed in is answered exactly once. An edge that is called may not call the engine from within.
+ * handed in is answered exactly once. An edge that is called may ask for the journal, and nothing else, from within.
  */
 public final class Engine {
     private static final CallFailure NO_GRANT =
@@ -262,13 +262,23 @@ public final class Engine {
         return calls.nextDeadline();
     }
 
-    /** Returns an entry for each open call, to be kept where it outlives this process. */
+    /**
+     * Returns an entry for each open call that came by a start, to be kept where it outlives this process: the uid of
+     * the callback's creator, a blank, and what answers the request. Others cannot be answered after it.
+     */
     public List<String> journal() {
         List<String> entries = new ArrayList<>();
         for (OpenCalls.Call<Held> call : calls.open()) {
-            entries.add(Journal.entry(call.held.request));
+            if (!call.key.bound) {
+                entries.add(call.key.caller + " " + Journal.entry(call.held.request));
+            }
         }
         return entries;
+    }
+
+    /** Returns how many calls are open. */
+    public int open() {
+        return calls.open().size();
     }
 
     private void fail(long call, CallFailure failure) {

@@ -83,9 +83,9 @@ final class CallVector implements Clock, Backend, Questions, Answers {
 
     /** Takes the request, and answers it from the journal as after the shim's death. */
     Map<String, Object> interrupted() throws MalformedJsonException {
-        Engine engine = engine();
-        take(engine, false, 0);
-        return VectorRunner.one("extras", Journal.interrupted(engine.journal().get(0)));
+        boolean bound = "bind".equals(vector.get("carrier"));
+        String entry = Incoming.read(bound, Json.objectAt(vector, "extras")).entry();
+        return VectorRunner.one("extras", Journal.interrupted(entry));
     }
 
     private void behave(Engine engine, Map<String, Object> behaviour) throws MalformedJsonException {

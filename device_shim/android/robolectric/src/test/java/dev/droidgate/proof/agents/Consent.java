@@ -67,6 +67,12 @@ public final class Consent {
         Screen.press(window(), buttons().get(index), true);
     }
 
+    /** Clicks the last button, which is below what the test's screen shows. */
+    public void showCertificate() {
+        List<TextView> buttons = Screen.buttons(window());
+        buttons.get(buttons.size() - 1).performClick();
+    }
+
     public void close() {
         window().finish();
         phone.quiet();
