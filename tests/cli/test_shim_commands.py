@@ -629,7 +629,7 @@ def test_build_tells_each_permission_and_for_which_capabilities_it_is_there(
     )
     both = ("shim", "build", "--from", folder, "-o", tmp_path / "one", "--aggregate", "--deadline-ms", "9000")
     together = droidgate(*both).out
-    assert "call app functions; call app functions for the other shims: " in together
+    assert "call app functions and call app functions for the other shims: " in together
     assert "while no agent is in front: " in together
     assert " and " in together.partition("EXECUTE_APP_FUNCTIONS")[2].partition("\n")[0]
     built = document(droidgate(*made, "--json"), "shim-build")

@@ -152,7 +152,7 @@ def permission_uses(facts: ShimFacts) -> tuple[PermissionUse, ...]:
         lends = name == EXECUTE_FUNCTIONS and facts.has_shell_identity
         if ids or lends:
             reasons = ([why] if ids else []) + ([_FOR_OTHERS] if lends else [])
-            uses.append(PermissionUse(name, "; ".join(reasons), ids))
+            uses.append(PermissionUse(name, " and ".join(reasons), ids))
     return tuple(uses)
 
 

@@ -46,10 +46,13 @@ _EXEMPT: Final = "exempt from battery optimisation"
 _NOTIFY: Final = "allowed to notify"
 _ON_TOP: Final = "allowed to appear on top"
 _INSTALL_AGAIN: Final = "droidgate shim install"
+_REMOVE: Final = "droidgate shim uninstall"
 _SYNC: Final = "droidgate shim sync"
-_STOPPED: Final = re.compile(r"^\s*User (?P<user>\d+):.*\bstopped=(?P<stopped>true|false)\b", re.MULTILINE)
-_BOUND: Final = re.compile(r"^\s*Bound services:\{(?P<services>.*)\}\s*$", re.MULTILINE)
-_LOCKED: Final = re.compile(r"\bUser .*\(current\):.*\bdeviceLocked=(?P<locked>[01])\b")
+_STOPPED: Final = re.compile(r"^[ \t]*User (?P<user>\d+):.*\bstopped=(?P<stopped>true|false)\b", re.MULTILINE)
+_BOUND: Final = re.compile(r"^[ \t]*Bound services:\{(?P<services>.*)\}[ \t]*$", re.MULTILINE)
+_LOCKED: Final = re.compile(
+    r"^(?>.*?\bUser )(?>.*?\(current\):).*\bdeviceLocked=(?P<locked>[01])\b", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,8 +376,8 @@ def _holder_problem(seen: Situation, name: str) -> tuple[str, str] | None:
     if holder.status is None:
         return f"{SHIM_PACKAGE} does not answer", _SYNC
     if facts is not None and own is not None and facts.signer != own.signer:
-        fix = f"droidgate shim uninstall {SHIM_PACKAGE}, then {_INSTALL_AGAIN}"
-        return f"{SHIM_PACKAGE} is signed with another key, and serves only its own shims", fix
+        fix = f"sign all with one key: {_REMOVE} those of the other, then {_INSTALL_AGAIN} --from adb: --key FILE"
+        return f"{SHIM_PACKAGE} is signed with another key, and serves only shims of that key", fix
     if facts is not None and not facts.serves_shims:
         return f"{SHIM_PACKAGE} is from an earlier version, and serves no other shims", _SYNC
     if not holder.status.access.execute_app_functions:

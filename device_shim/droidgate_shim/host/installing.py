@@ -20,10 +20,12 @@ from droidgate_shim.host.steps import Step, refused
 INSTALL: Final = "install the shim"
 UNINSTALL: Final = "remove the shim"
 HANDSHAKE: Final = "host and shim speak the same version, and it is the shim that was built"
-GRANT: Final = "let any app on this phone use its capabilities, which calls by an Intent need"
+GRANT: Final = "let any app on this phone use its capabilities"
+REVOKE: Final = "take back that any app on this phone may use its capabilities"
 
-_NOBODY_ASKED: Final = "the phone asks for each call by an Intent, as nobody can tell whose it is"
-_NOBODY_SAID: Final = "nobody said yes or no, so it stays as it is; --allow-any-app allows it"
+_ASKED: Final = "the phone asks its user about calls without a grant"
+_NOBODY_SAID: Final = "not allowed; --allow-any-app allows it"
+_STILL: Final = "allowed since earlier; --no-allow-any-app takes it back"
 _ASSENT: Final = "take it back in the shim's own screen, or with --no-allow-any-app"
 
 
@@ -134,16 +136,26 @@ def _shake_hands(client: HostClient, facts: ShimFacts) -> tuple[Hello | None, St
 
 def _grant_any_app(client: HostClient, *, any_app: bool | None) -> Step:
     if any_app is None:
-        return Step(GRANT, "left-out", why=_NOBODY_SAID)
+        return Step(GRANT, "left-out", why=_STILL if _is_any_app_allowed(client) else _NOBODY_SAID)
     command = _command(client, "grant" if any_app else "revoke")
     try:
         if any_app:
             client.grant(ANY_APP, EVERY_CAPABILITY)
             return Step(GRANT, "done", command, _ASSENT)
-        client.revoke(ANY_APP, EVERY_CAPABILITY)
+        revoked = client.revoke(ANY_APP, EVERY_CAPABILITY)
     except DroidgateError as error:
         return _refused_by_shim(client, GRANT, command, error)
-    return Step(GRANT, "left-out", command, _NOBODY_ASKED)
+    if revoked:
+        return Step(REVOKE, "done", command, _ASKED)
+    return Step(GRANT, "left-out", command, _ASKED)
+
+
+def _is_any_app_allowed(client: HostClient) -> bool:
+    try:
+        return any(grant.caller == ANY_APP for grant in client.status().grants)
+    except DroidgateError:
+        client.device.run(["true"])
+        return False
 
 
 def _refused_by_shim(client: HostClient, what: str, command: str, error: DroidgateError) -> Step:

@@ -41,7 +41,9 @@ _AGENTS: Final = "2"
 _SECONDS_TO_LEND: Final = 10.0
 _PAUSE: Final = 0.25
 
-_REMOVE_IT: Final = f"remove it with `droidgate shim uninstall {SHIM_PACKAGE}`, then install again"
+_REMOVE_IT: Final = (
+    f"remove it with `droidgate shim uninstall {SHIM_PACKAGE}`, then install all shims with one key (--key)"
+)
 _ONLY_KEY: Final = "only the key that signed the shims can sign it; name it with --key"
 _OLD: Final = "it is from an earlier version of droidgate; replace it with `droidgate shim sync`"
 
@@ -183,7 +185,7 @@ def _lend(place: ShimPlace, client: HostClient, signer: str, status: Status | No
 
 
 def _unserved(shim: ShimFacts) -> Step:
-    why = f"{SHIM_PACKAGE} is signed with another key, and serves only its own shims"
+    why = f"{SHIM_PACKAGE} serves only shims that its own key signed; sign all shims with one key (--key)"
     return Step(f"{APP_FUNCTIONS} for {shim.application_id}", "refused", why=why)
 
 

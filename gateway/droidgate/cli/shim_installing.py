@@ -37,6 +37,7 @@ from droidgate.devices.packages import InstalledPackage
 from droidgate.installed import SHIM_PACKAGE, is_shim
 from droidgate.model.errors import DeviceError, InputError, UsageError
 from droidgate.model.findings import Finding
+from droidgate.parsing.project_files import read_project_file
 from droidgate.sources import DEVICE_SCHEME
 from droidgate_shim.builder.shims import build_shims
 from droidgate_shim.builder.source_apps import read_source_apps
@@ -47,6 +48,8 @@ from droidgate_shim.host.scopes import forget_scope, keep_scope, load_scope, sco
 from droidgate_shim.host.shell_identity import needs_identity, release_identity, set_up_identity
 from droidgate_shim.host.shim_facts import ShimFacts, facts_of, installed_facts, read_shim_facts
 from droidgate_shim.host.steps import Step
+
+_MAX_APK: Final = 512 * 1024 * 1024
 
 _QUESTION: Final = (
     "Agents that call by an Intent, as the prototype of Mobile-MCP does, cannot be told apart. Either the",
@@ -100,10 +103,14 @@ def install_and_report(
     any_app = request.any_app
     if any_app is None and any(one.facts.capabilities for one in prepared.ready):
         any_app = _ask_for_any_app(prepared.ready)
-    if prepared.key is not None:
-        # Kept first: where the phone goes away in between, `shim sync` completes what was asked for.
-        _keep_scope(place, request.build, prepared)
-    installations = [_install(place, one, any_app=any_app) for one in prepared.ready]
+    installations = []
+    is_kept = prepared.key is None
+    for ready in prepared.ready:
+        installations.append(_install(place, ready, any_app=any_app))
+        if not is_kept and installations[-1].works:
+            # After the first: where the phone goes away then, `shim sync` completes what was asked for.
+            _keep_scope(place, request.build, prepared)
+            is_kept = True
     identity = _set_up_identity(place, request, prepared)
     if as_json:
         print_json(_document(place, prepared, installations, identity))
@@ -248,10 +255,7 @@ def _apk_files(named: Iterable[Path]) -> list[Path]:
 
 
 def _read_apk(path: Path) -> Ready:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"it cannot be read: {error.strerror}", place=str(path)) from None
+    data = read_project_file(path, root=None, most=_MAX_APK)
     return Ready(read_shim_facts(data, name=str(path)), path.name, data)
 
 

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 ACTION_SERVICE: Final = "mobile.mcp.SERVICE"
 EXTRA_CALLBACK: Final = "mcp_callback"
+_NOT_STARTED: Final = (
+    "the tool cannot be bound, and Android forbids starting it while its app does not run; "
+    "open the app and retry"
+)
 IDLE_SECONDS: Final = 60.0
 _FIRST_IDENTIFIERS: Final = 29
 _FIRST_SERVICE_TYPES: Final = 29
@@ -168,7 +172,8 @@ class Bindings:
         try:
             found = core.context.start_service(intent, foreground=foreground)
         except AndroidError as error:
-            core.fail(call.handle, "unavailable", error.message)
+            is_background = "app is in background" in error.message
+            core.fail(call.handle, "unavailable", _NOT_STARTED if is_background else error.message)
             return
         if found is None:
             core.fail(call.handle, "unavailable", "the app's service is not there")

@@ -201,7 +201,7 @@ final class HostCommands {
         shim.receive(reply, Frontend.written(request), true);
         if (!reply.await(Math.min(allowed, LONGEST_WAIT))) {
             shim.cancel(reply);
-            throw new HostFailure(FailureTokens.TIMEOUT, "no answer came in time");
+            throw new HostFailure(FailureTokens.TIMEOUT, "no answer came within the deadline of this request, and its call was ended; it may have run");
         }
         if (reply.text() == null) {
             throw new HostFailure(reply.token(), "the request is of no known form");

@@ -26,7 +26,7 @@ final class Refusals {
                     IDLE_SECONDS,
                     TimeUnit.SECONDS,
                     new ArrayBlockingQueue<>(MOST_WAITING),
-                    Refusals::newThread,
+                    this::newThread,
                     this::runHere);
 
     Refusals(Worker calls) {
@@ -35,10 +35,10 @@ final class Refusals {
     }
 
     /** Nobody whose request is carried out waits for a refusal. */
-    private static Thread newThread(Runnable work) {
-        Thread thread = new Thread(work, "refusals");
-        thread.setPriority(Thread.MIN_PRIORITY);
-        return thread;
+    private Thread newThread(Runnable work) {
+        Thread made = new Thread(work, "refusals");
+        made.setPriority(Thread.MIN_PRIORITY);
+        return made;
     }
 
     /** The main thread, which brings starts as slowly as Android does, leaves it to the engine's. */

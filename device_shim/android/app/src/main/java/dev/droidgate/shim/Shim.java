@@ -227,14 +227,16 @@ final class Shim implements Clock, Answers {
 
     /** Takes a backend's answer. */
     void answered(long call, BackendAnswer answer) {
-        answered(call, answer, () -> {});
+        answered(call, answer, null);
     }
 
-    /** Takes a backend's answer, and runs something when the engine has it. */
+    /** Takes a backend's answer, and runs something, if it is not null, when the engine has it. */
     void answered(long call, BackendAnswer answer, Runnable taken) {
         step(
                 () -> {
-                    taken.run();
+                    if (taken != null) {
+                        taken.run();
+                    }
                     engine.answered(call, answer);
                 });
     }

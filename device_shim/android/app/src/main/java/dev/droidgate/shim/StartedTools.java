@@ -40,6 +40,11 @@ final class StartedTools extends BroadcastReceiver {
             if (found == null) {
                 fail(call, "the app has no such service");
             }
+        } catch (IllegalStateException background) {
+            fail(
+                    call,
+                    "the tool cannot be bound, and Android forbids starting it while its app does not run; "
+                            + "open the app and retry");
         } catch (RuntimeException refused) {
             fail(call, Failures.textOf(refused));
         }
