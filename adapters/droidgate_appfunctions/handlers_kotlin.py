@@ -31,6 +31,8 @@ from droidgate.model.types import (
 
 _CLASS_NAME: Final = NameRule(allowed="[A-Za-z0-9_]", first="[A-Za-z]", max_length=100)
 _INDENT: Final = "    "
+_MOST_LEVELS: Final = 128
+"""Definitions that combinations are followed through."""
 _ARRAYS: Final = {
     "boolean": "BooleanArray",
     "int32": "IntArray",
@@ -99,6 +101,7 @@ class _Writer:
         self.inner: list[tuple[str, ObjectType | AllOfType | OneOfType]] = []
         self.platform_classes: dict[str, str] = {}
         self.sealed: dict[str, list[str]] = {}
+        self.properties: dict[str, dict[str, Property]] = {}
         for name, one in self.definitions.items():
             self.note_alternatives(self.names[name], one)
 
@@ -225,7 +228,7 @@ class _Writer:
                     inner = self.plain_type_of(alternative, f"{name}_{position + 1}")
                     self.sealed.setdefault(inner, []).append(name)
             return
-        properties = dict(self.properties_of(one))
+        properties = self.properties_of(one)
         if not properties:
             yield f"class {name}{heritage}"
             return
@@ -237,15 +240,24 @@ class _Writer:
             yield from self.value(names[key], held, name, _INDENT, "val ")
         yield f"){heritage}"
 
-    def properties_of(self, one: Type, seen: frozenset[str] = frozenset()) -> Iterator[tuple[str, Property]]:
-        """Yield the properties of an object, or of all members of a combination."""
+    def properties_of(self, one: Type, depth: int = 0) -> dict[str, Property]:
+        """Return the properties of an object, or of all members of a combination.
+
+        Each definition is looked at once: combinations of combinations have exponentially many paths.
+        """
         if isinstance(one, ObjectType):
-            yield from one.properties.items()
-        elif isinstance(one, AllOfType):
+            return dict(one.properties)
+        if isinstance(one, AllOfType):
+            found: dict[str, Property] = {}
             for member in one.members:
-                yield from self.properties_of(member, seen)
-        elif isinstance(one, RefType) and one.name in self.definitions and one.name not in seen:
-            yield from self.properties_of(self.definitions[one.name], seen | {one.name})
+                found.update(self.properties_of(member, depth))
+            return found
+        if not isinstance(one, RefType) or one.name not in self.definitions or depth > _MOST_LEVELS:
+            return {}
+        if one.name not in self.properties:
+            self.properties[one.name] = {}  # until they are known, for a combination that leads back here
+            self.properties[one.name] = self.properties_of(self.definitions[one.name], depth + 1)
+        return self.properties[one.name]
 
 
 def _class_word(name: str) -> str:

@@ -145,8 +145,12 @@ def read_functions_file(root: Element, source: Source, *, level: str | None = No
     dialect = APP_LEVEL if level == "application" else detect_dialect(functions, components, level)
     file = FunctionsFile(dialect=dialect, place=Place(path=source.path, line=root.sourceline))
     reader = FunctionReader(source, dialect, in_service=level == "service")
-    for element in functions:
-        capability = reader.read(element)
+    pairs = source.context.read_each(
+        functions,
+        lambda each: (each, reader.read(each)),
+        lambda each: f"{source.path}:{each.sourceline}",
+    )
+    for element, capability in pairs:
         if capability.id in file.capabilities:
             message = f"duplicate function {capability.id!r}; only the last one is read"
             source.allow("A13", message, element, lost=True)

@@ -109,7 +109,11 @@ class _DocumentReader:
         if shape is not None:
             facts[document_fact(dialect)] = shape
         capabilities = tuple(
-            self.read_tool(tool, f"{document.pointer}/{index}") for index, tool in enumerate(tools)
+            self.context.read_each(
+                [(tool, f"{document.pointer}/{index}") for index, tool in enumerate(tools)],
+                lambda each: self.read_tool(*each),
+                lambda each: f"{self.path}:{each[1]}",
+            )
         )
         self.read_definitions(held.pop("definitions", {}), "")
         extensions = self.read_extensions(held.pop("extensions", {}), facts, "")

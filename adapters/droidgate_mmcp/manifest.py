@@ -171,7 +171,13 @@ class ManifestReader:
             self.refuse(
                 "/tools", "the manifest has no array `tools`", "List the tools there; it may be empty"
             )
-        capabilities = tuple(self.read_tool(tool, position) for position, tool in enumerate(tools))
+        capabilities = tuple(
+            self.context.read_each(
+                enumerate(tools),
+                lambda each: self.read_tool(each[1], each[0]),
+                lambda each: f"{self.place}:/tools/{each[0]}",
+            )
+        )
         seen: set[str] = set()
         for position, capability in enumerate(capabilities):
             if capability.id in seen:

@@ -91,10 +91,13 @@ class _DescriptorReader:
         dialect, facts = self.read_root()
         capabilities: dict[str, Capability] = {}
         duplicates: list[Json] = []
-        for element in child_elements(root):
-            if element.tag != "capability":
-                continue
-            capability = self.read_capability(element)
+        elements = [one for one in child_elements(root) if one.tag == "capability"]
+        pairs = self.context.read_each(
+            elements,
+            lambda each: (each, self.read_capability(each)),
+            lambda each: str(self.document.place(each)),
+        )
+        for element, capability in pairs:
             if capability.id in capabilities:
                 message = f"a second capability {capability.id!r} is kept, but cannot be called"
                 self.allow("M61", element, message, lost=True)

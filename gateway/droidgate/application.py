@@ -201,6 +201,10 @@ class Application:
         minimum_sdk: `android:minSdkVersion`, None where it is not known.
         target_sdk: `android:targetSdkVersion`, None where it is not known.
         signers: SHA-256 of each signing certificate, lower-case hexadecimal; empty from a source tree.
+        signers_verified: The signature was verified and is right; False where it is not right, or cannot be
+            verified. None where it was not checked: nothing depends on it yet, or a phone checked it when it
+            installed the app.
+        signature_problem: Why it is not right, or cannot be verified.
         permissions: The permissions that it declares, with their `android:protectionLevel`.
     """
 
@@ -217,6 +221,8 @@ class Application:
     minimum_sdk: int | None = None
     target_sdk: int | None = None
     signers: tuple[str, ...] = ()
+    signers_verified: bool | None = None
+    signature_problem: str | None = None
     permissions: Mapping[str, str] = field(default_factory=dict)
 
     def of_kind(self, *kinds: ComponentKind) -> Iterator[Component]:

@@ -8,11 +8,12 @@ by `DROIDGATE_ROWS_OFF` (comma-separated ids; a check of the tests themselves), 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from droidgate.model.capability import Place
-from droidgate.model.errors import InputError
+from droidgate.model.errors import DroidgateError, InputError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.parsing.json_text import JsonParser, parse_json
 from droidgate_mappings.tables import load_divergences
@@ -29,8 +30,19 @@ LOST_IN_READING: Final = finding_code(
     __name__,
 )
 
+Part = TypeVar("Part")
+Read = TypeVar("Read")
+
+_MAX_REASON: Final = 300
+
 USED_ROWS: set[str] = set()
 """Ids of the rows that this process has used; the tests hold it against the registry."""
+
+
+def crash_report(error: Exception, place: str | None, *, part: str = "a capability") -> InputError:
+    """Return the problem that a scan reports for a part of an app that droidgate crashed at."""
+    reason = f"{type(error).__name__}: {error}"[:_MAX_REASON]
+    return InputError(f"{part} is left out: internal error: {reason}", place=place, hint="Report the app")
 
 
 def _rows_off() -> frozenset[str]:
@@ -46,12 +58,41 @@ class ReadingContext:
         findings: What was bent, in order.
         rows_off: Ids of the rows that are switched off.
         parse: Reads the JSON texts inside what is read; another one has other limits.
+        keeps_going: A crash while one capability is read loses that capability alone; a scan reads so.
+        crashes: What was lost so.
     """
 
     strict: bool = False
     findings: list[Finding] = field(default_factory=list)
     rows_off: frozenset[str] = field(default_factory=_rows_off)
     parse: JsonParser = parse_json
+    keeps_going: bool = False
+    crashes: list[InputError] = field(default_factory=list)
+
+    def read_each(
+        self, parts: Iterable[Part], read: Callable[[Part], Read], place: Callable[[Part], str]
+    ) -> Iterator[Read]:
+        """Yield what each part of a source is read as, in order.
+
+        Args:
+            parts: What is read: tools, elements, functions.
+            read: Reads one.
+            place: Returns where one is, for the report of a crash.
+
+        Raises:
+            InputError: a part is not what it should be.
+        """
+        for part in parts:
+            try:
+                value = read(part)
+            except (DroidgateError, MemoryError):
+                raise
+            except Exception as error:
+                if not self.keeps_going:
+                    raise
+                self.crashes.append(crash_report(error, place(part)))
+            else:
+                yield value
 
     def allow(
         self,

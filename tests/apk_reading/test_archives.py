@@ -321,3 +321,31 @@ class TestSources:
                 part.read(offset, length)
         with pytest.raises(InputError):
             PartOfSource(MemorySource(b"0123"), 2, 5, name="part")
+
+
+class TestRatios:
+    def test_an_entry_that_is_unpacked_to_a_file_has_a_ratio_too(self) -> None:
+        archive = archive_of(zip_of({"base.apk": bytes(8 << 20)}))
+        written: list[bytes] = []
+        with pytest.raises(BudgetError, match="unpacks to more than 200 times its size"):
+            archive.copy_entry("base.apk", written.append)
+        assert sum(map(len, written)) <= 2 << 20
+
+    def test_many_entries_that_share_packed_content_are_counted_together(self) -> None:
+        content = bytes(1 << 20)
+        packer = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+        packed = packer.compress(content) + packer.flush()
+        body = local_header(b"0", packed, method=8, size=len(content))
+        directory = b"".join(
+            central_header(b"0", 0, packed=len(packed), size=len(content), method=8, crc=zlib.crc32(content))
+            if number == 0
+            else central_header(str(number).encode(), 0, packed=len(packed), size=len(content), method=8)
+            for number in range(9)
+        )
+        data = body + directory + end_record(9, len(directory), len(body))
+        archive = archive_of(data, Limits(free_bytes=5 << 20))
+        for number in range(5):
+            assert len(archive.read_entry(str(number))) == len(content)
+            archive.read_entry(str(number))  # what is read again does not count again
+        with pytest.raises(BudgetError, match="entries unpack to more than 50 times its size"):
+            archive.read_entry("5")

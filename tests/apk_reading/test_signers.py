@@ -38,15 +38,27 @@ def prefixed(data: bytes) -> bytes:
     return struct.pack("<I", len(data)) + data
 
 
-def scheme_value(*certificates: bytes) -> bytes:
-    """Return the value of a scheme: a signer for each certificate, followed by its issuer's."""
+def scheme_value(*certificates: bytes, releases: tuple[int, int] | None = None) -> bytes:
+    """Return the value of a scheme: a signer for each certificate, followed by its issuer's.
+
+    Args:
+        releases: The releases that the signers are for, which v3 and v3.1 name twice.
+    """
+    versions = b"" if releases is None else struct.pack("<II", *releases)
     signers = b"".join(
         prefixed(
-            prefixed(prefixed(b"digests") + prefixed(prefixed(one) + prefixed(b"issuer")) + prefixed(b""))
+            prefixed(prefixed(b"") + prefixed(prefixed(one) + prefixed(b"issuer")) + versions + prefixed(b""))
+            + versions
+            + prefixed(b"")
+            + prefixed(b"")
         )
         for one in certificates
     )
     return prefixed(signers)
+
+
+def v3_value(*certificates: bytes, first: int = 28, last: int = 0x7FFFFFFF) -> bytes:
+    return scheme_value(*certificates, releases=(first, last))
 
 
 def with_block(archive: bytes, pairs: dict[int, bytes]) -> bytes:
@@ -62,9 +74,9 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def signers_of(data: bytes | Path) -> tuple[tuple[str, ...], list[str]]:
+def signers_of(data: bytes | Path, sdk: int = 36) -> tuple[tuple[str, ...], list[str]]:
     with open_apk(data) as apk:
-        signers = apk.signer_digests()
+        signers = apk.signer_digests(sdk)
         return signers, [one.code for one in apk.findings]
 
 
@@ -72,8 +84,8 @@ def signers_of(data: bytes | Path) -> tuple[tuple[str, ...], list[str]]:
     ("pairs", "expected"),
     [
         ({V2: scheme_value(b"two")}, [b"two"]),
-        ({V2: scheme_value(b"two"), V3: scheme_value(b"three")}, [b"three"]),
-        ({V31: scheme_value(b"new"), V3: scheme_value(b"three")}, [b"new"]),
+        ({V2: scheme_value(b"two"), V3: v3_value(b"three")}, [b"three"]),
+        ({V31: v3_value(b"new", first=33), V3: v3_value(b"three")}, [b"new"]),
         ({0x42726577: bytes(100), V2: scheme_value(b"one", b"other")}, [b"one", b"other"]),
         ({0x42726577: b""}, []),
     ],
@@ -81,6 +93,23 @@ def signers_of(data: bytes | Path) -> tuple[tuple[str, ...], list[str]]:
 def test_the_newest_scheme_names_the_signers(pairs: dict[int, bytes], expected: list[bytes]) -> None:
     data = with_block(zip_of(whole_app()), pairs)
     assert signers_of(data) == (tuple(map(digest, expected)), [])
+
+
+@pytest.mark.parametrize(
+    ("sdk", "expected"), [(23, []), (27, [b"two"]), (28, [b"old"]), (32, [b"old"]), (33, [b"new"])]
+)
+def test_each_release_reads_the_schemes_and_signers_that_are_for_it(sdk: int, expected: list[bytes]) -> None:
+    pairs = {
+        V31: v3_value(b"new", first=33),
+        V3: v3_value(b"old", last=32),
+        V2: scheme_value(b"two"),
+    }
+    assert signers_of(with_block(zip_of(whole_app()), pairs), sdk) == (tuple(map(digest, expected)), [])
+
+
+def test_a_v3_signature_without_a_signer_for_the_release_is_a_finding() -> None:
+    data = with_block(zip_of(whole_app()), {V3: v3_value(b"old", last=32), V2: scheme_value(b"two")})
+    assert signers_of(data, 33) == ((), ["broken-signature"])
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """SARIF logs follow OASIS SARIF 2.1.0 and what code-scanning services ask for."""
 
+import html
 from pathlib import Path
 from typing import Any
 
@@ -112,3 +113,14 @@ def test_our_level_and_rule_are_kept() -> None:
 def test_levels_become_those_of_the_standard(level: Level, shown: str) -> None:
     (result,) = _results(_finding("a.xml", level=level))
     assert result["level"] == shown
+
+
+def test_ids_are_no_markup() -> None:
+    links = "![x](https://evil.example/?d=1) [a](1) https://evil.example www.evil.example"
+    message = f'"{links}" @team #1 <b> **b** _c_ `d` {{0}}'
+    (result,) = _results(_finding("a.xml", message=message))
+    shown = result["message"]["markdown"]
+    assert not set("[]()<>*_`@!:/{}|~") & set(shown)
+    assert html.unescape(shown) == message
+    assert result["message"]["text"].replace("\\", "") == message
+    assert "](" not in result["message"]["text"].replace("\\]", "").replace("\\[", "")

@@ -43,12 +43,13 @@ class Reached:
 
 @pytest.fixture(scope="module", params=["its own server", "real adb"])
 def reached(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reached]:
-    with start_phone(server_port=0) as phone:
+    home = tmp_path_factory.mktemp("adb-home")
+    with start_phone(server_port=0, adb_keys=(home / ".android" / "adbkey.pub",)) as phone:
         if request.param == "its own server":
             assert phone.server_port is not None
             yield Reached(phone, AdbServer(ServerAddress(port=phone.server_port)))
             return
-        with real_adb_server(phone, tmp_path_factory.mktemp("adb-home")) as server:
+        with real_adb_server(phone, home) as server:
             yield Reached(phone, server)
 
 

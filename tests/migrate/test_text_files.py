@@ -29,7 +29,7 @@ def test_what_is_read_and_written_back_has_the_same_bytes(data: bytes, tmp_path:
     path = tmp_path / "file"
     path.write_bytes(data)
     path.chmod(0o640)
-    file = read_text_file(path)
+    file = read_text_file(path, tmp_path)
     assert data == b"" or "früh" in file.text
     replace_file(path, file.text, file.encoding)
     assert path.read_bytes() == data
@@ -60,9 +60,9 @@ def test_bytes_of_another_encoding_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"\xff\x00\xfe")
     with pytest.raises(InputError, match="not in the encoding"):
-        read_text_file(path)
+        read_text_file(path, tmp_path)
     with pytest.raises(InputError, match="cannot be read"):
-        read_text_file(tmp_path / "nowhere")
+        read_text_file(tmp_path / "nowhere", tmp_path)
 
 
 def test_a_file_in_place_of_a_folder_is_told(tmp_path: Path) -> None:

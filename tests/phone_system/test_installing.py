@@ -7,7 +7,7 @@ from io import BytesIO
 
 import pytest
 
-from droidgate.apk.signing import _sign_archive
+from droidgate.apk.signing import _sign_archive, _v1_files
 from droidgate.apk.zip_writer import ZipParts
 from droidgate_shim.phone.system import AndroidSystem
 from droidgate_shim.phone.system.installation import InstallError, InstallOptions
@@ -39,12 +39,17 @@ def failure(sdk: str, *apks: bytes, options: tuple[str, ...] = ()) -> str:
         return ran.stdout
 
 
-def packed_again(apk: bytes) -> bytes:
-    """Return the archive without the block of signature schemes 2 and 3."""
+def packed_again(apk: bytes, *, is_signed_so: bool = False) -> bytes:
+    """Return the app without the block of schemes 2 and 3, its signature of scheme 1 made for that or not."""
     written = BytesIO()
-    with zipfile.ZipFile(BytesIO(apk)) as source, zipfile.ZipFile(written, "w") as target:
-        for info in source.infolist():
-            target.writestr(info.filename, source.read(info.filename))
+    with zipfile.ZipFile(BytesIO(apk)) as source:
+        files = {name: source.read(name) for name in source.namelist()}
+    if is_signed_so:
+        content = {name: data for name, data in files.items() if not name.startswith("META-INF/")}
+        files = {**content, **_v1_files(content, key(), newer="")}
+    with zipfile.ZipFile(written, "w") as target:
+        for name, data in files.items():
+            target.writestr(name, data)
     return written.getvalue()
 
 
@@ -173,7 +178,19 @@ def test_an_app_with_version_1_of_the_signature_alone_is_refused_for_apps_of_and
     for target, expected in ((30, "Failure [INSTALL_PARSE_FAILED_NO_CERTIFICATES"), (29, "Success")):
         signed_twice = make_tool("", minimum=21, target=target)
         assert failure("36.1", signed_twice) == "Success\n"
-        assert failure("36.1", packed_again(signed_twice)).startswith(expected)
+        signed_once = packed_again(signed_twice, is_signed_so=True)
+        assert failure("36.1", signed_once).startswith(expected)
+
+
+def test_an_app_whose_signature_is_not_right_is_refused() -> None:
+    apk = make_tool("", minimum=21, target=29)
+    changed = apk[:11] + bytes([apk[11] ^ 1]) + apk[12:]  # the time of its first entry
+    assert failure("36.1", changed).startswith(
+        "Failure [INSTALL_PARSE_FAILED_NO_CERTIFICATES: Failed to collect certificates from "
+    )
+    assert "using APK Signature Scheme v3: the content is not what was signed" in failure("36.1", changed)
+    stripped = failure("36.1", packed_again(apk))
+    assert stripped.startswith("Failure [INSTALL_PARSE_FAILED_NO_CERTIFICATES")
 
 
 def test_a_permission_has_one_owner() -> None:

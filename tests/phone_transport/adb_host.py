@@ -5,13 +5,20 @@ It shares no code with the phone.
 
 from __future__ import annotations
 
+import base64
+import functools
 import socket
 import struct
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from cryptography.hazmat.primitives.asymmetric import padding, rsa, utils
+from cryptography.hazmat.primitives.hashes import SHA1
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 OLD_VERSION = 0x01000000
 NEW_VERSION = 0x01000001
@@ -34,11 +41,47 @@ def message_bytes(
     return struct.pack("<IIIIII", number, arg0, arg1, len(data), total, number ^ 0xFFFFFFFF) + data
 
 
+TOKEN, SIGNATURE, PUBLIC_KEY = 1, 2, 3
+
+
+def new_key(bits: int = 2048) -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(public_exponent=65537, key_size=bits)
+
+
+@functools.cache
+def host_key() -> rsa.RSAPrivateKey:
+    """The key of the tests' own hosts."""
+    return new_key()
+
+
+def private_key(file: Path) -> rsa.RSAPrivateKey:
+    """Read a key that adb made."""
+    key = load_pem_private_key(file.read_bytes(), None)
+    assert isinstance(key, rsa.RSAPrivateKey)
+    return key
+
+
+def public_key_line(key: rsa.RSAPrivateKey, *, words: int = 64, exponent: int = 65537) -> bytes:
+    """Write a public key as adb does (android_pubkey.cpp): sizes, -1/n mod 2^32, n, 2^4096 mod n, e."""
+    n = key.public_key().public_numbers().n
+    inverse = -pow(n, -1, 2**32) % 2**32
+    squared = pow(2, 4096, n)
+    structure = struct.pack("<II", words, inverse) + n.to_bytes(256, "little")
+    structure += squared.to_bytes(256, "little") + struct.pack("<I", exponent)
+    return base64.b64encode(structure) + b" tests@host\n"
+
+
+def sign(key: rsa.RSAPrivateKey, token: bytes) -> bytes:
+    """Sign a token as adb does: as if it were a SHA-1 digest."""
+    return key.sign(token, padding.PKCS1v15(), utils.Prehashed(SHA1()))
+
+
 class Connection:
     """A socket with exact reads; a context manager."""
 
     def __init__(self, port: int, *, seconds: float = 20) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=seconds)
+        self.received = 0
 
     def __enter__(self) -> Self:
         return self
@@ -51,15 +94,20 @@ class Connection:
     def read(self, count: int) -> bytes:
         content = b""
         while len(content) < count:
-            more = self.socket.recv(count - len(content))
+            more = self.receive_some(count - len(content))
             if not more:
                 raise EOFError(f"{len(content)} of {count} bytes")
             content += more
         return content
 
+    def receive_some(self, most: int) -> bytes:
+        content = self.socket.recv(most)
+        self.received += len(content)
+        return content
+
     def read_to_end(self) -> bytes:
         pieces = []
-        while piece := self.socket.recv(65536):
+        while piece := self.receive_some(65536):
             pieces.append(piece)
         return b"".join(pieces)
 
@@ -85,8 +133,21 @@ class DeviceHost(Connection):
         assert magic == number ^ 0xFFFFFFFF
         return Message(struct.pack("<I", number), arg0, arg1, self.read(length), checksum)
 
-    def connect(self, *, version: int = NEW_VERSION, most: int = 1024 * 1024) -> Message:
+    def greet(self, *, version: int = NEW_VERSION, most: int = 1024 * 1024) -> Message:
         self.send(b"CNXN", version, most, b"host::features=shell_v2,cmd")
+        return self.receive()
+
+    def connect(
+        self,
+        *,
+        version: int = NEW_VERSION,
+        most: int = 1024 * 1024,
+        key: rsa.RSAPrivateKey | None = None,
+    ) -> Message:
+        """Shake hands, with the tests' key or another one; return the phone's last answer."""
+        asked = self.greet(version=version, most=most)
+        assert (asked.command, asked.arg0, len(asked.data)) == (b"AUTH", TOKEN, 20)
+        self.send(b"AUTH", SIGNATURE, 0, sign(key or host_key(), asked.data))
         return self.receive()
 
     def open(self, service: bytes, number: int = 7) -> int:

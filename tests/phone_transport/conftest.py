@@ -14,7 +14,9 @@ import pytest
 from droidgate_shim.phone.event_log import EventLog
 from droidgate_shim.phone.faults import Faults
 from droidgate_shim.phone.phone import VirtualPhone, start_phone
+from droidgate_shim.phone.transport.adb_keys import AuthorizedKeys
 from droidgate_shim.phone.transport.phone_wire import PhoneWire
+from phone_transport.adb_host import host_key, public_key_line
 from phone_transport.small_userland import SmallUserland
 from requirements_of_tests import require
 
@@ -44,15 +46,34 @@ class WiredPhone:
 StartPhone = Callable[..., WiredPhone]
 
 
+@pytest.fixture(scope="session")
+def adb_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home folder of the tests' adb."""
+    return tmp_path_factory.mktemp("adb-home")
+
+
+@pytest.fixture(scope="session")
+def adb_keys(adb_home: Path) -> tuple[Path, ...]:
+    """The public keys of the tests' own hosts, and of their adb when it has started."""
+    own = adb_home / "tests.pub"
+    own.write_bytes(public_key_line(host_key()))
+    return own, adb_home / ".android" / "adbkey.pub"
+
+
 @pytest.fixture
-def start_wired() -> Iterator[StartPhone]:
+def start_wired(adb_keys: tuple[Path, ...]) -> Iterator[StartPhone]:
     """Start phones that are stopped at the end; nothing of them may be left running."""
     phones = []
 
     def start(*, faults: Faults | None = None, sdk: int = 36) -> WiredPhone:
         userland, log = SmallUserland(sdk=sdk), EventLog()
         wire = PhoneWire(
-            userland.userland(), log=log, faults=lambda: faults or Faults(), port=0, server_port=0
+            userland.userland(),
+            keys=AuthorizedKeys(adb_keys),
+            log=log,
+            faults=lambda: faults or Faults(),
+            port=0,
+            server_port=0,
         )
         phones.append(WiredPhone(wire, userland, log))
         return phones[-1]
@@ -69,10 +90,10 @@ def phone(start_wired: StartPhone) -> WiredPhone:
 
 
 @pytest.fixture(scope="module")
-def phone_for_properties() -> Iterator[WiredPhone]:
+def phone_for_properties(adb_keys: tuple[Path, ...]) -> Iterator[WiredPhone]:
     """A phone that lives on from example to example."""
     userland, log = SmallUserland(), EventLog()
-    with PhoneWire(userland.userland(), log=log, server_port=0) as wire:
+    with PhoneWire(userland.userland(), keys=AuthorizedKeys(adb_keys), log=log, server_port=0) as wire:
         yield WiredPhone(wire, userland, log)
     assert log.of_kind("left-running") == []
 
@@ -108,9 +129,9 @@ class StockAdb:
 
 
 @pytest.fixture(scope="module")
-def android(stock_adb: StockAdb) -> Iterator[VirtualPhone]:
+def android(stock_adb: StockAdb, adb_keys: tuple[Path, ...]) -> Iterator[VirtualPhone]:
     """A whole phone without apps, connected to the real adb."""
-    with start_phone(apps=False, server_port=0) as phone:
+    with start_phone(apps=False, server_port=0, adb_keys=adb_keys) as phone:
         stock_adb.connect(phone.serial)
         yield phone
         stock_adb.run("disconnect", phone.serial)
@@ -124,9 +145,8 @@ def free_port() -> int:
 
 
 @pytest.fixture(scope="session")
-def stock_adb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StockAdb]:
-    program = require("adb")
-    home = tmp_path_factory.mktemp("adb-home")
+def stock_adb(adb_home: Path) -> Iterator[StockAdb]:
+    program, home = require("adb"), adb_home
     port = free_port()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ANDROID_")}
     environment |= {

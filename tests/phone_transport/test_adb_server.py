@@ -12,6 +12,7 @@ import pytest
 
 from droidgate_shim.phone.event_log import EventLog
 from droidgate_shim.phone.faults import Faults
+from droidgate_shim.phone.transport.adb_keys import AuthorizedKeys
 from droidgate_shim.phone.transport.phone_wire import PhoneWire
 from phone_transport.adb_host import ServerClient, shell_result, wait_until
 from phone_transport.conftest import StartPhone, WiredPhone
@@ -198,7 +199,9 @@ def test_waiting_for_a_state(phone: WiredPhone) -> None:
 
 def test_one_server_shows_several_phones(phone: WiredPhone) -> None:
     other = SmallUserland()
-    with PhoneWire(other.userland(), log=EventLog(), server=phone.wire.server) as wire:
+    with PhoneWire(
+        other.userland(), keys=AuthorizedKeys(()), log=EventLog(), server=phone.wire.server
+    ) as wire:
         assert wire.server_port == phone.server_port
         assert ask(phone, b"host:devices").count("\tdevice\n") == 2
         assert refusal(phone, b"host:transport-any") == "more than one device/emulator"

@@ -388,3 +388,11 @@ def test_the_phone_listens_on_loopback_only(phone: WiredPhone) -> None:
         socket.create_connection(("127.0.0.1", port)).close()
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.2", port))
+
+
+def test_a_phone_stops_while_connections_come_in(start_wired: StartPhone) -> None:
+    for _ in range(40):
+        phone = start_wired()
+        for port in (phone.port, phone.server_port):
+            socket.create_connection(("127.0.0.1", port)).close()
+        phone.wire.close()

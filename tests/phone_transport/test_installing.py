@@ -41,9 +41,11 @@ def split_apks(folder: Path) -> list[Path]:
 
 
 @pytest.fixture(params=["36.1", "26"])
-def empty(request: pytest.FixtureRequest, stock_adb: StockAdb) -> Iterator[VirtualPhone]:
+def empty(
+    request: pytest.FixtureRequest, stock_adb: StockAdb, adb_keys: tuple[Path, ...]
+) -> Iterator[VirtualPhone]:
     """A phone that installs through `abb_exec`, and an old one that does through `exec`."""
-    with start_phone(sdk=request.param, apps=False, server_port=0) as phone:
+    with start_phone(sdk=request.param, apps=False, server_port=0, adb_keys=adb_keys) as phone:
         stock_adb.connect(phone.serial)
         yield phone
         stock_adb.run("disconnect", phone.serial)
@@ -119,8 +121,8 @@ def test_adbutils_installs_too(empty: VirtualPhone, stock_adb: StockAdb, apk: Pa
     assert device.list_packages() == []
 
 
-def test_the_sample_apps_are_there_at_the_start(stock_adb: StockAdb) -> None:
-    with start_phone() as phone:
+def test_the_sample_apps_are_there_at_the_start(stock_adb: StockAdb, adb_keys: tuple[Path, ...]) -> None:
+    with start_phone(adb_keys=adb_keys) as phone:
         stock_adb.connect(phone.serial)
         assert packages(stock_adb, phone) == {one.package for one in sample_packages()}
         stock_adb.run("disconnect", phone.serial)

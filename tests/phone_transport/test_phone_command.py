@@ -19,7 +19,7 @@ from cli.program_runs import Runner
 from devices.fake_adb_server import FakeAdbServer
 from droidgate.cli.exit_codes import ExitCode
 from droidgate_shim.phone.sample_packages import sample_packages
-from phone_transport.adb_host import DeviceHost, ServerClient, wait_until
+from phone_transport.adb_host import DeviceHost, ServerClient, host_key, public_key_line, wait_until
 from phone_transport.conftest import StockAdb, free_port
 
 
@@ -29,6 +29,10 @@ def droidgate(
 ) -> Iterator[Runner]:
     """Run the program with a home of its own; phones that are left are stopped."""
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path))
+    key = tmp_path / "home" / ".android" / "adbkey.pub"
+    key.parent.mkdir(parents=True)
+    key.write_bytes(public_key_line(host_key()))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
     run = Runner(capsys, monkeypatch)
     yield run
     for file in (tmp_path / "state" / "phones").glob("*.json"):
@@ -72,7 +76,10 @@ def test_a_phone_runs_in_the_background_until_it_is_stopped(droidgate: Runner, t
     assert list((tmp_path / "state" / "phones").iterdir()) == []
 
 
-def test_what_to_type_next_is_told_and_works(droidgate: Runner, stock_adb: StockAdb) -> None:
+def test_what_to_type_next_is_told_and_works(
+    droidgate: Runner, stock_adb: StockAdb, adb_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(adb_home))
     run = droidgate("phone", "start", "--no-apps")
     assert (run.code, run.err) == (0, "")
     told = [line.strip() for line in run.out.splitlines()]
@@ -175,8 +182,9 @@ def test_the_log_is_written_as_it_happens(droidgate: Runner, tmp_path: Path) -> 
     ]
 
 
-def test_a_phone_in_the_foreground_stays_until_ctrl_c(tmp_path: Path) -> None:
-    environment = {**os.environ, "DROIDGATE_HOME": str(tmp_path)}
+def test_a_phone_in_the_foreground_stays_until_ctrl_c(droidgate: Runner, tmp_path: Path) -> None:
+    del droidgate  # it has set the home folders
+    environment = dict(os.environ)
     command = [sys.executable, "-m", "droidgate", "phone", "start", "--no-apps", "--foreground"]
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -184,7 +192,7 @@ def test_a_phone_in_the_foreground_stays_until_ctrl_c(tmp_path: Path) -> None:
         assert process.stdout is not None
         serial = process.stdout.readline().decode().split()[0]
         with DeviceHost(int(serial.rpartition(":")[2])) as host:
-            host.connect()
+            assert host.connect().command == b"CNXN"
         wait_until(lambda: list((tmp_path / "state" / "phones").iterdir()))
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 0

@@ -53,8 +53,10 @@ def test_questions_about_the_phone(android: VirtualPhone, stock_adb: StockAdb) -
 
 
 @pytest.mark.parametrize("sdk", ["26", "30", "37"])
-def test_a_phone_of_any_release_can_be_connected(stock_adb: StockAdb, sdk: str, tmp_path: Path) -> None:
-    with start_phone(sdk=sdk, apps=False) as phone:
+def test_a_phone_of_any_release_can_be_connected(
+    stock_adb: StockAdb, adb_keys: tuple[Path, ...], sdk: str, tmp_path: Path
+) -> None:
+    with start_phone(sdk=sdk, apps=False, adb_keys=adb_keys) as phone:
         stock_adb.connect(phone.serial)
         assert run(stock_adb, phone, "shell", "getprop ro.build.version.sdk").decode() == f"{sdk}\n"
         (tmp_path / "x").write_bytes(b"x" * 100_000)
@@ -214,8 +216,8 @@ def test_disconnect_and_connect_again(android: VirtualPhone, stock_adb: StockAdb
         assert run(stock_adb, android, "shell", "echo x") == b"x\n"
 
 
-def test_a_phone_that_stops_is_gone_for_its_clients(stock_adb: StockAdb) -> None:
-    with start_phone(apps=False) as phone:
+def test_a_phone_that_stops_is_gone_for_its_clients(stock_adb: StockAdb, adb_keys: tuple[Path, ...]) -> None:
+    with start_phone(apps=False, adb_keys=adb_keys) as phone:
         stock_adb.connect(phone.serial)
         client = subprocess.Popen(
             [stock_adb.program, "-s", phone.serial, "shell", "cat"],
@@ -264,8 +266,8 @@ def test_a_command_whose_input_can_be_closed_ends_with_its_stream(
         wait_until(lambda: len(android.log.of_kind("abandoned")) + len(android.log.of_kind("exit")) > before)
 
 
-def test_a_phone_stops_though_commands_are_silent() -> None:
-    with start_phone(apps=False, server_port=0) as phone:
+def test_a_phone_stops_though_commands_are_silent(adb_keys: tuple[Path, ...]) -> None:
+    with start_phone(apps=False, server_port=0, adb_keys=adb_keys) as phone:
         host, client = DeviceHost(phone.port), ServerClient(phone.server_port or 0)
         host.connect()
         host.open(b"shell,v2,raw:sleep 1000")

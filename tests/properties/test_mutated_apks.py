@@ -40,7 +40,8 @@ def signed(archive: bytes) -> bytes:
     def prefixed(data: bytes) -> bytes:
         return struct.pack("<I", len(data)) + data
 
-    signer = prefixed(prefixed(b"") + prefixed(prefixed(b"certificate")) + prefixed(b"")) + prefixed(b"")
+    content = prefixed(b"") + prefixed(prefixed(b"certificate")) + prefixed(b"")
+    signer = prefixed(content) + prefixed(b"") + prefixed(b"")
     value = prefixed(prefixed(signer))
     pair = struct.pack("<QI", len(value) + 4, 0x7109871A) + value
     size = len(pair) + 24
@@ -96,6 +97,7 @@ def read_everything(data: bytes) -> Budget:
         with open_app(data, budget=budget) as apk:
             application = read_application(apk)
             read_resources(application, errors)
+            assert apk.verify_signature().verified is not True
             for one in load_formats().values():
                 with collected(errors):
                     one.read_application(application, ReadingContext())

@@ -369,7 +369,7 @@ def test_the_question_to_the_user_has_the_texts_that_the_app_declares() -> None:
         )
     )
     assert shim.policy["app"]["capabilities"] == {
-        "both": {"title": "Send money", "description": "Sends money.\nNow."},
+        "both": {"title": "Send money", "description": "Sends money. Now."},
         "long": {"description": f"{'x' * 499}\u2026"},
         "fits": {"description": "y" * 500},
     }

@@ -75,12 +75,13 @@ def apps(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def reached(
     request: pytest.FixtureRequest, apps: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Reached]:
-    with start_phone(server_port=0) as phone:
+    home = tmp_path_factory.mktemp("adb-home")
+    with start_phone(server_port=0, adb_keys=(home / ".android" / "adbkey.pub",)) as phone:
         if request.param == "its own server":
             assert phone.server_port is not None
             yield Reached(phone, AdbServer(ServerAddress(port=phone.server_port)), apps)
             return
-        with real_adb_server(phone, tmp_path_factory.mktemp("adb-home")) as server:
+        with real_adb_server(phone, home) as server:
             yield Reached(phone, server, apps)
 
 

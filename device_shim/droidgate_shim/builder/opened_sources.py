@@ -53,6 +53,7 @@ class OpenedApp:
         place: How messages name it.
         is_named: It is what the user named, not one of several in a folder or on a phone.
         is_project: It is a project, which has no signature.
+        is_installed: It is on a phone, which verified the signature when it installed the app.
         version_code: Its version.
     """
 
@@ -65,6 +66,7 @@ class OpenedApp:
     is_named: bool
     is_project: bool = False
     version_code: int = 1
+    is_installed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +199,7 @@ def _apps_of_phone(spelled: str) -> Iterator[OpenedApp | UnreadApp]:
         try:
             with _open_installed(device, package, reading.facts.user) as apk:
                 yield OpenedApp(
-                    read_application(apk),
+                    read_application(apk, reading.facts.sdk),
                     apk,
                     app.providers,
                     app.findings,
@@ -205,6 +207,7 @@ def _apps_of_phone(spelled: str) -> Iterator[OpenedApp | UnreadApp]:
                     place,
                     is_named,
                     version_code=app.version_code,
+                    is_installed=True,
                 )
         except (InputError, TransferError) as error:
             yield UnreadApp(app.package, place, error)

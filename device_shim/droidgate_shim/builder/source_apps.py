@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from droidgate.apk.application import verify_signers
 from droidgate.application import Application, Component
 from droidgate.callability import find_component
 from droidgate.installed import SHIM_PACKAGE, is_shim
@@ -41,7 +42,8 @@ APP_UNREADABLE: Final = finding_code(
 )
 SIGNER_UNCLEAR: Final = finding_code(
     "shim-signer-unclear",
-    "An app that nobody or several signed; the shim binds what was approved to one certificate",
+    "An app that nobody or several signed, or whose signature is not verified; the shim binds what was "
+    "approved to one certificate",
     __name__,
 )
 NOT_PINNED: Final = finding_code(
@@ -115,7 +117,8 @@ def read_source_apps(sources: Sequence[str], *, signer: str | None = None) -> tu
     Raises:
         NothingDeclaredError: an app that was named declares nothing.
         InputError: a source cannot be read, or holds an app that was named and cannot be used: a project
-            without `signer`, an app that nobody or several signed, two versions of one app, a shim.
+            without `signer`, an app that nobody or several signed or whose signature is not verified, two
+            versions of one app, a shim.
         UsageError: no source is given, or one is nothing that a shim can be made for.
         DeviceError: a phone cannot be reached or used.
     """
@@ -245,7 +248,12 @@ def _signer_of(opened: OpenedApp, signer: str | None) -> str:
             message = "a project has no signature, and a shim is bound to its app's certificate"
             raise InputError(message, place=opened.place, hint=PROJECT_HINT)
         return signer
-    signers = opened.application.signers
+    application = opened.application if opened.is_installed else verify_signers(opened.application)
+    signers = application.signers
+    if application.signers_verified is False:
+        message = f"the signature of the APK is not verified: {application.signature_problem}"
+        hint = "Use the APK as its developer signed it, or name the phone that it is installed on: adb:SERIAL"
+        raise InputError(message, place=opened.place, hint=hint)
     if not signers:
         message = "the APK is not signed, and a shim is bound to its app's certificate"
         raise InputError(message, place=opened.place, hint="Name the APK that is installed on phones")

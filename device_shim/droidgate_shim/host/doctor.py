@@ -376,7 +376,7 @@ def _holder_problem(seen: Situation, name: str) -> tuple[str, str] | None:
     if holder.status is None:
         return f"{SHIM_PACKAGE} does not answer", _SYNC
     if facts is not None and own is not None and facts.signer != own.signer:
-        fix = f"sign all with one key: {_REMOVE} those of the other, then {_INSTALL_AGAIN} --from adb: --key FILE"
+        fix = f"{_REMOVE} those of the other key, then {_INSTALL_AGAIN} --from adb: --key FILE"
         return f"{SHIM_PACKAGE} is signed with another key, and serves only shims of that key", fix
     if facts is not None and not facts.serves_shims:
         return f"{SHIM_PACKAGE} is from an earlier version, and serves no other shims", _SYNC

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.apk.application import read_application
+from droidgate.apk.application import read_application, verify_signers
 from droidgate.apk.reader import Apk, Source, open_apk
 from droidgate.devices.errors import TransferError
 from droidgate.devices.packages import InstalledPackage
@@ -77,15 +77,17 @@ def facts_of(built: BuiltShim, signer: str) -> ShimFacts:
     )
 
 
-def read_shim_facts(source: Source, *, name: str) -> ShimFacts:
+def read_shim_facts(source: Source, *, name: str, installed_on: int | None = None) -> ShimFacts:
     """Return the facts of a shim's APK.
 
     Args:
         source: The APK.
         name: How errors name it.
+        installed_on: SDK of the phone that it is installed on, which verified its signature then; None for a
+            file, whose signature is verified here.
 
     Raises:
-        InputError: it is no APK, or none of a shim.
+        InputError: it is no APK, or none of a shim, or its signature is not verified.
         DeviceError: it lies on a device, which fails.
     """
     with open_apk(source) as apk:
@@ -98,7 +100,14 @@ def read_shim_facts(source: Source, *, name: str) -> ShimFacts:
             )
         policy = _read_asset(apk, POLICY_ASSET, name)
         routes = _read_asset(apk, ROUTES_ASSET, name)
-        application = read_application(apk)
+        application = (
+            verify_signers(read_application(apk))
+            if installed_on is None
+            else read_application(apk, installed_on)
+        )
+        if application.signers_verified is False:
+            message = f"its signature is not verified: {application.signature_problem}"
+            raise InputError(message, place=name, hint="Make it again with `droidgate shim build`")
         signers = application.signers
         app = _object(policy.get("app"))
         build = app.get("build")
@@ -126,7 +135,8 @@ def installed_facts(place: ShimPlace, package: InstalledPackage) -> ShimFacts | 
         DeviceError: the device fails.
     """
     try:
-        return read_shim_facts(open_remote_apk(place.device, package), name=package.name)
+        source = open_remote_apk(place.device, package)
+        return read_shim_facts(source, name=package.name, installed_on=place.sdk)
     except (InputError, TransferError):
         return None
 

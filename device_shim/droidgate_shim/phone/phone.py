@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
@@ -16,6 +17,7 @@ from droidgate_shim.phone.system.android_system import AndroidSystem
 from droidgate_shim.phone.system.installation import InstallError
 from droidgate_shim.phone.system.releases import load_release
 from droidgate_shim.phone.transport.adb_features import features_of
+from droidgate_shim.phone.transport.adb_keys import AuthorizedKeys, user_key_file
 from droidgate_shim.phone.transport.phone_wire import PhoneWire
 from droidgate_shim.phone.transport.shell_files import ShellFiles
 from droidgate_shim.phone.transport.userland import Banner, Userland
@@ -90,6 +92,7 @@ def start_phone(  # noqa: PLR0913 - each part of a phone can be chosen
     server: AdbServer | None = None,
     app_function_shell: int | None = None,
     shim_runtime: ShimRuntime = "python",
+    adb_keys: Iterable[Path] | None = None,
 ) -> VirtualPhone:
     """Start a phone.
 
@@ -104,6 +107,7 @@ def start_phone(  # noqa: PLR0913 - each part of a phone can be chosen
         server: The adb server of another phone that shall show this one too; `server_port` is None then.
         app_function_shell: Generation of `cmd app_function`, where it shall not be the release's own.
         shim_runtime: What shims run on: the engine in Python, or their own Java classes on a JVM.
+        adb_keys: Files with the public keys of the adb hosts that may connect; the user's own by default.
 
     Raises:
         UsageError: there is no such release, or no such generation; or the JVM cannot be had.
@@ -117,6 +121,7 @@ def start_phone(  # noqa: PLR0913 - each part of a phone can be chosen
         _install_packages(system, count=packages, apps=apps)
         wire = PhoneWire(
             _userland(system),
+            keys=AuthorizedKeys((user_key_file(),) if adb_keys is None else adb_keys),
             log=log,
             faults=lambda: system.faults,
             port=port,

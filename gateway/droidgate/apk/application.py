@@ -7,6 +7,7 @@ Attributes of Android's namespace count by their resource id alone, as for Andro
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from droidgate.apk.archive import Archive
@@ -14,6 +15,7 @@ from droidgate.apk.binary_xml import parse_binary_xml
 from droidgate.apk.budgets import MAX_XML_BYTES
 from droidgate.apk.file_kinds import is_binary_xml
 from droidgate.apk.reader import MANIFEST, Apk, ApkPart
+from droidgate.apk.signing_block import NEWEST_SDK
 from droidgate.apk.values import is_null, meta_value, value_text
 from droidgate.apk.xml_rendering import render_xml
 from droidgate.apk.xml_tree import TypedValue, ValueType, XmlElement
@@ -45,8 +47,12 @@ _MAX_CANDIDATES: Final = 64
 _REFERENCE_TYPES: Final = frozenset({ValueType.REFERENCE, ValueType.DYNAMIC_REFERENCE})
 
 
-def read_application(apk: Apk) -> Application:
+def read_application(apk: Apk, sdk: int = NEWEST_SDK) -> Application:
     """Return the application of an APK with its splits; its resources are read from the APK when asked for.
+
+    Args:
+        apk: The APK.
+        sdk: The release of Android whose signer counts. The signature is not verified: `verify_signers`.
 
     Raises:
         InputError: a part that every application needs cannot be read.
@@ -69,8 +75,31 @@ def read_application(apk: Apk) -> Application:
         version_code=apk.version_code,
         minimum_sdk=apk.minimum_sdk,
         target_sdk=apk.target_sdk,
-        signers=apk.signer_digests(),
+        signers=apk.signer_digests(sdk),
         permissions=dict(reader.permissions()),
+    )
+
+
+def verify_signers(application: Application, sdk: int = NEWEST_SDK) -> Application:
+    """Return an application with its APK's signature verified, which reads the whole file.
+
+    Call it before a signer decides anything. An application that is not of an APK, or of one that nobody
+    signed, is returned as it is.
+
+    Raises:
+        InputError: the file is gone, or has changed.
+    """
+    resources = application.resources
+    if not isinstance(resources, ApkResources):
+        return application
+    found = resources.apk.verify_signature(sdk)
+    if found.verified is None:
+        return application
+    return replace(
+        application,
+        signers=found.digests,
+        signers_verified=found.verified,
+        signature_problem=found.problem,
     )
 
 
@@ -237,6 +266,11 @@ class ApkResources:
 
     def __init__(self, apk: Apk) -> None:
         self._apk = apk
+
+    @property
+    def apk(self) -> Apk:
+        """The APK."""
+        return self._apk
 
     def read_file(self, reference: str) -> TextFile | None:
         """Return the file behind `@xml/name` or `@raw/name`, None where there is none; compiled XML as text.

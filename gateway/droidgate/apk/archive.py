@@ -84,7 +84,11 @@ class Archive:
         name: How errors name it.
         source: Its bytes.
         findings: What is evasive about it.
-        directory_offset: Where the central directory begins; an APK's signatures stand before it.
+        directory_offset: Where the central directory begins; an APK's signatures are before it.
+        end_offset: Where the end record begins.
+        is_plain: The directory is where the end record says, the end record is next and ends the file, and
+            nothing is of ZIP64: what APK signature schemes v2 and later require.
+        has_duplicates: A name is in it more than once.
 
     Raises:
         InputError: it is no ZIP archive.
@@ -97,6 +101,11 @@ class Archive:
         self.findings: list[Finding] = []
         self._budget = Budget() if budget is None else budget
         self._told: set[str] = set()
+        self._unpacked: dict[str, int] = {}
+        self._unpacked_total = 0
+        self.end_offset = 0
+        self.is_plain = False
+        self.has_duplicates = False
         self._tail_at = max(0, source.size - _MAX_COMMENT - _END.size)
         self._tail = source.read(self._tail_at, source.size - self._tail_at)
         directory = self._find_directory()
@@ -124,8 +133,13 @@ class Archive:
         found = tail.rfind(_END_SIGNATURE, 0, max(0, len(tail) - _END.size + len(_END_SIGNATURE)))
         if found < 0:
             raise InputError("it is no APK: it has no ZIP directory, or is cut off", place=self.name)
-        _, _, _, _, count, length, offset, _ = _END.unpack_from(tail, found)
-        end = self._tail_at + found
+        _, _, _, _, count, length, offset, comment = _END.unpack_from(tail, found)
+        end = self.end_offset = self._tail_at + found
+        self.is_plain = (
+            offset + length == end
+            and found + _END.size + comment == len(tail)
+            and not self._has_locator(end - _END_64_LOCATOR.size)
+        )
         if offset == _UNKNOWN_32 or count == _UNKNOWN_16 or length == _UNKNOWN_32:
             end, count, length, offset = self._read_end_64(end, count, length, offset)
         if length > self._budget.limits.directory_bytes:
@@ -137,6 +151,9 @@ class Archive:
         if shift and self._is_at(end - length) and not self._is_at(offset):
             return _Directory(offset + shift, length, count, shift)
         return _Directory(offset, length, count)
+
+    def _has_locator(self, at: int) -> bool:
+        return at >= 0 and self.read_bytes(at, 4) == _END_64_LOCATOR_SIGNATURE
 
     def _read_end_64(self, end: int, count: int, length: int, offset: int) -> tuple[int, int, int, int]:
         """Return where the ZIP64 end record is and what it says; without one, what is known already."""
@@ -184,6 +201,7 @@ class Archive:
         if position > len(directory):
             raise InputError("its ZIP directory is cut off", place=self.name)
         if doubled:
+            self.has_duplicates = True
             self._mark(f"names stand in it twice, of which the first is read: {_shown(doubled)}")
         if unusual:
             self._mark_unusual(positions)
@@ -212,6 +230,10 @@ class Archive:
             self._mark(f"entries have names that are no paths inside it: {_shown(unsafe)}")
         return frozenset(unsafe)
 
+    def report_evasive(self, message: str) -> None:
+        """Add a finding about something that misleads analysers but not Android."""
+        self._mark(message)
+
     def _mark(self, message: str, place: str | None = None) -> None:
         if message not in self._told:
             self._told.add(message)
@@ -221,6 +243,11 @@ class Archive:
     def entry_names(self) -> list[str]:
         """The names of its entries in order; those that are no paths inside an archive are left out."""
         return [decode_name(name) for name in self._positions if name not in self._unsafe]
+
+    @property
+    def all_names(self) -> list[str]:
+        """The names of its entries in order, also those that are no paths inside an archive."""
+        return [decode_name(name) for name in self._positions]
 
     def names_below(self, folder: str, endings: tuple[str, ...] = ("",)) -> Iterator[str]:
         """Yield the names of the entries in a folder and below that have one of the endings."""
@@ -290,7 +317,8 @@ class Archive:
 
         Raises:
             InputError: there is none, or it cannot be unpacked.
-            BudgetError: more was unpacked than the budget allows.
+            BudgetError: it is packed much tighter than files are, or more was unpacked than the budget
+                allows.
         """
         entry = self.find_entry(name)
         place = self.place_of(name)
@@ -299,6 +327,8 @@ class Archive:
         inflater = zlib.decompressobj(-zlib.MAX_WBITS) if entry.method == _DEFLATED else None
         length = entry.size if inflater is None else entry.compressed_size
         start = self._content_offset(entry)
+        allowed = max(MIB, self._budget.limits.ratio * length)
+        unpacked = 0
         for offset in range(0, length, MIB):
             packed = self._read_range(start + offset, min(MIB, length - offset), place)
             while packed:
@@ -308,7 +338,11 @@ class Archive:
                         piece = inflater.decompress(packed, MIB)
                 except zlib.error as error:
                     raise InputError(f"the entry cannot be unpacked: {error}", place=place) from None
+                unpacked += len(piece)
+                if unpacked > allowed:
+                    raise self._too_tight(place)
                 self._budget.spend_inflated(len(piece), place)
+                self._spend_ratio(name, unpacked)
                 write(piece)
                 packed = b"" if inflater is None else inflater.unconsumed_tail
         if inflater is not None and not inflater.eof:
@@ -324,6 +358,7 @@ class Archive:
             if entry.size > limit:
                 raise BudgetError(f"the entry has more than {limit} bytes", place=place)
             self._budget.spend_inflated(entry.size, place)
+            self._spend_ratio(entry.name, entry.size)
             content = self._read_range(start, entry.size, place)
         if zlib.crc32(content) != entry.crc:
             self._mark("an entry's checksum is wrong, which Android overlooks", place)
@@ -344,15 +379,33 @@ class Archive:
             raise InputError(f"the entry cannot be unpacked: {error}", place=place) from None
         self._budget.spend_inflated(len(content), place)
         if len(content) > allowed:
-            reason = (
-                f"the entry unpacks to more than {limits.ratio} times its size"
-                if allowed == by_ratio
-                else f"the entry has more than {limit} bytes"
-            )
-            raise BudgetError(reason, place=place)
+            if allowed == by_ratio:
+                raise self._too_tight(place)
+            raise BudgetError(f"the entry has more than {limit} bytes", place=place)
+        self._spend_ratio(entry.name, len(content))
         if not inflater.eof:
             raise InputError("the entry's packed content is cut off", place=place)
         return content
+
+    def _too_tight(self, place: str) -> BudgetError:
+        ratio = self._budget.limits.ratio
+        return BudgetError(f"the entry unpacks to more than {ratio} times its size", place=place)
+
+    def _spend_ratio(self, name: str, size: int) -> None:
+        """Count the content of all entries; packed content that several entries share counts for each.
+
+        Raises:
+            BudgetError: it is much more than the file can hold.
+        """
+        more = size - self._unpacked.get(name, 0)
+        if more <= 0:
+            return
+        limits = self._budget.limits
+        self._unpacked[name] = size
+        self._unpacked_total += more
+        if self._unpacked_total > max(limits.free_bytes, limits.ratio_of_all * self.source.size):
+            message = f"its entries unpack to more than {limits.ratio_of_all} times its size"
+            raise BudgetError(message, place=self.name)
 
     def _read_range(self, start: int, length: int, place: str) -> bytes:
         if start + length > self.source.size:

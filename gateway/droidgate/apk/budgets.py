@@ -27,6 +27,9 @@ class Limits:
         directory_bytes: Size of one central directory.
         inflated_bytes: Content of all entries that are read.
         ratio: How many times its compressed size an entry's content may have once it is over 1 MiB.
+        ratio_of_all: How many times an archive's size the content of all entries that are read may have.
+        free_bytes: Content of all entries of an archive for which that ratio does not count.
+        verified_bytes: Bytes that are hashed to verify one APK's signature.
         nodes: Elements, attributes and texts of compiled XML, and items of resource arrays.
         depth: Levels of elements.
         characters: Characters (bytes of UTF-8, halves of UTF-16) of strings decoded from string pools, and
@@ -40,6 +43,9 @@ class Limits:
     directory_bytes: int = 16 * MIB
     inflated_bytes: int = 256 * MIB
     ratio: int = 200
+    ratio_of_all: int = 50
+    free_bytes: int = 32 * MIB
+    verified_bytes: int = 4096 * MIB
     nodes: int = 300_000
     depth: int = 200
     characters: int = 16 * MIB

@@ -23,6 +23,12 @@ BROKEN_SIGNATURE: Final = finding_code(
     "broken-signature", "An APK's signature cannot be read, so its signers are not known", __name__
 )
 
+UNVERIFIED_SIGNATURE: Final = finding_code(
+    "unverified-signature",
+    "An APK's signature is not right, or cannot be verified; Android does not install such an APK",
+    __name__,
+)
+
 BROKEN_SPLIT: Final = finding_code(
     "broken-split", "A split of an app cannot be read, or belongs to another app, and is left out", __name__
 )

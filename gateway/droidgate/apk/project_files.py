@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Final
 
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.parsing.gradle_text import GradleFile, read_gradle
+from droidgate.parsing.project_files import read_project_file
 
 MANIFEST: Final = "AndroidManifest.xml"
 MAX_BYTES: Final = 512 * 1024 * 1024
@@ -49,7 +49,7 @@ def read_project(project: Path) -> ProjectFiles:
         message = "it is no folder"
         raise InputError(message, place=str(project), hint="Give the folder of an Android app's project")
     folder = _find_source_set(project)
-    return ProjectFiles(_read_tree(folder), str(folder), _read_gradle(folder))
+    return ProjectFiles(_read_tree(folder, project), str(folder), _read_gradle(folder, project))
 
 
 def _find_source_set(project: Path) -> Path:
@@ -57,7 +57,7 @@ def _find_source_set(project: Path) -> Path:
         if (folder / MANIFEST).is_file():
             return folder
     found = sorted(_source_sets_below(project))
-    apps = [one for one in found if not _read_gradle(one).is_library]
+    apps = [one for one in found if not _read_gradle(one, project).is_library]
     if len(apps) == 1:
         return apps[0]
     if not apps:
@@ -79,30 +79,29 @@ def _source_sets_below(project: Path) -> Iterator[Path]:
             yield place
 
 
-def _read_gradle(source_set: Path) -> GradleFile:
+def _read_gradle(source_set: Path, project: Path) -> GradleFile:
     module = source_set.parent.parent if source_set.parent.name == "src" else source_set
     for name in _GRADLE_FILES:
         file = module / name
         if file.is_file():
-            return read_gradle(file.read_text(encoding="utf-8", errors="replace"))
+            # The project may be the source set itself, whose module is around it.
+            root = project if module.is_relative_to(project) else module
+            return read_gradle(read_project_file(file, root=root).decode("utf-8", "replace"))
     return GradleFile()
 
 
-def _read_tree(folder: Path) -> dict[str, bytes]:
+def _read_tree(folder: Path, project: Path) -> dict[str, bytes]:
     tree: dict[str, bytes] = {}
     left = MAX_BYTES
     for path in (folder / MANIFEST, *_files_below(folder)):
         try:
-            if not stat.S_ISREG(path.stat().st_mode):
-                raise InputError("it is no regular file", place=str(path))
-            with path.open("rb") as file:
-                data = file.read(left + 1)
-        except OSError as error:
-            raise InputError(f"it cannot be read: {error.strerror}", place=str(path)) from None
-        left -= len(data)
-        if left < 0 or len(tree) >= MAX_FILES:
+            data = read_project_file(path, root=project, most=left)
+        except BudgetError:
+            data = None
+        if data is None or len(tree) >= MAX_FILES:
             message = f"an app has at most {MAX_FILES} files and {MAX_BYTES} bytes"
             raise BudgetError(message, place=str(folder))
+        left -= len(data)
         tree[path.relative_to(folder).as_posix()] = data
     return tree
 

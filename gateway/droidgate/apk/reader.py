@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -14,9 +15,16 @@ from droidgate.apk.binary_xml import parse_binary_xml
 from droidgate.apk.budgets import MAX_ENTRY_BYTES, MAX_XML_BYTES, Budget
 from droidgate.apk.byte_source import ByteSource
 from droidgate.apk.files import FileSource, open_source
-from droidgate.apk.findings import BROKEN_RESOURCE_TABLE, BROKEN_SIGNATURE, BROKEN_SPLIT, warn
+from droidgate.apk.findings import (
+    BROKEN_RESOURCE_TABLE,
+    BROKEN_SIGNATURE,
+    BROKEN_SPLIT,
+    UNVERIFIED_SIGNATURE,
+    warn,
+)
 from droidgate.apk.resource_table import REFERENCE_TYPES, ResourceTable, TableFile
-from droidgate.apk.signatures import read_signers
+from droidgate.apk.signatures import ApkSignature, read_signature, verify_signature
+from droidgate.apk.signing_block import NEWEST_SDK
 from droidgate.apk.values import flag_value, is_integer, signed, value_text
 from droidgate.apk.xml_tree import TypedValue, ValueType, XmlElement
 from droidgate.model.errors import BudgetError, InputError
@@ -137,7 +145,8 @@ class Apk:
         self._parts = [base]
         self._closed_with_it: list[ByteSource] = []
         self._findings: list[Finding] = []
-        self._signers: tuple[str, ...] | None = None
+        self._signatures: dict[int, ApkSignature] = {}
+        self._verified: dict[int, ApkSignature] = {}
         self._table: ResourceTable | None = None
         self._has_table = False
 
@@ -190,6 +199,7 @@ class Apk:
     def add_part(self, part: ApkPart) -> None:
         """Add an opened split, which is closed with the APK."""
         self._parts.append(part)
+        self._verified.clear()
         self._has_table = False
 
     def tell_left_out(self, place: str, reason: str) -> None:
@@ -314,20 +324,64 @@ class Apk:
         data = archive.read_entry(name, MAX_XML_BYTES)
         return parse_binary_xml(data, path=archive.place_of(name), budget=self.budget)
 
-    def signer_digests(self) -> tuple[str, ...]:
+    def signer_digests(self, sdk: int = NEWEST_SDK) -> tuple[str, ...]:
         """Return the SHA-256 of each signing certificate's DER form, lower-case hexadecimal.
 
-        They are what the file says of itself; nothing is verified. A broken signature becomes a finding.
+        Args:
+            sdk: The release of Android whose signer counts; a rotated key is another on older ones.
+
+        They are what the base says, not verified. A broken signature becomes a finding.
         """
-        if self._signers is None:
+        return self.read_signature(sdk).digests
+
+    def read_signature(self, sdk: int = NEWEST_SDK) -> ApkSignature:
+        """Return the signature of the base that a release of Android reads, not verified.
+
+        A broken signature becomes a finding.
+        """
+        found = self._signatures.get(sdk)
+        if found is None:
             try:
-                self._signers = read_signers(self.archive)
+                found = read_signature(self.archive, sdk)
             except BudgetError:
                 raise
             except InputError as error:
-                self._signers = ()
-                self._findings.append(warn(BROKEN_SIGNATURE, error.message, error.place or self.name))
-        return self._signers
+                found = ApkSignature()
+                finding = warn(BROKEN_SIGNATURE, error.message, error.place or self.name)
+                if finding not in self._findings:
+                    self._findings.append(finding)
+            self._signatures[sdk] = found
+        return found
+
+    def verify_signature(self, sdk: int = NEWEST_SDK) -> ApkSignature:
+        """Return the signature that a release of Android reads, verified for the base and all splits.
+
+        All of each file is read, once. A signature that is not right becomes a finding.
+        """
+        found = self._verified.get(sdk)
+        if found is None:
+            found = self._verify(sdk)
+            self._verified[sdk] = found
+            if found.verified is False:
+                message = f"the signature is not verified: {found.problem}"
+                self._findings.append(warn(UNVERIFIED_SIGNATURE, message, self.name))
+        return found
+
+    def _verify(self, sdk: int) -> ApkSignature:
+        # Reading it first reports what is evasive or broken about it.
+        self.read_signature(sdk)
+        target = self.target_sdk
+        base, *others = (verify_signature(one.archive, sdk, target_sdk=target) for one in self._parts)
+        if base.verified:
+            for part, one in zip(self._parts[1:], others, strict=True):
+                name = part.archive.name
+                if not one.verified:
+                    problem = one.problem or "it is not signed"
+                    return replace(base, verified=False, problem=f"the split {name}: {problem}")
+                if set(one.certificates) != set(base.certificates):
+                    problem = f"the split {name} is signed by another key than the base"
+                    return replace(base, verified=False, problem=problem)
+        return base
 
     def release(self) -> None:
         """Keep no file open; each later read opens its file for itself."""

@@ -1,127 +1,182 @@
-"""Who signed an APK: the certificates in its signing block (schemes v2, v3, v3.1) or in META-INF (v1).
+"""Who signed an APK, as one release of Android sees it, and whether the signature is right.
 
-Nothing is verified here; that is done by the device that installs the APK. What is read is what the file
-says of its signer (source.android.com, APK Signature Scheme v2 and v3; the JAR file specification for v1).
+`read_signature` returns what the file says; `verify_signature` checks it as the release does when it installs
+the APK. Only a verified signer may decide anything.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-import struct
-from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
 from droidgate.apk.archive import Archive
-from droidgate.apk.budgets import MIB
-from droidgate.model.errors import InputError
-
-_MAGIC: Final = b"APK Sig Block 42"
-_FOOTER: Final = struct.Struct("<Q16s")
-_MAX_BLOCK: Final = 16 * MIB
-_SCHEMES: Final = (0x1B93AD61, 0xF05368C0, 0x7109871A)
-"""v3.1, v3 and v2: the first that is there names the signer on a device of today."""
+from droidgate.apk.budgets import Limits
+from droidgate.apk.jar_verification import FOLDER, MAX_BLOCK_BYTES, read_signed_data, verify_jar
+from droidgate.apk.scheme_verification import verify_scheme
+from droidgate.apk.signing_block import (
+    MAX_SIGNERS,
+    NEWEST_SDK,
+    BrokenSignatureError,
+    Scheme,
+    SchemeSignature,
+    find_signing_block,
+    read_scheme,
+)
+from droidgate.model.errors import BudgetError, InputError
 
 _V1_BLOCK: Final = re.compile(r"META-INF/[^/]+\.(?:RSA|DSA|EC)", re.IGNORECASE)
-_MAX_V1_BLOCK: Final = MIB
-_MAX_SIGNERS: Final = 10
-"""More are refused by Android as well."""
+_FIRST_TARGET_WITHOUT_V1: Final = 30
 
 
-def read_signers(archive: Archive) -> tuple[str, ...]:
-    """Return the SHA-256 of each signing certificate's DER form, lower-case hexadecimal; empty without one.
+@dataclass(frozen=True, slots=True)
+class ApkSignature:
+    """The signature of an APK that one release of Android reads.
+
+    Attributes:
+        scheme: Which scheme, None where the APK is not signed.
+        certificates: Each signer's certificate in DER.
+        verified: The signature was checked and is right; None where it was not checked.
+        problem: Why it is not right, or cannot be checked.
+    """
+
+    scheme: Scheme | None = None
+    certificates: tuple[bytes, ...] = ()
+    verified: bool | None = None
+    problem: str | None = None
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """SHA-256 of each certificate, lower-case hexadecimal."""
+        return tuple(hashlib.sha256(one).hexdigest() for one in self.certificates)
+
+
+def read_certificates(archive: Archive, sdk: int = NEWEST_SDK) -> tuple[bytes, ...]:
+    """Return each signing certificate's DER form, not verified; empty without one.
 
     Raises:
         InputError: the signature is broken.
     """
-    return tuple(hashlib.sha256(one).hexdigest() for one in read_certificates(archive))
+    return read_signature(archive, sdk).certificates
 
 
-def read_certificates(archive: Archive) -> tuple[bytes, ...]:
-    """Return each signing certificate's DER form; empty without one.
+def read_signature(archive: Archive, sdk: int = NEWEST_SDK) -> ApkSignature:
+    """Return the signature that a release of Android reads, not verified.
+
+    Args:
+        archive: The APK. A signing block made to mislead becomes a finding of it.
+        sdk: The release.
 
     Raises:
         InputError: the signature is broken.
     """
-    return tuple(dict.fromkeys(_from_signing_block(archive) or _from_meta_inf(archive)))
-
-
-def _broken(archive: Archive, reason: str) -> InputError:
-    return InputError(f"its signing block {reason}", place=archive.name)
-
-
-def _from_signing_block(archive: Archive) -> list[bytes]:
-    end = archive.directory_offset
-    if end < _FOOTER.size + 8:
-        return []
-    size, magic = _FOOTER.unpack(archive.read_bytes(end - _FOOTER.size, _FOOTER.size))
-    if magic != _MAGIC:
-        return []
-    if not _FOOTER.size <= size <= min(_MAX_BLOCK, end - 8):
-        raise _broken(archive, "has an impossible size")
-    block = archive.read_bytes(end - size, size - _FOOTER.size)
     try:
-        pairs = dict(_pairs(block))
-        for scheme in _SCHEMES:
-            if scheme in pairs:
-                signers = list(_sequence(_prefixed(pairs[scheme], 0)[0]))[:_MAX_SIGNERS]
-                return [_first_certificate(signer) for signer in signers]
-    except (struct.error, ValueError):
-        raise _broken(archive, "is cut off inside") from None
-    return []
+        signature = _chosen(archive, sdk)
+        if signature is not None:
+            certificates = dict.fromkeys(one.certificates[0] for one in signature.signers)
+            return ApkSignature(signature.scheme, tuple(certificates))
+    except BrokenSignatureError as error:
+        raise InputError(f"its signing block is broken: {error}", place=archive.name) from None
+    certificates_of_v1 = _from_meta_inf(archive)
+    return ApkSignature("v1", certificates_of_v1) if certificates_of_v1 else ApkSignature()
 
 
-def _pairs(block: bytes) -> Iterator[tuple[int, bytes]]:
-    position = 0
-    while position + 12 <= len(block):
-        length, key = struct.unpack_from("<QI", block, position)
-        end = position + 8 + length
-        if length < 4 or end > len(block):  # noqa: PLR2004 - the key's own bytes
-            raise ValueError
-        yield key, block[position + 12 : end]
-        position = end
+def verify_signature(
+    archive: Archive, sdk: int = NEWEST_SDK, *, target_sdk: int | None = None, limits: Limits | None = None
+) -> ApkSignature:
+    """Return the signature that a release of Android reads, verified; it reads the whole file.
+
+    Args:
+        archive: The APK.
+        sdk: The release.
+        target_sdk: The APK's `targetSdkVersion`: from 30 on, Android 11 and later do not accept v1.
+        limits: How much may be read to verify it.
+
+    What cannot be verified, also because the file cannot be read to its end, has the reason in `problem`.
+    """
+    try:
+        claimed = read_signature(archive, sdk)
+    except InputError as error:
+        return ApkSignature(verified=False, problem=error.message)
+    if claimed.scheme is None:
+        return claimed
+    try:
+        allowed = Limits() if limits is None else limits
+        if claimed.scheme == "v1":
+            found = _verify_v1(archive, sdk, target_sdk, allowed)
+            return replace(claimed, certificates=found, verified=True)
+        _verify_block(archive, sdk, allowed)
+    except BrokenSignatureError as error:
+        return replace(claimed, verified=False, problem=str(error))
+    except InputError as error:
+        place = f" ({error.place})" if error.place not in {None, archive.name} else ""
+        return replace(claimed, verified=False, problem=f"{error.message}{place}")
+    return replace(claimed, verified=True)
 
 
-def _prefixed(data: bytes, position: int) -> tuple[bytes, int]:
-    """Return a length-prefixed field and where it ends."""
-    length = struct.unpack_from("<I", data, position)[0]
-    end = position + 4 + length
-    if end > len(data):
-        raise ValueError
-    return data[position + 4 : end], end
+def _chosen(archive: Archive, sdk: int) -> SchemeSignature | None:
+    block = find_signing_block(archive)
+    if block is None:
+        return None
+    signature = read_scheme(block, sdk)
+    if block.repeated:
+        names = " and ".join(block.repeated)
+        message = (
+            f"its signing block has several signatures of scheme {names}, of which Android reads the first"
+        )
+        archive.report_evasive(message)
+    if block.is_broken:
+        if signature is None:
+            raise BrokenSignatureError("it is cut off inside")
+        archive.report_evasive("its signing block is broken after the signature that Android reads")
+    return signature
 
 
-def _sequence(data: bytes) -> Iterator[bytes]:
-    position = 0
-    while position < len(data):
-        item, position = _prefixed(data, position)
-        yield item
+def _verify_block(archive: Archive, sdk: int, limits: Limits) -> None:
+    if archive.source.size > limits.verified_bytes:
+        raise BudgetError(f"the file has more than {limits.verified_bytes} bytes, so it is not verified")
+    block = find_signing_block(archive)
+    signature = None if block is None else read_scheme(block, sdk)
+    if block is not None and signature is not None:
+        verify_scheme(archive, block, signature, sdk)
 
 
-def _first_certificate(signer: bytes) -> bytes:
-    signed, _ = _prefixed(signer, 0)
-    _, after_digests = _prefixed(signed, 0)
-    certificates, _ = _prefixed(signed, after_digests)
-    return _prefixed(certificates, 0)[0]
+def _verify_v1(archive: Archive, sdk: int, target_sdk: int | None, limits: Limits) -> tuple[bytes, ...]:
+    if (target_sdk or 0) >= _FIRST_TARGET_WITHOUT_V1 and sdk >= _FIRST_TARGET_WITHOUT_V1:
+        message = f"it targets SDK {target_sdk}, for which Android 11 and later require a v2 signature"
+        raise BrokenSignatureError(message)
+    found = verify_jar(archive, sdk, limits)
+    if not found:
+        raise BrokenSignatureError("no file of META-INF is a complete v1 signature")
+    return found
 
 
-def _from_meta_inf(archive: Archive) -> list[bytes]:
-    names = [one for one in archive.names_below("META-INF/") if _V1_BLOCK.fullmatch(one)]
-    return [_leaf_certificate(archive, name) for name in names[:_MAX_SIGNERS]]
+def _from_meta_inf(archive: Archive) -> tuple[bytes, ...]:
+    names = [one for one in archive.names_below(FOLDER) if _V1_BLOCK.fullmatch(one)]
+    found = (_signing_certificate(archive, name) for name in names[:MAX_SIGNERS])
+    return tuple(dict.fromkeys(found))
 
 
-def _leaf_certificate(archive: Archive, name: str) -> bytes:
+def _signing_certificate(archive: Archive, name: str) -> bytes:
+    data = archive.read_entry(name, MAX_BLOCK_BYTES)
+    try:
+        found = read_signed_data(data).certificates
+    except BrokenSignatureError:
+        found = ()
+    return found[0] if found else _leaf_certificate(data, archive.place_of(name))
+
+
+def _leaf_certificate(data: bytes, place: str) -> bytes:
     """Return the certificate of a PKCS#7 block that issued none of the others."""
-    # Only old APKs have nothing but a v1 signature, and the import takes its time.
+    # Only few old APKs need it, and the import takes its time.
     from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415
     from cryptography.hazmat.primitives.serialization import Encoding, pkcs7  # noqa: PLC0415
 
-    data = archive.read_entry(name, _MAX_V1_BLOCK)
     try:
         certificates = pkcs7.load_der_pkcs7_certificates(data)
         issuers = {one.issuer.public_bytes() for one in certificates if one.issuer != one.subject}
         leaves = [one for one in certificates if one.subject.public_bytes() not in issuers]
         return (leaves or certificates)[0].public_bytes(Encoding.DER)
     except (ValueError, TypeError, IndexError, UnsupportedAlgorithm) as error:
-        place = archive.place_of(name)
         raise InputError(f"the signature cannot be read: {error}", place=place) from None

@@ -14,12 +14,11 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from droidgate.apk.jar_signature import write_signed_data
+from droidgate.apk.signing_block import FIRST_SDK_WITH_V2, FIRST_SDK_WITH_V3
 from droidgate.apk.signing_keys import SigningKey
 from droidgate.apk.zip_writer import ZipParts, write_zip
 from droidgate.model.errors import WriteError
 
-FIRST_SDK_WITH_V2: Final = 24
-FIRST_SDK_WITH_V3: Final = 28
 LEAST_SDK: Final = 18
 """Older Android reads no SHA-256 in v1 signatures."""
 
@@ -112,13 +111,13 @@ def _content_digest(parts: Iterable[bytes]) -> bytes:
     return hashlib.sha256(b"\x5a" + struct.pack("<I", len(digests)) + b"".join(digests)).digest()
 
 
-def _v1_files(files: Mapping[str, bytes], key: SigningKey) -> dict[str, bytes]:
-    """Return the files of a JAR signature; the `X-Android-APK-Signed` line says that v2 and v3 exist too."""
+def _v1_files(files: Mapping[str, bytes], key: SigningKey, newer: str = "2, 3") -> dict[str, bytes]:
+    """Return the files of a JAR signature; the `X-Android-APK-Signed` line names the newer signatures."""
     sections = {name: _section(name, hashlib.sha256(data).digest()) for name, data in files.items()}
     manifest = b"Manifest-Version: 1.0\r\n" + _CREATOR + b"\r\n" + b"".join(sections.values())
     head = b"Signature-Version: 1.0\r\n" + _CREATOR
     head += _line("SHA-256-Digest-Manifest", _base64(hashlib.sha256(manifest).digest()))
-    head += b"X-Android-APK-Signed: 2, 3\r\n\r\n"
+    head += f"X-Android-APK-Signed: {newer}\r\n\r\n".encode() if newer else b"\r\n"
     signed = head + b"".join(
         _section(name, hashlib.sha256(section).digest()) for name, section in sections.items()
     )

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from droidgate.cli.budgets import Deadline, Memory, RunBudget, run_within
 from droidgate.cli.options import AsJson, JsonSchema
 
 Query = Annotated[
@@ -16,6 +17,9 @@ Query = Annotated[
 CatalogFolder = Annotated[
     Path, typer.Option("--catalog", metavar="DIR", help="Folder of the catalog", show_default=False)
 ]
+_MARGIN = 5.0
+"""Seconds for the program to end after its query was interrupted."""
+
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV with a line of names instead of text")]
 
 
@@ -36,6 +40,8 @@ def _sql(
     *,
     catalog: CatalogFolder,
     as_csv: AsCsv = False,
+    memory: Memory = 1024,
+    deadline: Deadline = 60.0,
     as_json: AsJson = False,
     json_schema: JsonSchema = False,
 ) -> int:
@@ -51,4 +57,9 @@ def _sql(
     del json_schema
     from droidgate.cli.querying import ask_catalog
 
-    return ask_catalog(catalog, query, as_csv=as_csv, as_json=as_json)
+    # DuckDB keeps to the budget by itself; the outer one is for what is done with its rows.
+    return run_within(
+        RunBudget(memory, deadline + _MARGIN),
+        lambda: ask_catalog(catalog, query, memory=memory, deadline=deadline, as_csv=as_csv, as_json=as_json),
+        more=2048,
+    )

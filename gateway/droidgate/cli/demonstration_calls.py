@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,8 +16,9 @@ from droidgate.cli.grouping import count_levels, counted
 from droidgate.cli.pages import Line, Table, show
 from droidgate.devices.app_functions import app_function_shell, execute_app_function
 from droidgate.installed import SHIM_PACKAGE, SHIM_PREFIX
-from droidgate.model.errors import DroidgateError
+from droidgate.model.errors import DroidgateError, InputError
 from droidgate.model.json_values import Json, one_line_json
+from droidgate.parsing.json_text import WRITTEN, parse_json
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
 from droidgate_shim.builder.source_apps import read_source_apps
 from droidgate_shim.host.client import HostClient
@@ -339,7 +339,7 @@ class DemonstrationCalls:
     def _function(self, route: str) -> str:
         """Return the id under which a shim advertises a route as an app function."""
         shim = self.phone.phone.system.app_context(_shim(CLOCK_IN))
-        policy = json.loads(shim.read_raw("assets/policy.json") or b"{}")
+        policy = parse_json(shim.read_raw("assets/policy.json") or b"{}", limits=WRITTEN)
         functions: dict[str, str] = policy["app"]["functions"]
         return next(function for function, one in functions.items() if one == route)
 
@@ -347,7 +347,7 @@ class DemonstrationCalls:
         device = self.phone.device
         text = one_line_json(dict(arguments))
         printed = execute_app_function(device, app_function_shell(device), package, function, text)
-        read: Json = json.loads(printed.text)
+        read: Json = parse_json(printed.text)
         return read.get(_RETURN_VALUE) if isinstance(read, dict) else read
 
     def _notes(self) -> Json:
@@ -363,7 +363,7 @@ class DemonstrationCalls:
 
 def outcome_of(response: str) -> Json:
     """Return a response's outputs, whatever its form; the message where it is a failure."""
-    read = json.loads(response)
+    read = parse_json(response)
     inner = read.get("mobile-mcp-response", {}).get("response", read)
     if inner["status"] != "success":
         return str(inner.get("message", ""))
@@ -379,8 +379,8 @@ def _is_umbrella(answer: Json) -> bool:
 
 def _json_or_text(text: str | None) -> Json:
     try:
-        read: Json = json.loads(text or "null")
-    except ValueError:
+        read: Json = parse_json(text or "null")
+    except InputError:
         return text
     return read
 

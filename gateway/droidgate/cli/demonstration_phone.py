@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import subprocess
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,13 +28,23 @@ class PrivateAdb:
 
     Attributes:
         program: Its path.
-        port: Its server's port.
+        socket: Its server's Unix socket, in a folder of this user; a TCP port is open to all local users.
         folder: The home folder that it sees, so that it leaves no key in the user's.
     """
 
     program: str
-    port: int
+    socket: Path
     folder: Path
+
+    @property
+    def address(self) -> ServerAddress:
+        """Where its server listens."""
+        return ServerAddress("", 0, str(self.socket))
+
+    @property
+    def key_file(self) -> Path:
+        """The public key that its server writes when it starts."""
+        return self.folder / ".android" / "adbkey.pub"
 
     def run(self, *arguments: str) -> str:
         """Run it and return what it printed.
@@ -45,7 +55,7 @@ class PrivateAdb:
         command = f"{self.program} {' '.join(arguments)}"
         try:
             ended = subprocess.run(  # noqa: S603
-                [self.program, *arguments],
+                [self.program, "-L", str(self.address), *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -74,7 +84,6 @@ class PrivateAdb:
             "ANDROID_USER_HOME": home,
             # Its log stands in the folder for temporary files.
             "TMPDIR": home,
-            "ANDROID_ADB_SERVER_PORT": str(self.port),
             # A second server would take real phones from the first, and ask their owner for leave.
             "ADB_USB": "0",
             "ADB_EMU": "0",
@@ -125,16 +134,20 @@ def demonstration_phone(folder: Path) -> Iterator[DemonstrationPhone]:
         folder: What adb sees as its home.
     """
     program = _find_program()
-    with start_phone(apps=False, server_port=None if program else 0) as phone:
-        if program is None:
+    if program is None:
+        with start_phone(apps=False, server_port=0) as phone:
             address = ServerAddress(_LOOPBACK, phone.server_port or 0)
             yield DemonstrationPhone(phone, open_device(phone.serial, server=AdbServer(address)), None)
-            return
-        folder.mkdir(parents=True, exist_ok=True)
-        adb = PrivateAdb(program, _free_port(), folder.absolute())
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    with contextlib.ExitStack() as stack:
+        # A folder of its own, readable by the user only; the path of a Unix socket has to be short.
+        private = stack.enter_context(tempfile.TemporaryDirectory(prefix="droidgate-adb-"))
+        adb = PrivateAdb(program, Path(private, "server"), folder.absolute())
+        phone = stack.enter_context(start_phone(apps=False, adb_keys=(adb.key_file,)))
         try:
             adb.run("connect", phone.serial)
-            server = AdbServer(ServerAddress(_LOOPBACK, adb.port))
+            server = AdbServer(adb.address)
             yield DemonstrationPhone(phone, open_device(phone.serial, server=server), adb)
         finally:
             with contextlib.suppress(DeviceError):
@@ -146,9 +159,3 @@ def _find_program() -> str | None:
         return find_adb()
     except ServerUnreachableError:
         return None
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind((_LOOPBACK, 0))
-        return int(one.getsockname()[1])

@@ -37,13 +37,37 @@ class Problem(Document):
         return tuple(cls(message=one.message, place=one.place, hint=one.hint) for one in errors)
 
 
+class AppSigners(Document):
+    """Who signed an APK or an installed app.
+
+    Attributes:
+        package: Application id.
+        place: Its manifest.
+        digests: SHA-256 of each signing certificate, lower-case hexadecimal.
+        verified: The signature was verified and is right; false where it is not right or cannot be verified.
+            Null for an installed app, whose signature the phone verified at installation.
+        problem: Why it is not right, or cannot be verified.
+    """
+
+    package: str | None
+    place: str
+    digests: tuple[str, ...]
+    verified: bool | None
+    problem: str | None
+
+
 class InspectDocument(Document):
-    """What `inspect --json` prints: the capability model of everything that was read."""
+    """What `inspect --json` prints: the capability model of everything that was read.
+
+    Attributes:
+        signers: Who signed the apps; without those that have no signature, such as projects.
+    """
 
     schema_id: Literal["droidgate.inspect/1"] = Field(default="droidgate.inspect/1", alias="schema")
     droidgate: str = VERSION
     digest: str
     providers: tuple[Provider, ...]
+    signers: tuple[AppSigners, ...] = ()
     findings: tuple[Finding, ...]
     problems: tuple[Problem, ...]
 

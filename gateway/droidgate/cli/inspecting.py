@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from droidgate.application import Application
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.grouping import findings_table
 from droidgate.cli.pages import Block, Heading, Line, show
 from droidgate.cli.reading import Read, read_all
+from droidgate.cli.safe_text import one_line
 from droidgate.cli.summaries import provider_page
 from droidgate.model.capability import CapabilitySet
 
@@ -17,29 +19,60 @@ def inspect_sources(
 ) -> int:
     """Read the sources and show what is in them; return 3 where all that was found cannot be read."""
     read = read_all(spelled, only=only, strict=strict)
+    signed = signed_applications(read)
     if as_json:
-        from droidgate.cli.documents import InspectDocument, Problem
+        from droidgate.cli.documents import AppSigners, InspectDocument, Problem
         from droidgate.cli.json_output import print_json
 
         print_json(
             InspectDocument(
                 digest=CapabilitySet(providers=read.providers).content_digest(),
                 providers=read.providers,
+                signers=tuple(
+                    AppSigners(
+                        package=one.package,
+                        place=str(one.place),
+                        digests=one.signers,
+                        verified=one.signers_verified,
+                        problem=one.signature_problem,
+                    )
+                    for one in signed
+                ),
                 findings=read.findings,
                 problems=Problem.all_of(read.problems),
             )
         )
     else:
-        show(inspect_page(read))
+        show(inspect_page(read, signed))
     nothing_was_read = bool(read.problems) and not read.providers
     return ExitCode.INPUT if nothing_was_read else ExitCode.OK
 
 
-def inspect_page(read: Read) -> list[Block]:
+def signed_applications(read: Read) -> list[Application]:
+    """Return the applications that somebody signed, those of APKs with their signature verified."""
+    from droidgate.apk.application import verify_signers
+
+    applications = (verify_signers(app) for one in read.readings for app in one.applications)
+    return [app for app in applications if app.signers or app.signers_verified is not None]
+
+
+def _signer_line(app: Application) -> Line:
+    digests = ", ".join(app.signers) or "unknown signer"
+    states = {
+        True: "verified",
+        False: f"not verified: {app.signature_problem}",
+        None: "verified by the phone at installation",
+    }
+    return Line(one_line(f"{app.package}: {digests} ({states[app.signers_verified]})"), 1)
+
+
+def inspect_page(read: Read, signed: Sequence[Application] = ()) -> list[Block]:
     """Return what `inspect` shows."""
     blocks: list[Block] = []
     for provider in read.providers:
         blocks += [*provider_page(provider), Line()]
+    if signed:
+        blocks += [Heading("Signers"), *map(_signer_line, signed), Line()]
     if read.findings:
         blocks += [Heading("Remarks of the readers"), *findings_table(read.findings, places=True), Line()]
     counts = (

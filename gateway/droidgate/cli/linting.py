@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Final
 
 from droidgate.cli.documents import LintDocument
@@ -22,6 +21,7 @@ from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding, Level, at_least, finding_code
 from droidgate.sources import STANDARD_INPUT, read_source
 from droidgate.sources.checking import check_file, check_reading
+from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
 
 UNREADABLE: Final = finding_code(
     "unreadable", "A file below the source cannot be read, so nothing else in it is checked", __name__
@@ -60,7 +60,7 @@ def _lint_source(spelled: str, formats: Sequence[Format], *, strict: bool) -> It
     Raises:
         InputError: it cannot be read, and no format's linter has a word for that.
     """
-    data = sys.stdin.buffer.read() if spelled == STANDARD_INPUT else None
+    data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1) if spelled == STANDARD_INPUT else None
     stdin = None if data is None else io.BytesIO(data)
     try:
         reading = read_source(spelled, strict=strict, formats=formats, stdin=stdin)
@@ -88,8 +88,8 @@ def _content_of(path: str, data: bytes | None) -> bytes | None:
     if data is not None:
         return data
     try:
-        return Path(path).read_bytes()
-    except (OSError, ValueError):
+        return read_bytes(path)
+    except InputError:
         return None
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from droidgate.cli.budgets import Deadline, Memory, RunBudget, run_within
 from droidgate.cli.options import (
     SOURCE_HELP,
     AsJson,
@@ -82,6 +83,8 @@ def _migrate(  # noqa: PLR0913
     only: OnlyFormats = None,
     strict: Strict = False,
     fail_on: FailOn = None,
+    memory: Memory = 1024,
+    deadline: Deadline = 60.0,
     as_json: AsJson = False,
     json_schema: JsonSchema = False,
 ) -> int:
@@ -104,4 +107,5 @@ def _migrate(  # noqa: PLR0913
         only=only,
         strict=strict,
     )
-    return migrate_source(request, fail_on=fail_on, as_json=as_json)
+    budget = RunBudget(memory, deadline)
+    return run_within(budget, lambda: migrate_source(request, fail_on=fail_on, as_json=as_json))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from droidgate import text_safety
 from droidgate.cli.converting import Converted, all_findings, conversion_page, convert, reaches
 from droidgate.cli.documents import ChangedFile, MigrationDocument
 from droidgate.cli.exit_codes import ExitCode
@@ -111,9 +112,17 @@ def _report(
 
 
 def _print_diff(diff: str) -> None:
-    """Print a diff: as it is where it is piped, so that it can be applied; safe to look at on a terminal."""
+    """Print a diff: with line ends as they are where it is piped, so that it can be applied.
+
+    Hidden characters are written by their code everywhere; a diff that has some cannot be applied.
+    """
     if not sys.stdout.isatty():
-        sys.stdout.write(diff)
+        shown = text_safety.visible(diff)
+        sys.stdout.write(shown)
+        if shown != diff:
+            tell(
+                "the diff shows hidden characters by their code, so it cannot be applied; use --write instead"
+            )
         return
     for line in diff.split("\n")[:-1]:
         print(visible(line.removesuffix("\r")))

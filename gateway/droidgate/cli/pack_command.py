@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from droidgate.cli.budgets import Deadline, Memory, RunBudget, run_within
 from droidgate.cli.options import AsJson, JsonSchema
 
 
@@ -88,6 +89,8 @@ def _pack(  # noqa: PLR0913
     minimum_sdk: MinimumSdk = None,
     target_sdk: TargetSdk = None,
     force: Force = False,
+    memory: Memory = 4096,
+    deadline: Deadline = 300.0,
     as_json: AsJson = False,
     json_schema: JsonSchema = False,
 ) -> int:
@@ -114,4 +117,4 @@ def _pack(  # noqa: PLR0913
         ),
         force=force,
     )
-    return pack_and_report(request, as_json=as_json)
+    return run_within(RunBudget(memory, deadline), lambda: pack_and_report(request, as_json=as_json))

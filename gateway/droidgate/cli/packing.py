@@ -8,13 +8,14 @@ from pathlib import Path
 
 from droidgate.apk.pack import Packing, pack
 from droidgate.apk.packed_manifest import ManifestFacts
+from droidgate.apk.project_files import MAX_BYTES
 from droidgate.apk.signing_keys import KeyType, SigningKey, load_key, load_or_make_key
 from droidgate.cli.documents import PackDocument, PackedFile, SignerRecord
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.json_output import print_json
 from droidgate.cli.output_folder import write_files
 from droidgate.cli.pages import Block, Heading, Line, Table, show
-from droidgate.model.errors import InputError
+from droidgate.parsing.project_files import read_project_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +49,7 @@ def pack_and_report(request: Request, *, as_json: bool) -> int:
 
 
 def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"it cannot be read: {error.strerror}", place=str(path)) from None
+    return read_project_file(path, root=None, most=MAX_BYTES)
 
 
 def _document(request: Request, packing: Packing, key: SigningKey) -> PackDocument:

@@ -20,11 +20,28 @@ MOST_SHOWN: Final = 1_000
 """Rows that are shown to people; programs get all of them."""
 
 
-def ask_catalog(folder: Path, sql: str, *, as_csv: bool, as_json: bool) -> int:
-    """Ask a catalog a question and show the answer."""
+def ask_catalog(
+    folder: Path,
+    sql: str,
+    *,
+    memory: int | None = None,
+    deadline: float | None = None,
+    as_csv: bool = False,
+    as_json: bool = False,
+) -> int:
+    """Ask a catalog a question and show the answer.
+
+    Args:
+        folder: The catalog.
+        sql: The question.
+        memory: MiB that DuckDB may take; None for what it takes by itself.
+        deadline: Seconds that the question may take; None for any time.
+        as_csv: Whether to print CSV.
+        as_json: Whether to print a document.
+    """
     if as_csv and as_json:
         raise UsageError("--json and --csv exclude each other", hint="Choose one of them")
-    with query(Catalog.open(folder), sql) as answered:
+    with query(Catalog.open(folder), sql, memory=memory, deadline=deadline) as answered:
         if as_json:
             _print_document(answered)
         elif as_csv:

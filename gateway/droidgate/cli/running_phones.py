@@ -13,8 +13,11 @@ from pathlib import Path
 
 from droidgate.devices.errors import DeadlineError, NoDeviceError, ServerUnreachableError
 from droidgate.devices.server import AdbServer, ServerAddress
-from droidgate.model.errors import DeviceError
+from droidgate.model.errors import DeviceError, InputError
+from droidgate.parsing.json_text import parse_json
+from droidgate.parsing.project_files import read_project_file
 from droidgate.user_folders import state_folder
+from droidgate_shim.phone.transport.local_users import can_be_known
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,8 @@ def is_running(phone: RunningPhone) -> bool:
     except DeadlineError:
         raise
     except DeviceError:
-        return False
+        # Where the system does not report who connects, the phone's server serves nobody, its user included.
+        return not can_be_known()
 
 
 def process_lives(pid: int) -> bool:
@@ -159,9 +163,9 @@ def _is_defunct(pid: int) -> bool:
 def _read(path: Path) -> RunningPhone | None:
     """Return what a file says; None where it is gone or says something else."""
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        told = parse_json(read_project_file(path, root=None), path=path.name)
         phone = RunningPhone(**told)
-    except (OSError, ValueError, TypeError):
+    except (InputError, TypeError):
         return None
     numbers = (phone.port, phone.server_port, phone.pid)
     texts = (phone.serial, phone.sdk)

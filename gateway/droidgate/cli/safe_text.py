@@ -1,7 +1,7 @@
 """Text from apps, shown as text: nothing in it can steer a terminal or hide.
 
-Names and descriptions come from apps and are data. Control characters, escape sequences, characters that turn
-the writing direction, invisible ones and lone surrogates are shown by their code.
+Names and descriptions come from apps and are data. Their hidden characters (`droidgate.text_safety`), tabs
+and line ends are shown by their code.
 """
 
 from __future__ import annotations
@@ -9,19 +9,16 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from droidgate.text_safety import code_escape, json_escape
+from droidgate import text_safety
 
-_UNSAFE: Final = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e007f]"
-)
+_LINE_CONTROL: Final = re.compile("[\t\n\r]")
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 _BLANKS: Final = re.compile(r"[ \t\r\n]+")
 
 
 def visible(text: str) -> str:
     r"""Return a text whose unsafe characters are written by their code, such as `\x1b`."""
-    return _UNSAFE.sub(code_escape, text)
+    return _LINE_CONTROL.sub(lambda match: text_safety.code_of(match[0]), text_safety.visible(text))
 
 
 def one_line(text: str) -> str:
@@ -36,9 +33,9 @@ def cut(text: str, most: int | None) -> str:
 
 def visible_json(text: str) -> str:
     """Return a JSON text whose unsafe characters are written as JSON escapes; line breaks stay."""
-    return _UNSAFE.sub(lambda match: match[0] if match[0] == "\n" else json_escape(match[0]), text)
+    return text_safety.visible_json(text)
 
 
 def ascii_json(text: str) -> str:
     """Return a JSON text with every character outside ASCII written as a JSON escape."""
-    return _NOT_ASCII.sub(lambda match: json_escape(match[0]), text)
+    return _NOT_ASCII.sub(lambda match: text_safety.json_escape(match[0]), text)

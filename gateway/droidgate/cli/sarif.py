@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path, PurePath
@@ -11,9 +12,12 @@ from urllib.parse import quote
 
 from droidgate.model.findings import FINDING_CODES, Finding, Level
 from droidgate.model.json_values import Json
+from droidgate.text_safety import visible
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _ROOT: Final = "SRCROOT"
+_BRACKET: Final = re.compile(r"[\\\[\]]")
+_MARKUP: Final = re.compile(r"[\\`*_{}\[\]()<>&#+!|~@:/^$=\r\n\t-]|(?<=[0-9])\.|\.(?=\w)")
 _LEVELS: Final = {
     Level.READ: "note",
     Level.RENAMED: "note",
@@ -70,13 +74,13 @@ def _result(finding: Finding, index: int, seen: dict[str, int]) -> Json:
     address = _artifact_location(finding)
     key = "\n".join((finding.code, address["uri"], finding.pointer))
     seen[key] = seen.get(key, 0) + 1
-    text = finding.message if finding.hint is None else f"{finding.message}. {finding.hint}"
+    text = visible(finding.message if finding.hint is None else f"{finding.message}. {finding.hint}")
     physical: dict[str, Json] = {"artifactLocation": address}
     if finding.source is not None and finding.source.line is not None:
         physical["region"] = {"startLine": max(1, finding.source.line)}
     location: dict[str, Json] = {"physicalLocation": physical}
     if finding.pointer:
-        location["logicalLocations"] = [{"fullyQualifiedName": finding.pointer}]
+        location["logicalLocations"] = [{"fullyQualifiedName": visible(finding.pointer)}]
     properties = {
         "level": finding.level.value,
         **({"rule": finding.rule} if finding.rule is not None else {}),
@@ -85,11 +89,21 @@ def _result(finding: Finding, index: int, seen: dict[str, int]) -> Json:
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": _LEVELS[finding.level],
-        "message": {"text": text},
+        "message": {"text": _as_text(text), "markdown": _as_markdown(text)},
         "locations": [location],
         "partialFingerprints": {"droidgate/v1": _fingerprint(f"{key}\n{seen[key]}")},
         "properties": properties,
     }
+
+
+def _as_text(text: str) -> str:
+    """Return a plain text message without links (section 3.11.6): brackets and backslashes are escaped."""
+    return _BRACKET.sub(r"\\\g<0>", text)
+
+
+def _as_markdown(text: str) -> str:
+    """Return a message in GitHub's Markdown that shows a text as it is: no mark-up, links or mentions."""
+    return _MARKUP.sub(lambda match: f"&#{ord(match[0])};", text)
 
 
 def _fingerprint(key: str) -> str:

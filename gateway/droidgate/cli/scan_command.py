@@ -47,8 +47,15 @@ ClusterAddress = Annotated[
     typer.Option(
         "--cluster",
         metavar="ADDRESS",
-        help="Scan on the Dask cluster with this scheduler, such as tcp://HOST:8786",
+        help="Scan on the Dask cluster with this scheduler, such as tls://HOST:8786; it can run code here",
         show_default=False,
+    ),
+]
+TrustScheduler = Annotated[
+    bool,
+    typer.Option(
+        "--trust-scheduler",
+        help="Accept a --cluster that is neither tls:// nor on this machine: who answers can run code here",
     ),
 ]
 KeepLog = Annotated[bool, typer.Option("--keep-log", help="Leave the log of the scan beside the catalog")]
@@ -68,6 +75,7 @@ def _scan(  # noqa: PLR0913
     memory: Memory = 1024,
     deadline: Deadline = 60.0,
     cluster: ClusterAddress = None,
+    trust_scheduler: TrustScheduler = False,
     keep_log: KeepLog = False,
     as_json: AsJson = False,
     json_schema: JsonSchema = False,
@@ -87,6 +95,7 @@ def _scan(  # noqa: PLR0913
         memory=memory,
         deadline=deadline,
         cluster=cluster,
+        trust_scheduler=trust_scheduler,
         keep_log=keep_log,
     )
     return scan_sources(sources, catalog, options, as_json=as_json)

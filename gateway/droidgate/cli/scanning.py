@@ -42,6 +42,7 @@ class ScanOptions:
     memory: int = 1024
     deadline: float = 60.0
     cluster: str | None = None
+    trust_scheduler: bool = False
     keep_log: bool = False
 
 
@@ -49,11 +50,12 @@ def scan_sources(sources: Sequence[str], folder: Path, options: ScanOptions, *, 
     """Scan sources into a catalog and tell what came of it.
 
     Raises:
+        UsageError: anybody on the network could answer as the cluster's scheduler.
         InputError: nothing could be read; what came of it has been told.
     """
     address = options.cluster
     if address is not None:
-        check_cluster(address)
+        check_cluster(address, is_trusted=options.trust_scheduler)
 
     def executor(settings: PoolSettings) -> Executor:
         return ProcessPool(settings) if address is None else Cluster(address, settings)

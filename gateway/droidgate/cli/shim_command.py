@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from droidgate.cli.budgets import Deadline, Memory, RunBudget, run_within
 from droidgate.cli.options import AsJson, CrossingThreshold, JsonSchema
 
 
@@ -146,6 +147,8 @@ def _build(  # noqa: PLR0913
     out: OutFolder = Path("shims"),
     force: Force = False,
     fail_on: FailOn = None,
+    memory: Memory = 4096,
+    deadline: Deadline = 600.0,
     as_json: AsJson = False,
     json_schema: JsonSchema = False,
 ) -> int:
@@ -167,7 +170,10 @@ def _build(  # noqa: PLR0913
         signer=signer,
         key=key,
     )
-    return build_and_report(request, out, force=force, fail_on=fail_on, as_json=as_json)
+    return run_within(
+        RunBudget(memory, deadline),
+        lambda: build_and_report(request, out, force=force, fail_on=fail_on, as_json=as_json),
+    )
 
 
 def _install(  # noqa: PLR0913

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -18,12 +20,14 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.json_output import print_json
 from droidgate.cli.pages import tell
 from droidgate.cli.running_phones import RunningPhone, forget_phone, record_phone
-from droidgate.model.errors import DeviceError
+from droidgate.model.errors import DeviceError, InputError
+from droidgate.parsing.json_text import parse_json
 
 if TYPE_CHECKING:
     from droidgate_shim.phone.phone import VirtualPhone
 
 _SECONDS_TO_START: Final = 120.0
+_OTHER_LOG: Final = "Name a new file, or a file of your own"
 _PORTS_OF_EMULATORS: Final = range(5555, 5586, 2)
 """Where an adb server looks for emulators when it starts (AOSP packages/modules/adb, emulator.md)."""
 
@@ -61,6 +65,7 @@ def start_virtual_phone(request: PhoneRequest, *, foreground: bool, handover: bo
         as_json: Whether to print a document.
 
     Raises:
+        InputError: the log is a link, or cannot be written.
         UsageError: an unknown release, fault or shim runtime, or one that cannot be had here.
         DeviceError: the phone does not start.
     """
@@ -75,7 +80,7 @@ def start_virtual_phone(request: PhoneRequest, *, foreground: bool, handover: bo
     parse_faults(request.faults)
     check_shim_runtime(request.shim_runtime, load_release(request.sdk))
     if request.log is not None:
-        request.log.open("a", encoding="utf-8").close()
+        os.close(_open_log(request.log))
     if handover:
         _run_in_background(request)
     elif foreground:
@@ -83,6 +88,32 @@ def start_virtual_phone(request: PhoneRequest, *, foreground: bool, handover: bo
     else:
         _show(_start_in_background(request), as_json=as_json)
     return ExitCode.OK
+
+
+def _open_log(path: Path) -> int:
+    """Open the file of `--log` for writing, made where it is not there; the content stays as it is.
+
+    The name may be in a folder that others write to, such as `/tmp`. So no link is followed, and a file that
+    is there already has to be the user's own, and of one name: nobody else can choose what is overwritten.
+
+    Raises:
+        InputError: it is a link, not a regular file, or somebody else's; or it cannot be written.
+    """
+    no_link = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | no_link, 0o600)
+    except OSError as error:
+        is_link = error.errno == errno.ELOOP
+        reason = "it is a link" if is_link else f"it cannot be written: {error.strerror}"
+        raise InputError(reason, place=str(path), hint=_OTHER_LOG) from None
+    found = os.fstat(descriptor)
+    is_own = not hasattr(os, "getuid") or found.st_uid == os.getuid()
+    if stat.S_ISREG(found.st_mode) and is_own and found.st_nlink == 1:
+        return descriptor
+    os.close(descriptor)
+    what = "it is not a regular file" if is_own else "it belongs to another user"
+    reason = "it has several names" if stat.S_ISREG(found.st_mode) and is_own else what
+    raise InputError(reason, place=str(path), hint=_OTHER_LOG)
 
 
 def _run_in_foreground(request: PhoneRequest, *, as_json: bool) -> None:
@@ -114,7 +145,11 @@ def _running(request: PhoneRequest) -> Iterator[VirtualPhone]:
     from droidgate_shim.phone.system.releases import load_release
 
     with contextlib.ExitStack() as stack:
-        file = None if request.log is None else stack.enter_context(request.log.open("w", encoding="utf-8"))
+        file = None
+        if request.log is not None:
+            descriptor = _open_log(request.log)
+            os.ftruncate(descriptor, 0)
+            file = stack.enter_context(os.fdopen(descriptor, "w", encoding="utf-8"))
         try:
             phone = start_phone(
                 sdk=request.sdk,
@@ -173,8 +208,8 @@ def _start_in_background(request: PhoneRequest) -> PhoneStartDocument:
     except subprocess.TimeoutExpired as error:
         raise DeviceError("the phone does not start in time") from error
     try:
-        return PhoneStartDocument.model_validate_json(started.stdout)
-    except ValueError as error:
+        return PhoneStartDocument.model_validate(parse_json(started.stdout))
+    except (InputError, ValueError) as error:
         told = started.stderr.decode("utf-8", "replace").strip().splitlines()
         reason = told[0].removeprefix("error: ") if told else "its process ended without a word"
         hint = told[1].removeprefix("hint: ") if len(told) > 1 else None

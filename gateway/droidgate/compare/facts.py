@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Final
 
 from droidgate.compare.changes import (
@@ -54,6 +54,10 @@ _DEFAULTS: Final[dict[str, Json]] = {
     "minItems": 0,
     "minProperties": 0,
 }
+
+
+_EXACT: Final = Context(prec=8192)
+"""Digits enough for the quotient of any two numbers that the reader of JSON lets through."""
 
 
 def compare_facts(old: At, new: At) -> list[Difference]:
@@ -227,7 +231,7 @@ def _weigh_values(keyword: str, olds: Json, news: Json) -> tuple[str, Effect]:
         narrower = (left < right) == (keyword in _LOWER_BOUNDS)
         return KEYWORD_CHANGED, Effect.NARROWER if narrower else Effect.WIDER
     if keyword == "multipleOf" and left and right:
-        narrower, wider = right % left == 0, left % right == 0
+        narrower, wider = not _EXACT.remainder(right, left), not _EXACT.remainder(left, right)
         return KEYWORD_CHANGED, Effect.NARROWER if narrower else Effect.WIDER if wider else Effect.OTHER
     return KEYWORD_CHANGED, Effect.OTHER
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import json
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
+from droidgate.coverage.cores import usable_cores
 from droidgate.coverage.extras import need
 from droidgate.coverage.inputs import CATALOG_FILE
 from droidgate.coverage.rows import SCHEMA_VERSION, TABLES
 from droidgate.coverage.scan_log import LOG_FILE
-from droidgate.model.errors import InputError, UsageError
+from droidgate.model.errors import BudgetError, InputError, UsageError
+from droidgate.parsing.json_text import parse_json
+from droidgate.sources.folders import read_bytes
 from droidgate.sources.spelling import printable
 
 CATALOG_SCHEMA: Final = f"droidgate.catalog/{SCHEMA_VERSION}"
@@ -23,6 +26,8 @@ FORMULA_BEGINNINGS: Final = "=+@\t\r\n\uff1d\uff0b\uff0d\uff20-"
 that they can stand in the brackets of a regular expression."""
 
 _ROWS_AT_ONCE: Final = 10_000
+_MOST_THREADS: Final = 4
+_INTERRUPTED_EACH: Final = 0.2
 _SCAN_ANEW: Final = "Delete the folder and scan again, or scan into a new one"
 _WHAT_THERE_IS: Final = f"The tables are {', '.join(TABLES)}; `DESCRIBE apps` tells the columns of one"
 _NO_TIME_ZONES: Final = "Required module 'pytz'"
@@ -63,18 +68,17 @@ class Catalog:
         """
         place = Path(folder)
         try:
-            text = (place / CATALOG_FILE).read_bytes()
-        except FileNotFoundError:
-            raise _no_catalog(place) from None
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            raise InputError(f"it cannot be read: {reason}", place=printable(str(place))) from None
+            text = read_bytes(str(place / CATALOG_FILE), spelled=str(place))
+        except InputError:
+            if not (place / CATALOG_FILE).exists():
+                raise _no_catalog(place) from None
+            raise
         try:
-            told = json.loads(text)
+            told = parse_json(text, path=CATALOG_FILE)
             schema = told["schema"]
             if schema == CATALOG_SCHEMA:
                 return cls(place, **_facts_of(told))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (InputError, KeyError, TypeError, ValueError, AttributeError):
             file = printable(str(place / CATALOG_FILE))
             raise InputError("it is no catalog", place=file, hint=_SCAN_ANEW) from None
         message = f"the catalog has the schema {schema!a}, and this droidgate reads {CATALOG_SCHEMA}"
@@ -134,13 +138,16 @@ def _facts_of(told: Mapping[str, Any]) -> dict[str, Any]:
     """Return what `catalog.json` says.
 
     Raises:
-        ValueError, KeyError, TypeError, AttributeError: it says something else.
+        KeyError, TypeError, ValueError, AttributeError: it says something else.
     """
     version, targets = told["droidgate"], told["targets"]
-    if not isinstance(version, str) or not all(isinstance(one, str) for one in targets):
+    limits = dict(told["limits"].items())
+    rows = {name: told["rows"][name] for name in TABLES}
+    are_texts = isinstance(version, str) and all(isinstance(one, str) for one in targets)
+    are_numbers = all(type(one) in {int, float} for one in limits.values())
+    if not (are_texts and are_numbers and all(type(one) is int for one in rows.values())):
         raise TypeError
-    limits = {name: float(held) for name, held in told["limits"].items()}
-    rows = {name: int(told["rows"][name]) for name in TABLES}
+    limits = {name: float(held) for name, held in limits.items()}
     return {"droidgate": version, "targets": tuple(targets), "limits": limits, "rows": rows}
 
 
@@ -188,13 +195,22 @@ class Answered:
 
 
 @contextmanager
-def query(catalog: Catalog, sql: str) -> Iterator[Answered]:
+def query(
+    catalog: Catalog, sql: str, *, memory: int | None = None, deadline: float | None = None
+) -> Iterator[Answered]:
     """Ask a catalog one question, and hold the answer as long as its rows are taken.
 
     Only one SELECT is run (or what DuckDB treats as one: FROM, VALUES, DESCRIBE, SUMMARIZE), on files of this
     catalog only; no setting can be changed, nothing is written and no extension is loaded.
 
+    Args:
+        catalog: The catalog.
+        sql: The question.
+        memory: MiB that DuckDB may take, on few threads; None for what it takes by itself.
+        deadline: Seconds until the query is interrupted, also while its rows are taken; None for never.
+
     Raises:
+        BudgetError: it needs more memory, or takes longer.
         UsageError: it is something else, or DuckDB refuses it, also while rows are taken; DuckDB is not
             installed.
         InputError: the catalog cannot be read.
@@ -204,7 +220,10 @@ def query(catalog: Catalog, sql: str) -> Iterator[Answered]:
         sql.encode()
     except UnicodeEncodeError:
         raise UsageError("the query is not UTF-8") from None
-    with closing(catalog.connect()) as connection:
+    with closing(catalog.connect()) as connection, _interrupted_after(deadline, connection):
+        if memory is not None:
+            connection.execute(f"SET memory_limit = '{int(memory)}MiB'")
+            connection.execute(f"SET threads = {min(_MOST_THREADS, usable_cores())}")
         _shut_in(connection, catalog)
         try:
             statements = connection.extract_statements(sql)
@@ -213,8 +232,38 @@ def query(catalog: Catalog, sql: str) -> Iterator[Answered]:
             result = connection.execute(statements[0])
             columns = tuple((name, str(kind)) for name, kind, *_ in result.description)
             yield Answered(columns, _rows_of(result))
+        except duckdb.InterruptException:
+            hint = "Ask for less, or allow more with --deadline"
+            raise BudgetError(f"the query takes more than {deadline:g} seconds", hint=hint) from None
+        except duckdb.OutOfMemoryException:
+            allowed = "" if memory is None else f" than {memory} MiB"
+            hint = "Ask for fewer rows, or allow more with --memory"
+            raise BudgetError(f"the query needs more memory{allowed}", hint=hint) from None
         except duckdb.Error as error:
             raise _refusal(error) from None
+
+
+@contextmanager
+def _interrupted_after(deadline: float | None, connection: Any) -> Iterator[None]:
+    """Interrupt what a connection does when the time is over, again and again until it has ended."""
+    if deadline is None:
+        yield
+        return
+    ended = threading.Event()
+
+    def interrupt() -> None:
+        left = deadline
+        while not ended.wait(left):
+            connection.interrupt()
+            left = _INTERRUPTED_EACH
+
+    watcher = threading.Thread(target=interrupt, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watcher.join()
 
 
 def _rows_of(result: Any) -> Iterator[tuple[Any, ...]]:

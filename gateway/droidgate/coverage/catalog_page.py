@@ -60,12 +60,23 @@ process that has so much memory (`--memory`, beyond what it takes to start) and 
 that takes more, or ends the process, is a row with its reason, and the process is replaced. A file whose
 process died is tried once more by itself, since somebody else may have ended it.
 
-`--cluster tcp://HOST:8786` does the same on a Dask cluster: the same function, in the same kind of process
+A number that no double holds, such as `1e400`, keeps its digits. One that fills pages when it is written out
+(`1e99999999`, more than 1024 digits) makes its file a row with its reason. If droidgate itself fails at one
+capability, the app keeps its other capabilities, and `problems` says which one is left out and why.
+
+A file of a module or folder that a link leads out of the folder, a device or a pipe is not read.
+
+`--cluster tls://HOST:8786` does the same on a Dask cluster: the same function, in the same kind of process
 beside each Dask worker, so that the catalog is the same, row for row. A task whose worker dies is done
 again; one that is late is given to a second worker, and the first answer counts. Files have to be where the
 workers can read them. A cluster without workers, or with one that has no droidgate or another version of it,
 is refused before anything is made, and such a worker that joins later ends the scan, as a cluster does that
 goes away; the scan goes on from there later.
+
+**A scheduler can run any code on this machine and on every worker**, since Dask's messages are pickled. So
+`--cluster` takes a `tls://` address, whose certificate Dask checks (`distributed.comm.tls` in its
+configuration), or one on this machine, such as the end of an SSH tunnel. For any other address say
+`--trust-scheduler`, on a network where nobody else can answer at it.
 
 ## Going on, and doing it again
 
@@ -100,8 +111,9 @@ files.
 `droidgate catalog sql` runs one SELECT (`FROM`, `DESCRIBE`, `SUMMARIZE` and `SHOW TABLES` too). It can
 write nothing, change no setting, and read nothing but the catalog. Rows are printed as they are made. A text
 shows the first thousand; `--json` and `--csv` print all. In JSON, what it has no value for (dates, decimals)
-is text. In CSV a text that a spreadsheet would take for a formula begins with an apostrophe, and characters
-that cannot be seen or that turn the writing direction stand as their code; JSON has them escaped.
+is text. A query that takes more than `--deadline` seconds or `--memory` MiB ends with one line. In CSV a
+text that a spreadsheet would take for a formula begins with an apostrophe, and characters that cannot be
+seen or that turn the writing direction stand as their code; JSON has them escaped.
 
 No row holds a time, and no row but those of `sources` depends on where a file was: equal files have one set
 of rows, their unit's. Security marks and token estimates are hints: the marks are patterns, and a token is

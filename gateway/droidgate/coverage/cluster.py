@@ -3,6 +3,9 @@
 Each Dask worker keeps one process of `process_pool`, so a hostile file costs that process there as it does
 here, and the rows are the same. The inputs have to be where the workers can read them: on a shared disk, or
 behind a URL.
+
+Dask's messages are pickled: a scheduler runs what it likes in every client and worker that connects to it. So
+its address has to prove which one answers, or the user has to say that nobody else can.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
+from ipaddress import ip_address
 from itertools import islice
 from queue import Empty, Queue
 from typing import Any, Final, NoReturn
@@ -46,7 +50,8 @@ _FIRST_WORKER: Final = 60
 """Seconds: some clusters start their workers when there is work."""
 
 _ADDRESS: Final = re.compile(r"(?P<scheme>tcp|tls|ws|wss|ucx)://(?P<host>[^\s/]+):(?P<port>\d{1,5})")
-_HOW_TO_WRITE: Final = "An address looks like tcp://HOST:8786"
+_WITH_CERTIFICATE: Final = frozenset({"tls"})
+_HOW_TO_WRITE: Final = "An address looks like tls://HOST:8786"
 _IS_IT_THERE: Final = f"Is `dask scheduler` running there, and is it its address? {_HOW_TO_WRITE}"
 
 Chunk = Sequence[Item]
@@ -103,16 +108,42 @@ def _try_to_reach(written: re.Match[str]) -> None:
             raise ConnectionError("what is there is no scheduler")
 
 
-def check_cluster(address: str) -> None:
+def check_cluster(address: str, *, is_trusted: bool) -> None:
     """Refuse a cluster that cannot scan, before anything is made for a scan on it.
 
+    Args:
+        address: Its scheduler.
+        is_trusted: The user lets whoever answers there run code here.
+
     Raises:
-        UsageError: Dask is not installed, or the address is none.
+        UsageError: Dask is not installed, or the address is none; or anybody on the way could answer there.
         InputError: the cluster cannot be reached, has no worker, or one without this version of droidgate.
     """
     cluster = Cluster(address, PoolSettings())
+    need("distributed", "cluster")
+    if not is_trusted:
+        _refuse_open_network(cluster.written())
     with cluster.connected() as client:
         cluster.check_workers(client)
+
+
+def _refuse_open_network(written: re.Match[str]) -> None:
+    """Refuse a scheduler that anybody on the network can stand in for: what it sends is run.
+
+    Raises:
+        UsageError: the connection has no certificate, and leaves this machine.
+    """
+    host = written["host"].strip("[]")
+    if written["scheme"] in _WITH_CERTIFICATE or host.lower() == "localhost":
+        return
+    with suppress(ValueError):
+        if ip_address(host).is_loopback:
+            return
+    message = (
+        f"a scheduler runs code on this machine, and {written['scheme']}:// does not prove which one answers"
+    )
+    hint = "Use tls://, a tunnel to this machine (tcp://127.0.0.1:PORT), or --trust-scheduler"
+    raise UsageError(message, place=written[0], hint=hint)
 
 
 @dataclass(slots=True)
@@ -156,6 +187,18 @@ class Cluster:
             self.check_workers(client)
             yield from self._run(client, iter(items))
 
+    def written(self) -> re.Match[str]:
+        """Return the parts of the address.
+
+        Raises:
+            UsageError: it is none.
+        """
+        written = _ADDRESS.fullmatch(self.address)
+        if written is None:
+            message = f"{self.address!r} is no address of a scheduler"
+            raise UsageError(message, hint=_HOW_TO_WRITE)
+        return written
+
     @contextmanager
     def connected(self) -> Iterator[Any]:
         """Hold a client of the cluster.
@@ -164,10 +207,7 @@ class Cluster:
             UsageError, InputError: as `run`.
         """
         distributed = need("distributed", "cluster")
-        written = _ADDRESS.fullmatch(self.address)
-        if written is None:
-            message = f"{self.address!r} is no address of a scheduler"
-            raise UsageError(message, hint=_HOW_TO_WRITE)
+        written = self.written()
         try:
             _try_to_reach(written)
             client = distributed.Client(self.address, timeout=_CONNECT, set_as_default=False)

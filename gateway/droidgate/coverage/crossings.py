@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -14,6 +13,7 @@ from droidgate.model.errors import DroidgateError
 from droidgate.model.findings import CROSSING_LEVELS, Finding, Level
 from droidgate.model.json_values import Json, canonical_json, pointer_name
 from droidgate.model.types import ObjectType
+from droidgate.parsing.json_text import WRITTEN, parse_json
 from droidgate_mappings.tables import DialectTable
 
 EXACT: Final = "exact"
@@ -230,7 +230,7 @@ def _tool_bytes(provider: Provider, writing: Writing | None) -> tuple[int | None
             writing = None
     if writing is None:
         return (None,) * len(provider.capabilities)
-    tools = json.loads(writing.artifacts[0].text)["tools"]
+    tools = parse_json(writing.artifacts[0].text, limits=WRITTEN)["tools"]
     return tuple(map(_bytes_of_tool, tools))
 
 

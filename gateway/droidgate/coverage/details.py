@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from droidgate.coverage.declarations import read_members
 from droidgate.coverage.document import (
     MOST_APPS,
     MOST_CAPABILITIES,
@@ -33,8 +33,8 @@ MOST_FINDINGS_TOLD: Final = 100_000
 _ONE_BY_ONE: Final = ("capabilities", "definitions", "extensions")
 _APPS: Final = """
 SELECT e.entry, e.unit, e.app, e.kind, e.package, e.label, e.description, e.version_name,
-    e.version_code, e.minimum_sdk, e.target_sdk, e.signers, e.has_launcher, e.listed, s.protocols, s.silent,
-    s.capabilities
+    e.version_code, e.minimum_sdk, e.target_sdk, e.signers, e.signers_verified, e.has_launcher, e.listed,
+    s.protocols, s.silent, s.capabilities
 FROM entry e JOIN entry_sum s USING (entry) ORDER BY e.entry
 """
 _PROVIDERS: Final = """
@@ -98,7 +98,7 @@ def details_of(
 
 
 def _parts_of(declaration: str) -> dict[str, Any]:
-    held: dict[str, Any] = json.loads(declaration)
+    held = read_members(declaration)
     return {name: held.get(name) for name in _ONE_BY_ONE}
 
 
@@ -141,6 +141,7 @@ def _apps(figures: Figures, served: Mapping[int, set[str]]) -> tuple[AppDetail, 
             minimum_sdk=minimum_sdk,
             target_sdk=target_sdk,
             signers=tuple(signers),
+            signers_verified=signers_verified,
             has_launcher=has_launcher,
             sources=tuple(listed or ()),
             protocols=tuple(protocols),
@@ -153,7 +154,8 @@ def _apps(figures: Figures, served: Mapping[int, set[str]]) -> tuple[AppDetail, 
         )
         for (
             entry, unit, app, kind, package, label, description, version_name, version_code,
-            minimum_sdk, target_sdk, signers, has_launcher, listed, protocols, silent, capabilities,
+            minimum_sdk, target_sdk, signers, signers_verified, has_launcher, listed, protocols, silent,
+            capabilities,
         ) in figures.rows(_APPS)
     )  # fmt: skip
 

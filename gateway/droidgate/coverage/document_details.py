@@ -58,6 +58,8 @@ class AppDetail(Frozen):
         minimum_sdk: Android's.
         target_sdk: Android's.
         signers: SHA-256 of each signing certificate.
+        signers_verified: The signature was verified and is right; false where it is not right or cannot be
+            verified, null where it was not checked.
         has_launcher: It has a screen that launchers show.
         sources: Where it was found; at most 5.
         protocols: Ids of the protocols that it declares in, sorted.
@@ -79,6 +81,7 @@ class AppDetail(Frozen):
     minimum_sdk: int | None
     target_sdk: int | None
     signers: tuple[str, ...]
+    signers_verified: bool | None = None
     has_launcher: bool
     sources: tuple[str, ...]
     protocols: tuple[str, ...]

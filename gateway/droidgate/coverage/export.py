@@ -19,6 +19,7 @@ from droidgate.coverage.figures import Figures
 from droidgate.coverage.match.grouping import Link
 from droidgate.coverage.overlaps import Overlaps
 from droidgate.model.errors import WriteError
+from droidgate.text_safety.re2 import hidden_class, replacements
 from droidgate_mappings.reach import load_reach
 
 Form = Literal["csv", "parquet"]
@@ -30,10 +31,6 @@ _OPTIONS: Final[Mapping[Form, str]] = {
 _LEADER: Final = "leader"
 """What a group's first capability is; the others say what they have in common with one of the group."""
 _FORMULA: Final = f"^[{FORMULA_BEGINNINGS}]"
-_UNSEEN: Final = (
-    "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x{9f}\\x{ad}\\x{61c}\\x{180e}\\x{200b}-\\x{200f}"
-    "\\x{2028}-\\x{202e}\\x{2060}-\\x{206f}\\x{feff}\\x{fff9}-\\x{fffb}\\x{e0000}-\\x{e007f}]"
-)
 _APPS: Final = """
 SELECT e.kind, e.package, e.label, e.version_name, e.version_code, e.source, e.has_launcher,
     array_to_string(s.protocols, ' ') AS protocols, s.capabilities, {reaches},
@@ -118,7 +115,11 @@ def _harmless(figures: Figures, query: str) -> str:
 
 
 def _harmless_text(name: str) -> str:
-    seen = f"regexp_replace(\"{name}\", {quoted(_UNSEEN)}, chr(65533), 'g')"
+    replaced = f'"{name}"'
+    for pattern, written in replacements():
+        replaced = f"regexp_replace({replaced}, {quoted(pattern)}, {quoted(written)}, 'g')"
+    has_hidden = f'regexp_matches("{name}", {quoted(hidden_class())})'
+    seen = f'CASE WHEN {has_hidden} THEN {replaced} ELSE "{name}" END'
     is_formula = f'regexp_matches("{name}", {quoted(_FORMULA)})'
     return f'CASE WHEN {is_formula} THEN chr(39) || {seen} ELSE {seen} END AS "{name}"'
 

@@ -20,6 +20,7 @@ from droidgate.callability import ComponentFacts, Protection
 from droidgate.coverage.catalog import Catalog, quoted
 from droidgate.coverage.crossings import LEVELS
 from droidgate.coverage.crossings import targets as written_targets
+from droidgate.coverage.declarations import read_part
 from droidgate.coverage.document import (
     REACHES,
     AgentReach,
@@ -161,7 +162,7 @@ class Figures:
             interface=interface,
             has_launcher=launcher == "true",
             component=_component_of(facts),
-            access=CapabilityAccess.model_validate_json(access or "{}"),
+            access=read_part(CapabilityAccess, access or "{}"),
             is_enabled=None if is_enabled is None else is_enabled == "true",
             levels={
                 target: level
@@ -341,12 +342,12 @@ CREATE TABLE entry AS
         coalesce(package, source, unit) AS identity, *
     FROM (
         SELECT 'app' AS kind, unit, app, package, label, description, version_name, version_code,
-            minimum_sdk, target_sdk, signers, coalesce(enabled, TRUE) AS enabled,
+            minimum_sdk, target_sdk, signers, signers_verified, coalesce(enabled, TRUE) AS enabled,
             has_launcher AND coalesce(enabled, TRUE) AS has_launcher
         FROM apps
         UNION ALL
         SELECT 'descriptor', unit, NULL, min(package), min(name), min(description), NULL, NULL,
-            NULL, NULL, [], TRUE, FALSE
+            NULL, NULL, [], NULL, TRUE, FALSE
         FROM providers WHERE app IS NULL AND unit NOT IN (SELECT unit FROM apps) GROUP BY unit
     ) LEFT JOIN found USING (unit);
 CREATE TABLE first_entry AS SELECT unit, min(app) AS app, min(entry) AS entry, count(*) AS entries

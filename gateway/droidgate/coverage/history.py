@@ -3,7 +3,8 @@
 An app is known again by its application id, a descriptor that stands alone by its source, also where the
 folder of all sources moved. Of several versions in one catalog the newest counts. What changed in an app is
 told by `droidgate.compare`, as `droidgate diff` does; only apps whose declarations have another digest are
-compared. Certificates are compared where both catalogs have them.
+compared. Certificates are compared where both catalogs have them; where only one of the two signatures is
+right, the signer is another.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from droidgate.compare import (
     compare_sets,
 )
 from droidgate.coverage.catalog import Catalog, quoted
+from droidgate.coverage.declarations import read_part
 from droidgate.coverage.document import (
     ChangeCounts,
     ChangedApp,
@@ -114,7 +116,7 @@ CREATE TABLE {made}entry AS
         ) = 1 AS latest
     FROM (
         SELECT coalesce(a.package, s.source, a.unit) AS identity, a.unit, a.app, a.label, a.signers,
-            a.version_code, coalesce(a.version_name, a.version_code::VARCHAR) AS version,
+            a.signers_verified, a.version_code, coalesce(a.version_name, a.version_code::VARCHAR) AS version,
             EXISTS (
                 SELECT 1 FROM {prefix}providers p WHERE p.unit = a.unit AND coalesce(p.app, 0) = a.app
             ) AS declares
@@ -122,7 +124,7 @@ CREATE TABLE {made}entry AS
             SELECT unit, min(source) AS source FROM {prefix}sources WHERE unit IS NOT NULL GROUP BY unit
         ) s USING (unit)
         UNION ALL
-        SELECT coalesce(any_value(s.source), p.unit), p.unit, NULL, min(p.name), [], NULL, NULL, TRUE
+        SELECT coalesce(any_value(s.source), p.unit), p.unit, NULL, min(p.name), [], NULL, NULL, NULL, TRUE
         FROM {prefix}providers p LEFT JOIN (
             SELECT unit, min(source) AS source FROM {prefix}sources WHERE unit IS NOT NULL GROUP BY unit
         ) s USING (unit)
@@ -158,7 +160,10 @@ CREATE TABLE state AS
         o.label AS old_label, n.label AS new_label, o.version AS old_version, n.version AS new_version,
         coalesce(x.capabilities, 0)::BIGINT AS old_count, coalesce(y.capabilities, 0)::BIGINT AS new_count,
         coalesce(x.marks, '') <> coalesce(y.marks, '') AS differs,
-        len(o.signers) > 0 AND len(n.signers) > 0 AND list_sort(o.signers) <> list_sort(n.signers) AS resigned
+        len(o.signers) > 0 AND len(n.signers) > 0 AND (
+            list_sort(o.signers) <> list_sort(n.signers)
+            OR coalesce(o.signers_verified, TRUE) <> coalesce(n.signers_verified, TRUE)
+        ) AS resigned
     FROM (SELECT * FROM old_entry WHERE latest) o
     FULL JOIN (SELECT * FROM new_entry WHERE latest) n USING (identity)
     LEFT JOIN old_marks x ON x.identity = o.identity LEFT JOIN new_marks y ON y.identity = n.identity
@@ -367,7 +372,7 @@ def _changed(connection: Any) -> Iterator[tuple[str, list[Provider], list[Provid
     for identity, rows in groupby(_fetched(connection.execute(_CHANGED)), key=lambda row: row[0]):
         sides: tuple[list[Provider], list[Provider]] = ([], [])
         for _, side, declaration in rows:
-            sides[side].append(Provider.model_validate_json(declaration))
+            sides[side].append(read_part(Provider, declaration))
         yield identity, sides[_OLD], sides[_NEW]
 
 

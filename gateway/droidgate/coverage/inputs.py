@@ -35,6 +35,8 @@ class Item:
         location: Where it is: an absolute path or a URL; a module's folder; empty for `refused`.
         parts: Splits: name and path. A module's source sets: name and path below its folder.
         reason: Why it is refused.
+        root: The folder that was named, which no file of a module or descriptor may be outside of; empty
+            where the file itself was named.
     """
 
     source: str
@@ -42,6 +44,7 @@ class Item:
     location: str = ""
     parts: tuple[tuple[str, str], ...] = ()
     reason: str | None = None
+    root: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -183,7 +186,7 @@ class _Listing:
         for path, inner in scan.archives:
             self._put(Item(join_spelled(name, inner), "apk", path))
         for path, inner in scan.loose_files:
-            self._put(Item(join_spelled(name, inner), "descriptor", path))
+            self._put(Item(join_spelled(name, inner), "descriptor", path, root=root))
         for problem in scan.problems:
             place = join_spelled(name, problem.place or "")
             self._put(Item(place, "refused", reason=problem.message))
@@ -242,7 +245,7 @@ def _module_item(root: str, name: str, sets: Sequence[tuple[str, str]]) -> Item:
     is_usual = len(parts) > 1 and parts[-2] == "src"
     inner = "/".join(parts[:-2] if is_usual else parts)
     below = tuple((one, path.removeprefix(inner).lstrip("/")) for one, path in sets)
-    return Item(join_spelled(name, inner) or ".", "module", f"{root}/{inner}".rstrip("/"), below)
+    return Item(join_spelled(name, inner) or ".", "module", f"{root}/{inner}".rstrip("/"), below, root=root)
 
 
 def _is_there(is_such: Callable[[Path], bool], path: Path) -> bool:

@@ -8,7 +8,7 @@ scan gives the same rows wherever, however often and with however many workers i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from types import UnionType
 from typing import Any, Final, TypeAlias, get_args, get_origin, get_type_hints
 
@@ -18,9 +18,9 @@ SCHEMA_VERSION: Final = 1
 _SQL_TYPES: Final = {str: "VARCHAR", int: "BIGINT", bool: "BOOLEAN"}
 
 
-def column(meaning: str) -> Any:
+def column(meaning: str, *, default: Any = MISSING) -> Any:
     """Return a field of a row with what it means, one sentence without a period."""
-    return field(metadata={"meaning": meaning})
+    return field(metadata={"meaning": meaning}, default=default)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +56,11 @@ class AppRow:
     minimum_sdk: int | None = column("`android:minSdkVersion`")
     target_sdk: int | None = column("`android:targetSdkVersion`")
     signers: tuple[str, ...] = column("SHA-256 of each signing certificate")
+    signers_verified: bool | None = column(
+        "The signature was verified and is right, false where it is not or cannot be verified; null where it "
+        "was not checked: the app declares nothing, has no signature, or a phone checked it at installation",
+        default=None,
+    )
     enabled: bool | None = column(
         "`android:enabled` of the application: where it is false, no component of it runs until somebody "
         "enables it; of an installed app whether it is enabled for the user in front, null where the phone "
@@ -131,7 +136,10 @@ class CapabilityRow:
     )
     token_estimate: int | None = column("An estimate: those bytes divided by four, rounded up")
     digest: str = column("Digest of the capability's declaration")
-    pin: str | None = column("What an approval by user 0 would be remembered by; null without a signer")
+    pin: str | None = column(
+        "What an approval by user 0 would be remembered by; null without a signer, or where the signature is "
+        "not right"
+    )
     place: str | None = column("File inside the unit, with the line")
 
 

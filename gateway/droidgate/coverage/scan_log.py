@@ -19,6 +19,7 @@ from droidgate.coverage.process_pool import Answer
 from droidgate.coverage.rows import SCHEMA_VERSION
 from droidgate.coverage.scanned import KNOWN
 from droidgate.model.errors import InputError, UsageError
+from droidgate.parsing.json_text import WRITTEN, parse_json
 from droidgate.sources.spelling import printable
 
 LOG_FILE: Final = "scan.jsonl"
@@ -159,7 +160,7 @@ class ScanLog:
         """Yield the lines without their rows, each with `identity` and `state`."""
         with self.path.open("rb") as stream:
             for line in stream:
-                head = json.loads(line)
+                head = parse_json(line, path=LOG_FILE, limits=WRITTEN)
                 if "source" in head:
                     yield {name: held for name, held in head.items() if not isinstance(held, list)} | {
                         "identity": head.get("identity"),
@@ -191,8 +192,8 @@ def _lines_of(path: Path, header: Header) -> Iterator[tuple[dict[str, Any], byte
 def _parsed(line: bytes) -> dict[str, Any] | None:
     if not line.endswith(b"\n"):
         return None
-    with suppress(ValueError):
-        value = json.loads(line)
+    with suppress(InputError):
+        value = parse_json(line, path=LOG_FILE, limits=WRITTEN)
         if isinstance(value, dict):
             return value
     return None

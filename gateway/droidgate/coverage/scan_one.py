@@ -7,7 +7,7 @@ tells where on a machine it was.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -22,8 +22,10 @@ from droidgate.coverage.remote import open_remote
 from droidgate.coverage.scanned import CHANGED, KNOWN, PART, Scanned, SplitIdentity
 from droidgate.coverage.unit_rows import Unit, rows_of_unit
 from droidgate.formats import SourceFile, detect_format, load_formats
+from droidgate.leniency import crash_report
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.errors import DroidgateError, InputError
+from droidgate.model.findings import Finding
 from droidgate.sources import SourceReading, read_content, read_one_module, read_opened
 from droidgate.sources.android_project import MAIN, Module
 from droidgate.sources.apk import source_text_of
@@ -142,13 +144,50 @@ def _scan_app(scanned: Scanned, apk: Apk, unit: str, known: Container[str]) -> S
     scanned.unit = unit
     if unit in known:
         return scanned.ended(KNOWN)
-    reading = _with_silent_ones(read_opened(apk))
+    reading = _with_silent_ones(read_opened(apk, keeps_going=True))
     if not reading.applications:
         problem = reading.problems[0]
         return scanned.ended("unreadable", _reason_of(problem))
-    findings = tuple(check_reading(reading, load_formats().values(), lambda _: None))
+    reading = _with_verified_signers(reading)
+    if any(one.signers_verified is False for one in reading.applications):
+        # The end of the file, by which a signed APK is known again, stands for its content only where the
+        # signature is right.
+        scanned.digest = scanned.unit = unit = _digest_of_parts(apk)
+        if unit in known:
+            return scanned.ended(KNOWN)
+    reading, findings = _checked(reading, lambda _: None)
     content = Unit(unit, reading, findings, version_name=apk.version_name)
     return scanned.ended("read", rows=rows_of_unit(content))
+
+
+def _checked(
+    reading: SourceReading, content_of: Callable[[str], bytes | None]
+) -> tuple[SourceReading, tuple[Finding, ...]]:
+    """Return a reading with what the linters find in it; a crash of theirs is a problem of the reading."""
+    try:
+        return reading, tuple(check_reading(reading, load_formats().values(), content_of))
+    except (DroidgateError, MemoryError):
+        raise
+    except Exception as error:  # noqa: BLE001 - a mistake of ours costs the findings, not the app
+        problem = crash_report(error, None, part="what the linters find")
+        return replace(reading, problems=(*reading.problems, problem)), ()
+
+
+def _with_verified_signers(reading: SourceReading) -> SourceReading:
+    """Return a reading of an APK with its signature verified where the APK declares something.
+
+    The signer of an app that declares nothing decides nothing, and verifying reads the whole file.
+    """
+    from droidgate.apk.application import verify_signers  # noqa: PLC0415 - loaded late, as in `sources`
+
+    if not reading.providers:
+        return reading
+    return replace(reading, applications=tuple(map(verify_signers, reading.applications)))
+
+
+def _digest_of_parts(apk: Apk) -> str:
+    digests = [digest_of_content(part.archive.source) for part in apk.parts]
+    return digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
 
 
 def _with_silent_ones(reading: SourceReading) -> SourceReading:
@@ -164,7 +203,7 @@ def _with_silent_ones(reading: SourceReading) -> SourceReading:
 
 
 def _scan_descriptor(item: Item, known: Container[str]) -> Scanned:
-    data = read_bytes(item.location, spelled="")
+    data = read_bytes(item.location, spelled="", root=item.root or None)
     digest = hashlib.sha256(data).hexdigest()
     scanned = Scanned(item.source, "descriptor", digest=digest, size=len(data))
     scanned.unit = digest
@@ -178,7 +217,7 @@ def _scan_descriptor(item: Item, known: Container[str]) -> Scanned:
         return scanned.ended("no-descriptor", "no known format claims this file")
     if reading.problems and not (reading.providers or reading.applications):
         return scanned.ended("unreadable", _reason_of(reading.problems[0]))
-    findings = tuple(check_reading(reading, load_formats().values(), lambda _: data))
+    reading, findings = _checked(reading, lambda _: data)
     return scanned.ended("read", rows=rows_of_unit(Unit(digest, reading, findings)))
 
 
@@ -189,39 +228,40 @@ def _read_descriptor(data: bytes, *, must_be_one: bool) -> SourceReading | None:
         data = source_text_of(data, _DESCRIPTOR).encode()
     if is_manifest(data):
         return _with_silent_ones(
-            read_one_module(Module({MAIN: SourceSet({_DESCRIPTOR: data}, "", _DESCRIPTOR)}))
+            read_one_module(Module({MAIN: SourceSet({_DESCRIPTOR: data}, "", _DESCRIPTOR)}), keeps_going=True)
         )
     if not must_be_one and detect_format(SourceFile(_DESCRIPTOR, data)) is None:
         return None
-    return read_content(_DESCRIPTOR, data)
+    return read_content(_DESCRIPTOR, data, keeps_going=True)
 
 
 def _scan_module(item: Item, known: Container[str]) -> Scanned:
-    files = {
-        name: FolderFiles(f"{item.location}/{below}".rstrip("/"), below, {}) for name, below in item.parts
-    }
+    files = {name: _files_of(item, below, {}) for name, below in item.parts}
     digest, size = _digest_of_module(item, files)
     scanned = Scanned(item.source, "module", digest=digest, size=size)
     scanned.unit = digest
     if digest in known:
         return scanned.ended(KNOWN)
     read: dict[str, None] = {}
-    sets = {
-        name: SourceSet(FolderFiles(f"{item.location}/{below}".rstrip("/"), below, read), below)
-        for name, below in item.parts
-    }
-    reading = _with_silent_ones(read_one_module(Module(sets, read_gradle_of(item.location, "", read))))
+    sets = {name: SourceSet(_files_of(item, below, read), below) for name, below in item.parts}
+    gradle = read_gradle_of(item.location, "", read, root=item.root or None)
+    reading = _with_silent_ones(read_one_module(Module(sets, gradle), keeps_going=True))
     if reading.problems and not (reading.providers or reading.applications):
         return scanned.ended("unreadable", _reason_of(reading.problems[0]))
 
     def content_of(path: str) -> bytes | None:
         try:
-            return read_bytes(f"{item.location}/{path}", spelled=path)
+            return read_bytes(f"{item.location}/{path}", spelled=path, root=item.root or item.location)
         except InputError:
             return None
 
-    findings = tuple(check_reading(reading, load_formats().values(), content_of))
+    reading, findings = _checked(reading, content_of)
     return scanned.ended("read", rows=rows_of_unit(Unit(digest, reading, findings)))
+
+
+def _files_of(item: Item, below: str, read: dict[str, None]) -> FolderFiles:
+    """Return the files of one source set of a module."""
+    return FolderFiles(f"{item.location}/{below}".rstrip("/"), below, read, root=item.root or item.location)
 
 
 def _digest_of_module(item: Item, files: dict[str, FolderFiles]) -> tuple[str, int]:
@@ -237,7 +277,7 @@ def _digest_of_module(item: Item, files: dict[str, FolderFiles]) -> tuple[str, i
 
 def _contents_of(item: Item, files: dict[str, FolderFiles]) -> Iterator[tuple[str, bytes]]:
     read: dict[str, None] = {}
-    yield "gradle", repr(read_gradle_of(item.location, "", read)).encode()
+    yield "gradle", repr(read_gradle_of(item.location, "", read, root=item.root or None)).encode()
     for name in sorted(files):
         for path in sorted(files[name]):
             try:

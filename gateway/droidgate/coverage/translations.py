@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from droidgate.coverage.crossings import targets
+from droidgate.coverage.declarations import read_part
 from droidgate.coverage.document import Translation, TranslationFinding, WrittenFile
 from droidgate.coverage.figures import Figures
 from droidgate.model.capability import Provider
@@ -34,7 +35,7 @@ def translate_chosen(figures: Figures, patterns: Sequence[str]) -> tuple[Transla
         if any(fnmatchcase(package, pattern) for pattern in patterns)
     ]
     return tuple(
-        _translate(number, Provider.model_validate_json(declaration), target)
+        _translate(number, read_part(Provider, declaration), target)
         for number, declaration in chosen[:MOST_PROVIDERS]
         for target in targets()
     )

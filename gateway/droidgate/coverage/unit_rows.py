@@ -15,7 +15,9 @@ from droidgate.coverage.marks import marks_of
 from droidgate.coverage.rows import AppRow, CapabilityRow, FindingRow, ProblemRow, ProviderRow, Row
 from droidgate.coverage.scanned import UnitRows
 from droidgate.coverage.shapes import count_parameters, shape_of
+from droidgate.leniency import crash_report
 from droidgate.model.capability import Capability, Effects, Place, Provider, declaration_of
+from droidgate.model.errors import DroidgateError, InputError
 from droidgate.model.findings import LINT_LEVELS, Finding
 from droidgate.model.json_values import Json, canonical_json, digest_of, one_line_json
 from droidgate.model.types import Frozen
@@ -57,6 +59,15 @@ class Unit:
     sdk: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _ProviderRows:
+    """The rows of one provider."""
+
+    provider: ProviderRow
+    capabilities: list[CapabilityRow]
+    crossings: list[tuple[int, ...]]
+
+
 def rows_of_unit(unit: Unit) -> UnitRows:
     """Return the rows of a unit."""
     return _UnitRows(unit).rows()
@@ -66,7 +77,9 @@ class _UnitRows:
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
         self._applications = unit.reading.applications
-        self._providers = unit.reading.providers
+        self._providers = list(unit.reading.providers)
+        self._crashes: list[InputError] = []
+        self._marks: dict[int, tuple[Finding, ...]] = {}
         self._tied = [self._find_component(one) for one in self._providers]
         self._facts = [
             self._facts_of(provider, *tied)
@@ -78,11 +91,11 @@ class _UnitRows:
         providers: list[Row] = []
         capabilities: list[Row] = []
         crossings: list[tuple[int, ...]] = []
-        for number, provider in enumerate(self._providers):
-            providers.append(self._provider_row(number, provider))
-            crossed = cross(provider)
-            capabilities += self._capability_rows(number, provider, crossed.tool_bytes)
-            crossings += _numbers_of(number, crossed)
+        for number in range(len(self._providers)):
+            rows = self._rows_of_provider(number)
+            providers.append(rows.provider)
+            capabilities += rows.capabilities
+            crossings += rows.crossings
         findings: list[Row] = list(self._finding_rows())
         tables: dict[str, Sequence[Row]] = {
             "apps": apps,
@@ -92,6 +105,37 @@ class _UnitRows:
             "problems": list(self._problem_rows(len(findings) - MAX_FINDINGS)),
         }
         return UnitRows(tables, crossings)
+
+    def _rows_of_provider(self, number: int) -> _ProviderRows:
+        """Return the rows of a provider; a capability that has none is left out and reported."""
+        provider = self._providers[number]
+        try:
+            return self._make_rows(number, provider)
+        except (DroidgateError, MemoryError):
+            raise
+        except Exception:  # noqa: BLE001 - a mistake of ours costs the capability, not the app
+            kept = []
+            for one in provider.capabilities:
+                try:
+                    self._make_rows(number, provider.changed({"capabilities": (one,)}))
+                    kept.append(one)
+                except MemoryError:
+                    raise
+                except Exception as error:  # noqa: BLE001
+                    place = None if one.source is None else str(one.source)
+                    self._crashes.append(crash_report(error, place, part=f'the capability "{one.id}"'))
+            self._providers[number] = provider.changed({"capabilities": tuple(kept)})
+            return self._make_rows(number, self._providers[number])
+
+    def _make_rows(self, number: int, provider: Provider) -> _ProviderRows:
+        crossed = cross(provider)
+        rows = _ProviderRows(
+            self._provider_row(number, provider),
+            list(self._capability_rows(number, provider, crossed.tool_bytes)),
+            list(_numbers_of(number, crossed)),
+        )
+        self._marks[number] = tuple(dict.fromkeys(marks_of(provider, self._facts[number])))
+        return rows
 
     def _find_component(self, provider: Provider) -> tuple[int | None, Component | None]:
         """Return the application that declares a provider, and the component that does."""
@@ -124,6 +168,7 @@ class _UnitRows:
             minimum_sdk=one.minimum_sdk,
             target_sdk=one.target_sdk,
             signers=one.signers,
+            signers_verified=one.signers_verified,
             enabled=self._unit.enabled if self._unit.is_installed else _is_enabled(one),
             has_launcher=any(map(_is_launched, one.of_kind("activity"))),
             components=sum(component.kind != "application" for component in one.components),
@@ -161,7 +206,10 @@ class _UnitRows:
         self, number: int, provider: Provider, sizes: Sequence[int | None]
     ) -> Iterator[CapabilityRow]:
         app, _ = self._tied[number]
-        signers = () if app is None else self._applications[app].signers
+        application = None if app is None else self._applications[app]
+        # An approval must not be remembered by a certificate whose owner did not sign.
+        is_refused = application is None or application.signers_verified is False
+        signers = () if application is None or is_refused else application.signers
         for at, one in enumerate(provider.capabilities):
             pin = provider.pin(user=0, signer=signers[0], capability_id=one.id) if signers else None
             yield self._capability_row((number, at), provider, one, sizes[at], pin)
@@ -227,9 +275,8 @@ class _UnitRows:
                 yield "reading", self._provider_at(one.source), one
         for one in dict.fromkeys(self._unit.findings):
             yield "lint", self._provider_at(one.source), one
-        for number, provider in enumerate(self._providers):
-            for one in dict.fromkeys(marks_of(provider, self._facts[number])):
-                yield "security", number, one
+        for number in range(len(self._providers)):
+            yield from (("security", number, one) for one in self._marks[number])
 
     def _provider_at(self, place: Place | None) -> int | None:
         """Return the only provider that is declared in a place's file, None where it is not the only one."""
@@ -245,7 +292,7 @@ class _UnitRows:
     def _problem_rows(self, left_out: int) -> Iterator[ProblemRow]:
         unit = self._unit.id
         number = -1
-        for number, one in enumerate(self._unit.reading.problems):
+        for number, one in enumerate((*self._unit.reading.problems, *self._crashes)):
             place = one.place and one.place.removeprefix(self._unit.prefix)
             yield ProblemRow(unit=unit, problem=number, message=one.message, hint=one.hint, place=place)
         if left_out > 0:

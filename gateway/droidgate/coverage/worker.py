@@ -20,6 +20,7 @@ from typing import BinaryIO, Final
 from droidgate.coverage.frames import read_frame, write_frames
 from droidgate.coverage.inputs import Item
 from droidgate.coverage.known import KnownUnits
+from droidgate.coverage.memory import limit_memory
 from droidgate.coverage.scan_one import load_ahead
 from droidgate.coverage.scanned import Scanned
 
@@ -56,24 +57,6 @@ def do_work(work: Work, item: Item, known: Container[str], memory: int | None) -
     except Exception as error:  # noqa: BLE001 - a mistake of ours costs one file, and is told
         told = f"internal error: {type(error).__name__}: {error}"
         return Scanned.failed(item.source, "crashed", told[:500]), True
-
-
-def limit_memory(memory: int) -> None:
-    """Let this process take that many bytes more than it has now, where the system can limit it."""
-    try:
-        import resource  # noqa: PLC0415 - not on every system
-    except ImportError:
-        return
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    try:
-        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - before the limit, little memory
-            pages = int(file.read().split()[0])
-    except OSError:
-        return
-    most = pages * resource.getpagesize() + memory
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    if most <= sys.maxsize and (hard == resource.RLIM_INFINITY or most < hard):
-        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 
 
 @dataclass(frozen=True, slots=True)

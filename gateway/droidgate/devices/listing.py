@@ -38,8 +38,9 @@ STATE_HINTS: Final[Mapping[str, str]] = {
 """What to do about a state that is not `device`."""
 
 _STATES: Final = "|".join([READY, *(state for state in STATE_HINTS if state != "no permissions")])
+_LONGEST_LINE: Final = 1_024
 _LINE: Final = re.compile(
-    rf"(?P<serial>\S.*?)[ \t]+(?P<state>(?:{_STATES})(?=[ \t]|$)|"
+    rf"(?P<serial>\S(?:.*?[^ \t])??)[ \t]++(?P<state>(?:{_STATES})(?=[ \t]|$)|"
     r"no permissions(?:[^\[\n]*\[[^\]\n]*\]|[^\[\n:]*))"
     r"(?P<rest>(?:[ \t]+\S.*)?)"
 )
@@ -102,7 +103,8 @@ def read_devices(text: str) -> tuple[ListedDevice, ...]:
 
 def _read_line(line: str, number: int) -> ListedDevice:
     plain = line.removesuffix("\r")
-    found = _LINE.fullmatch(plain) if plain.replace("\t", " ").isprintable() else None
+    is_line = len(plain) <= _LONGEST_LINE and plain.replace("\t", " ").isprintable()
+    found = _LINE.fullmatch(plain) if is_line else None
     if found is None:
         raise DeviceOutputError(_SERVICE, "the line is no device", line=number, text=line)
     rest = found["rest"].strip()

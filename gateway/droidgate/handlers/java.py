@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
@@ -14,6 +13,7 @@ from droidgate.handlers.methods import Method, Parameter, ValueKind, methods_of
 from droidgate.handlers.places import MARK, ClassPlace
 from droidgate.handlers.shapes import write_shapes
 from droidgate.model.capability import Provider
+from droidgate.model.json_values import one_line_json
 
 _TYPES: Final[dict[ValueKind, tuple[str, str]]] = {
     "boolean": ("boolean", "Boolean"),
@@ -141,7 +141,7 @@ def write_shared_classes(provider: Provider, place: ClassPlace) -> tuple[Artifac
     token (`unknown_capability`, `invalid_argument`, `malformed_response`, or what the app's own code threw).
     """
     methods = methods_of(provider)
-    shapes = json.dumps(write_shapes(provider), ensure_ascii=False, separators=(",", ":"))
+    shapes = one_line_json(write_shapes(provider))
     filled = {
         "package": place.package,
         "prefix": place.prefix,

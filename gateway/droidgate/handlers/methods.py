@@ -123,6 +123,8 @@ _TAKEN: Final = RESERVED_WORDS | frozenset(
 _MOST_PARAMETERS: Final = 100
 """Java allows 255 slots; nobody reads a hundred."""
 _LONGEST_DESCRIPTION: Final = 400
+_MOST_LEVELS: Final = 64
+"""Choices inside of choices, definitions followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,18 +256,37 @@ def resolve(one: Type, definitions: Mapping[str, Type]) -> Type:
 
 
 def kind_of(one: Type, definitions: Mapping[str, Type]) -> ValueKind:
-    """Return what code sees of a type."""
-    resolved = resolve(one, definitions)
-    if isinstance(resolved, ScalarType):
-        return "void" if resolved.kind == "null" else resolved.kind
-    if resolved.kind in {"array", "object"}:
-        return "array" if resolved.kind == "array" else "object"
-    if resolved.kind == "all-of":
-        return "object"
-    if isinstance(resolved, OneOfType) and resolved.alternatives:
-        kinds = {kind_of(one, definitions) for one in resolved.alternatives if not isinstance(one, RefType)}
-        return kinds.pop() if len(kinds) == 1 else "any"
-    return "any" if isinstance(resolved, AnyType | OpaqueType) else "object"
+    """Return what code sees of a type; `any` of one whose choices lead back to it or into great depth."""
+    return _Kinds(definitions).kind_of(one, 0)
+
+
+class _Kinds:
+    """What code sees of types, each looked at once: choices of choices have exponentially many paths."""
+
+    def __init__(self, definitions: Mapping[str, Type]) -> None:
+        self._definitions = definitions
+        self._found: dict[int, ValueKind] = {}
+
+    def kind_of(self, one: Type, depth: int) -> ValueKind:
+        resolved = resolve(one, self._definitions)
+        if isinstance(resolved, ScalarType):
+            return "void" if resolved.kind == "null" else resolved.kind
+        if resolved.kind in {"array", "object"}:
+            return "array" if resolved.kind == "array" else "object"
+        if resolved.kind == "all-of":
+            return "object"
+        if isinstance(resolved, OneOfType) and resolved.alternatives:
+            return self._kind_of_choice(resolved, depth)
+        return "any" if isinstance(resolved, AnyType | OpaqueType) else "object"
+
+    def _kind_of_choice(self, one: OneOfType, depth: int) -> ValueKind:
+        if id(one) not in self._found:
+            self._found[id(one)] = "any"  # until it is known, for a choice that leads back here
+            if depth < _MOST_LEVELS:
+                inner = [each for each in one.alternatives if not isinstance(each, RefType)]
+                kinds = {self.kind_of(each, depth + 1) for each in inner}
+                self._found[id(one)] = kinds.pop() if len(kinds) == 1 else "any"
+        return self._found[id(one)]
 
 
 def item_kind_of(one: Type, definitions: Mapping[str, Type]) -> ValueKind:

@@ -14,7 +14,7 @@ from droidgate.model.capability import Provider
 from droidgate.parsing.xml_text import ANDROID, child_elements
 from droidgate_mappings.tables import find_binding
 
-_PLACEHOLDER: Final = re.compile(r"\$\{[^}]*\}")
+_PLACEHOLDER: Final = re.compile(r"\$\{(?:[^}$]|\$(?!\{))*+\}")
 _ANDROID_PREFIX: Final = "android."
 _DEFAULT_LEVEL: Final = "normal"
 
@@ -41,9 +41,25 @@ def access_notes(provider: Provider, target: Format, manifest: str) -> Iterator[
         yield from _permission_notes(access.permission, component, _declared_permissions(manifest))
 
 
+def _may_be(declared: str, permission: str) -> bool:
+    """Return whether a declared name, whose placeholders have any values, can be a permission's."""
+    first, *others = _PLACEHOLDER.split(declared)
+    if not others:
+        return first == permission
+    *middle, last = others
+    if not permission.startswith(first) or not permission.endswith(last):
+        return False
+    at, end = len(first), len(permission) - len(last)
+    for one in middle:
+        found = permission.find(one, at + 1, end)
+        if found < 0:
+            return False
+        at = found + len(one)
+    return at < end
+
+
 def _permission_notes(permission: str, component: str, declared: Mapping[str, str]) -> Iterator[str]:
-    patterns = {name: ".+".join(map(re.escape, _PLACEHOLDER.split(name))) for name in declared}
-    declaration = next((name for name, one in patterns.items() if re.fullmatch(one, permission)), None)
+    declaration = next((name for name in declared if _may_be(name, permission)), None)
     levels = {} if declaration is None else {permission: declared[declaration]}
     is_closed = protection_of(permission, levels) is Protection.SIGNATURE
     closed = ", which ordinary apps cannot hold" if is_closed else ""

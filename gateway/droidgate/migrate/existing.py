@@ -42,8 +42,9 @@ class ExistingApp:
     from the component's.
     """
 
-    def __init__(self, folder: Path, manifest: str, shown: str, source_set: SourceSet) -> None:
-        self.folder = folder
+    def __init__(self, project: Path, manifest: str, shown: str, source_set: SourceSet) -> None:
+        self.project = project
+        self.folder = source_set.folder
         self.namespace = source_set.namespace
         root = parse_manifest(manifest, path=shown)
         self.application = next(
@@ -105,7 +106,7 @@ class ExistingApp:
     def differs(self, artifact: Artifact) -> bool:
         """Tell whether the app has another file at an artifact's path."""
         path = self.folder / artifact.path
-        return path.is_file() and read_text_file(path).text != artifact.text
+        return path.is_file() and read_text_file(path, self.project).text != artifact.text
 
     def rename_files(
         self, roots: list[Element], files: Mapping[str, Artifact], component: str
@@ -139,7 +140,7 @@ class ExistingApp:
                 continue
             names = _value_names(artifact.text, path)
             for file in sorted((self.folder / path).parent.glob("*.xml")):
-                taken = names & _value_names(read_text_file(file).text, str(file))
+                taken = names & _value_names(read_text_file(file, self.project).text, str(file))
                 own = file == self.folder / path and not self.is_foreign(file, artifact, component)
                 if taken and not own:
                     kind, _, name = min(taken).partition("/")
@@ -153,7 +154,7 @@ class ExistingApp:
 
     def is_foreign(self, file: Path, artifact: Artifact, component: str) -> bool:
         """Tell whether a values file is another one than the component's."""
-        text = read_text_file(file).text
+        text = read_text_file(file, self.project).text
         if text == artifact.text:
             return False
         names = _value_names(text, str(file))

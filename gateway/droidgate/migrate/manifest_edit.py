@@ -23,7 +23,7 @@ _BEFORE_APPLICATION: Final = frozenset({"uses-permission", "permission", "querie
 _BINDING: Final = ("enabled", "exported", "permission")
 """Attributes that decide who may call: where they say something else, the component is not the protocol's."""
 
-_DECLARATION: Final = re.compile(r"<\?xml[^>]*\?>")
+_DECLARATION: Final = re.compile(r"<\?xml[^<>]*\?>")
 _BYTE_ORDER_MARK: Final = "\ufeff"
 
 

@@ -151,7 +151,7 @@ class _Planner:
         self.planned: dict[str, Artifact] = {}
         self.manifest_path = source_set.folder / MANIFEST
         check_inside(self.manifest_path, project)
-        self.manifest = read_text_file(self.manifest_path)
+        self.manifest = read_text_file(self.manifest_path, self.project)
         self.merged = self.manifest.text
 
     def add(self, translation: Translation) -> None:
@@ -166,9 +166,7 @@ class _Planner:
             message = f"{self.target.id}+{self.dialect.id} is no part of an app"
             raise UsageError(message, hint="Write it with `droidgate convert`")
         files = {one.path: one for one in artifacts if one.role not in {"manifest", "document"}}
-        app = ExistingApp(
-            self.source_set.folder, self.merged, self.shown(self.manifest_path), self.source_set
-        )
+        app = ExistingApp(self.project, self.merged, self.shown(self.manifest_path), self.source_set)
         addition = app.fit(manifests, files)
         self.notes.extend(addition.notes)
         for text in addition.manifests:
@@ -202,11 +200,11 @@ class _Planner:
             there = source_file_beside(self.source_set.folder, artifact.path)
             if there is not None and artifact.role == "skeleton":
                 return None
-            if there is not None and (there != path or MARK not in read_text_file(there).text):
+            if there is not None and (there != path or MARK not in read_text_file(there, self.project).text):
                 message = f"the app has a class {path.stem} already"
                 hint = "Rename it, or leave the code out with --language none"
                 raise WriteError(message, place=str(there), hint=hint)
-        before = read_text_file(path) if path.exists() else None
+        before = read_text_file(path, self.project) if path.exists() else None
         return FileChange(
             path=self.shown(path), before=None if before is None else before.text, after=artifact.text
         )

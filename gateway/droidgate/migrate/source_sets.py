@@ -12,6 +12,7 @@ from droidgate.migrate.manifest_edit import parse_manifest
 from droidgate.migrate.text_files import read_text_file
 from droidgate.model.errors import InputError
 from droidgate.parsing.gradle_text import GradleFile, read_gradle
+from droidgate.parsing.project_files import read_project_file
 from droidgate.parsing.xml_text import Element, child_elements
 
 Language = Literal["java", "kotlin", "none"]
@@ -97,12 +98,15 @@ def _main_source_sets(project: Path) -> Iterator[Path]:
 
 def _read_module(folder: Path, project: Path) -> _Module:
     path = folder / MANIFEST
-    check_inside(path, project)
-    root = parse_manifest(read_text_file(path).text, path=str(path))
+    root = parse_manifest(read_text_file(path, project).text, path=str(path))
+    module = folder.parent.parent
     for name in ("build.gradle.kts", "build.gradle"):
-        file = folder.parent.parent / name
+        file = module / name
         if file.is_file():
-            return _Module(folder, root, read_gradle(file.read_text(encoding="utf-8", errors="replace")))
+            # The project may be the source set itself, whose module is around it.
+            around = project if module.is_relative_to(project) else module
+            text = read_project_file(file, root=around).decode("utf-8", "replace")
+            return _Module(folder, root, read_gradle(text))
     return _Module(folder, root, GradleFile())
 
 

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from droidgate.model.errors import InputError, WriteError
+from droidgate.parsing.project_files import find_encoding, read_project_file
 
 _MARKS: Final = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _DECLARED: Final = re.compile(rb"(?:\xef\xbb\xbf)?<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
+_SAVE_AS_UTF_8: Final = "Save the file as UTF-8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,31 +26,40 @@ class TextFile:
     encoding: str = "utf-8"
 
 
-def read_text_file(path: Path) -> TextFile:
-    """Read a text file in the encoding that its first bytes tell; UTF-8 where they tell none.
+def read_text_file(path: Path, project: Path) -> TextFile:
+    """Read a text file of a project in the encoding that its first bytes declare; UTF-8 where they do not.
+
+    Args:
+        path: The file.
+        project: The folder that it must be in, links followed.
 
     Raises:
-        InputError: it cannot be read, or its bytes are not of that encoding.
+        InputError: it is not a regular file of the project, cannot be read, declares an encoding that is not
+            one of text, or its bytes are not of that encoding.
+        BudgetError: it is larger than a project's file may be.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", place=str(path)) from None
-    encoding = _encoding_of(data)
+    data = read_project_file(path, root=project)
+    encoding = _encoding_of(data, path)
     try:
         text = data.decode(encoding)
-    except (UnicodeDecodeError, LookupError):
+    except UnicodeError:
         message = f"it is not in the encoding it seems to have ({encoding})"
-        raise InputError(message, place=str(path), hint="Save the file as UTF-8") from None
+        raise InputError(message, place=str(path), hint=_SAVE_AS_UTF_8) from None
     return TextFile(text, encoding)
 
 
-def _encoding_of(data: bytes) -> str:
+def _encoding_of(data: bytes, path: Path) -> str:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return encoding
     declared = _DECLARED.match(data)
-    return declared[1].decode("ascii").lower() if declared is not None else "utf-8"
+    if declared is None:
+        return "utf-8"
+    name = declared[1].decode("ascii")
+    if find_encoding(name) is None:
+        message = f'it declares the encoding "{name}", which is not read'
+        raise InputError(message, place=str(path), hint=_SAVE_AS_UTF_8)
+    return name.lower()
 
 
 def replace_file(path: Path, text: str, encoding: str) -> None:

@@ -28,7 +28,7 @@ MAX_BLOCKS: Final = 16
 """How many blocks around a statement are looked at."""
 
 _TOKEN = re.compile(
-    r"\"\"\".*?\"\"\"|'''.*?'''|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+    r"\"\"\".*?(?:\"\"\"|\Z)|'''.*?(?:'''|\Z)|\"(?:\\.|[^\"\\\n])*+\"?|'(?:\\.|[^'\\\n])*+'?"
     r"|(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))|[{}()\[\]\n;]|[^\"'/{}()\[\]\n;]+|.",
     re.DOTALL,
 )
@@ -40,7 +40,7 @@ _ASSIGNMENT = re.compile(
 )
 _CONSTANT = re.compile(
     r"(?:(?:private|internal|const|final|static|project)\s+)*(?:val|def|var|String|int|Integer|ext\.)\s*(?P<name>\w+)"
-    r"\s*(?::\s*(?:String|Int))?\s*=(?!=)(?P<value>.+)",
+    r"\s*+(?::\s*+(?:String|Int))?\s*+=(?!=)(?P<value>.+)",
     re.DOTALL,
 )
 _VERSION = re.compile(

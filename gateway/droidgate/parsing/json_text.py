@@ -1,7 +1,9 @@
 """Strict JSON reading with a budget (RFC 8259; DESIGN 6).
 
-Duplicate keys, NaN and the infinities, lone surrogates and more than 64 levels are errors. Integers are exact
-up to the limits below; a number whose digits a float would change is a Decimal.
+Every JSON text that droidgate has not just made itself is read here. Duplicate keys, NaN and the infinities,
+lone surrogates and more than 64 levels are errors. Integers are exact up to the limits below. A number whose
+digits a float would change, such as `1e400`, is a Decimal and keeps its digits; one that fills pages when it
+is written out, such as `1e99999999`, is an error.
 """
 
 from __future__ import annotations
@@ -9,7 +11,8 @@ from __future__ import annotations
 import json
 import re
 import sys
-from decimal import Decimal, InvalidOperation
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Final, Never, Protocol
 
 from droidgate.model.errors import BudgetError, InputError
@@ -18,11 +21,19 @@ from droidgate.model.json_values import Json
 MAX_DEPTH: Final = 64
 MAX_CHARACTERS: Final = 16 * 1024 * 1024
 MAX_NUMBER_CHARACTERS: Final = 1024
+MAX_EXPONENT: Final = 1024
+"""Powers of ten of a number."""
 
 
 _HIGH_SURROGATES: Final = range(0xD800, 0xDC00)
 _LOW_SURROGATES: Final = range(0xDC00, 0xE000)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+_STRING_OR_NUMBER = re.compile(
+    r""""(?:[^"\\]|\\.)*+"|(?:-?(?:\d[\d.]*+(?:[eE][+-]?\d++)?|Infinity)|NaN)""", re.DOTALL
+)
+_MANY_DIGITS = re.compile(r"(?<!\d)\d{640}", re.ASCII)
+"""640 digits are the least that Python's own limit can be set to."""
+
 _ESCAPE_OR_SURROGATE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|.)|[\ud800-\udfff]", re.DOTALL)
 
 
@@ -34,12 +45,56 @@ class JsonParser(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class JsonLimits:
+    """How much a document may hold.
+
+    Attributes:
+        characters: Characters of the text.
+        depth: Levels of objects and lists.
+        surrogates: Whether a string may hold half of a surrogate pair.
+    """
+
+    characters: int = MAX_CHARACTERS
+    depth: int = MAX_DEPTH
+    surrogates: bool = False
+
+
+FOREIGN: Final = JsonLimits()
+"""Limits of a text that somebody else wrote."""
+
+WRITTEN: Final = JsonLimits(characters=64 * 1024 * 1024, depth=512, surrogates=True)
+"""Limits of a text in a form of droidgate's own: the model has more levels than the schema that it was read
+from, and a compiled resource may hold half of a surrogate pair."""
+
+
+class _NumberError(BudgetError):
+    """Raised inside the parser for a number; the position is not known there."""
+
+    def __init__(self, message: str, digits: str) -> None:
+        super().__init__(message, hint="Write a number that a 64-bit type can hold, or a string")
+        self.digits = digits
+
+
+class _ConstantError(InputError):
+    """Raised inside the parser for NaN or an infinity; the position is not known there."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__(f"{word} is not a JSON value", hint="Write null, or leave the member out")
+        self.digits = word
+
+
 class DuplicateKeyError(ValueError):
     """Raised inside a parser by `read_members`; the position is not known there."""
 
 
 def parse_json(
-    text: str | bytes, *, path: str = "<text>", line: int = 1, lenient_controls: bool = False
+    text: str | bytes,
+    *,
+    path: str = "<text>",
+    line: int = 1,
+    lenient_controls: bool = False,
+    limits: JsonLimits = FOREIGN,
 ) -> Json:
     """Parse one JSON document.
 
@@ -48,32 +103,36 @@ def parse_json(
         path: How errors name the document.
         line: The line of the document's first character in `path`, for JSON inside another file.
         lenient_controls: Accept raw control characters, such as newlines, inside strings (divergence D-36).
+        limits: How much the document may hold.
 
     Returns:
         The JSON value (see `droidgate.model.json_values`).
 
     Raises:
         InputError: not JSON, with line and column.
-        BudgetError: too long, too deep, or a number of too many digits.
+        BudgetError: too long, too deep, or a number of too many digits, with its line and column.
     """
     text = decode_utf8(text, path=path) if isinstance(text, bytes) else text.removeprefix("\ufeff")
-    if len(text) > MAX_CHARACTERS:
-        message = f"the JSON has more than {MAX_CHARACTERS} characters"
+    if len(text) > limits.characters:
+        message = f"the JSON has more than {limits.characters} characters"
         raise BudgetError(message, place=path)
-    refuse_lone_surrogates(text, path=path, line=line)
-    decoder = _lenient_decoder if lenient_controls else _strict_decoder
+    if not limits.surrogates:
+        refuse_lone_surrogates(text, path=path, line=line)
+    decoder = _DECODERS[lenient_controls, _MANY_DIGITS.search(text) is not None]
     try:
         value = decoder.decode(text)
     except json.JSONDecodeError as error:
         raise _located(error, path, line) from None
     except RecursionError:
-        raise _too_deep(path) from None
-    except InputError as error:
-        raise type(error)(error.message, place=path, hint=error.hint) from None
+        raise _too_deep(path, limits.depth) from None
+    except (_NumberError, _ConstantError) as error:
+        kind = BudgetError if isinstance(error, BudgetError) else InputError
+        place = _place_of_number(error.digits, text, path, line)
+        raise kind(error.message, place=place, hint=error.hint) from None
     except DuplicateKeyError as error:
         raise _duplicate(str(error), text, path, line) from None
-    if text.count("[") + text.count("{") > MAX_DEPTH and not is_within_depth(value, MAX_DEPTH):
-        raise _too_deep(path)
+    if text.count("[") + text.count("{") > limits.depth and not is_within_depth(value, limits.depth):
+        raise _too_deep(path, limits.depth)
     return value
 
 
@@ -141,8 +200,18 @@ def _duplicate(key: str, text: str, path: str, line: int) -> InputError:
     )
 
 
-def _too_deep(path: str) -> BudgetError:
-    return BudgetError(f"the JSON is nested more than {MAX_DEPTH} levels deep", place=path)
+def _place_of_number(digits: str, text: str, path: str, line: int) -> str:
+    """Return file, line and column of a number or constant that is refused."""
+    for found in _STRING_OR_NUMBER.finditer(text):
+        if found[0] == digits:
+            start = found.start()
+            row = line + text.count("\n", 0, start)
+            return f"{path}:{row}:{start - text.rfind(chr(10), 0, start)}"
+    return path
+
+
+def _too_deep(path: str, depth: int) -> BudgetError:
+    return BudgetError(f"the JSON is nested more than {depth} levels deep", place=path)
 
 
 def is_within_depth(value: Json, most: int) -> bool:
@@ -174,43 +243,55 @@ def read_members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 def _read_integer(digits: str) -> int:
     if len(digits) > MAX_NUMBER_CHARACTERS or len(digits) > sys.get_int_max_str_digits() > 0:
-        _refuse_number()
+        _refuse_number(digits)
     return int(digits)
 
 
 def _read_fraction(digits: str) -> float | Decimal:
     if len(digits) > MAX_NUMBER_CHARACTERS:
-        _refuse_number()
+        _refuse_number(digits)
     number = float(digits)
-    try:
-        exact = Decimal(digits)
-    except InvalidOperation:
-        message = "the exponent of a number has too many digits"
-        raise BudgetError(message) from None
-    if number - number == 0.0 and Decimal(repr(number)) == exact:
-        return number
-    return exact
+    is_finite = number - number == 0.0
+    if not is_finite or not number:
+        _check_exponent(digits)
+    exact = Decimal(digits)
+    return number if is_finite and Decimal(repr(number)) == exact else exact
 
 
-def _refuse_number() -> Never:
+def _check_exponent(digits: str) -> None:
+    """Refuse an exponent that would make a number of thousands of digits.
+
+    Raises:
+        _NumberError: it would.
+    """
+    exponent = digits.lower().partition("e")[2].lstrip("+-").lstrip("0")
+    if len(exponent) > len(str(MAX_EXPONENT)) or int(exponent or "0") > MAX_EXPONENT:
+        message = f"a number has an exponent beyond {MAX_EXPONENT}"
+        raise _NumberError(message, digits)
+
+
+def _refuse_number(digits: str) -> Never:
     message = f"a number has more than {MAX_NUMBER_CHARACTERS} digits"
-    raise BudgetError(message)
+    raise _NumberError(message, digits)
 
 
 def _refuse_constant(word: str) -> Never:
-    message = f"{word} is no JSON value"
-    raise InputError(message, hint="Write null, or leave the member out")
+    raise _ConstantError(word)
 
 
-def _decoder(*, strict: bool) -> json.JSONDecoder:
+def _decoder(*, strict: bool, has_long_numbers: bool) -> json.JSONDecoder:
     return json.JSONDecoder(
         strict=strict,
         object_pairs_hook=read_members,
-        parse_int=_read_integer,
+        # The standard reader of integers is several times as fast, and knows no limit.
+        parse_int=_read_integer if has_long_numbers else None,
         parse_float=_read_fraction,
         parse_constant=_refuse_constant,
     )
 
 
-_strict_decoder = _decoder(strict=True)
-_lenient_decoder = _decoder(strict=False)
+_DECODERS: Final = {
+    (is_lenient, has_long_numbers): _decoder(strict=not is_lenient, has_long_numbers=has_long_numbers)
+    for is_lenient in (False, True)
+    for has_long_numbers in (False, True)
+}

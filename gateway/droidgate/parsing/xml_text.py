@@ -11,6 +11,7 @@ from typing import Final
 from lxml import etree
 
 from droidgate.model.errors import BudgetError, InputError
+from droidgate.parsing.project_files import find_encoding
 
 MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_ELEMENTS: Final = 200_000
@@ -27,10 +28,9 @@ NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010
 
 _NEWLINE: Final = b"\n"
 _PROLOG = re.compile(rb"(?>\s+|<\?.*?\?>|<!--.*?-->)*+", re.DOTALL)
-_SAFE_ENCODING = re.compile(rb"(?:utf|iso|windows|cp|latin|koi8|gb|big5|shift|euc|mac)[\w.-]*", re.IGNORECASE)
 _MARKUP = re.compile(
-    rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>"
-    rb"|(?P<start><[^\s/>!?\"'][^\"'>]*(?:\"[^\"]*\"[^\"'>]*|'[^']*'[^\"'>]*)*>)",
+    rb"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)"
+    rb"|(?P<start><[^\s/>!?\"'][^<\"'>]*+(?:\"[^<\"]*+\"[^<\"'>]*+|'[^<']*+'[^<\"'>]*+)*+>)",
     re.DOTALL,
 )
 _MAX_LINE: Final = 65_535
@@ -99,9 +99,10 @@ def _without_encoding(data: bytes, path: str) -> bytes:
         data = data[3:]
     declared = re.match(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']", data)
     if declared is not None and declared[1].lower() not in {b"utf-8", b"utf8", b"us-ascii", b"ascii"}:
-        if _SAFE_ENCODING.fullmatch(declared[1]) is None:
-            raise _wrong_encoding(declared[1].decode("ascii"), path)
-        return _recode(data, declared[1].decode("ascii"), path)
+        name = declared[1].decode("ascii")
+        if find_encoding(name) is None:
+            raise _wrong_encoding(name, path)
+        return _recode(data, name, path)
     if b"\0" in data:
         raise _binary(path)
     return data
@@ -164,7 +165,7 @@ def _doctype(place: str) -> InputError:
 def _located(error: etree.XMLSyntaxError, path: str) -> InputError:
     line, column = error.position or (0, 0)
     reason = error.msg or "not well-formed"
-    reason = " ".join(re.sub(r", line \d+, column \d+.*$", "", reason).split())
+    reason = " ".join(re.sub(r"(?s), line \d+, column \d+.*", "", reason).split())
     if "excessive depth" in reason.lower() or "xml_parse_huge" in reason.lower():
         return BudgetError(f"the XML is nested more than {MAX_DEPTH} levels deep", place=f"{path}:{line}")
     hint = None

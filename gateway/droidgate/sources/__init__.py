@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from droidgate.apk.file_kinds import is_binary_xml, is_zip
 from droidgate.application import Application
 from droidgate.formats import Format, Reading, SourceFile, detect_format, load_formats
-from droidgate.leniency import ReadingContext
+from droidgate.leniency import ReadingContext, crash_report
 from droidgate.model.capability import Place, Provider, declaration_of
-from droidgate.model.errors import BudgetError, InputError
+from droidgate.model.errors import BudgetError, DroidgateError, InputError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import Json
 from droidgate.parsing.json_text import parse_json
@@ -127,32 +127,51 @@ def read_source(
     return reader.result()
 
 
-def read_opened(apk: Apk, *, formats: Iterable[Format] | None = None) -> SourceReading:
-    """Read what an opened APK with its splits declares; what cannot be read is among the problems."""
-    reader = _Reader(strict=False, formats=_chosen(formats))
+def read_opened(
+    apk: Apk, *, formats: Iterable[Format] | None = None, keeps_going: bool = False
+) -> SourceReading:
+    """Read what an opened APK with its splits declares; what cannot be read is among the problems.
+
+    Args:
+        apk: The APK.
+        formats: The formats to look for; all installed ones by default.
+        keeps_going: A crash while a capability is read is a problem, too.
+    """
+    reader = _Reader(strict=False, formats=_chosen(formats), keeps_going=keeps_going)
     reader.read_apk(apk)
     return reader.result()
 
 
-def read_one_module(module: Module, *, formats: Iterable[Format] | None = None) -> SourceReading:
-    """Read what one module of a build declares; what cannot be read is among the problems."""
-    reader = _Reader(strict=False, formats=_chosen(formats))
+def read_one_module(
+    module: Module, *, formats: Iterable[Format] | None = None, keeps_going: bool = False
+) -> SourceReading:
+    """Read what one module of a build declares; what cannot be read is among the problems.
+
+    Args:
+        module: The module.
+        formats: The formats to look for; all installed ones by default.
+        keeps_going: A crash while a capability is read is a problem, too.
+    """
+    reader = _Reader(strict=False, formats=_chosen(formats), keeps_going=keeps_going)
     reader.read_module(module)
     return reader.result()
 
 
-def read_content(path: str, data: bytes, *, formats: Iterable[Format] | None = None) -> SourceReading:
+def read_content(
+    path: str, data: bytes, *, formats: Iterable[Format] | None = None, keeps_going: bool = False
+) -> SourceReading:
     """Read one descriptor from memory.
 
     Args:
         path: How a user would write it.
         data: Its content.
         formats: The formats to look for; all installed ones by default.
+        keeps_going: A crash while a capability is read is a problem of the reading.
 
     Raises:
         InputError: it is broken, or no format claims it.
     """
-    reader = _Reader(strict=False, formats=_chosen(formats))
+    reader = _Reader(strict=False, formats=_chosen(formats), keeps_going=keeps_going)
     reader.read_named(path, data)
     return reader.result()
 
@@ -196,8 +215,9 @@ def _declares_the_same(tied: Provider, loose: Provider) -> bool:
 
 
 class _Reader:
-    def __init__(self, *, strict: bool, formats: tuple[Format, ...]) -> None:
+    def __init__(self, *, strict: bool, formats: tuple[Format, ...], keeps_going: bool = False) -> None:
         self._strict = strict
+        self._keeps_going = keeps_going
         self._formats = formats
         self._providers: list[Provider] = []
         self._findings: list[Finding] = []
@@ -252,7 +272,7 @@ class _Reader:
         for module in scan.modules:
             self.read_module(module)
         for path, place in scan.loose_files:
-            self._read_loose(path, place)
+            self._read_loose(path, place, root=spelled)
         if scan.archives:
             self._read_loose_archives(scan.archives)
         if not (self._applications or self._providers or self._problems):
@@ -281,11 +301,7 @@ class _Reader:
             application = read_application(apk)
             self._applications.append(application)
             self._files_read[application.place.path] = None
-            for one in self._formats:
-                try:
-                    self._read_application(application, one)
-                except InputError as error:
-                    self._note(error)
+            self._read_application_of_all(application)
         except InputError as error:
             self._note(error)
         self._findings.extend(apk.findings)
@@ -304,12 +320,12 @@ class _Reader:
             self._problems.setdefault(str(problem), problem)
 
     def _context(self) -> ReadingContext:
-        return ReadingContext(strict=self._strict)
+        return ReadingContext(strict=self._strict, keeps_going=self._keeps_going)
 
     def _keep(self, reading: Reading, context: ReadingContext) -> None:
         self._providers.extend(reading.providers)
         self._findings.extend(dict.fromkeys((*reading.findings, *context.findings)))
-        self._note(*reading.problems)
+        self._note(*reading.problems, *context.crashes)
 
     def _read_file(self, file: SourceFile) -> bool:
         one = detect_format(file, self._formats)
@@ -319,6 +335,18 @@ class _Reader:
         self._keep(one.read_file(file, context), context)
         self._files_read[file.path] = None
         return True
+
+    def _read_application_of_all(self, application: Application) -> None:
+        """Read an application as each format does; what one of them cannot read is a problem."""
+        for one in self._formats:
+            try:
+                self._read_application(application, one)
+            except InputError as error:
+                self._note(error)
+            except Exception as error:
+                if not self._keeps_going or isinstance(error, (DroidgateError, MemoryError)):
+                    raise
+                self._note(crash_report(error, application.place.path, part=f"what {one.id} declares"))
 
     def _read_application(self, application: Application, one: Format) -> None:
         context = self._context()
@@ -347,11 +375,7 @@ class _Reader:
         self._applications.extend(applications)
         known = len(self._providers)
         for application in applications:
-            for one in self._formats:
-                try:
-                    self._read_application(application, one)
-                except InputError as error:
-                    self._note(error)
+            self._read_application_of_all(application)
         self._note(*problems)
         read_already = {one.source.path for one in self._providers[known:] if one.source is not None}
         for loose in loose_files_of(applications):
@@ -378,9 +402,9 @@ class _Reader:
             )
         )
 
-    def _read_loose(self, path: str, place: str) -> None:
+    def _read_loose(self, path: str, place: str, *, root: str) -> None:
         try:
-            data = read_bytes(path, spelled=place)
+            data = read_bytes(path, spelled=place, root=root)
         except InputError:
             return
         try:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 from droidgate.apk.file_kinds import is_zip
 from droidgate.model.errors import InputError
+from droidgate.parsing.project_files import read_start
 from droidgate.sources.folders import ARCHIVE_ENDINGS
 from droidgate.sources.spelling import printable
 
@@ -29,9 +29,6 @@ def is_archive(path: str) -> bool:
     if lower.endswith(ARCHIVE_ENDINGS):
         return True
     try:
-        if not Path(path).is_file():  # a pipe would be waited for
-            return False
-        with Path(path).open("rb") as file:
-            return is_zip(file.read(4))
-    except (OSError, ValueError):
+        return is_zip(read_start(path, 4))
+    except InputError:
         return False

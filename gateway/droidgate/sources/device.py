@@ -388,7 +388,7 @@ class _PhoneReader:
         if is_listed or any(
             one.may_be_told_by(text) for text in _texts_of(apk.manifest) for one in self.looks_for
         ):
-            return read_application(apk).for_release(self.facts.sdk)
+            return read_application(apk, self.facts.sdk).for_release(self.facts.sdk)
         return Application(
             package=apk.package,
             components=(),

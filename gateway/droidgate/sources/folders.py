@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,12 +11,10 @@ from typing import Final
 
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.parsing.gradle_text import GradleFile, read_gradle
+from droidgate.parsing.project_files import MAX_FILE_BYTES, is_regular_file, read_project_file
 from droidgate.sources.android_project import MAIN, Module
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.spelling import join_spelled, printable
-
-MAX_FILE_BYTES: Final = 16 * 1024 * 1024
-"""No file that is read is larger."""
 
 MAX_ENTRIES: Final = 1_000_000
 """How many files and folders one source may have."""
@@ -28,6 +25,8 @@ MAX_LEVELS: Final = 64
 SKIPPED_FOLDERS: Final = frozenset({"build", "node_modules", "__pycache__"})
 """Folders that hold what tools made. Hidden folders (`.git`, `.gradle`, `.idea`) are skipped too."""
 
+__all__ = ["MAX_FILE_BYTES", "FolderFiles", "FolderScan", "module_of_manifest", "read_bytes", "scan_folder"]
+
 MANIFEST: Final = "AndroidManifest.xml"
 LOOSE_ENDINGS: Final = (".xml", ".json")
 ARCHIVE_ENDINGS: Final = (".apk", ".apks", ".xapk", ".apkm")
@@ -37,25 +36,19 @@ _INSIDE_SOURCE_SET: Final = frozenset({"res", "assets", "java", "kotlin"})
 _RESOURCE_TYPES: Final = ("values", "xml", "raw")
 
 
-def read_bytes(path: str, *, spelled: str | None = None) -> bytes:
+def read_bytes(path: str, *, spelled: str | None = None, root: str | None = None) -> bytes:
     """Return the content of a regular file.
 
+    Args:
+        path: The file.
+        spelled: How errors name it.
+        root: The folder that it must be in, links followed; None for a file that the user named.
+
     Raises:
-        InputError: there is none, or it cannot be read; `spelled` is how the error names it.
+        InputError: there is none, it is outside of the folder, or it cannot be read.
         BudgetError: it is larger than `MAX_FILE_BYTES`.
     """
-    place = printable(spelled if spelled is not None else path)
-    try:
-        if not stat.S_ISREG(Path(path).stat().st_mode):
-            raise InputError("it is no regular file", place=place)
-        with Path(path).open("rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"it cannot be read: {reason}", place=place) from None
-    if len(data) > MAX_FILE_BYTES:
-        raise BudgetError(f"it has more than {MAX_FILE_BYTES} bytes", place=place)
-    return data
+    return read_project_file(path, root=root, shown=printable(spelled if spelled is not None else path))
 
 
 class FolderFiles(Mapping[str, bytes]):
@@ -66,10 +59,20 @@ class FolderFiles(Mapping[str, bytes]):
         spelled: How a user would write it.
         read: Collects the spelled paths of the files that are read.
         manifest: File name of the manifest.
+        root: The folder that every file must be in, links followed; `folder` itself by default.
     """
 
-    def __init__(self, folder: str, spelled: str, read: dict[str, None], manifest: str = MANIFEST) -> None:
+    def __init__(
+        self,
+        folder: str,
+        spelled: str,
+        read: dict[str, None],
+        manifest: str = MANIFEST,
+        *,
+        root: str | None = None,
+    ) -> None:
         self._folder = folder
+        self._root = folder if root is None else root
         self._manifest = manifest
         self._spelled = spelled
         self._read = read
@@ -81,7 +84,7 @@ class FolderFiles(Mapping[str, bytes]):
         return self._names
 
     def _list(self) -> Iterator[str]:
-        if Path(self._folder, self._manifest).is_file():
+        if is_regular_file(f"{self._folder}/{self._manifest}"):
             yield self._manifest
         for entry in _entries(f"{self._folder}/res"):
             if entry.name.partition("-")[0] in _RESOURCE_TYPES and entry.is_dir(follow_symlinks=False):
@@ -103,7 +106,7 @@ class FolderFiles(Mapping[str, bytes]):
         if name not in self._all():
             raise KeyError(name)
         spelled = join_spelled(self._spelled, name)
-        data = read_bytes(f"{self._folder}/{name}", spelled=spelled)
+        data = read_bytes(f"{self._folder}/{name}", spelled=spelled, root=self._root)
         self._read[spelled] = None
         return data
 
@@ -144,14 +147,16 @@ def scan_folder(folder: str, spelled: str) -> FolderScan:
     return _Walk(folder, spelled).run()
 
 
-def read_gradle_of(folder: str, spelled: str, read: dict[str, None]) -> GradleFile:
-    """Return what the build file in a module's folder says, an empty answer without one."""
+def read_gradle_of(
+    folder: str, spelled: str, read: dict[str, None], *, root: str | None = None
+) -> GradleFile:
+    """Return what the build file in a module's folder says, an empty answer without one that is in `root`."""
     for name in GRADLE_FILES:
         path = f"{folder}/{name}"
-        if Path(path).is_file():
+        if is_regular_file(path):
             own = join_spelled(spelled, name)
             try:
-                data = read_bytes(path, spelled=own)
+                data = read_bytes(path, spelled=own, root=folder if root is None else root)
             except InputError:
                 continue
             read[own] = None
@@ -172,15 +177,17 @@ def module_of_manifest(folder: str, manifest: str, spelled: str, read: dict[str,
         read: Collects the spelled paths of the files that are read.
     """
     place = Path(folder)
-    own = SourceSet(FolderFiles(folder, spelled, read, manifest), spelled, manifest)
     if place.parent.name != "src":
+        own = SourceSet(FolderFiles(folder, spelled, read, manifest), spelled, manifest)
         return Module({MAIN: own}, read_gradle_of(folder, spelled, read)), MAIN
     module = place.parent.parent
+    own = SourceSet(FolderFiles(folder, spelled, read, manifest, root=str(module)), spelled, manifest)
     gradle = read_gradle_of(str(module), printable(str(module)), {})
     source_sets = {place.name: own}
     if place.name != MAIN and (place.parent / MAIN / MANIFEST).is_file():
         main = str(place.parent / MAIN)
-        source_sets[MAIN] = SourceSet(FolderFiles(main, printable(main), {}), printable(main))
+        files = FolderFiles(main, printable(main), {}, root=str(module))
+        source_sets[MAIN] = SourceSet(files, printable(main))
     return Module(source_sets, gradle), place.name
 
 
@@ -255,8 +262,10 @@ class _Walk:
         source_sets = {}
         for name, path in sets.items():
             spelled = join_spelled(self._spelled, path)
-            source_sets[name] = SourceSet(FolderFiles(self._on_disk(path), spelled, read), spelled)
-        gradle = read_gradle_of(self._on_disk(module), join_spelled(self._spelled, module), read)
+            files = FolderFiles(self._on_disk(path), spelled, read, root=self._folder)
+            source_sets[name] = SourceSet(files, spelled)
+        spelled = join_spelled(self._spelled, module)
+        gradle = read_gradle_of(self._on_disk(module), spelled, read, root=self._folder)
         return Module(source_sets, gradle)
 
     def _on_disk(self, name: str) -> str:

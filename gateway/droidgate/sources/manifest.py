@@ -33,7 +33,7 @@ _KNOWN_PREFIXES: Final = {"android": ANDROID.strip("{}"), "tools": TOOLS.strip("
 
 _START_TAG = re.compile(r"\A(?>\s+|<\?.*?\?>|<!--.*?-->)*+<([A-Za-z_][\w.-]*)", re.DOTALL)
 _HEAD_BYTES: Final = 8192
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _PROLOG = re.compile(r"\A\s*<\?xml.*?\?>", re.DOTALL)
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _PREFIX = re.compile(r"[\s<]([A-Za-z_][\w.-]*):[A-Za-z_]")

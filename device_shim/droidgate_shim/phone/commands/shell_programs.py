@@ -146,7 +146,7 @@ def seconds_of(text: str) -> float:
     Raises:
         UsageFault: it is no time.
     """
-    match = re.fullmatch(r"(\d+\.?\d*|\.\d+)([smhd]?)", text, re.ASCII)
+    match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)([smhd]?)", text, re.ASCII)
     if match is None:
         raise UsageFault(f"not a number '{text}'")
     return min(float(match.group(1)) * _SECONDS[match.group(2)], 1e9)

@@ -93,7 +93,7 @@ def _ranges(text: str, option: str) -> list[tuple[int, int]]:
     """Return the ranges of `cut`: first and last, from 1; the last is large where there is none."""
     found: list[tuple[int, int]] = []
     for piece in text.split(","):
-        match = re.fullmatch(r"(\d*)(-?)(\d*)", piece, re.ASCII)
+        match = re.fullmatch(r"(\d*+)(-?)(\d*)", piece, re.ASCII)
         if match is None or not (match.group(1) or match.group(3)):
             raise UsageFault(f"bad {piece or text}")
         first = int(match.group(1) or 1)

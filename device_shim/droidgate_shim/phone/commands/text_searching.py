@@ -133,7 +133,7 @@ def _compile(options: Options, patterns: list[str], *, extended: bool, fixed: bo
 
 def _demand_bearable(expression: str) -> None:
     """Refuse what makes matching slow beyond bounds: repeated groups with choices, many repetitions."""
-    plain = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", "x", expression, flags=re.DOTALL)
+    plain = re.sub(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\Z)", "x", expression, flags=re.DOTALL)
     if len(re.findall(r"[*+]|\{\d*,", plain)) > MAXIMUM_REPETITIONS:
         raise NotModelled(f"grep with more than {MAXIMUM_REPETITIONS} repetitions")
     starts: list[int] = []

@@ -86,8 +86,12 @@ class _Part:
     signers: tuple[str, ...]
 
     @classmethod
-    def of(cls, apk: Apk) -> _Part:
+    def of(cls, apk: Apk, sdk: int) -> _Part:
         """Return what an APK says.
+
+        Args:
+            apk: The APK.
+            sdk: The release of Android whose signer counts.
 
         Raises:
             InstallError: its names are none.
@@ -97,7 +101,7 @@ class _Part:
         package = apk.package or ""
         _check_name("package", package, needs_separator=package != "android")
         _check_name("split", name, needs_separator=False)
-        return cls(name, package, apk.version_code or 0, tuple(apk.signer_digests()))
+        return cls(name, package, apk.version_code or 0, apk.signer_digests(sdk))
 
     def require_consistent(self, other: _Part, place: str) -> None:
         if self.package != other.package:
@@ -125,7 +129,7 @@ def parse_package(
     Raises:
         InstallError: Android refuses them.
     """
-    named = _name_apks(apks, inherited, stage)
+    named = _name_apks(apks, inherited, stage, release)
     base, *splits = named.values()
     try:
         apk = open_apk(base, splits=splits)
@@ -138,12 +142,14 @@ def parse_package(
         raise
 
 
-def _name_apks(apks: Mapping[str, bytes], inherited: Mapping[str, bytes], stage: str) -> dict[str, bytes]:
+def _name_apks(
+    apks: Mapping[str, bytes], inherited: Mapping[str, bytes], stage: str, release: ReleaseProfile
+) -> dict[str, bytes]:
     """Return the APKs, the base first, by their files' names once they are installed."""
     parts: dict[str, bytes] = {}
     first: _Part | None = None
     for name, content in apks.items():
-        part = _read_part(content, f"{stage}/{BASE_APK if len(apks) == 1 else name}")
+        part = _read_part(content, f"{stage}/{BASE_APK if len(apks) == 1 else name}", release)
         if part.split in parts:
             message = f"Split {part.split or 'null'} was defined multiple times"
             raise InstallError("INSTALL_FAILED_INVALID_APK", message)
@@ -151,7 +157,7 @@ def _name_apks(apks: Mapping[str, bytes], inherited: Mapping[str, bytes], stage:
         first = first or part
         first.require_consistent(part, f"{stage}/{name}")
     for content in inherited.values():
-        part = _read_part(content, stage)
+        part = _read_part(content, stage, release)
         parts.setdefault(part.split, content)
         if first is not None:
             first.require_consistent(part, "Existing")
@@ -176,10 +182,10 @@ def _check_name(kind: str, name: str, *, needs_separator: bool) -> None:
     raise InstallError("INSTALL_PARSE_FAILED_BAD_PACKAGE_NAME", f"Invalid manifest {kind}: {problem}")
 
 
-def _read_part(content: bytes, place: str) -> _Part:
+def _read_part(content: bytes, place: str, release: ReleaseProfile) -> _Part:
     try:
         with open_apk(content) as apk:
-            return _Part.of(apk)
+            return _Part.of(apk, release.sdk)
     except InputError as error:
         raise InstallError("INSTALL_PARSE_FAILED_NOT_APK", f"Failed to parse {place}") from error
 
@@ -188,7 +194,7 @@ def _check(apk: Apk, named: Mapping[str, bytes], stage: str, release: ReleasePro
     minimum = apk.minimum_sdk or _FIRST_TARGET
     target = apk.target_sdk or minimum
     base = f"{stage}/{BASE_APK}"
-    application = read_application(apk)
+    application = read_application(apk, release.sdk)
     manifest = read_manifest(apk)
     if minimum > release.sdk:
         raise InstallError("INSTALL_FAILED_OLDER_SDK", _older_sdk(apk.manifest, base, minimum, release))
@@ -210,14 +216,17 @@ def _older_sdk(root: XmlElement, base: str, minimum: int, release: ReleaseProfil
 
 
 def _signers(apk: Apk, base: str, target: int, release: ReleaseProfile) -> tuple[str, ...]:
-    signers = tuple(apk.signer_digests())
-    start = f"Failed to collect certificates from {base}: "
+    found = apk.verify_signature(release.sdk)
+    start = f"Failed to collect certificates from {base}"
     if release.has("signature-scheme-2", target) and not _has_signing_block(apk):
-        message = f"{start}No signature found in package of version 2 or newer for package {base}"
-    elif not signers:
-        message = f"{start}Package {base} has no certificates at entry AndroidManifest.xml"
+        message = f"{start}: No signature found in package of version 2 or newer for package {base}"
+    elif found.verified is False and found.scheme is not None and found.scheme != "v1":
+        scheme = found.scheme.partition(".")[0]
+        message = f"{start} using APK Signature Scheme {scheme}: {found.problem}"
+    elif not found.verified:
+        message = f"{start}: Package {base} has no certificates at entry AndroidManifest.xml"
     else:
-        return signers
+        return found.digests
     raise InstallError("INSTALL_PARSE_FAILED_NO_CERTIFICATES", message)
 
 

@@ -20,6 +20,7 @@ from droidgate_shim.phone.event_log import EventLog
 from droidgate_shim.phone.faults import Faults
 from droidgate_shim.phone.transport.endpoints import SocketEndpoint
 from droidgate_shim.phone.transport.listening import Listener
+from droidgate_shim.phone.transport.local_users import can_be_known, is_from_this_user
 from droidgate_shim.phone.transport.packets import GARBAGE_EVERY
 from droidgate_shim.phone.transport.services import Services, service_text
 from droidgate_shim.phone.transport.sockets import EndOfInputError, InputSocket, OutputSocket
@@ -39,6 +40,11 @@ HOST_FEATURES: Final = (
     "sendrecv_v2_dry_run_send",
 )
 
+_OTHER_USER: Final = "this virtual phone belongs to another user"
+_UNKNOWN_USER: Final = (
+    "this system does not report which user connects, so the virtual phone's adb server serves nobody; "
+    "use: adb connect"
+)
 _UNAUTHORIZED: Final = (
     "device unauthorized.\nThis adb server's $ADB_VENDOR_KEYS is not set\n"
     "Try 'adb kill-server' if that seems wrong.\nOtherwise check for a confirmation dialog on your device."
@@ -129,7 +135,7 @@ class _Watchers:
 
 
 class AdbServer:
-    """Answers adb clients on a loopback port.
+    """Answers adb clients of the same user on a loopback port.
 
     Args:
         port: Its number, 0 for a free one.
@@ -199,8 +205,11 @@ class _Client:
     def run(self) -> None:
         """Answer requests until the connection ends."""
         try:
-            while self._answer():
-                pass
+            if is_from_this_user(self._socket):
+                while self._answer():
+                    pass
+            else:
+                self._refuse_user()
             SocketEndpoint(self._socket, self.output).close()
         except (EndOfInputError, OSError):
             pass
@@ -211,6 +220,11 @@ class _Client:
     def end(self) -> None:
         """End the connection, from any thread."""
         self.output.end()
+
+    def _refuse_user(self) -> None:
+        reason = _OTHER_USER if can_be_known() else _UNKNOWN_USER
+        self._log.record("refused-connection", by="adb server", reason=reason)
+        self._send("FAIL", reason)
 
     def _answer(self) -> bool:
         """Answer one request; return whether another may follow."""

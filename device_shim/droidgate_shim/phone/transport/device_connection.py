@@ -1,6 +1,7 @@
 """A host's connection to adbd: handshake, and many streams over one socket.
 
-Facts: AOSP `packages/modules/adb` protocol.txt, adb.cpp (`handle_packet`), transport.cpp (`check_header`).
+Facts: AOSP `packages/modules/adb` protocol.txt, adb.cpp (`handle_packet`), transport.cpp (`check_header`),
+daemon/auth.cpp.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final
 
 from droidgate_shim.phone.event_log import EventLog
 from droidgate_shim.phone.faults import Faults
+from droidgate_shim.phone.transport.adb_keys import TOKEN_BYTES, AuthorizedKeys
 from droidgate_shim.phone.transport.device_stream import DeviceStream
 from droidgate_shim.phone.transport.listening import Listener
 from droidgate_shim.phone.transport.packets import (
@@ -32,9 +34,14 @@ from droidgate_shim.phone.transport.sockets import EndOfInputError, InputSocket,
 from droidgate_shim.phone.transport.workers import Workers
 
 _TOKEN: Final = 1
-_TOKEN_BYTES: Final = 20
+_SIGNATURE: Final = 2
+_PUBLIC_KEY: Final = 3
+_FREE_ATTEMPTS: Final = 256
+_SECONDS_PER_ATTEMPT: Final = 1.0
+"""How long adbd waits after each wrong signature when a host has sent more than the free ones."""
+
 _LARGEST_BANNER: Final = 4096
-"""Before a host has said how much it takes, no packet may carry more (`MAX_PAYLOAD_V1`)."""
+"""Before a host is online, no packet may carry more (`MAX_PAYLOAD_V1`)."""
 
 
 class DeviceConnection:
@@ -43,16 +50,25 @@ class DeviceConnection:
     Args:
         connected: The socket, which this closes in the end.
         services: What can be opened.
+        keys: Which hosts are authorized.
         faults: What shall go wrong.
         log: Where events go.
         workers: Runs one thread for each open service.
     """
 
     def __init__(
-        self, connected: socket.socket, services: Services, *, faults: Faults, log: EventLog, workers: Workers
+        self,
+        connected: socket.socket,
+        services: Services,
+        *,
+        keys: AuthorizedKeys,
+        faults: Faults,
+        log: EventLog,
+        workers: Workers,
     ) -> None:
         self._socket = connected
         self._services = services
+        self._keys = keys
         self._faults = faults
         self._log = log
         self._workers = workers
@@ -63,6 +79,11 @@ class DeviceConnection:
         self._own_ids = itertools.count(1)
         self._sent_packets = itertools.count(1)
         self._is_online = False
+        self._token: bytes | None = None
+        self._wrong_signatures = 0
+        self._ended = threading.Event()
+        self._host_version = VERSION_WITH_CHECKSUMS
+        self._host = ""
         self._version = VERSION_WITH_CHECKSUMS
         self._taken_payload = min(faults.maximum_payload or LARGEST_PAYLOAD, LARGEST_PAYLOAD)
         self._largest_payload = self._taken_payload
@@ -71,7 +92,7 @@ class DeviceConnection:
         """Handle packets until the connection ends."""
         try:
             while True:
-                limit = max(self._taken_payload, 0 if self._is_online else _LARGEST_BANNER)
+                limit = self._taken_payload if self._is_online else _LARGEST_BANNER
                 self._handle(read_packet(self._input, largest_payload=limit))
         except EndOfInputError:
             reason = "closed"
@@ -88,6 +109,7 @@ class DeviceConnection:
 
     def end(self) -> None:
         """End the connection, from any thread."""
+        self._ended.set()
         self._output.end()
 
     def _handle(self, packet: Packet) -> None:
@@ -95,7 +117,7 @@ class DeviceConnection:
         if packet.command == "CNXN":
             self._shake_hands(packet)
         elif packet.command == "AUTH":
-            self._ask_for_authorisation(packet)
+            self._authenticate(packet)
         elif not self._is_online:
             self._log.record("ignored-packet", command=packet.command, reason="no handshake yet")
         elif packet.command == "OPEN":
@@ -125,28 +147,40 @@ class DeviceConnection:
         if not packet.second:
             raise PacketError("CNXN that takes no payload")
         self._largest_payload = min(self._taken_payload, packet.second)
-        if self._faults.unauthorized:
+        self._host_version = packet.first
+        self._host = service_text(bytes(packet.payload))
+        self._send_token()
+
+    def _send_token(self) -> None:
+        """Ask for a signature; a token is good for one attempt."""
+        self._token = os.urandom(TOKEN_BYTES)
+        self._send(Packet("AUTH", _TOKEN, 0, self._token))
+
+    def _authenticate(self, packet: Packet) -> None:
+        token, self._token = self._token, None
+        if packet.first == _SIGNATURE and token is not None:
+            if not self._faults.unauthorized and self._keys.have_signed(token, bytes(packet.payload)):
+                self._go_online()
+                return
+            self._wrong_signatures += 1
+            self._log.record("wrong-signature", host=self._host, attempt=self._wrong_signatures)
+            if self._wrong_signatures > _FREE_ATTEMPTS and self._ended.wait(_SECONDS_PER_ATTEMPT):
+                return
             self._send_token()
-            return
+        elif packet.first == _PUBLIC_KEY and not self._is_online:
+            # A phone asks its user now. A public key is no secret: sending an authorized one proves nothing.
+            self._log.record("unauthorized", host=self._host, key=service_text(bytes(packet.payload[-64:])))
+        else:
+            self._log.record("ignored-packet", command="AUTH", reason="not requested")
+
+    def _go_online(self) -> None:
         banner = self._services.banner().text().encode()[:_LARGEST_BANNER]
         # The answer to a host is still in the old version's form; both sides know the version from then on.
         self._send(Packet("CNXN", VERSION_WITHOUT_CHECKSUMS, self._taken_payload, banner))
-        self._version = min(VERSION_WITHOUT_CHECKSUMS, packet.first)
+        self._version = min(VERSION_WITHOUT_CHECKSUMS, self._host_version)
+        self._wrong_signatures = 0
         self._is_online = True
-        host = service_text(bytes(packet.payload))
-        self._log.record("connected", wire="device", version=f"{self._version:08x}", host=host)
-
-    def _ask_for_authorisation(self, packet: Packet) -> None:
-        signature = 2
-        if not self._faults.unauthorized:
-            self._log.record("ignored-packet", command="AUTH", reason="nothing was asked")
-        elif packet.first == signature:
-            self._send_token()
-        else:
-            self._log.record("fault", fault="unauthorized", what="a public key waits for its confirmation")
-
-    def _send_token(self) -> None:
-        self._send(Packet("AUTH", _TOKEN, 0, os.urandom(_TOKEN_BYTES)))
+        self._log.record("connected", wire="device", version=f"{self._version:08x}", host=self._host)
 
     def _open(self, packet: Packet) -> None:
         if not packet.first or packet.second:
@@ -224,13 +258,20 @@ class DeviceConnection:
 
 
 def listen_for_hosts(
-    port: int, services: Services, *, faults: Callable[[], Faults], log: EventLog, workers: Workers
+    port: int,
+    services: Services,
+    *,
+    keys: AuthorizedKeys,
+    faults: Callable[[], Faults],
+    log: EventLog,
+    workers: Workers,
 ) -> Listener:
     """Accept hosts on a loopback port, as adbd does on a phone.
 
     Args:
         port: Its number, 0 for a free one.
         services: What can be opened.
+        keys: Which hosts are authorized.
         faults: Returns what shall go wrong on a new connection.
         log: Where events go.
         workers: Runs the threads.
@@ -240,6 +281,6 @@ def listen_for_hosts(
     """
 
     def connect(connected: socket.socket) -> DeviceConnection:
-        return DeviceConnection(connected, services, faults=faults(), log=log, workers=workers)
+        return DeviceConnection(connected, services, keys=keys, faults=faults(), log=log, workers=workers)
 
     return Listener(port, "adbd", connect, log=log, workers=workers)

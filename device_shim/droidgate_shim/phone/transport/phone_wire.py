@@ -8,6 +8,7 @@ from typing import Final, Self
 
 from droidgate_shim.phone.event_log import EventLog
 from droidgate_shim.phone.faults import Faults
+from droidgate_shim.phone.transport.adb_keys import AuthorizedKeys
 from droidgate_shim.phone.transport.adb_server import AdbServer, ServedPhone
 from droidgate_shim.phone.transport.device_connection import listen_for_hosts
 from droidgate_shim.phone.transport.services import Services
@@ -22,6 +23,7 @@ class PhoneWire:
 
     Args:
         userland: The phone behind it.
+        keys: Which adb hosts may use the device protocol.
         faults: Returns what shall go wrong; asked for each new connection.
         log: Where events go.
         port: The port of the device protocol, 0 for a free one.
@@ -36,6 +38,7 @@ class PhoneWire:
         self,
         userland: Userland,
         *,
+        keys: AuthorizedKeys,
         log: EventLog,
         faults: Callable[[], Faults] = Faults,
         port: int = 0,
@@ -45,7 +48,9 @@ class PhoneWire:
         self._log = log
         self._workers = Workers()
         services = Services(userland, log)
-        self._device = listen_for_hosts(port, services, faults=faults, log=log, workers=self._workers)
+        self._device = listen_for_hosts(
+            port, services, keys=keys, faults=faults, log=log, workers=self._workers
+        )
         self._own_server: AdbServer | None = None
         try:
             if server_port is not None:

@@ -39,13 +39,12 @@ class Workers:
         with self._lock:
             if len(self._running) >= MOST_THREADS:
                 raise BusyError(f"more than {MOST_THREADS} connections and services at one time")
+            try:
+                # Started before the lock is free: `join` may not meet a thread that has not begun.
+                thread.start()
+            except RuntimeError as error:  # the host has no thread left
+                raise BusyError(str(error)) from error
             self._running.add(thread)
-        try:
-            thread.start()
-        except RuntimeError as error:  # the host has no thread left
-            with self._lock:
-                self._running.discard(thread)
-            raise BusyError(str(error)) from error
 
     def has_room(self) -> bool:
         """Whether one more can be started now."""

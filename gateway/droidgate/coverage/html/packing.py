@@ -280,7 +280,7 @@ def _app_content(app: AppDetail) -> Json:
         "version_code": app.version_code,
         "minimum_sdk": app.minimum_sdk,
         "target_sdk": app.target_sdk,
-        "signers": app.signers,
+        "signers": [f"{one}{' (not verified)' * (app.signers_verified is False)}" for one in app.signers],
         "sources": [shown(one) for one in app.sources],
         "word": shell_word(app.sources[0]) if app.sources else None,
         "quality": quality.model_dump(mode="json"),

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from droidgate.coverage.extras import need
 from droidgate.model.json_values import Json, one_line_json
-from droidgate.text_safety import HIDDEN, code_escape, json_escape
+from droidgate.text_safety import visible, visible_json
 
 _ENDS_TELL: Final = frozenset("/#")
 _IN_SCRIPT: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
@@ -15,16 +15,12 @@ _IN_SCRIPT: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026
 
 def shown(text: str) -> str:
     r"""Return a text whose hidden characters are written by their code, such as `\u202e`."""
-    if text.isascii() and text.isprintable():
-        return text
-    return HIDDEN.sub(code_escape, text)
+    return visible(text)
 
 
 def shown_json(text: str) -> str:
     """Return a JSON text of the same meaning whose hidden characters are JSON escapes."""
-    if text.isascii() and text.isprintable():
-        return text
-    return HIDDEN.sub(_json_escape, text)
+    return visible_json(text)
 
 
 def ends_tell(text: str | None) -> bool:
@@ -71,8 +67,3 @@ def marked(text: str | None) -> Any:
     return markup().join(
         markup("<code>{}</code>" if at % 2 else "{}").format(part) for at, part in enumerate(parts)
     )
-
-
-def _json_escape(match: Any) -> str:
-    character: str = match[0]
-    return character if character in "\n\t\r" else json_escape(character)

@@ -12,7 +12,7 @@ from droidgate.coverage.match.words import Vocabulary, Word
 UNKNOWN_VERB: Final = "?"
 """Begins an action that no word is known for."""
 
-_PARAMETER: Final = re.compile(r"([^\s,:?{}()\[\]|&]+)\??:")
+_PARAMETER: Final = re.compile(r"(?<![^\s,:?{}()\[\]|&])([^\s,:?{}()\[\]|&]++)\??:")
 _LONGEST_DESCRIPTION: Final = 320
 _LONGEST_PARAMETERS: Final = 600
 _NAME_WEIGHT: Final = 1.0

@@ -8,59 +8,20 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import droidgate_shim
 from droidgate.model.errors import UsageError
-from droidgate.user_folders import cache_folder
+from droidgate_shim.builder.dex import shim_dex
+from droidgate_shim.phone.apps.jvm_shim.pinned_jars import pinned_jars
+from droidgate_shim.phone.apps.jvm_shim.private_folder import is_own, runtime_folder
 
 LEAST_JDK: Final = 21
 JDK_VARIABLE: Final = "DROIDGATE_JDK"
 _JDK_FOLDERS: Final = Path("/usr/lib/jvm")
-_FETCH: Final = "scripts/fetch_robolectric.sh downloads 0.8 GB from Maven Central, once"
-_ROBOLECTRIC: Final = "4.16"
-_DEX2JAR: Final = "2.4.24"
-_DEX2JAR_ASM: Final = "9.7.1"
-_FRAMEWORK: Final = "org.robolectric:android-all:16-robolectric-13921718"
-_INSTRUMENTED: Final = "org.robolectric:android-all-instrumented:16-robolectric-13921718-i7"
-
-_RUNTIME_JARS: Final = (
-    *(
-        f"org.robolectric:{name}:{_ROBOLECTRIC}"
-        for name in (
-            "robolectric", "shadows-framework", "shadowapi", "annotations", "junit", "sandbox", "utils",
-            "utils-reflector", "resources", "pluginapi", "plugins-maven-dependency-resolver", "nativeruntime",
-        )
-    ),
-    "org.robolectric:android-all-instrumented:10-robolectric-5803371-i7",
-    "junit:junit:4.13.2",
-    "org.hamcrest:hamcrest-core:1.3",
-    "com.google.guava:guava:33.4.8-jre",
-    "com.google.guava:failureaccess:1.0.3",
-    *(f"org.ow2.asm:{name}:9.8" for name in ("asm", "asm-tree", "asm-commons")),
-    "javax.inject:javax.inject:1",
-    "javax.annotation:javax.annotation-api:1.3.2",
-    "org.bouncycastle:bcprov-jdk18on:1.81",
-    "org.conscrypt:conscrypt-openjdk-uber:2.5.2",
-    "com.almworks.sqlite4java:sqlite4java:1.0.392",
-    "com.ibm.icu:icu4j:77.1",
-)  # fmt: skip
-_DEX_JARS: Final = (
-    *(
-        f"de.femtopedia.dex2jar:{name}:{_DEX2JAR}"
-        for name in (
-            "dex-translator", "dex-ir", "dex-reader", "dex-reader-api", "d2j-base-cmd", "d2j-external",
-        )
-    ),
-    *(
-        f"org.ow2.asm:{name}:{_DEX2JAR_ASM}"
-        for name in ("asm-tree", "asm-util", "asm-commons", "asm-analysis")
-    ),
-    "org.ow2.asm:asm:9.8",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +49,7 @@ def find_parts() -> Parts:
     """Return the parts.
 
     Raises:
-        UsageError: one is missing; the message says how to get it.
+        UsageError: one is missing or is not the pinned one; the message says how to get it.
     """
     jdk = _find_jdk()
     if jdk is None:
@@ -97,23 +58,12 @@ def find_parts() -> Parts:
         )
     if not _sources().is_dir():
         raise _missing("the Java sources beside it", "run it in a clone of the repository")
-    return Parts(jdk, _jars(_RUNTIME_JARS), _jars((_FRAMEWORK, _INSTRUMENTED))[0], _jars(_DEX_JARS))
+    # The second jar of the framework is the one that Robolectric finds in the local repository by itself.
+    return Parts(jdk, pinned_jars("runtime"), pinned_jars("framework")[0], pinned_jars("dex"))
 
 
 def _missing(what: str, how: str) -> UsageError:
     return UsageError(f"shims on the JVM need {what}", hint=how)
-
-
-def _jars(coordinates: Iterable[str]) -> tuple[Path, ...]:
-    repository = Path.home() / ".m2" / "repository"
-    found = []
-    for one in coordinates:
-        group, name, version = one.split(":")
-        path = repository / group.replace(".", "/") / name / version / f"{name}-{version}.jar"
-        if not path.is_file():
-            raise _missing(f"{one} in the local Maven repository", _FETCH)
-        found.append(path)
-    return tuple(found)
 
 
 def _find_jdk() -> Path | None:
@@ -166,12 +116,27 @@ def compiled_bridge(parts: Parts) -> Path:
     return _made_once(f"bridge-{digest[:32]}", compile_into)
 
 
-def classes_of_dex(parts: Parts, dex: bytes) -> Path:
-    """Return a jar with the class files of a dex.
+def check_dex(dex: bytes) -> None:
+    """Check that a dex is the one that is shipped: its classes get the rights of this program.
 
     Raises:
-        UsageError: it cannot be turned back.
+        UsageError: it is another one.
     """
+    digest, shipped = _digest(dex), _digest(shim_dex() or b"")
+    if digest != shipped:
+        raise UsageError(
+            f'classes.dex has the SHA-256 "{digest}"; only the shipped one runs on the JVM, "{shipped}"',
+            hint="build the shim again with this droidgate, or use the shim runtime python",
+        )
+
+
+def classes_of_dex(parts: Parts, dex: bytes) -> Path:
+    """Return a jar with the class files of the shipped dex.
+
+    Raises:
+        UsageError: it is another dex, or it cannot be turned back.
+    """
+    check_dex(dex)
     bridge = compiled_bridge(parts)
 
     def turn_back(made: Path) -> None:
@@ -184,12 +149,20 @@ def classes_of_dex(parts: Parts, dex: bytes) -> Path:
             _run([*program, str(source), str(result)])
             shutil.copy(result, made)
 
-    return _made_once(f"shim-{hashlib.sha256(dex).hexdigest()[:32]}.jar", turn_back)
+    return _made_once(f"shim-{_digest(dex)[:32]}.jar", turn_back)
 
 
 def kept_apk(apk: bytes) -> Path:
     """Return a file with an APK, whose name holds its digest."""
-    return _made_once(f"{hashlib.sha256(apk).hexdigest()}.apk", lambda path: _write(path, apk))
+    name = f"{_digest(apk)}.apk"
+    kept = runtime_folder() / name
+    if is_own(kept) and kept.read_bytes() != apk:
+        kept.unlink()
+    return _made_once(name, lambda path: _write(path, apk))
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -197,14 +170,14 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _made_once(name: str, make: Callable[[Path], None]) -> Path:
-    folder = cache_folder() / "shim-runtime"
+    folder = runtime_folder()
     path = folder / name
-    if path.exists():
+    if is_own(path):
         return path
-    folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as temporary:
         made = Path(temporary, name)
         make(made)
+        made.chmod(0o700 if made.is_dir() else 0o600)
         if not path.exists():
             made.rename(path)
     return path

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from droidgate.apk.signatures import read_certificates
+from droidgate.model.errors import UsageError
 from droidgate_shim.phone.apps.behaviour import (
     ActivityResult,
     AndroidError,
@@ -19,7 +20,7 @@ from droidgate_shim.phone.apps.behaviour import (
     PendingBroadcast,
 )
 from droidgate_shim.phone.apps.jvm_shim.machine import Machine, shared_machine
-from droidgate_shim.phone.apps.jvm_shim.parts import classes_of_dex, kept_apk
+from droidgate_shim.phone.apps.jvm_shim.parts import check_dex, classes_of_dex, kept_apk
 from droidgate_shim.phone.apps.jvm_shim.values import (
     Told,
     read_bundle,
@@ -81,10 +82,15 @@ class JvmProcess:
         self._last = 0
         self._operations: Mapping[str, Callable[[Told], object]] = self._all_operations()
         package = self._package(context.package)
-        self._number = machine.attach(self._system, self._take)
         dex = context.read_raw("classes.dex")
         if package is None or dex is None:
             raise AndroidError("java.lang.ClassNotFoundException", "the shim's APK has no classes.dex")
+        try:
+            check_dex(dex)
+        except UsageError as refused:
+            self._system.log.record("refused-code", package=package.name, reason=refused.message)
+            raise AndroidError("java.lang.SecurityException", refused.message) from None
+        self._number = machine.attach(self._system, self._take)
         self.call(
             "open",
             package=package.name,
@@ -152,7 +158,7 @@ class JvmProcess:
     def certificates_of(self, name: str) -> list[str]:
         """Return the signing certificates of a package, whoever may see it, in hexadecimal."""
         package = self._package(name)
-        return [] if package is None else _certificates(package)
+        return [] if package is None else _certificates(package, self._system.release.sdk)
 
     def _package(self, name: str) -> InstalledPackage | None:
         return self._system.packages.find(name)
@@ -223,7 +229,7 @@ class JvmProcess:
             "version_code": facts.version_code,
             "updated": int(package.last_updated * 1000),
             "apk": str(kept_apk(_base_of(package))),
-            "certificates": _certificates(package),
+            "certificates": _certificates(package, self._system.release.sdk),
         }
 
     def _start_service(self, told: Told) -> str | None:
@@ -433,7 +439,7 @@ def _base_of(package: InstalledPackage) -> bytes:
     return next(iter(package.apks.values()))
 
 
-def _certificates(package: InstalledPackage) -> list[str]:
+def _certificates(package: InstalledPackage, sdk: int) -> list[str]:
     if package.apk is None:
         return []
-    return [one.hex() for one in read_certificates(package.apk.archive)]
+    return [one.hex() for one in read_certificates(package.apk.archive, sdk)]

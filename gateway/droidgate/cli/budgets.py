@@ -1,0 +1,132 @@
+"""Time and memory that one run of a command may take, as `scan` bounds what one file may take."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+from typing import Annotated, Final
+
+import typer
+
+from droidgate.model.errors import BudgetError
+
+_MEBIBYTE: Final = 1 << 20
+_AGAIN: Final = 0.5
+"""Seconds until a deadline is reported again, where something has caught the first report."""
+
+Memory = Annotated[
+    int,
+    typer.Option("--memory", min=64, max=1 << 24, metavar="MIB", help="MiB of memory that the run may take"),
+]
+Deadline = Annotated[
+    float,
+    typer.Option("--deadline", min=0.1, max=1e6, metavar="SECONDS", help="Seconds that the run may take"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RunBudget:
+    """What one run may take.
+
+    Attributes:
+        memory: MiB, beyond what the program takes to start.
+        deadline: Seconds.
+    """
+
+    memory: int = 1024
+    deadline: float = 60.0
+
+    def late(self) -> BudgetError:
+        """Return the error of a run that takes too long."""
+        hint = "Allow more with --deadline, if the source is one that you trust"
+        return BudgetError(f"the run takes more than {self.deadline:g} seconds", hint=hint)
+
+    def large(self) -> BudgetError:
+        """Return the error of a run that needs too much memory."""
+        hint = "Allow more with --memory, if the source is one that you trust"
+        return BudgetError(f"the run needs more than {self.memory} MiB of memory", hint=hint)
+
+
+class _DeadlineReached(BaseException):
+    """Raised by the clock; no handler of errors takes it for one of its own."""
+
+
+def run_within(budget: RunBudget, body: Callable[[], int], *, more: int = 0) -> int:
+    """Run a command's work, and return its exit code.
+
+    Args:
+        budget: What it may take.
+        body: The work.
+        more: MiB of addresses beyond the budget, for a library that keeps to the budget by itself and
+            reserves more than it uses.
+
+    Raises:
+        BudgetError: it takes too long, or needs too much memory.
+    """
+    clock = _Clock()
+    try:
+        with clock.running(budget.deadline), _memory((budget.memory + more) * _MEBIBYTE):
+            return body()
+    except (_DeadlineReached, RuntimeError):
+        # A library in C that is interrupted raises an error of its own.
+        if clock.is_over:
+            raise budget.late() from None
+        raise
+    except MemoryError:
+        raise budget.large() from None
+
+
+class _Clock:
+    """The clock of a run.
+
+    Attributes:
+        is_over: The time is over.
+    """
+
+    def __init__(self) -> None:
+        self.is_over = False
+
+    def _reach(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        self.is_over = True
+        raise _DeadlineReached
+
+    @contextmanager
+    def running(self, deadline: float) -> Iterator[None]:
+        """Raise `_DeadlineReached` in the main thread when the time is over, where the system has a clock."""
+        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+            yield
+            return
+        began = time.monotonic()
+        previous = signal.signal(signal.SIGALRM, self._reach)
+        left, again = signal.setitimer(signal.ITIMER_REAL, deadline, _AGAIN)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, previous)
+            if left:
+                signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - began), 0.001), again)
+
+
+@contextmanager
+def _memory(memory: int) -> Iterator[None]:
+    """Bound the memory of this process, where the system can."""
+    try:
+        import resource
+    except ImportError:
+        yield
+        return
+    from droidgate.coverage.memory import limit_memory
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    limit_memory(memory)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)

@@ -1,0 +1,164 @@
+"""Schemas with more paths than anybody can walk: each level names the next one twice."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.program_runs import WHOLE_PROGRAM, run_process
+from droidgate.handlers.methods import kind_of
+from droidgate.model.types import OneOfType, RefType, ScalarType, Type
+
+LEVELS = 40
+SECONDS = 60
+MANIFEST = '<manifest package="com.example.app"><application/></manifest>'
+Schema = dict[str, Any]
+
+
+def reference(level: int) -> Schema:
+    return {"$ref": f"#/$defs/D{level}"}
+
+
+DOUBLING: dict[str, Callable[[int], Schema]] = {
+    "allOf": lambda level: {"allOf": [reference(level + 1), reference(level + 1)]},
+    "allOf in allOf": lambda level: {
+        "allOf": [{"allOf": [reference(level + 1)]}, {"allOf": [reference(level + 1)]}]
+    },
+    "anyOf in anyOf": lambda level: {
+        "anyOf": [{"anyOf": [reference(level + 1)]}, {"anyOf": [reference(level + 1)]}]
+    },
+    "oneOf in oneOf": lambda level: {
+        "oneOf": [{"oneOf": [reference(level + 1)]}, {"oneOf": [reference(level + 1)]}]
+    },
+    "mixed": lambda level: {
+        "allOf": [{"oneOf": [reference(level + 1)]}, {"anyOf": [reference(level + 1), reference(level + 1)]}]
+    },
+    "properties": lambda level: {
+        "type": "object",
+        "properties": {"a": reference(level + 1), "b": reference(level + 1)},
+    },
+    "nullable": lambda level: {
+        "anyOf": [{"anyOf": [reference(level + 1), {"type": "null"}]}, {"anyOf": [reference(level + 1)]}]
+    },
+}
+
+
+def write_tools(path: Path, doubled: Callable[[int], Schema], *, in_a_circle: bool = False) -> Path:
+    last = doubled(-1) if in_a_circle else {"type": "object", "properties": {"x": {"type": "string"}}}
+    definitions = {f"D{level}": doubled(level) for level in range(LEVELS)} | {f"D{LEVELS}": last}
+    schema = {"type": "object", "properties": {"q": reference(0)}, "$defs": definitions}
+    tool = {"name": "t", "description": "A tool.", "inputSchema": schema, "outputSchema": schema}
+    path.write_text(json.dumps({"tools": [tool]}))
+    return path
+
+
+def write_project(folder: Path) -> Path:
+    source_set = folder / "src/main"
+    source_set.mkdir(parents=True)
+    (source_set / "AndroidManifest.xml").write_text(MANIFEST)
+    return folder
+
+
+@pytest.mark.parametrize("ends", ["somewhere", "where it began"])
+@pytest.mark.parametrize(
+    ("target", "language"), [("mmcp", "java"), ("appfunctions", "java"), ("appfunctions", "kotlin")]
+)
+@pytest.mark.parametrize("name", DOUBLING)
+def test_handlers_are_made_although_a_schema_has_2_to_the_40_paths(
+    name: str, target: str, language: str, ends: str, tmp_path: Path
+) -> None:
+    tools = write_tools(tmp_path / "tools.json", DOUBLING[name], in_a_circle=ends == "where it began")
+    project = write_project(tmp_path / "project")
+    run = run_process(
+        "migrate",
+        tools,
+        "--to",
+        target,
+        "--into",
+        project,
+        "--language",
+        language,
+        "--deadline",
+        str(SECONDS - 5),
+    )
+    assert run.code == 0, run.err
+    assert "--deadline" not in run.err
+
+
+def test_a_chain_of_choices_deeper_than_the_stack_is_any_value() -> None:
+    definitions: dict[str, Type] = {"D5000": ScalarType(kind="string")}
+    for level in range(5_000):
+        inner = OneOfType(alternatives=(RefType(name=f"D{level + 1}"),))
+        definitions[f"D{level}"] = OneOfType(alternatives=(inner, inner))
+    assert kind_of(RefType(name="D0"), definitions) == "any"
+
+
+class TestBudgets:
+    """A run that takes too much ends with one line, whatever it was at."""
+
+    HANG = (
+        "import sys, time; from droidgate.cli import {module} as module; "
+        "module.{name} = lambda *_, **__: {work}; from droidgate.cli import run; sys.exit(run(sys.argv[1:]))"
+    )
+    WORK = {
+        "too slow": ("[pow(7, 10 ** 4) for _ in iter(int, 1)]", "--deadline", "1"),
+        "too large": ("[bytearray(1 << 20) for _ in iter(int, 1)]", "--memory", "64"),
+    }
+    COMMANDS = {
+        "migrate": ("migrating", "migrate_source", ["x.json", "--to", "mmcp", "--into", "."]),
+        "pack": ("packing", "pack_and_report", [".", "--out", "x.apk"]),
+        "shim build": ("shim_building", "build_and_report", ["--from", "x.apk"]),
+        "catalog sql": ("querying", "ask_catalog", ["SELECT 1", "--catalog", "x"]),
+    }
+
+    @pytest.mark.parametrize(
+        ("command", "what"),
+        [
+            *((command, "too slow") for command in ("migrate", "pack", "shim build", "catalog sql")),
+            *((command, "too large") for command in ("migrate", "pack", "shim build")),
+        ],
+    )
+    def test_each_command_ends_with_one_line(
+        self, command: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        module, name, arguments = self.COMMANDS[command]
+        work, option, value = self.WORK[what]
+        more = [] if what == "too slow" else ["--deadline", "50"]
+        program = self.HANG.format(module=module, name=name, work=work)
+        monkeypatch.setattr(
+            "cli.program_runs.WHOLE_PROGRAM", [WHOLE_PROGRAM[0], "-c", program, *command.split()]
+        )
+        began = time.monotonic()
+        run = run_process(*arguments, option, value, *more, cwd=tmp_path)
+        assert run.code == 3, run.err
+        assert time.monotonic() - began < SECONDS
+        first, second = run.err.splitlines()
+        slow = "takes more than 6 seconds" if command == "catalog sql" else "takes more than 1 seconds"
+        expected = slow if what == "too slow" else "needs more than 64 MiB of memory"
+        assert first == f"error: the run {expected}"
+        assert second.startswith(f"hint: Allow more with {option}")
+
+    @pytest.mark.parametrize(
+        ("sql", "told"),
+        [
+            ("SELECT count(*) FROM range(1000000) a, range(10000000) b WHERE a.range*b.range%7=3", "seconds"),
+            ("SELECT list(a.range) FROM range(1000000000) a", "memory"),
+            ("SELECT length(repeat('x', 4000000000) || repeat('y', 3000000000))", "memory"),
+            ("WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM r) SELECT max(n) FROM r", "seconds"),
+        ],
+    )
+    def test_a_query_ends_within_its_budget(self, sql: str, told: str, tmp_path: Path) -> None:
+        pytest.importorskip("duckdb")
+        tools = write_tools(tmp_path / "tools.json", DOUBLING["allOf"])
+        catalog = tmp_path / "catalog"
+        assert run_process("scan", tools, "--catalog", catalog).code == 0
+        seconds = "2" if told == "seconds" else "50"
+        run = run_process(
+            "catalog", "sql", "--catalog", catalog, "--memory", "300", "--deadline", seconds, sql
+        )
+        assert run.code == 3, run.err
+        assert told in run.err.splitlines()[0]
+        assert len(run.err.splitlines()) == 2

@@ -1,0 +1,182 @@
+"""Numbers beyond every machine type, in what apps declare and in what catalogs hold."""
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.program_runs import Run, run_process
+from droidgate.coverage import crossings
+from droidgate.coverage.catalog import Catalog
+from droidgate.coverage.declarations import read_part
+from droidgate.coverage.inputs import Item
+from droidgate.coverage.scan_one import scan_one
+from droidgate.model.capability import Provider
+from droidgate.model.errors import InputError
+from droidgate_mcp import read as mcp_reader
+
+TARGETS = ["mobile-mcp", "mmcp", "mmcp+draft", "appfunctions", "mcp"]
+LARGE = "1e400"
+HUGE = "1e99999999"
+MANIFEST = '<manifest package="com.example.app"><application/></manifest>'
+
+
+def write_tools(path: Path, number: str) -> Path:
+    """Write a list of two tools, of which the second one has a number in every place of its schema."""
+    words = "".join(
+        f'"{word}":{number},'
+        for word in ("maximum", "minimum", "multipleOf", "default", "minLength", "maxItems", "const", "x-own")
+    )
+    schema = f'{{"type":"object","properties":{{"n":{{{words}"type":"number","enum":[{number},2]}}}}}}'
+    good = '{"name":"good","description":"A good tool.","inputSchema":{"type":"object"}}'
+    bad = f'{{"name":"bad","description":"A bad tool.","inputSchema":{schema},"outputSchema":{schema}}}'
+    path.write_text(f'{{"tools":[{good},\n{bad}]}}')
+    return path
+
+
+def write_project(folder: Path) -> Path:
+    source_set = folder / "src/main"
+    source_set.mkdir(parents=True)
+    (source_set / "AndroidManifest.xml").write_text(MANIFEST)
+    return folder
+
+
+def assert_told(run: Run) -> None:
+    assert run.code in {0, 1, 3}, run.err
+    assert "internal error" not in run.err
+    assert "Traceback" not in run.err
+
+
+@pytest.mark.parametrize("number", [LARGE, "-1e400", "1e-400", "1e1000", "1" * 400, "0." + "1" * 60])
+def test_a_number_beyond_a_double_hides_no_app_from_a_scan(number: str, tmp_path: Path) -> None:
+    tools = write_tools(tmp_path / "tools.json", number)
+    run = run_process("scan", tools, "--catalog", tmp_path / "catalog", "--json")
+    assert run.code == 0, run.err
+    told = json.loads(run.out)
+    assert told["outcomes"] == {"read": 1}
+    assert told["rows"]["capabilities"] == 2
+    (declaration,) = next(iter(Catalog.open(tmp_path / "catalog").ask("SELECT declaration FROM providers")))
+    held = read_part(Provider, declaration).capabilities[1].input
+    assert held.properties["n"].type.enum[0] == Decimal(number)  # type: ignore[union-attr, index]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_number_beyond_a_double_is_converted(target: str, tmp_path: Path) -> None:
+    tools = write_tools(tmp_path / "tools.json", LARGE)
+    assert_told(run_process("convert", tools, "--to", target, "-o", tmp_path / "out", "--json"))
+
+
+@pytest.mark.parametrize("number", [LARGE, HUGE])
+@pytest.mark.parametrize("target", ["mobile-mcp", "mmcp", "mmcp+broadcast", "appfunctions"])
+def test_no_number_ends_a_migration_as_a_mistake_of_ours(number: str, target: str, tmp_path: Path) -> None:
+    tools = write_tools(tmp_path / "tools.json", number)
+    run = run_process("migrate", tools, "--to", target, "--into", write_project(tmp_path / "project"))
+    assert_told(run)
+    assert (run.code == 0) is (number == LARGE)
+
+
+@pytest.mark.parametrize("command", ["inspect", "lint", "convert", "migrate", "diff"])
+@pytest.mark.parametrize("number", [HUGE, "9" * 5_000, "NaN"])
+def test_a_number_that_fills_pages_is_refused_at_its_place(command: str, number: str, tmp_path: Path) -> None:
+    tools = write_tools(tmp_path / "tools.json", number)
+    more: dict[str, list[str | Path]] = {
+        "convert": ["--to", "mmcp", "-o", tmp_path / "out"],
+        "migrate": ["--to", "mmcp", "--into", write_project(tmp_path / "project")],
+        "diff": [tools],
+    }
+    run = run_process(command, tools, *more.get(command, []))
+    assert run.code == 3, run
+    assert f"{tools}:2:" in run.err + run.out
+    assert "hint: Write " in run.err or command == "lint"
+
+
+def test_a_number_that_fills_pages_is_a_row_with_its_reason(tmp_path: Path) -> None:
+    write_tools(tmp_path / "apps.json", HUGE)
+    scanned = scan_one(Item("apps.json", "file", str(tmp_path / "apps.json")))
+    assert (scanned.outcome, scanned.reason) == ("unreadable", "a number has an exponent beyond 1024")
+
+
+def test_numbers_of_any_size_are_compared(tmp_path: Path) -> None:
+    old, new = write_tools(tmp_path / "old.json", "1e1000"), write_tools(tmp_path / "new.json", "0.3")
+    assert_told(run_process("diff", old, new))
+
+
+class TestACrashAtOneCapability:
+    """The app keeps its other capabilities, and a row reports which one is left out."""
+
+    @staticmethod
+    def scanned(tmp_path: Path) -> tuple[list[str], list[str]]:
+        tools = write_tools(tmp_path / "tools.json", "1")
+        scanned = scan_one(Item("tools.json", "file", str(tools)))
+        assert scanned.outcome == "read"
+        assert scanned.rows is not None
+        tables = scanned.rows.tables
+        return (
+            [one.id for one in tables["capabilities"]],  # type: ignore[union-attr]
+            [one.message for one in tables["problems"]],  # type: ignore[union-attr]
+        )
+
+    @staticmethod
+    def crashing(original: Callable[..., Any], name: Callable[..., str]) -> Callable[..., Any]:
+        def crash(*arguments: Any, **named: Any) -> Any:
+            if "bad" in name(*arguments):
+                raise ValueError("made up")
+            return original(*arguments, **named)
+
+        return crash
+
+    def test_while_it_is_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        reader = mcp_reader._DocumentReader
+        crash = self.crashing(reader.read_tool, lambda _, members, __: str(members["name"]))
+        monkeypatch.setattr(reader, "read_tool", crash)
+        names, problems = self.scanned(tmp_path)
+        assert names == ["good"]
+        assert problems == ["a capability is left out: internal error: ValueError: made up"]
+
+    def test_while_its_rows_are_made(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        crash = self.crashing(crossings._bytes_of_tool, lambda tool: str(tool["name"]))
+        monkeypatch.setattr(crossings, "_bytes_of_tool", crash)
+        names, problems = self.scanned(tmp_path)
+        assert names == ["good"]
+        assert problems == ['the capability "bad" is left out: internal error: ValueError: made up']
+
+    def test_while_it_is_checked(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def crash(*_: object) -> None:
+            raise ValueError("made up")
+
+        monkeypatch.setattr("droidgate.coverage.scan_one.check_reading", crash)
+        names, problems = self.scanned(tmp_path)
+        assert names == ["good", "bad"]
+        assert problems == ["what the linters find is left out: internal error: ValueError: made up"]
+
+
+class TestCatalogsOfOthers:
+    """A catalog may come from somebody else; what its files hold is read as strictly as an app's."""
+
+    @pytest.fixture
+    def catalog(self, tmp_path: Path) -> Path:
+        tools = write_tools(tmp_path / "tools.json", "1")
+        assert run_process("scan", tools, "--catalog", tmp_path / "catalog").code == 0
+        return tmp_path / "catalog"
+
+    @pytest.mark.parametrize("number", [LARGE, HUGE, "Infinity", "NaN", "1.5", "true", '"1"', "[]", "null"])
+    def test_the_counts_of_a_catalog_are_integers(self, number: str, catalog: Path) -> None:
+        file = catalog / "catalog.json"
+        told = json.loads(file.read_text())
+        told["rows"]["apps"] = "HERE"
+        file.write_text(json.dumps(told).replace('"HERE"', number))
+        with pytest.raises(InputError, match="it is no catalog"):
+            Catalog.open(catalog)
+        run = run_process("catalog", "sql", "--catalog", catalog, "SHOW TABLES")
+        assert run.code == 3
+        assert "internal error" not in run.err
+
+    @pytest.mark.parametrize(
+        "text", ["", "[", "[]", "1e99999999", '{"protocol":NaN}', '{"a":1,"a":2}', '{"protocol":"mcp","x":1}']
+    )
+    def test_a_declaration_that_is_none_is_one_error(self, text: str) -> None:
+        with pytest.raises(InputError, match=r"row of the catalog|not JSON|stands twice|exponent|not a JSON"):
+            read_part(Provider, text)

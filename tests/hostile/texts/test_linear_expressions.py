@@ -1,0 +1,177 @@
+"""No regular expression over foreign text takes more than time in proportion to the text."""
+
+import re
+import threading
+from collections.abc import Callable
+from typing import Final
+
+import pytest
+
+from droidgate.coverage.match.features import _PARAMETER
+from droidgate.migrate.access_notes import _may_be
+from droidgate.text_safety import phrases
+from droidgate_mappings.app_functions import load_shell_texts
+from hostile.texts.regular_expressions import Expression, Matcher, deep_recursion, survey, worst_growth
+
+MOST_GROWTH: Final = 8
+"""Four times the text takes about four times the work; sixteen times would be quadratic."""
+
+BOUNDED: Final = {
+    "gateway/droidgate/devices/listing.py": "_LINE: a line has at most 1,024 characters",
+    "gateway/droidgate/parsing/gradle_text.py": "_LAST_WORD: a header has at most 256 characters",
+}
+BOUNDED_PATTERNS: Final = ("(?P<serial>", "[\\\"'`]?(\\w[\\w-]*)[\\\"'`]?")
+
+COMPUTED: Final = {
+    "gateway/droidgate/apk/resource_qualifiers.py": "numbers of bounded length in a word of a folder's name",
+    "gateway/droidgate/devices/app_functions.py": "shell texts of the mappings, tested below",
+    "gateway/droidgate/devices/content.py": "fixed texts of one line",
+    "gateway/droidgate/model/names.py": "one class of characters each",
+    "gateway/droidgate/parsing/configured_flags.py": "fixed patterns without repetition over names",
+    "gateway/droidgate/text_safety/hidden.py": "one class of characters",
+    "gateway/droidgate/text_safety/phrases.py": "the phrases, tested below",
+    "adapters/droidgate_appfunctions/shell_output.py": "shell texts of the mappings, tested below",
+    "mappings/droidgate_mappings/app_functions/__init__.py": "shell texts of the mappings, tested below",
+    # The virtual phone runs what its own user types: globs, `grep` and the search of the sample apps.
+    "device_shim/droidgate_shim/phone/apps/pdf_tools.py": "an escaped text",
+    "device_shim/droidgate_shim/phone/apps/schema_check.py": "the sample app's own schema",
+    "device_shim/droidgate_shim/phone/commands/text_lines.py": "the virtual phone's `uniq`",
+    "device_shim/droidgate_shim/phone/commands/text_searching.py": "the virtual phone's `grep`",
+    "device_shim/droidgate_shim/phone/shell/expansion.py": "one class of characters",
+    "device_shim/droidgate_shim/phone/shell/patterns.py": "the virtual phone's globs",
+    "device_shim/droidgate_shim/phone/shell/scanner.py": "one class of characters",
+    "device_shim/droidgate_shim/phone/system/intent_matching.py": "globs of intent filters",
+}
+
+_SURVEY: Final = survey()
+
+
+def _with_room(work: Callable[[], object]) -> None:
+    """Run something in a thread with a stack for deep recursion, and raise what it raises."""
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            with deep_recursion():
+                work()
+        except BaseException as error:  # noqa: BLE001 - it is raised again where the test sees it
+            raised.append(error)
+
+    former = threading.stack_size(256 * 1024 * 1024)
+    try:
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(former)
+    if raised:
+        raise raised[0]
+
+
+def _check(expressions: list[Expression]) -> None:
+    for one in expressions:
+        growth, method, text = worst_growth(one)
+        assert growth <= MOST_GROWTH, f"{one.place}: {method} of {one.pattern!r} on {text}"
+
+
+def _is_bounded(one: Expression) -> bool:
+    return one.place.rpartition(":")[0] in BOUNDED and one.pattern.startswith(BOUNDED_PATTERNS)
+
+
+def test_the_survey_finds_the_expressions() -> None:
+    assert len(_SURVEY.expressions) > 200
+    assert {one.partition(": ")[0] for one in _SURVEY.computed} == set(COMPUTED)
+    assert sum(map(_is_bounded, _SURVEY.expressions)) == len(BOUNDED)
+
+
+@pytest.mark.parametrize("place", sorted({one.place.rpartition(":")[0] for one in _SURVEY.expressions}))
+def test_work_grows_with_the_text(place: str) -> None:
+    listed = [one for one in _SURVEY.expressions if one.place.rpartition(":")[0] == place]
+    _with_room(lambda: _check([one for one in listed if not _is_bounded(one)]))
+
+
+def test_work_of_shell_texts_grows_with_the_text() -> None:
+    texts = load_shell_texts()
+    patterns = [*texts.notices, *(one.pattern for one in texts.failures)]
+    methods = frozenset({"search"})
+    _with_room(lambda: _check([Expression("mappings", one, re.MULTILINE, methods) for one in patterns]))
+
+
+@pytest.mark.parametrize(("meaning", "pattern"), phrases._MARKS, ids=lambda one: str(one)[:20])
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<",
+        "<|a",
+        "# ",
+        "\n#",
+        "ignore ",
+        "ignore all ",
+        "do not tell ",
+        "must use ",
+        "send your ",
+        "![a](https://a?b=",
+    ],
+)
+def test_work_of_phrases_grows_with_the_text(meaning: str, pattern: re.Pattern[str], part: str) -> None:
+    """The phrases have bounded repetitions, so they are looked at in texts longer than the bounds."""
+
+    def steps(length: int) -> int:
+        return Matcher(pattern.pattern, pattern.flags, 10_000_000).run(part * (length // len(part)), "search")
+
+    def compare() -> None:
+        assert steps(8_000) <= 2.5 * steps(4_000), meaning
+
+    _with_room(compare)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<" + " " * 1_000_000,
+        "< " * 500_000,
+        "\n" * 1_000_000,
+        "<|" * 500_000,
+        "ignore all " * 100_000,
+        "A/" * 500_000,
+    ],
+)
+def test_a_megabyte_of_bait_is_searched_at_once(text: str) -> None:
+    """Quadratic work would take hours, and pytest's limit would end it."""
+    phrases.injection_marks(text)
+    _PARAMETER.findall(text)
+
+
+def test_the_counter_sees_quadratic_and_exponential_work() -> None:
+    def check(pattern: str) -> float:
+        return worst_growth(Expression("here", pattern, 0, frozenset({"search"})))[0]
+
+    def run() -> None:
+        assert check(r"<\s*/?\s*system>") > MOST_GROWTH
+        assert check(r"\s+$") > MOST_GROWTH
+        assert check(r"<!--.*?-->") > MOST_GROWTH
+        assert check(r"(a+)+b") > MOST_GROWTH
+        assert check(r"[a-z]+") <= MOST_GROWTH
+
+    _with_room(run)
+
+
+@pytest.mark.parametrize(
+    ("declared", "permission", "expected"),
+    [
+        ("a.b", "a.b", True),
+        ("a.b", "a.c", False),
+        ("${applicationId}.READ", "com.example.READ", True),
+        ("${applicationId}.READ", ".READ", False),
+        ("a${x}b${y}c", "a1b2c", True),
+        ("a${x}b${y}c", "abbc", False),
+        ("a${x}b${y}c", "abbbc", True),
+        ("${a${b}.c", "${ad.c", True),
+    ],
+)
+def test_declared_permissions_with_placeholders(declared: str, permission: str, *, expected: bool) -> None:
+    assert _may_be(declared, permission) is expected
+
+
+def test_many_placeholders_take_no_time() -> None:
+    assert not _may_be("${a}a" * 10_000 + "b", "a" * 20_000)
