@@ -50,9 +50,12 @@ def inspect_sources(
 
 def signed_applications(read: Read) -> list[Application]:
     """Return the applications that somebody signed, those of APKs with their signature verified."""
-    from droidgate.apk.application import verify_signers
+    applications = [app for reading in read.readings for app in reading.applications]
+    # Only what was read from an APK has the archive at hand, and needs the modules that read it.
+    if any(hasattr(app.resources, "apk") for app in applications):
+        from droidgate.apk.application import verify_signers
 
-    applications = (verify_signers(app) for one in read.readings for app in one.applications)
+        applications = [verify_signers(app) for app in applications]
     return [app for app in applications if app.signers or app.signers_verified is not None]
 
 
