@@ -37,6 +37,7 @@ LATER_CLASSES = {
     "AppFunctionCaller": 36,
     "AppFunctionCaller$Enabled": 36,
     "FunctionService": 36,
+    "FunctionService$Arguments": 36,
 }
 # Members that Android 7.0 has not got, with the API level that developer.android.com/reference gives them.
 # Each stands in the sources behind a comparison with SDK_INT, or in a class of LATER_CLASSES.

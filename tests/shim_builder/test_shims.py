@@ -349,7 +349,7 @@ def test_each_permission_is_there_for_the_capabilities_that_need_it() -> None:
         "EXECUTE_APP_FUNCTIONS": functions,
     }
     (execute,) = [one for one in shim.permissions if one.permission.endswith("EXECUTE_APP_FUNCTIONS")]
-    assert execute.why == "call app functions; call app functions for the other shims"
+    assert execute.why == "call app functions and call app functions for the other shims"
     usual = {"FOREGROUND_SERVICE", "POST_NOTIFICATIONS", "HIDE_OVERLAY_WINDOWS"}
     assert permissions_of(sample_shim("clock-in/app")).keys() == usual
     assert permissions_of(sample_shim("weather/app")).keys() == usual

@@ -226,9 +226,17 @@ def test_the_journal_is_not_written_where_nothing_stays_open(world: World) -> No
     journal = f"/data/data/{SHIM}/files/journal.json"
     assert token_of(world.ask("nothing", {})) == "unknown_capability"
     assert not world.system.files.exists(journal)
-    begin(world, "desk", "silent")
-    assert b"desk" in world.system.files.read(journal)
-    world.system.end_processes(OTHER, "test")
+    # Only a start can be answered after the process has died.
+    asked = threading.Thread(
+        target=lambda: world.ask("desk", {"how": "silent"}, carrier="start", caller=OTHER), daemon=True
+    )
+    world.grant("any-app")
+    world.system.idle_whitelist.add(OTHER)
+    asked.start()
+    world.wait_until(
+        lambda: world.system.files.exists(journal) and b"desk" in world.system.files.read(journal)
+    )
+    asked.join(20)
     world.wait_until(lambda: b"desk" not in world.system.files.read(journal))
 
 

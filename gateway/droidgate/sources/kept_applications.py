@@ -26,8 +26,6 @@ from droidgate.model.capability import Place
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json
-from droidgate.parsing.json_text import WRITTEN, parse_json
-from droidgate.parsing.project_files import read_project_file
 
 _FORM: Final = "droidgate.kept-application/2"
 _MAX_BYTES: Final = 64 * 1024 * 1024
@@ -145,11 +143,13 @@ class ApplicationStore:
         """Return the key and what is kept under a name, None where nothing is, or by another version."""
         path = self._path(name)
         try:
-            held = parse_json(read_project_file(path, root=None, most=_MAX_BYTES), limits=WRITTEN)
+            if path.stat().st_size > _MAX_BYTES:
+                return None
+            held = json.loads(path.read_bytes())
             if held["form"] != _FORM or held["droidgate"] != version("droidgate"):
                 return None
             return dict(held["key"]), _kept_of(held)
-        except (InputError, ValueError, KeyError, TypeError, AttributeError, ValidationError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, ValidationError):
             # Whatever is wrong with the file, the APK can be read again.
             return None
 

@@ -64,14 +64,16 @@ class ConsentActivity(Activity):
         shown += [View("text", "arguments_label", "With"), View("text", "arguments", arguments)]
         if self.is_covered:
             shown.append(View("text", "covered", COVERED))
-        shown += [View("button", "deny", "Deny"), View("button", "once", "Once")]
+        buttons = [View("button", "deny", "Deny"), View("button", "once", "Once")]
         if question.may_always:
-            shown.append(View("button", "always", "Always"))
+            buttons.append(View("button", "always", "Always"))
+        shown.append(View("row", "answers", children=tuple(buttons)))
         packages = question.receipt.origin.packages
-        if packages:
+        if packages and self.shows_certificates:
             digests = [package.signers[0] if package.signers else "?" for package in packages]
-            text = "\n".join(digests) if self.shows_certificates else ""
-            shown += [View("text", "certificates", text), View("button", "certificate", SHOW_CERTIFICATE)]
+            shown.append(View("text", "certificates", "\n".join(digests)))
+        elif packages:
+            shown.append(View("button", "certificate", SHOW_CERTIFICATE))
         return View("column", children=tuple(shown))
 
     def on_click(self, view_id: str) -> None:

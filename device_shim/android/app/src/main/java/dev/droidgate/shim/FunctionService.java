@@ -61,6 +61,25 @@ public final class FunctionService extends AppFunctionService {
         }
     }
 
+    /** Reads what a function is called with; a class of its own, since no lambda says from which release on it is there. */
+    private static final class Arguments implements Shim.Writing {
+        private final Shim shim;
+        private final Route route;
+        private final ExecuteAppFunctionRequest request;
+
+        Arguments(Shim shim, Route route, ExecuteAppFunctionRequest request) {
+            this.shim = shim;
+            this.route = route;
+            this.request = request;
+        }
+
+        @Override
+        public Map<String, Object> extras() throws CallFailure {
+            Map<String, Object> document = Documents.read(request.getParameters());
+            return Frontend.request(route.id, Hex.randomId(), Frontend.arguments(document, route, shim.routes));
+        }
+    }
+
     private static void fail(
             OutcomeReceiver<ExecuteAppFunctionResponse, AppFunctionException> callback,
             String token,
@@ -85,13 +104,7 @@ public final class FunctionService extends AppFunctionService {
         Caller caller = callerOf(shim, callingPackage, callingPackageSigningInfo);
         Outcome outcome = new Outcome(shim, caller, route, callback);
         signal.setOnCancelListener(() -> shim.cancel(outcome));
-        shim.receive(
-                outcome,
-                () ->
-                        Frontend.request(
-                                route.id,
-                                Hex.randomId(),
-                                Frontend.arguments(Documents.read(request.getParameters()), route, shim.routes)));
+        shim.receive(outcome, new Arguments(shim, route, request));
     }
 
     /** The system binds this service, not the agent: so Android may keep the agent out of this app's sight. */

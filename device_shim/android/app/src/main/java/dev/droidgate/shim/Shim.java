@@ -276,8 +276,8 @@ final class Shim implements Clock, Answers {
 
     /** Brings the file and the next deadline up to what is open; on the engine's thread, after each of its steps. */
     private void settle() {
-        writeJournal();
         long next = engine.expire();
+        writeJournal();
         main.removeCallbacks(deadline);
         if (next >= 0) {
             main.postDelayed(deadline, Math.max(1, next - now()));
