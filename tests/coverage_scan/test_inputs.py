@@ -155,7 +155,8 @@ ANDROID = "http://schemas.android.com/apk/res/android"
 @pytest.mark.parametrize("place", ["ranges", "moved"])
 def test_of_a_large_remote_apk_that_declares_nothing_only_pieces_are_read(place: str, tmp_path: Path) -> None:
     manifest = f'<manifest xmlns:android="{ANDROID}" package="dev.example.large"><application/></manifest>'
-    large = {"AndroidManifest.xml": manifest, "assets/large.bin": random.Random(1).randbytes(3 << 20)}
+    content = random.Random(1).randbytes(3 << 20)
+    large = {"AndroidManifest.xml": manifest.encode(), "assets/large.bin": content}
     with _serving(pack_project(large, key=signing_key())) as (address, sent):
         scan_into(tmp_path / "remote", f"{address}/{place}/x.apk")
     assert sum(sent) < 3 * (256 << 10)
