@@ -5,9 +5,7 @@ import android.content.Context;
 import android.content.Intent;
 import android.content.ServiceConnection;
 import android.os.Bundle;
-import android.os.Handler;
 import android.os.IBinder;
-import android.os.Looper;
 import android.os.Message;
 import android.os.Messenger;
 import android.os.RemoteException;
@@ -56,22 +54,17 @@ final class ShellIdentityCall implements ServiceConnection {
     }
 
     /** Takes the outcome, on the Binder thread that brings it. */
-    private final class Result extends Handler {
-        Result() {
-            super(Looper.getMainLooper());
-        }
-
+    private final class Result extends BinderHandler {
         @Override
-        public boolean sendMessageAtTime(Message message, long uptimeMillis) {
+        void take(Message message) {
             if (message.what == Names.MESSAGE_FUNCTION_RESULT && end()) {
                 Bundle data = message.peekData();
-                shim.calls.execute(() -> take(data));
+                shim.calls.execute(() -> read(data));
             }
-            return true;
         }
     }
 
-    private void take(Bundle data) {
+    private void read(Bundle data) {
         String response = Extras.text(data, Names.RESPONSE);
         String token = Extras.text(data, Names.TOKEN);
         String message = Extras.text(data, Names.MESSAGE);

@@ -3,9 +3,7 @@ package dev.droidgate.shim;
 import android.app.Service;
 import android.content.Intent;
 import android.os.Bundle;
-import android.os.Handler;
 import android.os.IBinder;
-import android.os.Looper;
 import android.os.Message;
 import android.os.Messenger;
 import android.os.RemoteException;
@@ -77,21 +75,16 @@ public final class ShellIdentityService extends Service {
     }
 
     /** Takes messages on the Binder threads that bring them, as {@link ToolService} does. */
-    private final class Requests extends Handler {
-        Requests() {
-            super(Looper.getMainLooper());
-        }
-
+    private final class Requests extends BinderHandler {
         @Override
-        public boolean sendMessageAtTime(Message message, long uptimeMillis) {
+        void take(Message message) {
             if (message.replyTo != null) {
-                take(message.what, message.sendingUid, message.replyTo, message.peekData());
+                request(message.what, message.sendingUid, message.replyTo, message.peekData());
             }
-            return true;
         }
     }
 
-    private void take(int what, int uid, Messenger replyTo, Bundle data) {
+    private void request(int what, int uid, Messenger replyTo, Bundle data) {
         IBinder sender = replyTo.getBinder();
         if (what == Names.MESSAGE_CANCEL_FUNCTION) {
             Call call = calls.remove(sender);

@@ -7,9 +7,7 @@ import android.content.ServiceConnection;
 import android.content.pm.PackageManager;
 import android.os.Build;
 import android.os.DeadObjectException;
-import android.os.Handler;
 import android.os.IBinder;
-import android.os.Looper;
 import android.os.Message;
 import android.os.Messenger;
 import android.os.RemoteException;
@@ -45,17 +43,16 @@ final class ToolBinding implements ServiceConnection {
     }
 
     /** Takes what the tool answers to one call, on the Binder threads that bring it. */
-    private final class Answer extends Handler {
+    private final class Answer extends BinderHandler {
         private final ToolCall call;
         private final AtomicInteger waiting = new AtomicInteger();
 
         Answer(ToolCall call) {
-            super(Looper.getMainLooper());
             this.call = call;
         }
 
         @Override
-        public boolean sendMessageAtTime(Message message, long uptimeMillis) {
+        void take(Message message) {
             boolean wanted = message.what == Names.MESSAGE_RESULT && !call.reply.isAnswered();
             // A tool that answers without an end fills no queue with it.
             if (wanted && isTool(message.sendingUid) && waiting.get() < MOST_ANSWERS) {
@@ -63,7 +60,6 @@ final class ToolBinding implements ServiceConnection {
                 BackendAnswer answer = BackendAnswer.ofTool(Extras.ofResponse(message.peekData()));
                 shim.answered(call.number, answer, waiting::decrementAndGet);
             }
-            return true;
         }
     }
 

@@ -4,9 +4,7 @@ import android.app.PendingIntent;
 import android.app.Service;
 import android.content.Intent;
 import android.os.Bundle;
-import android.os.Handler;
 import android.os.IBinder;
-import android.os.Looper;
 import android.os.Message;
 import android.os.Messenger;
 import android.util.Log;
@@ -37,22 +35,19 @@ public final class ToolService extends Service {
      * Takes messages on the Binder threads that bring them: the main thread never reads a request. One binder is
      * cached for all agents, so each message says who sent it (runtime reference 2.1).
      */
-    private static final class Incoming extends Handler {
+    private static final class Incoming extends BinderHandler {
         private final Shim shim;
 
         Incoming(Shim shim) {
-            super(Looper.getMainLooper());
             this.shim = shim;
         }
 
-        /** Where {@code Messenger} puts a message, with its sender, before any thread's queue. */
         @Override
-        public boolean sendMessageAtTime(Message message, long uptimeMillis) {
+        void take(Message message) {
             if (message.what == Names.MESSAGE_INVOKE && message.replyTo != null) {
                 Reply reply = new MessengerReply(Caller.unresolved(message.sendingUid), message.replyTo);
                 shim.receive(reply, Extras.ofRequest(message.peekData()), false);
             }
-            return true;
         }
     }
 
