@@ -30,7 +30,7 @@ from shim_phone.world import (
 def _world(**more: Any) -> World:
     world = World(behaviours={TOOL: ToolApp}, **more)
     world.install(tool_apk())
-    world.install(make_shim(tool_routes(), key=key()))
+    world.install(make_shim(tool_routes(deadline_ms=10_000), key=key()))
     world.grant("any-app")
     return world
 
