@@ -82,7 +82,7 @@ def stem_of(word: str) -> str:
 def noun_forms(word: str) -> Iterator[str]:
     """Yield a lower-case word and what it may be the English plural of, the likelier first.
 
-    Meanings are looked up by these and not by stems: `plan` and `plane` have one stem, `set` and `setting` too.
+    Meanings are looked up by these and not by stems: `plan` and `plane` have one stem.
     """
     yield word
     if len(word) <= _LONGEST_SHORT:
