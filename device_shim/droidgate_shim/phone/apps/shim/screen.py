@@ -32,7 +32,7 @@ _NO_WINDOW: Final = (
     "allow the shim's notifications, or let it appear on top"
 )
 _EARLY_SECONDS: Final = 1.0
-"""How long before its deadline, where it would be a timeout, a call that waits for a tap ends; at most a fifth."""
+"""How long before its deadline a call that waits for a tap ends, at most a fifth; later it is a timeout."""
 
 _CANCELED: Final = 0
 _ANSWERS: Final = ("result", "error")
