@@ -27,6 +27,7 @@ PARTS_OF_THE_ARCHIVE = {
     "LICENSE",
     "tests/conftest.py",
     "scripts/make_environment",
+    "locks/dev.txt",
 }
 NOT_SHIPPED = {"__pycache__"}
 
