@@ -5,8 +5,8 @@ A lock is a pip requirements file: each package with its version and the SHA-256
 Python from 3.11 on and every platform (uv's universal resolution). Its first lines hold the digest of what
 `pyproject.toml` requires, so that a lock of other requirements is recognized.
 
-`write` needs uv (`make lock` installs it) and asks the package index that pip is configured for. `check` needs
-the standard library only; it exits with 1 and one line on stderr where the lock does not fit.
+`write` needs uv, which `make lock` installs, and asks the package index that pip is configured for. `check`
+needs the standard library only; it exits with 1 and one line on stderr where the lock does not fit.
 """
 
 import argparse
@@ -25,14 +25,17 @@ FOLDER = CHECKOUT / "locks"
 DIGEST_START = "# requirements sha256:"
 OLDEST_PYTHON = "3.11"
 
-# File name and the extras in it. The first has the packages of the second and third, which take its versions.
+# File name and the extras in it. The others take the versions of the first, but for the tools.
 LOCKS = {
     "ci": ("dev", "oracles"),
+    "all": ("all",),
     "dev": ("dev",),
     "run": (),
     "tools": ("tools",),
 }
-_FROM_THE_FIRST = ("dev", "run")
+_FROM_THE_FIRST = ("all", "dev", "run")
+# What builds the project is not needed where it is only listed.
+_WITHOUT_BUILD = ("all", "tools")
 
 
 def requirements_digest(pyproject: Path) -> str:
@@ -76,11 +79,10 @@ def write_locks(*, upgrade: bool) -> None:
 
 def _resolve(lock: Path, extras: Sequence[str], constraints: Sequence[str], *, upgrade: bool) -> str:
     stated = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))
-    # The tools are no part of an environment that holds the project, which needs what builds it.
-    alone = extras == ("tools",)
-    more = (
-        stated["project"]["optional-dependencies"]["tools"] if alone else stated["build-system"]["requires"]
-    )
+    # The tools are no part of an environment that holds the project.
+    alone = lock.stem == "tools"
+    more = stated["project"]["optional-dependencies"]["tools"] if alone else []
+    more += [] if lock.stem in _WITHOUT_BUILD else stated["build-system"]["requires"]
     with tempfile.TemporaryDirectory() as temporary:
         requirements = Path(temporary) / "requirements.in"
         requirements.write_text("".join(f"{one}\n" for one in more), encoding="utf-8")
