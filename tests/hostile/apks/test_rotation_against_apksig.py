@@ -102,7 +102,7 @@ ROTATIONS: dict[str, Callable[[], bytes]] = {
 }
 
 
-# A phone that found v3.1 does not look at what v3 tells of it (AOSP, ApkSignatureSchemeV3Verifier); apksig compares.
+# A phone that found v3.1 does not read what v3 tells of it (AOSP, ApkSignatureSchemeV3Verifier); apksig does.
 STRICTER_IN_APKSIG = {"v3.1 for earlier releases than v3 tells"}
 
 
