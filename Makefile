@@ -9,6 +9,7 @@ INSTALLED_DEV := $(ENVIRONMENT)/.installed-dev
 TOOLS := .venv-tools
 INSTALLED_TOOLS := $(TOOLS)/.installed
 LOCK_FLAGS ?=
+FUZZ_EXAMPLES ?= 100000
 PYTEST := $(BIN)/pytest --numprocesses=$(WORKERS) $(PYTEST_FLAGS)
 BENCHMARKS := $(sort $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py)))
 
@@ -43,8 +44,8 @@ refresh-golden: $(INSTALLED_DEV) ## write what the tests now see into tests/gold
 bench: $(INSTALLED_DEV) ## measure
 	@set -e; for benchmark in $(BENCHMARKS); do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
 
-fuzz: $(INSTALLED_DEV) ## run the long forms of the property tests
-	$(PYTEST) tests/properties --hypothesis-profile=fuzz --timeout=0 -m ""
+fuzz: $(INSTALLED_DEV) ## run the long forms of the property tests and attacks; FUZZ_EXAMPLES=N examples each
+	DROIDGATE_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(PYTEST) tests/properties tests/hostile --hypothesis-profile=fuzz --timeout=0 -m "hypothesis or long"
 
 lock: $(INSTALLED_TOOLS) ## write locks/ for what pyproject.toml requires now; LOCK_FLAGS=--upgrade takes newest versions
 	$(TOOLS)/bin/python scripts/lock.py write $(LOCK_FLAGS)
