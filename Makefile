@@ -45,7 +45,7 @@ bench: $(INSTALLED_DEV) ## measure
 	@set -e; for benchmark in $(BENCHMARKS); do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
 
 fuzz: $(INSTALLED_DEV) ## run the long forms of the property tests and attacks; FUZZ_EXAMPLES=N examples each
-	DROIDGATE_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(PYTEST) tests/properties tests/hostile --hypothesis-profile=fuzz --timeout=0 -m "hypothesis or long"
+	DROIDGATE_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(PYTEST) tests/properties tests/hostile tests/devices --hypothesis-profile=fuzz --timeout=0 -m "hypothesis or long"
 
 lock: $(INSTALLED_TOOLS) ## write locks/ for what pyproject.toml requires now; LOCK_FLAGS=--upgrade takes newest versions
 	$(TOOLS)/bin/python scripts/lock.py write $(LOCK_FLAGS)
