@@ -29,6 +29,7 @@ FRAMEWORK_FROM_MAVEN = "16-robolectric-13921718"
 KOTLIN_FROM_MAVEN = "2.1.21"
 ANDROID_7_FROM_MAVEN = "7.0.0_r1-robolectric-r1"
 R8_FROM_MAVEN = "8.13.6"
+APKSIG_FROM_MAVEN = "8.1.0"
 JDK_OF_DEX = 25
 ROBOLECTRIC_FROM_MAVEN = (
     "org.robolectric:robolectric:4.16",
@@ -129,6 +130,10 @@ def _android_7_jar() -> Path | None:
 
 def _r8() -> Path | None:
     return next(iter(maven_jars(f"com.android.tools:r8:{R8_FROM_MAVEN}")), None)
+
+
+def _apksig() -> Path | None:
+    return next(iter(maven_jars(f"com.android.tools.build:apksig:{APKSIG_FROM_MAVEN}")), None)
 
 
 def _jdk_of_dex() -> Path | None:
@@ -324,6 +329,13 @@ PARTS = {
             find=_program("apksigner"),
             proves="signatures that we write verify with Android's own tool",
             how_to_get="Debian: apt install apksigner; elsewhere: the build tools of the Android SDK on PATH",
+        ),
+        Part(
+            name="apksig",
+            find=_apksig,
+            proves="rotated signing keys (scheme v3.1) count as for the library of Android's build tools",
+            how_to_get="mvn dependency:get -Dtransitive=false "
+            f"-Dartifact=com.android.tools.build:apksig:{APKSIG_FROM_MAVEN}",
         ),
         Part(
             name="zipalign",
