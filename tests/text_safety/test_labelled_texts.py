@@ -4,6 +4,8 @@ import json
 import runpy
 from collections import Counter
 
+from droidgate.text_safety import phrases
+from droidgate.text_safety.phrase_forms import latin_of, lines_of, one_line_of
 from requirements_of_tests import CHECKOUT
 
 TEXTS = CHECKOUT / "tests" / "text_safety" / "labelled_texts.jsonl"
@@ -28,3 +30,10 @@ def test_the_docs_state_what_the_rules_do_with_the_set() -> None:
     measured = runpy.run_path(str(CHECKOUT / "scripts" / "measure_text_marks.py"))["measured"]()
     page = (CHECKOUT / "docs" / "text-marks.md").read_text(encoding="utf-8")
     assert f"<!-- text marks -->\n{measured}<!-- end of text marks -->\n" in page
+
+
+def test_no_expression_matches_a_text_without_a_hint_of_its_meaning() -> None:
+    for row in ROWS:
+        line = one_line_of(latin_of(lines_of(row["text"])))
+        meanings = {meaning for meaning, pattern in phrases._MARKS_OF_TEXT if pattern.search(line)}
+        assert meanings <= set(phrases.injection_marks(row["text"])), row["text"]
