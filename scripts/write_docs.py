@@ -77,6 +77,7 @@ _AREAS = {
     "droidgate.cli.linting": "Checking",
     "droidgate.fit": "Crossing from one protocol to another",
     "droidgate.compare": "Differences between two versions",
+    "droidgate.text_safety": "Marks on texts",
     "droidgate.coverage.marks": "Security marks of a scan",
     "droidgate_shim.builder.manifest_rules": "Checking a shim",
     "droidgate_shim.builder": "Building a shim",

@@ -154,6 +154,7 @@ def built_record(one: BuiltShim, path: Path | None) -> BuiltShimRecord:
         ),
         counts=count_levels(one.findings),
         findings=one.findings,
+        marks=one.marks,
     )
 
 

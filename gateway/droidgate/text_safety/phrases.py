@@ -27,7 +27,7 @@ KEEPS_FROM_USER: Final = "asks to keep something from the user"
 COMES_FIRST: Final = "claims priority over other tools"
 CHANGES_ROLE: Final = "gives the model another role, or refers to its prompt"
 SENDS_AWAY: Final = "asks to send secrets or a conversation"
-HAS_LEAKING_LINK: Final = "has an image or link whose address can carry data away"
+HAS_LEAKING_LINK: Final = "has a link or image that can carry data away"
 HAS_ENCODED_TEXT: Final = "has a long encoded text"
 IN_ENCODED_TEXT: Final = ", in an encoded part"
 
