@@ -100,14 +100,14 @@ def text_findings(marks: Iterable[TextMark], what: str, *, pointer: str = "") ->
     commanding: dict[str, dict[str, TextMark]] = {}
     for one in marks:
         if one.code == HIDDEN_CHARACTERS:
-            hidden[f"{one.field} {one.message}"] = one
+            hidden[f"{one.field} {one.message.partition(': ')[2]}"] = one
         elif one.code == INJECTION_LIKE_TEXT:
             commanding.setdefault(one.message, {})[one.field] = one
     if hidden:
-        message = f"texts of {what} have hidden characters, which are removed: {_listed(hidden)}"
+        message = f"hidden characters are removed from texts of {what}: {_listed(hidden)}"
         yield _warning(HIDDEN_TEXT, message, pointer, next(iter(hidden.values())).source)
     for reason, fields in commanding.items():
-        message = f"a text of {what} that agents read {reason}: {_listed(fields)}"
+        message = f"{_listed(fields)} of {what}, which agents read: {reason}"
         yield _warning(COMMANDING_TEXT, message, pointer, next(iter(fields.values())).source)
 
 
