@@ -106,3 +106,11 @@ def test_ordinary_texts_have_no_mark() -> None:
         id="find_note", description="Finds notes. Never asks the user twice.", input=taking(query=text())
     )
     assert list(text_marks(app(capability, name="System: notes"))) == []
+
+
+def test_marks_that_repeat_a_long_name_are_not_all_kept() -> None:
+    inner = taking(**{f"p{number}": text(description=BAD) for number in range(500)})
+    provider = app(Capability(id="t", input=taking(**{"a" * 10_000: inner})))
+    marks = list(text_marks(provider))
+    assert (marks[-1].code, marks[-1].place) == ("too-many-marks", "")
+    assert sum(len(one.model_dump_json()) for one in marks) < 2_000_000

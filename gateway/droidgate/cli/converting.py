@@ -262,10 +262,9 @@ def conversion_page(converted: Converted, reading: Sequence[Finding] = ()) -> li
     lost_in_reading = [finding for finding in reading if at_least(finding.level, Level.RENAMED)]
     if reading:
         blocks += [Heading("Remarks of the readers"), *findings_table(reading, places=True), Line()]
-    crossings = converted.fidelity.crossings
-    blocks += marks_page(
-        (one.source, crossing.marks) for one, crossing in zip(converted.translations, crossings, strict=True)
-    )
+    sources = [provider_name(one.source) for one in converted.translations]
+    marks = [one.marks for one in converted.fidelity.crossings]
+    blocks += marks_page(zip(sources, marks, strict=True))
     for one in converted.translations:
         writing = one.writing
         name = provider_name(one.source)

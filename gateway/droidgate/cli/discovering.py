@@ -16,7 +16,7 @@ from droidgate.callability import (
 )
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.grouping import findings_table
-from droidgate.cli.marking import marks_page
+from droidgate.cli.marking import provider_marks_page
 from droidgate.cli.pages import Block, Heading, Line, Table, show, tell
 from droidgate.cli.reading import chosen_formats, tell_problem
 from droidgate.cli.safe_text import one_line
@@ -110,9 +110,7 @@ def discovery_page(phone: PhoneReading) -> list[Block]:
         blocks += [Table(_COLUMNS, rows, _LONGEST, is_told=True), Line()]
     else:
         blocks += [Line("no app declares anything in a protocol that is known"), Line()]
-    blocks += marks_page(
-        (provider, tuple(text_marks(provider))) for app in phone.apps for provider in app.providers
-    )
+    blocks += provider_marks_page(provider for app in phone.apps for provider in app.providers)
     findings = tuple(_shown_findings(phone))
     if findings:
         blocks += [Heading("Remarks"), *findings_table(findings, places=True), Line()]

@@ -22,16 +22,23 @@ def marks_of_all(providers: Iterable[Provider]) -> tuple[TextMark, ...]:
     return tuple(mark for provider in providers for mark in text_marks(provider))
 
 
-def marks_page(marked: Iterable[tuple[Provider, Sequence[TextMark]]]) -> list[Block]:
-    """Return the marks of providers under a heading, nothing where there are none.
+def provider_marks_page(providers: Iterable[Provider]) -> list[Block]:
+    """Return the marks of providers as `marks_page` does."""
+    return marks_page((provider_name(one), tuple(text_marks(one))) for one in providers)
+
+
+def marks_page(marked: Iterable[tuple[str, Sequence[TextMark]]]) -> list[Block]:
+    """Return marks under a heading, nothing where there are none.
 
     Each provider has a line for each kind of warning, with the fields it is about. Notes about long texts are
     only counted.
+
+    Args:
+        marked: Names of providers or apps, as they are shown, with their marks.
     """
     lines: list[tuple[str, str]] = []
     notes = 0
-    for provider, marks in marked:
-        name = provider_name(provider)
+    for name, marks in marked:
         places: dict[str, dict[str, None]] = {}
         for one in marks:
             if one.level is Level.WARNING:
@@ -59,4 +66,4 @@ def marks_page(marked: Iterable[tuple[Provider, Sequence[TextMark]]]) -> list[Bl
 def _line(message: str, places: Sequence[str]) -> str:
     named = ", ".join(cut(one_line(one), _LONGEST_PLACE) for one in places[:_MOST_PLACES])
     more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
-    return f"{named}{more}: {one_line(message)}"
+    return f"{named}{more}: {one_line(message)}" if named else one_line(message)

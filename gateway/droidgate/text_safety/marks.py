@@ -18,9 +18,9 @@ from droidgate.text_safety import (
     MAX_DESCRIPTION,
     MAX_NAME,
     hidden_characters,
-    injection_marks,
     look_alikes,
 )
+from droidgate.text_safety.phrases import injection_marks
 
 HIDDEN_CHARACTERS: Final = finding_code(
     "hidden-characters", "A text has characters that are invisible or change what is visible", __name__
@@ -35,11 +35,19 @@ OVER_LONG_TEXT: Final = finding_code(
     "over-long-text", "A name or description is longer than a model should be shown", __name__
 )
 
+TOO_MANY_MARKS: Final = finding_code(
+    "too-many-marks", "A provider has more marks on its texts than are listed", __name__
+)
+
+_MOST_CHARACTERS: Final = 1_000_000
+"""Of the marks of one provider, all together. Long names are repeated in the pointers of what is inside."""
+
 _HINTS: Final = {
     HIDDEN_CHARACTERS: "Remove them",
     INJECTION_LIKE_TEXT: "Read the text before a model does",
     LOOK_ALIKE_NAME: "Rename one of them",
 }
+_OF_OTHER_FIELDS: Final = 100
 _MAX_SHOWN: Final = 8
 _NOT_TEXT: Final = ("/kind", "/package", "/component")
 _NAMED: Final = frozenset(("properties", "definitions"))
@@ -51,7 +59,8 @@ class TextMark(Frozen):
     """A mark on one text.
 
     Attributes:
-        code: `hidden-characters`, `injection-like-text`, `look-alike-name` or `over-long-text`.
+        code: `hidden-characters`, `injection-like-text`, `look-alike-name`, `over-long-text` or
+            `too-many-marks`.
         level: `warning`, or `note` for texts that are only long.
         package: The app that declares the text, or None where the source does not say.
         component: The component that declares it, or None.
@@ -75,7 +84,7 @@ class TextMark(Frozen):
     @property
     def place(self) -> str:
         """The capability and the field."""
-        return self.field if self.capability is None else f"{self.capability} {self.field}"
+        return " ".join(part for part in (self.capability, self.field) if part)
 
     def as_finding(self, *, with_place: bool = True) -> Finding:
         """Return the mark as a finding.
@@ -95,7 +104,22 @@ class TextMark(Frozen):
 
 
 def text_marks(provider: Provider) -> Iterator[TextMark]:
-    """Yield the marks on all texts of a provider: names, descriptions, values, and facts of one format."""
+    """Yield the marks on all texts of a provider: names, descriptions, values, and facts of one format.
+
+    The last one is `too-many-marks` where there are more than fit into a million characters.
+    """
+    left = _MOST_CHARACTERS
+    for one in _all_marks(provider):
+        left -= 2 * len(one.pointer) + len(one.message) + len(one.capability or "") + _OF_OTHER_FIELDS
+        if left < 0:
+            yield _mark(
+                provider, "", TOO_MANY_MARKS, Level.WARNING, "the provider has more marks than are listed"
+            )
+            return
+        yield one
+
+
+def _all_marks(provider: Provider) -> Iterator[TextMark]:
     known: dict[tuple[str, bool], tuple[tuple[str, Level, str], ...]] = {}
     for pointer, text in _texts_of(provider):
         is_name = pointer.endswith("/id")
