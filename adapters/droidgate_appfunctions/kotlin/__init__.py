@@ -1,32 +1,25 @@
 """Kotlin sources that declare AppFunctions, read without running anything.
 
-Jetpack's compiler makes the functions files of an app from these sources. Most apps keep only the sources in their
-tree, so the same declarations are read from them (docs/formats/appfunctions-kotlin.md).
+Jetpack's compiler makes the functions files of an app from these sources. Most apps keep only the sources in
+their tree, so the same declarations are read from them (docs/formats/appfunctions-kotlin.md).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Final
 
 from droidgate.formats import Reading, SourceFile
 from droidgate.leniency import ReadingContext
 
-_DECLARING: Final = re.compile(
-    rb"\bAppFunction(?:Declaration|Signature|ServiceEntryPoint|EntryPoint)?\b(?!`?\s*\()"
-    rb"|@(?:\w+:)?AppFunction(?:Declaration|Signature|ServiceEntryPoint|EntryPoint)?\b"
-)
-
 
 def may_declare(data: bytes) -> bool:
-    """Return whether a Kotlin file may declare app functions.
+    """Return whether a Kotlin file may declare app functions, or classes that travel as their data.
 
-    It looks for the names of the annotations, so that a file without them is never parsed. A file for which this is
-    false may still define types that functions of another file use.
+    It looks for two words, so that a file without them is never parsed. A file for which this is false may
+    still define types and constants that other files use.
     """
-    return b"AppFunction" in data and _DECLARING.search(data) is not None
+    return b"AppFunction" in data and b"appfunctions" in data
 
 
 def read_sources(
@@ -41,9 +34,13 @@ def read_sources(
         libraries: Kotlin files of other modules, for their types only.
 
     Returns:
-        One provider for each service entry point, one for each file of app-level signatures, and one for the
-        functions outside of an entry point. `Provider.component` is the generated service class of an entry point,
-        else None; `Provider.package` is None. A problem is a file, or a function, that the compiler refuses too.
+        One provider for each service entry point, one for the functions outside of entry points, and one for
+        each file of functions of the application. `Provider.component` is the generated service class of an
+        entry point, else None; `Provider.package` is None. A problem is a file, class or function that the
+        compiler refuses too, or that uses a class that no given file declares; the others are read.
+
+    Raises:
+        InputError: the context is strict, and there is a finding or a problem.
     """
     if not any(may_declare(file.data) for file in files):
         return Reading()
