@@ -13,6 +13,7 @@ from droidgate.model.findings import Finding
 from droidgate.parsing.xml_text import Element, parse_xml
 from droidgate_appfunctions import lint_rules as rules
 from droidgate_appfunctions.constants import NAMES
+from droidgate_appfunctions.metadata import metadata_attributes
 from droidgate_mappings.app_functions import load_indexing
 
 _NAMESPACES: Final = (NAMES["metadata_namespace_old"], NAMES["metadata_namespace"])
@@ -102,6 +103,10 @@ def _check_service(service: Component) -> Iterator[Finding]:
 def _check_application(application: Application) -> Iterator[Finding]:
     names = load_indexing().names
     element = application_component(application)
+    if element is not None and (stated := metadata_attributes(element.foreign_attributes)):
+        words = ", ".join(sorted(name.rpartition("}")[2] for name in stated))
+        message = f"<application> has the attributes {words} of app_metadata"
+        yield rules.METADATA_ATTRIBUTES.broken(message, source=element.place)
     of_application = None if element is None else element.find_property(names.schema_)
     for service in function_services(application):
         v2 = service.find_property(names.v2)

@@ -109,6 +109,13 @@ METADATA_CONTENT: Final = _rule(
     "The app's guidance for agents has no description that is found",
     "Write <AppFunctionAppMetadata> with a description in the namespace of res-auto or androidx.appfunctions",
 )
+METADATA_ATTRIBUTES: Final = _rule(
+    "metadata-attributes",
+    Level.WARNING,
+    "2.g",
+    "The application element has attributes of app_metadata, which neither Android nor Jetpack reads",
+    "Move them into the file that android.app.appfunctions.app_metadata names",
+)
 METADATA_GUIDANCE: Final = _rule(
     "metadata-guidance",
     Level.NOTE,

@@ -252,6 +252,7 @@ def test_a_file_that_breaks_a_rule_gets_its_finding_and_a_mended_one_does_not(ru
 Apps = Callable[[], Application]
 
 OTHER_SCHEMA = named(".schema", "other_schema.xsd")
+RES_AUTO = "http://schemas.android.com/apk/res-auto"
 APPS: dict[str, tuple[Apps, Level, Apps]] = {
     "meta-data": (
         lambda: app(service(V2.replace("property", "meta-data"), SCHEMA_PROPERTY)),
@@ -279,6 +280,11 @@ APPS: dict[str, tuple[Apps, Level, Apps]] = {
         lambda: app(named(".app_metadata", "@xml/empty", attribute="resource")),
         Level.WARNING,
         lambda: app(named(".app_metadata", "@xml/app_metadata", attribute="resource")),
+    ),
+    "metadata-attributes": (
+        lambda: app(service(), attributes=f'xmlns:a="{RES_AUTO}" a:description="Search first"'),
+        Level.WARNING,
+        lambda: app(service(), attributes=f'xmlns:a="{RES_AUTO}" a:theme="dark"'),
     ),
     "missing-file": (
         lambda: app(service(named(".v2", "a.xml,functions.xml"), SCHEMA_PROPERTY)),

@@ -363,8 +363,13 @@ class _Reader:
         application = read_source_set(module, name, context)
         self._findings.extend(context.findings)
         self._applications.append(application)
-        for one in self._formats:
-            self._read_application(application, one)
+        if self._strict:
+            for one in self._formats:
+                self._read_application(application, one)
+            return
+        self._read_application_of_all(application)
+        if self._problems and not self._providers:
+            raise next(iter(self._problems.values()))
 
     def read_module(self, module: Module) -> None:
         """Read the applications of a module, and the descriptors in it that no component points to."""
