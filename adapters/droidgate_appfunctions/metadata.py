@@ -57,6 +57,11 @@ class AppMetadata:
     facts: dict[str, Json] = field(default_factory=dict)
     place: Place | None = None
 
+    @property
+    def is_empty(self) -> bool:
+        """Return whether there is nothing in it, as where its file is missing."""
+        return self.instructions is None and self.description is None and not self.facts
+
 
 def read_metadata(
     root: Element, source: Source, resources: Resources | None = None, *, compiled: bool = False

@@ -69,11 +69,14 @@ _FUNCTION_MARKS: Final = tuple(
 _MARKS: Final = (*_FUNCTION_MARKS, f"<{NAMES['metadata_root']}")
 _OTHERS: Final = frozenset({"manifest", "resources"})
 """Root elements of Android's own files."""
+_LISTING_MARK: Final = f'"{NAMES["function_document"]}-'.encode()
 _ROOT = re.compile(r"(?:\s|\ufeff|<\?.*?\?>|<!--.*?-->)*+<([\w:.-]+)", re.DOTALL)
 
 
 def detect(source: SourceFile) -> int:
     """Return how sure a file's elements make us that it is one of ours."""
+    if _is_saved_listing(source.data):
+        return 95
     text = source.data.decode("utf-8", "replace") if b"\0" not in source.data[:200] else ""
     root = _ROOT.match(text)
     if root is None or root[1] in _OTHERS:
@@ -83,15 +86,28 @@ def detect(source: SourceFile) -> int:
     return 90 if is_schema(text) else 0
 
 
+def _is_saved_listing(data: bytes) -> bool:
+    if _LISTING_MARK not in data:
+        return False
+    from droidgate_appfunctions.saved_listing import is_saved_listing  # noqa: PLC0415
+
+    return is_saved_listing(data)
+
+
 def read_file(source: SourceFile, context: ReadingContext) -> Reading:
-    """Read a functions file, an `app_metadata` file or a schema file by itself.
+    """Read a functions file, an `app_metadata` file, a schema file or a saved listing by itself.
 
     Returns:
-        One provider; without functions for the latter two.
+        One provider, without functions for guidance and schemas; one for each service of a listing.
 
     Raises:
         InputError: it is none of these, or Android's own parsers refuse it too.
     """
+    if _is_saved_listing(source.data):
+        # Few files are one, and its parser takes as long to import as a file to be read.
+        from droidgate_appfunctions.saved_listing import read_saved_listing  # noqa: PLC0415
+
+        return read_saved_listing(source)
     text = decode_xml(source.data, path=source.path)
     if _is_schema_alone(text):
         schema = parse_schema(text, source.path)
@@ -219,7 +235,7 @@ class _ApplicationReader:
             providers.extend(self.read_application_level(element))
         if not any(one.capabilities for one in providers):
             providers = self.read_loose() or providers
-        if not providers and self.metadata is not None:
+        if not providers and self.metadata is not None and not (self.problems and self.metadata.is_empty):
             providers = [self.provider(None, None)]
         return providers
 
