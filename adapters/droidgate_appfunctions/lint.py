@@ -80,7 +80,7 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
     # Older releases look for a file of version 1 where the schema is missing, which is told already.
     findings += [
         one
-        for one in findings_of_reports(reports, has_schema=has_schema)
+        for one in findings_of_reports(reports, has_schema=has_schema, is_built=application.is_built)
         if has_schema or one.level is Level.ERROR or one.code != rules.INDEXING_CODES[_NO_FILE]
     ]
     current = current_report(reports)

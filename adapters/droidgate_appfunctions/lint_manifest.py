@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from droidgate.app_search import application_component, function_services, is_function_service
+from droidgate.app_search import AppFiles, application_component, function_services, is_function_service
 from droidgate.application import Application, Component, MetaData
 from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
@@ -57,9 +57,16 @@ def _check_metadata_property(component: Component, application: Application) -> 
 
 
 def _check_metadata_file(held: MetaData, application: Application) -> Iterator[Finding]:
-    file = application.resources.read_file(held.resource or "")
+    name = held.resource or ""
+    try:
+        file = application.resources.read_file(name)
+    except InputError as error:
+        yield rules.METADATA_CONTENT.broken(error.message, source=held.place)
+        return
     if file is None:
-        yield rules.METADATA_PLACE.broken(f"the app has no {held.resource}", source=held.place)
+        elsewhere = AppFiles(application).find_elsewhere(name)
+        also = "" if elsewhere is None else f", but it has {elsewhere}"
+        yield rules.METADATA_MISSING.broken(f"the app has no {name}{also}", source=held.place)
         return
     yield from findings_of_metadata(file.text, file.place.path)
 

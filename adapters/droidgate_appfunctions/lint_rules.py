@@ -102,6 +102,13 @@ METADATA_PLACE: Final = _rule(
     "The app's guidance for agents is not where it is looked for",
     "Put the property android.app.appfunctions.app_metadata with android:resource into <application>",
 )
+METADATA_MISSING: Final = _rule(
+    "metadata-missing",
+    Level.WARNING,
+    "1.1",
+    "The resource with the app's guidance for agents does not exist",
+    "Add the file below res/xml, or name the one that exists",
+)
 METADATA_CONTENT: Final = _rule(
     "metadata-content",
     Level.WARNING,

@@ -228,6 +228,7 @@ class Application:
         signature_problem: Why it is not right, or cannot be verified.
         permissions: The permissions that it declares, with their `android:protectionLevel`.
         queries: What its `<queries>` name, in order.
+        is_built: It is of an APK. What a source tree does not have, the build or a library may supply.
     """
 
     package: str | None
@@ -248,6 +249,7 @@ class Application:
     signature_problem: str | None = None
     permissions: Mapping[str, str] = field(default_factory=dict)
     queries: tuple[Query, ...] = ()
+    is_built: bool = False
 
     def of_kind(self, *kinds: ComponentKind) -> Iterator[Component]:
         """Yield the components of the given kinds."""

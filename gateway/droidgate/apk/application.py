@@ -81,6 +81,7 @@ def read_application(apk: Apk, sdk: int = NEWEST_SDK) -> Application:
         signers=apk.signer_digests(sdk),
         permissions=dict(reader.permissions()),
         queries=tuple(dict.fromkeys(reader.queries())),
+        is_built=True,
     )
 
 

@@ -197,6 +197,7 @@ _PLAIN: Final = (
     "minimum_sdk",
     "target_sdk",
     "permissions",
+    "is_built",
 )
 
 
