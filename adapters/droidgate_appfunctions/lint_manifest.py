@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from droidgate.app_search import AppFiles, application_component, function_services, is_function_service
-from droidgate.application import Application, Component, MetaData
+from droidgate.app_search import application_component, function_services, is_function_service
+from droidgate.application import Application, Component, MetaData, find_elsewhere
 from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding
@@ -64,7 +64,7 @@ def _check_metadata_file(held: MetaData, application: Application) -> Iterator[F
         yield rules.METADATA_CONTENT.broken(error.message, source=held.place)
         return
     if file is None:
-        elsewhere = AppFiles(application).find_elsewhere(name)
+        elsewhere = find_elsewhere(application.resources, name)
         also = "" if elsewhere is None else f", but it has {elsewhere}"
         yield rules.METADATA_MISSING.broken(f"the app has no {name}{also}", source=held.place)
         return

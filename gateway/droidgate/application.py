@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Protocol
 
 from droidgate.model.capability import Place
+from droidgate.model.errors import InputError
 from droidgate.parsing.aapt_text import java_float_text, reference_in
 from droidgate.parsing.configured_flags import (
     Flag,
@@ -292,6 +293,24 @@ class Application:
             sdk: SDK level of the phone.
         """
         return replace(self, components=tuple(_for_release(one, sdk) for one in self.components))
+
+
+def find_elsewhere(resources: Resources, name: str) -> str | None:
+    """Return where a file is that is not where it is named: its reference, or `assets/NAME`.
+
+    Args:
+        resources: The app's.
+        name: An asset's name, or a reference such as `@xml/name`.
+    """
+    stem = name.rpartition("/")[2].removesuffix(".xml")
+    for other in (f"@xml/{stem}", f"@raw/{stem}", f"{stem}.xml"):
+        read = resources.read_file if other.startswith("@") else resources.read_asset
+        try:
+            if other != name and read(other) is not None:
+                return other if other.startswith("@") else f"assets/{other}"
+        except InputError:
+            continue
+    return None
 
 
 def text_of_value(value: MetaValue) -> str:

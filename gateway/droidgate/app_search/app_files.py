@@ -7,7 +7,6 @@ from typing import Final
 
 from droidgate.app_search.events import Event, read_events
 from droidgate.application import Application, TextFile
-from droidgate.model.errors import InputError
 
 _KEPT_CHARACTERS: Final = 4 << 20
 """Of an application's files together; what is beyond is read again for each release."""
@@ -42,22 +41,6 @@ class AppFiles:
             InputError: it cannot be read.
         """
         return self._file("resource", reference, self._resources.read_file)
-
-    def find_elsewhere(self, name: str) -> str | None:
-        """Return where a file is that is not where it is named: its reference, or `assets/NAME`.
-
-        Args:
-            name: An asset's name, or a reference such as `@xml/name`.
-        """
-        stem = name.rpartition("/")[2].removesuffix(".xml")
-        for other in (f"@xml/{stem}", f"@raw/{stem}", f"{stem}.xml"):
-            read = self.resource if other.startswith("@") else self.asset
-            try:
-                if other != name and read(other) is not None:
-                    return other if other.startswith("@") else f"assets/{other}"
-            except InputError:
-                continue
-        return None
 
     def _file(self, kind: str, name: str, read: Callable[[str], TextFile | None]) -> TextFile | None:
         if (kind, name) in self._files:
