@@ -564,7 +564,6 @@ def test_a_tag_of_no_schema_is_kept_and_refused_in_strict_reading() -> None:
         read_text(file_of(UNKNOWN))
 
 
-@pytest.mark.row("A38")
 def test_what_the_releases_do_with_an_unknown_tag_is_what_the_row_says() -> None:
     text = file_of(function_of("<colour>red</colour>"))
     reports = {one: index_file(text, jetpack_schema(), one) for one in ("15-qpr2", "16", "16-qpr2", "17")}
