@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import PurePosixPath
 
 from droidgate.formats import Format, SourceFile, detect_format
 from droidgate.model.findings import LINT_LEVELS, Finding
-from droidgate.sources import UNTIED_DESCRIPTOR, SourceReading
+from droidgate.sources import SourceReading
 
 
 def check_reading(
@@ -28,7 +27,7 @@ def check_reading(
         for one in formats:
             if one.lint_application is not None:
                 yield from one.lint_application(application)
-    for path in _files_without_application(reading):
+    for path in reading.read_alone:
         data = content_of(path)
         if data is not None:
             yield from check_file(SourceFile(path, data), formats)
@@ -44,18 +43,3 @@ def check_file(source: SourceFile, formats: Iterable[Format]) -> Iterator[Findin
     one = detect_format(source, formats)
     if one is not None and one.lint_file is not None:
         yield from one.lint_file(source)
-
-
-def _files_without_application(reading: SourceReading) -> list[str]:
-    """Return the descriptors that no application's check has seen."""
-    untied = {
-        one.source.path
-        for one in reading.findings
-        if one.code == UNTIED_DESCRIPTOR and one.source is not None
-    }
-    folders = [PurePosixPath(one.place.path).parent for one in reading.applications]
-    return [
-        path
-        for path in reading.files_read
-        if path in untied or not any(PurePosixPath(path).is_relative_to(folder) for folder in folders)
-    ]
