@@ -3,9 +3,9 @@
     python scripts/measure_text_marks.py            print the tables of docs/text-marks.md
     python scripts/measure_text_marks.py --wrong    print each text that is marked or missed by mistake
 
-Each line of the file is an object: `part` (`development`, `held-out` or `another author`), `label` (`injected` or `benign`),
-`class`, `language`, `text`, and where needed `after`: the least number of characters of ordinary text
-in front of it.
+Each line of the file is an object: `part` (`development`, `held-out` or `another author`), `label`
+(`injected` or `benign`), `class`, `language`, `text`, and where needed `after`: the least number of
+characters of ordinary text in front of it.
 """
 
 import json
