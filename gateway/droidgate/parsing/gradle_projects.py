@@ -16,6 +16,9 @@ from droidgate.parsing.gradle_statements import Statement, read_statements
 MAX_PROJECTS: Final = 4096
 """More projects of one build, and more dependencies of one module, are not read."""
 
+MAX_SHOWN: Final = 80
+"""How many characters of a statement a finding shows."""
+
 _TEXT = r"(?:\"[^\"$\\\n]*\"|'[^'\\\n]*')"
 _LITERAL = re.compile(_TEXT)
 _INCLUDE = re.compile(r"include\b(?!\s*=)\s*\(?(?P<names>.*?)\)?\s*", re.DOTALL)
@@ -205,4 +208,4 @@ def _accessor_key(name: str) -> str:
 
 def _shortened(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= 80 else f"{line[:79]}…"
+    return line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 1]}…"
