@@ -246,9 +246,7 @@ class _BuildReader:
             hint = None
             if settings.unread:
                 first = settings.unread[0]
-                hint = (
-                    f"It may be included by {module.build.path}:{first.line}, which only a build can evaluate"
-                )
+                hint = f"{module.build.path}:{first.line} may include it, which only a build can evaluate"
             module.report(PROJECT_NOT_MERGED, message, dependency.line, hint=hint)
             return None
         target = posixpath.normpath(_join(module.build.folder or "", inner))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import re
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -31,8 +32,8 @@ UNKNOWN_NAMESPACE: Final = finding_code(
     __name__,
 )
 
-FILE_MARK: Final = "{urn:droidgate:merged}file"
-"""Attribute of a merged element that names the manifest it is from; no manifest can have it."""
+FILE_MARK: Final = f"{{urn:droidgate:{secrets.token_hex(16)}}}file"
+"""Attribute of a merged element that names the manifest it is from; no manifest can know its name."""
 
 _CLASS_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "application": ("name", "backupAgent", "appComponentFactory", "manageSpaceActivity", "zygotePreloadName"),
