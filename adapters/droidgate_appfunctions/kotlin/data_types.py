@@ -1,0 +1,316 @@
+"""Kotlin types as data types, as Jetpack's compiler writes them (reference appfunctions 2.c)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from droidgate.model.errors import BudgetError
+from droidgate.model.json_values import Json
+from droidgate.model.types import (
+    AllOfType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    Property,
+    RefType,
+    ScalarType,
+    Type,
+)
+from droidgate_appfunctions.constants import as_extensions
+from droidgate_appfunctions.kotlin.annotations import (
+    INT_VALUES,
+    SERIALIZABLE,
+    STRING_VALUES,
+    URI_VALUES,
+    FoundAnnotation,
+)
+from droidgate_appfunctions.kotlin.declarations import Annotation, ClassDeclaration, SourceDeclarations
+from droidgate_appfunctions.kotlin.expressions import CallValue
+from droidgate_appfunctions.kotlin.java_patterns import is_balanced_pattern
+from droidgate_appfunctions.kotlin.kotlin_types import MAX_LINKS, KotlinType
+from droidgate_appfunctions.kotlin.reports import refused
+from droidgate_appfunctions.kotlin.serializables import (
+    ARRAYS,
+    LIST,
+    SCALARS,
+    SUPPORTED,
+    DataProperty,
+    Serializables,
+)
+from droidgate_appfunctions.patterns import fact_of_patterns, pattern_of
+
+_PREFIX: Final = 1
+_NULLABLE_MEMBER: Final = as_extensions({"isNullable": True})
+"""Jetpack's compiler writes the members of all-of and one-of as nullable."""
+
+_UNVISITED = dict[str, DataProperty]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Site:
+    """Where a type is used: its annotations, and the scope of their names."""
+
+    annotations: tuple[Annotation, ...]
+    file: SourceDeclarations
+    owner: ClassDeclaration | None
+
+
+@dataclass(slots=True, eq=False)
+class TypeBuilder:
+    """Builds the data types of one function; `definitions` are the classes that they refer to.
+
+    The compiler visits classes depth first, supertypes before their own properties, and each class once in a
+    function. A class that is visited first as a supertype takes the properties that its subclass has left.
+    """
+
+    classes: Serializables
+    definitions: dict[str, Type] = field(default_factory=dict)
+    seen: set[str] = field(default_factory=set)
+    depth: int = 0
+
+    def build(self, held: KotlinType, site: Site, description: str | None = None) -> Type:
+        """Return the data type of a Kotlin type.
+
+        Raises:
+            InputError: the compiler refuses the type too.
+            BudgetError: classes are nested too deeply, or there are too many.
+        """
+        self.classes.reports.count_type(held.file, held.line)
+        item = self.classes.item_of(held)
+        if item is None and held.name != LIST:
+            return self._single(held, site, description)
+        if item is None or not self.classes.is_supported(held):
+            raise self._unsupported(held)
+        return ArrayType(items=self._single(item, site), nullable=held.nullable, description=description)
+
+    def _unsupported(self, held: KotlinType) -> Exception:
+        return refused(f"unsupported type: {held}", held.file, held.line, f"Use {SUPPORTED}")
+
+    def _single(
+        self,
+        held: KotlinType,
+        site: Site,
+        description: str | None = None,
+    ) -> Type:
+        common: dict[str, Any] = {"nullable": held.nullable, "description": description}
+        shape = self.classes.shape(held)
+        self._report_constraints(held, site)
+        if shape == "scalar":
+            return self._scalar(SCALARS[held.name], site, common)
+        if shape == "array":
+            return ArrayType(items=self._scalar(ARRAYS[held.name], site, {}), **common)
+        if shape == "uri":
+            return self._uri(site, common)
+        if shape == "proxy":
+            proxy = self.classes.proxy_of(held.name)
+            if proxy is not None:
+                self._add(proxy, held.name, self._properties(proxy, {}))
+            return RefType(name=held.name, **common)
+        if shape == "class" and held.declaration is not None:
+            return RefType(name=self._add_class(held.declaration, held), **common)
+        if shape == "parcelable":
+            if held.declaration is None:
+                message = f"{held.name} is read as a Parcelable; its class is not known here"
+                hint = "Check the class: Jetpack's compiler takes no other class of Android"
+                self.classes.reports.not_understood(message, held.file, held.line, hint, lost=False)
+            return OpaqueType(class_name=held.name, **common)
+        raise self._unsupported(held)
+
+    def _add_class(self, declaration: ClassDeclaration, held: KotlinType) -> str:
+        arguments = self._arguments(declaration, held)
+        self.classes.check(declaration, arguments)
+        name = self.classes.generic_name(held)
+        if self.classes.is_one_of(declaration):
+            self._add_one_of(declaration, declaration.jvm_name)
+            return declaration.jvm_name
+        self._add(declaration, name, self._properties(declaration, arguments))
+        return name
+
+    def _arguments(self, declaration: ClassDeclaration, held: KotlinType) -> dict[str, KotlinType]:
+        given = [one for one, _ in held.arguments]
+        arguments: dict[str, KotlinType] = {}
+        for position, parameter in enumerate(declaration.type_parameters):
+            argument = given[position] if position < len(given) else None
+            if argument is None:
+                message = f"missing type argument for {parameter.name} of {declaration.simple_jvm_name}"
+                raise refused(message, held.file, held.line, "Name a class between the angle brackets")
+            arguments[parameter.name] = argument
+        return arguments
+
+    def _properties(self, declaration: ClassDeclaration, arguments: Mapping[str, KotlinType]) -> _UNVISITED:
+        return {one.name: one for one in self.classes.properties(declaration, arguments)}
+
+    def _add_one_of(self, declaration: ClassDeclaration, name: str) -> None:
+        unvisited: _UNVISITED = {}
+        alternatives: list[Type] = []
+        if f"one of {name}" in self.seen:
+            return
+        self.seen.add(f"one of {name}")
+        for one in self.classes.alternatives(declaration):
+            unvisited.update(self._properties(one, {}))
+            self._add(one, one.jvm_name, unvisited)
+            alternatives.append(RefType(name=one.jvm_name, extensions=_NULLABLE_MEMBER))
+        self.definitions[name] = OneOfType(
+            alternatives=tuple(alternatives),
+            qualified_name=name,
+            description=self._description(declaration),
+        )
+
+    def _description(self, declaration: ClassDeclaration) -> str | None:
+        text = self.classes.description(declaration)
+        found = self.classes.find(declaration, SERIALIZABLE) if declaration.file.is_library else None
+        if self.classes.annotations.is_described(found):
+            name = declaration.qualified_name
+            message = f"the description of {name} is that of the library's version; it is left out"
+            self.classes.reports.not_understood(message, declaration.file, declaration.line, "Build the app")
+        return text
+
+    def _add(self, declaration: ClassDeclaration, name: str, unvisited: _UNVISITED) -> None:
+        if name in self.seen:
+            return
+        self.seen.add(name)
+        self.depth += 1
+        if self.depth > MAX_LINKS:
+            message = f"classes are nested more than {MAX_LINKS} levels deep"
+            raise BudgetError(message, place=str(declaration.file.place(declaration.line)))
+        description = self._description(declaration)
+        above = self.classes.serializable_supertypes(declaration)
+        capabilities = self.classes.capabilities(declaration)
+        own = [one.name for one in declaration.constructor or ()]
+        if not above and not capabilities:
+            self.definitions[name] = self._object(name, own, unvisited, description)
+        else:
+            members: list[Type] = []
+            for one in above:
+                self._add(one, one.jvm_name, unvisited)
+                members.append(RefType(name=one.qualified_name, extensions=_NULLABLE_MEMBER))
+            for one in capabilities:
+                inherited = [each for each in one.properties if each in unvisited]
+                members.append(
+                    self._object(one.qualified_name, inherited, unvisited, description, member=True)
+                )
+            if unvisited:
+                members.append(self._object(name, list(unvisited), unvisited, description, member=True))
+            self.definitions[name] = AllOfType(
+                members=tuple(members), qualified_name=name, description=description
+            )
+        self.depth -= 1
+
+    def _object(
+        self,
+        name: str,
+        own: list[str],
+        unvisited: _UNVISITED,
+        description: str | None,
+        *,
+        member: bool = False,
+    ) -> ObjectType:
+        taken = [unvisited.pop(one) for one in own if one in unvisited]
+        properties = {
+            one.name: Property(
+                type=self.build(one.type, Site(one.annotations, one.owner.file, one.owner), one.description),
+                required=one.required,
+            )
+            for one in taken
+        }
+        return ObjectType(
+            properties=properties,
+            qualified_name=name,
+            description=description,
+            extensions=_NULLABLE_MEMBER if member else {},
+        )
+
+    def _scalar(self, kind: str, site: Site, common: Mapping[str, Any]) -> ScalarType:
+        shape: dict[str, Any] = {}
+        if kind == "int32":
+            found = self._found(site, INT_VALUES)
+            shape = self._enum(found, int) if found is not None else {}
+        elif kind == "string":
+            found = self._found(site, STRING_VALUES)
+            shape = self._text_values(found) if found is not None else {}
+        return ScalarType(kind=kind, **common, **shape)  # type: ignore[arg-type]
+
+    def _found(self, site: Site, names: frozenset[str]) -> FoundAnnotation | None:
+        return self.classes.annotations.find(site.annotations, names, site.file, site.owner)
+
+    def _enum(self, found: FoundAnnotation, kind: type) -> dict[str, Any]:
+        values = self.classes.annotations.optional(found, "enumValues", list)
+        if values is None:
+            return {}
+        if not all(isinstance(one, kind) and not isinstance(one, bool) for one in values):
+            message = f"enumValues of @{found.annotation.name[-1]} are left out: they are of another type"
+            self.classes.reports.not_understood(
+                message, found.file, found.line, f"Write values of type {kind.__name__}"
+            )
+            return {}
+        return {"enum": tuple(values)} if values else {}
+
+    def _text_values(self, found: FoundAnnotation) -> dict[str, Any]:
+        shape = self._enum(found, str)
+        annotations = self.classes.annotations
+        pattern = annotations.optional(found, "pattern", str)
+        if pattern:
+            if not is_balanced_pattern(pattern):
+                message = f'invalid pattern regex "{pattern}" in @AppFunctionStringValueConstraint'
+                raise refused(message, found.file, found.line, "Write a regular expression of Java")
+            shape["pattern"] = pattern
+        text_format = annotations.optional(found, "format", str)
+        if text_format:
+            shape["format"] = text_format
+        listed = annotations.optional(found, "patternMatchers", list)
+        if listed:
+            self._add_patterns([self._pattern(one, found) for one in listed], found, shape)
+        return shape
+
+    def _pattern(self, one: Any, found: FoundAnnotation) -> Json | None:
+        if not isinstance(one, CallValue):
+            return None
+        read = self.classes.annotations.call_arguments(one, ("pattern", "type"), found)
+        if read is None or not isinstance(read.get("pattern"), str) or not isinstance(read.get("type"), int):
+            return None
+        return {"value": read["pattern"], "type": read["type"]}
+
+    def _add_patterns(
+        self, patterns: list[Json | None], found: FoundAnnotation | None, shape: dict[str, Any]
+    ) -> None:
+        known = [one for one in patterns if one is not None]
+        if len(known) < len(patterns) and found is not None:
+            message = (
+                "a pattern of @AppFunctionStringValueConstraint is not a constant; its patterns are left out"
+            )
+            self.classes.reports.not_understood(
+                message, found.file, found.line, "Write AppFunctionPatternMatcher with literals"
+            )
+            return
+        shape.setdefault("pattern", pattern_of(known))
+        shape["extensions"] = as_extensions({fact_of_patterns(known, shape["pattern"]): known})
+
+    def _uri(self, site: Site, common: Mapping[str, Any]) -> ObjectType:
+        shape: dict[str, Any] = {"format": "uri"}
+        found = self._found(site, URI_VALUES)
+        schemes = (
+            self.classes.annotations.optional(found, "allowedSchemes", list) if found is not None else None
+        )
+        if schemes:
+            self._add_patterns([{"value": f"{one}:", "type": _PREFIX} for one in schemes], found, shape)
+        text = ScalarType(kind="string", **shape)
+        return ObjectType(
+            properties={"uri": Property(type=text, required=True)},
+            qualified_name="android.net.Uri",
+            **common,
+        )
+
+    def _report_constraints(self, held: KotlinType, site: Site) -> None:
+        """Report constraints that the compiler does not look at, because they are on another type."""
+        takes = {
+            INT_VALUES: held.name in {"kotlin.Int", "kotlin.IntArray"},
+            STRING_VALUES: held.name == "kotlin.String",
+        }
+        for names, fits in takes.items():
+            found = None if fits else self._found(site, names)
+            if found is not None:
+                message = f"@{found.annotation.name[-1]} has no effect on {held}"
+                self.classes.reports.not_understood(message, found.file, found.line, "Remove it")

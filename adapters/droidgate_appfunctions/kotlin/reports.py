@@ -1,0 +1,76 @@
+"""Findings about what the reader does not understand, and errors that Jetpack's compiler has too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from droidgate.leniency import ReadingContext
+from droidgate.model.errors import BudgetError, InputError
+from droidgate.model.findings import Finding, Level, finding_code
+from droidgate_appfunctions.kotlin.declarations import SourceDeclarations
+
+NOT_UNDERSTOOD: Final = finding_code(
+    "kotlin-not-understood",
+    "A part of Kotlin source whose meaning the sources alone do not give is left out",
+    __name__,
+)
+
+MAX_TYPES: Final = 200_000
+"""Data types built for one application; a real one has some hundreds."""
+
+
+@dataclass(slots=True, eq=False)
+class Reports:
+    """Collects findings and problems, each place and message once."""
+
+    context: ReadingContext
+    problems: dict[str, InputError] = field(default_factory=dict)
+    found: set[tuple[str, int, str]] = field(default_factory=set)
+    built: int = 0
+
+    def not_understood(
+        self, message: str, file: SourceDeclarations, line: int, hint: str, *, lost: bool = True
+    ) -> None:
+        """Report a part that is left out; with `lost` false, one that is read, perhaps unlike the compiler.
+
+        Raises:
+            InputError: the context is strict.
+        """
+        key = (file.path, line, message)
+        if key in self.found:
+            return
+        self.found.add(key)
+        place = file.place(line)
+        if self.context.strict:
+            raise InputError(message, place=str(place), hint=hint)
+        level = Level.DROPPED if lost else Level.READ
+        self.context.findings.append(
+            Finding(code=NOT_UNDERSTOOD, level=level, pointer="", message=message, hint=hint, source=place)
+        )
+
+    def problem(self, error: InputError) -> None:
+        """Keep an error; the part that has it is left out.
+
+        Raises:
+            InputError: the context is strict.
+        """
+        if self.context.strict:
+            raise error
+        self.problems.setdefault(str(error), error)
+
+    def count_type(self, file: SourceDeclarations, line: int) -> None:
+        """Count a data type that is built.
+
+        Raises:
+            BudgetError: there are more than `MAX_TYPES`.
+        """
+        self.built += 1
+        if self.built > MAX_TYPES:
+            message = f"the functions have more than {MAX_TYPES} data types"
+            raise BudgetError(message, place=str(file.place(line)), hint="Read the modules one by one")
+
+
+def refused(message: str, file: SourceDeclarations, line: int, hint: str) -> InputError:
+    """Return the error about a line."""
+    return InputError(message, place=str(file.place(line)), hint=hint)

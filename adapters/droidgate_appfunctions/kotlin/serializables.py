@@ -1,0 +1,464 @@
+"""Classes that travel as data: their properties, and what Jetpack's compiler demands of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from droidgate.model.errors import BudgetError, InputError
+from droidgate_appfunctions.kotlin import kdoc
+from droidgate_appfunctions.kotlin.annotations import (
+    CAPABILITY,
+    ONE_OF,
+    SERIALIZABLE,
+    SERIALIZABLE_INTERFACE,
+    SERIALIZABLE_PROXY,
+    URI_VALUES,
+    Annotations,
+    FoundAnnotation,
+)
+from droidgate_appfunctions.kotlin.declarations import (
+    Annotation,
+    ClassDeclaration,
+    Parameter,
+    SourceDeclarations,
+    TypeReference,
+)
+from droidgate_appfunctions.kotlin.expressions import ClassValue
+from droidgate_appfunctions.kotlin.index import External
+from droidgate_appfunctions.kotlin.kotlin_types import (
+    MAX_LINKS,
+    KotlinType,
+    TypeResolver,
+    parameters_by_name,
+)
+from droidgate_appfunctions.kotlin.reports import Reports, refused
+
+SCALARS: Final = {
+    "kotlin.Int": "int32",
+    "kotlin.Long": "int64",
+    "kotlin.Float": "float",
+    "kotlin.Double": "double",
+    "kotlin.Boolean": "boolean",
+    "kotlin.String": "string",
+    "kotlin.Unit": "null",
+    "kotlin.ByteArray": "bytes",
+}
+ARRAYS: Final = {
+    "kotlin.IntArray": "int32",
+    "kotlin.LongArray": "int64",
+    "kotlin.FloatArray": "float",
+    "kotlin.DoubleArray": "double",
+    "kotlin.BooleanArray": "boolean",
+}
+LIST: Final = "kotlin.collections.List"
+URI: Final = "android.net.Uri"
+PARCELABLE: Final = "android.os.Parcelable"
+PROXIES: Final = frozenset(
+    f"java.time.{name}" for name in ("LocalDate", "LocalTime", "LocalDateTime", "Instant", "ZoneId")
+)
+_PROXY_PACKAGE: Final = ("androidx", "appfunctions", "internal", "serializableproxies")
+_WITH_DEFAULT: Final = frozenset({*(SCALARS.keys() - {"kotlin.String", "kotlin.Unit"}), *ARRAYS, LIST})
+SUPPORTED: Final = (
+    "Int, Long, Float, Double, Boolean, String, ByteArray, the arrays of numbers and Boolean, List<String>, "
+    "Uri, java.time values, a Parcelable, an @AppFunctionSerializable class, or a List of one of the last four"
+)
+_LIBRARIES_WITHOUT_DATA: Final = ("android.", "kotlin.", "kotlinx.", "java.", "javax.")
+
+Shape = Literal["scalar", "array", "uri", "proxy", "class", "parcelable", "unsupported"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DataProperty:
+    """A property of a class that travels as data."""
+
+    name: str
+    type: KotlinType
+    required: bool
+    annotations: tuple[Annotation, ...]
+    owner: ClassDeclaration
+    line: int
+    description: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Serializables:
+    """Reads the classes that travel as data."""
+
+    types: TypeResolver
+    annotations: Annotations
+    reports: Reports
+    checked: dict[tuple[ClassDeclaration, str], InputError | None] = field(default_factory=dict)
+    proxies: dict[str, ClassDeclaration] | None = None
+
+    def find(self, declaration: ClassDeclaration, names: frozenset[str]) -> FoundAnnotation | None:
+        """Return an annotation of a class."""
+        return self.annotations.find(declaration.annotations, names, declaration.file, declaration.outer)
+
+    def is_one_of(self, declaration: ClassDeclaration) -> bool:
+        """Return whether a class stands for one of its subclasses."""
+        return "sealed" in declaration.modifiers or self.find(declaration, ONE_OF) is not None
+
+    def shape(self, held: KotlinType) -> Shape:
+        """Return what a type that is not a list travels as.
+
+        Raises:
+            InputError: it is `Parcelable` itself, or a class that no file here declares.
+        """
+        if held.name in SCALARS:
+            return "scalar"
+        if held.name in ARRAYS:
+            return "array"
+        if held.name == URI:
+            return "uri"
+        if held.name in PROXIES:
+            return "proxy"
+        if held.name == PARCELABLE:
+            message = "use an implementation of Parcelable; Parcelable itself is not allowed"
+            raise refused(message, held.file, held.line, "Name the class of the value")
+        declaration = held.declaration
+        if declaration is None:
+            return self._shape_of_external(held)
+        if self.find(declaration, SERIALIZABLE) is not None:
+            return "class"
+        if self.find(declaration, SERIALIZABLE_INTERFACE) is not None:
+            return "unsupported"
+        above = list(self.types.above(declaration))
+        if any(one.name == PARCELABLE for one in above):
+            return "parcelable"
+        for one in above:
+            if one.declaration is None and self._is_elsewhere(one):
+                raise self._unresolved(one, f"a supertype of {declaration.name}")
+        return "unsupported"
+
+    def _shape_of_external(self, held: KotlinType) -> Shape:
+        """Return the shape of a class that no file here declares.
+
+        Of Android's own classes, the compiler takes nothing but a Parcelable.
+        """
+        if held.name.startswith("android."):
+            return "parcelable"
+        if self._is_elsewhere(held):
+            raise self._unresolved(held, "it may be in another module")
+        return "unsupported"
+
+    def _is_elsewhere(self, held: KotlinType) -> bool:
+        if held.kind == "unknown":
+            return True
+        return (
+            held.kind == "external" and bool(held.name) and not held.name.startswith(_LIBRARIES_WITHOUT_DATA)
+        )
+
+    def _unresolved(self, held: KotlinType, why: str) -> InputError:
+        message = f"unresolved reference '{held.name}': no file that is read declares it; {why}"
+        return refused(message, held.file, held.line, "Read the module that declares it too")
+
+    def item_of(self, held: KotlinType) -> KotlinType | None:
+        """Return the item type of a `List`; None for a type that is none."""
+        if held.name != LIST:
+            return None
+        return held.arguments[0][0] if held.arguments else None
+
+    def is_supported(self, held: KotlinType) -> bool:
+        """Return whether the compiler takes a type.
+
+        Raises:
+            InputError: no file here declares its class.
+        """
+        item = self.item_of(held)
+        if item is not None:
+            return item.name == "kotlin.String" or self.shape(item) in {
+                *("uri", "proxy", "class", "parcelable"),
+            }
+        return held.name != LIST and self.shape(held) != "unsupported"
+
+    def check_optional(self, held: KotlinType, line: int) -> None:
+        """Check that a value with a default may be left out.
+
+        Raises:
+            InputError: the compiler has no default of its own for the type.
+        """
+        if held.nullable or held.name in _WITH_DEFAULT:
+            return
+        message = f"type {held} cannot be optional"
+        raise refused(message, held.file, line, "Make it nullable, or remove the default value")
+
+    def check_uri(
+        self,
+        held: KotlinType,
+        annotations: tuple[Annotation, ...],
+        file: SourceDeclarations,
+        owner: ClassDeclaration | None,
+    ) -> None:
+        """Check that a constraint of addresses is on an address.
+
+        Raises:
+            InputError: it is on another type.
+        """
+        item = self.item_of(held)
+        found = self.annotations.find(annotations, URI_VALUES, file, owner)
+        if found is not None and URI not in {held.name, item.name if item is not None else ""}:
+            message = f"@AppFunctionUriValueConstraint can only be applied to {URI}; found {held}"
+            raise refused(message, file, found.line, "Remove it, or make the value a Uri")
+
+    def generic_name(self, held: KotlinType) -> str:
+        """Return the name of the definition of a class with its type arguments."""
+        declaration = held.declaration
+        name = declaration.jvm_name if declaration is not None else held.name
+        arguments = ",".join("*" if one is None else str(one) for one, _ in held.arguments)
+        return f"{name}<{arguments}>" if arguments else name
+
+    def properties(
+        self, declaration: ClassDeclaration, arguments: Mapping[str, KotlinType]
+    ) -> Iterator[DataProperty]:
+        """Yield the properties of a class's primary constructor.
+
+        Raises:
+            InputError: the type of one is unknown.
+        """
+        described = self.annotations.is_described(self.find(declaration, SERIALIZABLE))
+        content = kdoc.content_of(declaration.kdoc) if described else ""
+        texts = {**kdoc.parameters_of(content), **kdoc.properties_of(content)}
+        for parameter in declaration.constructor or ():
+            own_kdoc, reference, annotations = self._property_parts(declaration, parameter)
+            held = arguments.get(reference.name[0]) if len(reference.name) == 1 else None
+            if held is None:
+                held = self.types.resolve(
+                    reference,
+                    declaration.file,
+                    declaration,
+                    parameters_by_name(declaration.type_parameters),
+                )
+            text = self.annotations.instruction(annotations, declaration.file, declaration)
+            if text is None and described:
+                text = kdoc.content_of(own_kdoc).strip() or texts.get(parameter.name)
+            yield DataProperty(
+                parameter.name,
+                held,
+                not parameter.has_default,
+                annotations,
+                declaration,
+                parameter.line,
+                text or None,
+            )
+
+    def _property_parts(
+        self, declaration: ClassDeclaration, parameter: Parameter
+    ) -> tuple[str | None, TypeReference, tuple[Annotation, ...]]:
+        if parameter.is_property:
+            for annotation in parameter.annotations:
+                if annotation.target not in {None, "property", "field"} and self._is_library(
+                    annotation, declaration
+                ):
+                    message = (
+                        f"@{annotation.target}:{annotation.name[-1]} is not an annotation of the property"
+                    )
+                    self.reports.not_understood(
+                        message, declaration.file, annotation.line, "Write it without a target"
+                    )
+            kept = tuple(one for one in parameter.annotations if one.target in {None, "property", "field"})
+            return parameter.kdoc, parameter.type, kept
+        declared = declaration.properties[parameter.name]
+        return declared.kdoc, declared.type or parameter.type, declared.annotations
+
+    def _is_library(self, annotation: Annotation, declaration: ClassDeclaration) -> bool:
+        found = self.annotations.resolve(annotation, declaration.file, declaration)
+        return found is not None and found.name.startswith("androidx.appfunctions.")
+
+    def description(self, declaration: ClassDeclaration) -> str | None:
+        """Return the description of a class."""
+        text = self.annotations.instruction(declaration.annotations, declaration.file, declaration.outer)
+        if text is not None:
+            return text or None
+        if not self.annotations.is_described(self.find(declaration, SERIALIZABLE)):
+            return None
+        return kdoc.description_of(kdoc.content_of(declaration.kdoc))
+
+    def serializable_supertypes(self, declaration: ClassDeclaration) -> list[ClassDeclaration]:
+        """Return the direct supertypes that travel as data themselves."""
+        found = [one.declaration for one in self.types.supertypes(declaration) if one.declaration is not None]
+        return list(
+            dict.fromkeys(
+                one for one in found if self.find(one, SERIALIZABLE) is not None and not self.is_one_of(one)
+            )
+        )
+
+    def capabilities(self, declaration: ClassDeclaration) -> list[ClassDeclaration]:
+        """Return the capability interfaces above a class, without those above serializable supertypes."""
+        pending, found, seen = [declaration], dict[ClassDeclaration, None](), {declaration}
+        while pending:
+            current = pending.pop()
+            if current is not declaration and self.find(current, CAPABILITY) is not None:
+                found[current] = None
+            if current is declaration or self.find(current, SERIALIZABLE) is None:
+                above = [one.declaration for one in self.types.supertypes(current)]
+                for one in above:
+                    if one is not None and one not in seen:
+                        seen.add(one)
+                        pending.append(one)
+        return list(found)
+
+    def alternatives(self, declaration: ClassDeclaration) -> list[ClassDeclaration]:
+        """Return the classes that a sealed or non-sealed one-of stands for.
+
+        Raises:
+            InputError: one of them cannot be.
+        """
+        if "sealed" in declaration.modifiers:
+            found = list(self.types.index.subclasses(declaration))
+            for one in found:
+                if "sealed" in one.modifiers:
+                    message = f"nested sealed classes are not allowed: {one.simple_jvm_name} is sealed"
+                    raise refused(message, one.file, one.line, "Make it a class with properties")
+            return found
+        annotation = self.find(declaration, ONE_OF)
+        listed = self.annotations.optional(annotation, "matchOneOf", list) if annotation is not None else None
+        classes: list[ClassDeclaration] = []
+        for value in listed or ():
+            meaning = (
+                self.types.index.find(value.name, declaration.file, declaration)
+                if isinstance(value, ClassValue)
+                else None
+            )
+            if not isinstance(meaning, ClassDeclaration):
+                message = (
+                    f"matchOneOf of {declaration.simple_jvm_name} names a class that no file here declares"
+                )
+                self.reports.not_understood(
+                    message, declaration.file, declaration.line, "Read the module that declares it too"
+                )
+            elif declaration not in (one.declaration for one in self.types.above(meaning)):
+                message = f"{meaning.simple_jvm_name} is not a subclass of {declaration.simple_jvm_name}"
+                raise refused(message, meaning.file, meaning.line, "Remove it from matchOneOf")
+            else:
+                classes.append(meaning)
+        return classes
+
+    def check(
+        self,
+        declaration: ClassDeclaration,
+        arguments: Mapping[str, KotlinType],
+        depth: int = 0,
+    ) -> None:
+        """Check what the compiler demands of a class that travels as data, with its type arguments.
+
+        Raises:
+            InputError: the compiler refuses the class too.
+        """
+        if depth > MAX_LINKS:
+            message = f"more than {MAX_LINKS} classes are above each other"
+            raise BudgetError(message, place=str(declaration.file.place(declaration.line)))
+        key = declaration, ",".join(map(str, arguments.values()))
+        if key not in self.checked:
+            self.checked[key] = None
+            try:
+                self._check(declaration, arguments, depth)
+            except InputError as error:
+                self.checked[key] = error
+        known = self.checked[key]
+        if known is not None:
+            raise known
+
+    def _check(self, declaration: ClassDeclaration, arguments: Mapping[str, KotlinType], depth: int) -> None:
+        name, file = declaration.simple_jvm_name, declaration.file
+        if self.find(declaration, SERIALIZABLE) is None:
+            message = f"{name} cannot be represented as an app function serializable: it is not annotated"
+            raise refused(message, file, declaration.line, f"Annotate {name} with @AppFunctionSerializable")
+        if self.is_one_of(declaration):
+            for one in self.alternatives(declaration):
+                self.check(one, {}, depth + 1)
+            return
+        self._check_constructor(declaration)
+        self._check_properties(declaration, arguments, depth)
+
+    def _check_constructor(self, declaration: ClassDeclaration) -> None:
+        name, file = declaration.simple_jvm_name, declaration.file
+        has_primary = declaration.constructor is not None or not declaration.has_secondary_constructor
+        if declaration.kind != "class" or "enum" in declaration.modifiers or not has_primary:
+            message = f"an @AppFunctionSerializable must have a primary constructor: {name}"
+            raise refused(message, file, declaration.line, "Make it a class with properties")
+        if declaration.constructor_modifiers & {"private", "protected", "internal"}:
+            message = f"an @AppFunctionSerializable must have a public primary constructor: {name}"
+            raise refused(message, file, declaration.line, "Make the constructor public")
+        for parameter in declaration.constructor or ():
+            if not parameter.is_property and parameter.name not in declaration.properties:
+                message = f"all parameters of the primary constructor must have getters: {parameter.name}"
+                raise refused(message, file, parameter.line, f"Write val {parameter.name}")
+
+    def _check_properties(
+        self, declaration: ClassDeclaration, arguments: Mapping[str, KotlinType], depth: int
+    ) -> None:
+        name, file = declaration.simple_jvm_name, declaration.file
+        properties = {one.name: one for one in self.properties(declaration, arguments)}
+        for above in self.serializable_supertypes(declaration):
+            self.check(above, {}, depth + 1)
+            for parameter in above.constructor or ():
+                if properties.get(parameter.name) is None:
+                    message = (
+                        "all parameters of @AppFunctionSerializable supertypes must be present in the "
+                        f"subtype: {name} has no {parameter.name}"
+                    )
+                    raise refused(message, file, declaration.line, f"Add override val {parameter.name}")
+        for capability in self.capabilities(declaration):
+            for inherited in capability.properties:
+                if properties.get(inherited) is None:
+                    message = (
+                        "all properties of @AppFunctionSchemaCapability supertypes must be present in the "
+                        f"subtype: {name} has no {inherited}"
+                    )
+                    raise refused(message, file, declaration.line, f"Add override val {inherited}")
+        for one in properties.values():
+            self.check_property(one)
+
+    def check_property(self, one: DataProperty) -> None:
+        """Check the type of a property.
+
+        Raises:
+            InputError: the compiler refuses it too.
+        """
+        if one.type.kind == "parameter":
+            return
+        if not self.is_supported(one.type):
+            message = (
+                "properties of an @AppFunctionSerializable must be of a supported type; "
+                f"{one.name} is {one.type}"
+            )
+            raise refused(message, one.owner.file, one.line, f"Use {SUPPORTED}")
+        if not one.required:
+            self.check_optional(one.type, one.line)
+        self.check_uri(one.type, one.annotations, one.owner.file, one.owner)
+
+    def check_proxy(self, declaration: ClassDeclaration, found: FoundAnnotation) -> None:
+        """Check a class that stands for one of a library.
+
+        Raises:
+            InputError: it does not convert both ways.
+        """
+        target = self._target_of(found).rpartition(".")[2]
+        file = declaration.file
+        if sum(one.name == f"to{target}" for one in declaration.functions) != 1:
+            message = f"the class must have exactly one member function: to{target}"
+            raise refused(message, file, declaration.line, f"Add fun to{target}(): {target}")
+        below = [one for companion in declaration.companions for one in companion.functions]
+        if sum(one.name == f"from{target}" for one in below) != 1:
+            message = f"the companion object must have exactly one member function: from{target}"
+            raise refused(message, file, declaration.line, f"Add fun from{target}(value: {target})")
+
+    def _target_of(self, found: FoundAnnotation) -> str:
+        value = self.annotations.required(found, "targetClass", ClassValue)
+        meaning = self.types.index.find(value.name, found.file, found.owner)
+        if isinstance(meaning, External):
+            return meaning.name
+        return meaning.qualified_name if isinstance(meaning, ClassDeclaration) else ".".join(value.name)
+
+    def proxy_of(self, name: str) -> ClassDeclaration | None:
+        """Return the class that stands for one of a library."""
+        if self.proxies is None:
+            self.proxies = {}
+            for file in self.types.index.files_of(_PROXY_PACKAGE):
+                for declaration in file.all_classes():
+                    found = self.find(declaration, SERIALIZABLE_PROXY)
+                    if found is not None:
+                        self.proxies.setdefault(self._target_of(found), declaration)
+        return self.proxies.get(name)

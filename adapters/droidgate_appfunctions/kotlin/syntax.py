@@ -1,0 +1,526 @@
+"""Kotlin text as declarations, through tree-sitter; nothing inside a function's body is looked at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any, Final, Literal
+
+import tree_sitter_kotlin
+from tree_sitter import Language, Node, Parser
+
+from droidgate.formats import SourceFile
+from droidgate.model.errors import BudgetError, InputError
+from droidgate_appfunctions.kotlin.declarations import (
+    Annotation,
+    ClassDeclaration,
+    FunctionDeclaration,
+    Import,
+    Name,
+    Parameter,
+    PropertyDeclaration,
+    SourceDeclarations,
+    TypeAlias,
+    TypeArgument,
+    TypeParameter,
+    TypeReference,
+)
+
+MAX_FILE: Final = 4 * 1024 * 1024
+"""Bytes of one file; hand-written Kotlin has a few hundred kilobytes at most."""
+
+MAX_TYPE_DEPTH: Final = 32
+"""Types inside angle brackets; also the levels of classes inside classes."""
+
+_ANNOTATION_NAME: Final = re.compile(rb"@\s*(?:\w+\s*:\s*)?(?:[\w.`]+\.)?`?(AppFunction\w*)")
+_COMMENTS: Final = frozenset({"line_comment", "block_comment"})
+
+
+@cache
+def _parser() -> Parser:
+    return Parser(Language(tree_sitter_kotlin.language()))
+
+
+def text_of(node: Node) -> str:
+    """Return the source text of a node."""
+    return (node.text or b"").decode("utf-8", errors="replace")
+
+
+def line_of(node: Node) -> int:
+    """Return the 1-based line of a node."""
+    return node.start_point[0] + 1
+
+
+def identifier_of(node: Node) -> str:
+    """Return a name without back-ticks."""
+    return text_of(node).strip("`")
+
+
+def parse_file(file: SourceFile, *, is_library: bool = False) -> SourceDeclarations:
+    """Return the declarations of a Kotlin file.
+
+    Raises:
+        InputError: the text is not Kotlin, or not a Kotlin that the grammar knows.
+        BudgetError: the file is larger or deeper than what is read.
+    """
+    if len(file.data) > MAX_FILE:
+        message = f"the file has {len(file.data)} bytes; at most {MAX_FILE} are read"
+        raise BudgetError(message, place=file.path, hint="Split the file")
+    data = file.data.removeprefix(b"\xef\xbb\xbf")
+    root = _parser().parse(data).root_node
+    if root.has_error or not all(_is_declaration(child) for child in root.children):
+        # The grammar wants the end of a line, or a semicolon, after the last member of a class.
+        repaired = _parser().parse(end_members(data)).root_node
+        root = root if repaired.has_error else repaired
+    if root.has_error:
+        error = _first_error(root)
+        message = f"Kotlin syntax error at {_excerpt(error)}"
+        raise InputError(message, place=f"{file.path}:{line_of(error)}", hint="Compile the file to see why")
+    declarations = SourceDeclarations(
+        file.path, _package_of(root), is_library, root, imports=list(_imports_of(root))
+    )
+    _Walk(declarations).read(root)
+    return declarations
+
+
+def unread_parts(declarations: SourceDeclarations) -> Iterator[tuple[int, str]]:
+    """Yield line and text of what belongs to no declaration that is read.
+
+    Annotations of the library inside a function's body, and what the grammar takes for an expression outside
+    of any declaration.
+    """
+    root = declarations.root
+    if root is None:
+        return
+    for child in root.children:
+        inner: Node | None = child
+        while inner is not None and inner.type == "annotated_expression":
+            inner = inner.children[-1]
+        if inner is not None and not (_is_declaration(inner) or inner.type in _DETACHED_ENDS):
+            yield line_of(inner), _excerpt(inner)
+    for line in declarations.delegations:
+        yield line, "a class whose delegate ends with a lambda"
+    for found in _ANNOTATION_NAME.finditer(root.text or b""):
+        start = found.start() + root.start_byte
+        if start in declarations.seen:
+            continue
+        node = root.descendant_for_byte_range(start, start + 1)
+        if node is not None and node.type == "@":
+            yield line_of(node), f"@{found[1].decode()}"
+
+
+_DETACHED_ENDS: Final = frozenset({"parenthesized_expression", "annotation"})
+_DECLARATIONS: Final = frozenset(
+    {
+        *("package_header", "import", "class_declaration", "object_declaration", "function_declaration"),
+        *("property_declaration", "type_alias", "file_annotation", "shebang", ";", *_COMMENTS),
+    }
+)
+
+
+def _is_declaration(node: Node) -> bool:
+    return node.type in _DECLARATIONS
+
+
+_TOKEN: Final = re.compile(rb"""//[^\n]*|/\*|\*/|\"{3}|"|\\.|\$\{|'(?:\\.[^'\n]*|[^'\\\n])'|[{}]""")
+
+
+def end_members(data: bytes) -> bytes:
+    """Return Kotlin text with a semicolon in front of each closing brace that is not first on its line."""
+    pieces: list[bytes] = []
+    written = 0
+    around: list[bytes] = []
+    for found in _TOKEN.finditer(data):
+        token, inside = found[0], around[-1] if around else b"{"
+        if inside == b"/*":
+            if token == b"/*":
+                around.append(token)
+            elif token == b"*/":
+                around.pop()
+        elif inside in {b'"', b'"""'}:
+            if token == inside:
+                around.pop()
+            elif token == b"${":
+                around.append(token)
+        elif token in {b"/*", b'"', b'"""', b"{"}:
+            around.append(token)
+        elif token == b"}" and around:
+            around.pop()
+            before = data[written : found.start()].rstrip(b" \t")[-1:]
+            if inside == b"{" and before not in {b"", b"\n", b"\r", b"{", b";", b",", b">"}:
+                pieces += [data[written : found.start()], b";"]
+                written = found.start()
+    return b"".join((*pieces, data[written:]))
+
+
+def _excerpt(node: Node) -> str:
+    text = text_of(node).strip().partition("\n")[0][:40]
+    return repr(text) if text else "the end of the text"
+
+
+def _first_error(root: Node) -> Node:
+    node = root
+    while not (node.is_error or node.is_missing):
+        inside = next((child for child in node.children if child.has_error or child.is_missing), None)
+        if inside is None:
+            break
+        node = inside
+    return node
+
+
+def _named(node: Node, *types: str) -> Node | None:
+    return next((child for child in node.children if child.type in types), None)
+
+
+def _qualified(node: Node) -> Name:
+    return tuple(identifier_of(child) for child in node.children if child.type == "identifier")
+
+
+def _package_of(root: Node) -> Name:
+    header = _named(root, "package_header")
+    name = _named(header, "qualified_identifier") if header is not None else None
+    return _qualified(name) if name is not None else ()
+
+
+def _imports_of(root: Node) -> Iterator[Import]:
+    for node in root.children:
+        name = _named(node, "qualified_identifier") if node.type == "import" else None
+        if name is None:
+            continue
+        segments = _qualified(name)
+        alias = node.children[-1]
+        if alias.type == "*":
+            yield Import(segments, None)
+        else:
+            yield Import(segments, identifier_of(alias) if alias.type == "identifier" else segments[-1])
+
+
+class _Walk:
+    def __init__(self, file: SourceDeclarations) -> None:
+        self.file = file
+        self.pending: list[tuple[Node, ClassDeclaration | None]] = []
+        self.detached: list[Annotation] = []
+
+    def read(self, root: Node) -> None:
+        self.pending = [(root, None)]
+        while self.pending:
+            node, outer = self.pending.pop()
+            first_kdoc: str | None = None
+            for child, kdoc in _with_kdoc(node.children):
+                if child.type == "annotated_expression":
+                    self.detached.extend(self.detached_annotations(child))
+                    first_kdoc = first_kdoc or kdoc
+                else:
+                    self.read_declaration(child, outer, kdoc or first_kdoc)
+                    self.detached, first_kdoc = [], None
+
+    def detached_annotations(self, node: Node) -> Iterator[Annotation]:
+        """Yield annotations that the grammar takes for an expression in front of a declaration.
+
+        It does so where the last of several has one argument without a name: `@A @B("x") class C`.
+        """
+        expression: Node | None = node
+        while expression is not None and expression.type == "annotated_expression":
+            found = [one for child in expression.children for one in self.annotations_of(child)]
+            expression = expression.children[-1]
+            if found and expression.type == "parenthesized_expression":
+                values = tuple((None, child) for child in expression.children if child.is_named)
+                found[-1] = replace(found[-1], arguments=values)
+            yield from found
+
+    def annotations_of(self, node: Node) -> Iterable[Annotation]:
+        return self.annotations(node) if node.type == "annotation" else ()
+
+    def read_declaration(self, node: Node, outer: ClassDeclaration | None, kdoc: str | None) -> None:
+        if node.type in {"class_declaration", "object_declaration", "companion_object"}:
+            self.read_class(node, outer, kdoc)
+        elif node.type == "function_declaration":
+            function = self.function(node, outer, kdoc)
+            (self.file.functions if outer is None else outer.functions).append(function)
+        elif node.type == "property_declaration":
+            self.read_property(node, outer, kdoc)
+        elif node.type == "secondary_constructor" and outer is not None:
+            outer.has_secondary_constructor.append(line_of(node))
+        elif node.type == "type_alias" and outer is None:
+            self.read_alias(node)
+
+    def read_class(self, node: Node, outer: ClassDeclaration | None, kdoc: str | None) -> None:
+        modifiers, annotations = self.declared(node)
+        name = node.child_by_field_name("name")
+        kind: Literal["class", "interface", "object", "companion"] = "class"
+        if node.type == "companion_object":
+            kind = "companion"
+        elif node.type == "object_declaration":
+            kind = "object"
+        elif _named(node, "interface") is not None:
+            kind = "interface"
+        constructor = _named(node, "primary_constructor")
+        parameters = _named(constructor, "class_parameters") if constructor is not None else None
+        own = {"fun"} if _named(node, "fun") is not None else set()
+        declaration = ClassDeclaration(
+            name=identifier_of(name) if name is not None else "Companion",
+            kind=kind,
+            line=line_of(name or node),
+            file=self.file,
+            outer=outer,
+            modifiers=modifiers | own | ({"enum"} if _named(node, "enum_class_body") is not None else set()),
+            annotations=annotations,
+            type_parameters=self.type_parameters(node),
+            constructor=None if constructor is None else self.class_parameters(parameters),
+            constructor_modifiers=self.modifiers(constructor)[0] if constructor is not None else frozenset(),
+            supertypes=tuple(self.supertypes(node)),
+            kdoc=kdoc,
+        )
+        if len(declaration.path) > MAX_TYPE_DEPTH:
+            message = f"classes are nested more than {MAX_TYPE_DEPTH} levels deep"
+            raise BudgetError(message, place=str(self.file.place(declaration.line)))
+        (self.file.classes if outer is None else outer.classes).setdefault(declaration.name, declaration)
+        body = _named(node, "class_body", "enum_class_body")
+        if body is not None:
+            self.pending.append((body, declaration))
+        elif _ends_with_lambda(node):
+            self.file.delegations.append(declaration.line)
+
+    def class_parameters(self, node: Node | None) -> tuple[Parameter, ...]:
+        if node is None:
+            return ()
+        return tuple(
+            self.class_parameter(child, kdoc)
+            for child, kdoc in _with_kdoc(node.children)
+            if child.type == "class_parameter"
+        )
+
+    def class_parameter(self, node: Node, kdoc: str | None) -> Parameter:
+        modifiers, annotations = self.modifiers(node)
+        name = _named(node, "identifier")
+        return Parameter(
+            name=identifier_of(name) if name is not None else "",
+            type=self.type_in(node),
+            line=line_of(name or node),
+            annotations=annotations,
+            has_default=_named(node, "=") is not None,
+            is_property=_named(node, "val", "var") is not None,
+            is_vararg="vararg" in modifiers,
+            kdoc=kdoc,
+        )
+
+    def function(self, node: Node, owner: ClassDeclaration | None, kdoc: str | None) -> FunctionDeclaration:
+        modifiers, annotations = self.declared(node)
+        name = node.child_by_field_name("name")
+        body = _named(node, "function_body")
+        parameters = _named(node, "function_value_parameters")
+        return_type: TypeReference | None = None
+        after_colon = False
+        for child in node.children:
+            if child.type == ":":
+                after_colon = True
+            elif after_colon and child.is_named and child.type not in _COMMENTS:
+                return_type = self.type(child)
+                break
+        if kdoc is None:
+            kdoc = next((text_of(child) for child in node.children if _is_kdoc(child)), None)
+        return FunctionDeclaration(
+            name=identifier_of(name) if name is not None else "",
+            line=line_of(name or node),
+            file=self.file,
+            owner=owner,
+            modifiers=modifiers,
+            annotations=annotations,
+            type_parameters=self.type_parameters(node),
+            parameters=tuple(self.parameters(parameters)) if parameters is not None else (),
+            return_type=return_type,
+            has_body=body is not None,
+            is_expression=body is not None and _named(body, "=") is not None,
+            kdoc=kdoc,
+        )
+
+    def parameters(self, node: Node) -> Iterator[Parameter]:
+        found: dict[str, Any] = {}
+        modifiers: tuple[frozenset[str], tuple[Annotation, ...]] = frozenset(), ()
+        for child in node.children:
+            if child.type == "parameter_modifiers":
+                modifiers = self.modifiers_in(child)
+            elif child.type == "parameter":
+                if found:
+                    yield Parameter(**found)
+                name = _named(child, "identifier")
+                found = {
+                    "name": identifier_of(name) if name is not None else "",
+                    "type": self.type_in(child),
+                    "line": line_of(name or child),
+                    "annotations": modifiers[1],
+                    "is_vararg": "vararg" in modifiers[0],
+                }
+                modifiers = frozenset(), ()
+            elif child.type == "=" and found:
+                found["has_default"] = True
+        if found:
+            yield Parameter(**found)
+
+    def read_property(self, node: Node, outer: ClassDeclaration | None, kdoc: str | None) -> None:
+        variable = _named(node, "variable_declaration")
+        name = _named(variable, "identifier") if variable is not None else None
+        if variable is None or name is None:
+            return
+        modifiers, annotations = self.modifiers(node)
+        equals = next((index for index, child in enumerate(node.children) if child.type == "="), None)
+        declaration = PropertyDeclaration(
+            name=identifier_of(name),
+            line=line_of(name),
+            modifiers=modifiers,
+            annotations=annotations,
+            type=self.type_in(variable) if _named(variable, ":") is not None else None,
+            value=node.children[equals + 1] if equals is not None else None,
+            kdoc=kdoc,
+        )
+        (self.file.properties if outer is None else outer.properties).setdefault(
+            declaration.name, declaration
+        )
+
+    def read_alias(self, node: Node) -> None:
+        name = node.child_by_field_name("type") or _named(node, "identifier")
+        target = node.children[-1]
+        if name is not None:
+            alias = TypeAlias(
+                identifier_of(name), self.type(target), self.type_parameters(node), self.file, line_of(name)
+            )
+            self.file.aliases.setdefault(alias.name, alias)
+
+    def supertypes(self, node: Node) -> Iterator[TypeReference]:
+        specifiers = _named(node, "delegation_specifiers")
+        for specifier in specifiers.children if specifiers is not None else ():
+            inner = specifier.children[0] if specifier.type == "delegation_specifier" else None
+            if inner is not None and inner.type in {"constructor_invocation", "explicit_delegation"}:
+                inner = inner.children[0]
+            if inner is not None:
+                yield self.type(inner)
+
+    def type_parameters(self, node: Node) -> tuple[TypeParameter, ...]:
+        listed = _named(node, "type_parameters")
+        found: list[TypeParameter] = []
+        for child in listed.children if listed is not None else ():
+            name = _named(child, "identifier") if child.type == "type_parameter" else None
+            if name is not None:
+                bound = self.type_in(child) if _named(child, ":") is not None else None
+                found.append(TypeParameter(identifier_of(name), bound))
+        return tuple(found)
+
+    def type_in(self, node: Node) -> TypeReference:
+        """Return the type after the colon of a node."""
+        after = False
+        for child in node.children:
+            if after and child.is_named and child.type not in _COMMENTS:
+                return self.type(child)
+            after = after or child.type == ":"
+        return TypeReference((), line_of(node), text_of(node)[:80])
+
+    def type(self, node: Node, depth: int = 0) -> TypeReference:
+        if depth > MAX_TYPE_DEPTH:
+            message = f"types are nested more than {MAX_TYPE_DEPTH} levels deep"
+            raise BudgetError(message, place=str(self.file.place(line_of(node))))
+        nullable = False
+        inner: Node | None = node
+        while inner is not None and inner.type in {"nullable_type", "parenthesized_type"}:
+            nullable = nullable or inner.type == "nullable_type"
+            inner = next((child for child in inner.children if child.is_named), None)
+        line, text = line_of(node), " ".join(text_of(node)[:200].split())
+        if inner is None or inner.type != "user_type":
+            return TypeReference((), line, text, nullable=nullable)
+        name: list[str] = []
+        arguments: tuple[TypeArgument, ...] = ()
+        annotations: tuple[Annotation, ...] = ()
+        for child in inner.children:
+            if child.type == "identifier":
+                if arguments:
+                    return TypeReference((), line, text, nullable=nullable)
+                name.append(identifier_of(child))
+            elif child.type == "type_arguments":
+                arguments = tuple(self.type_arguments(child, depth))
+            elif child.type == "type_modifiers":
+                annotations = self.modifiers_in(child)[1]
+        return TypeReference(tuple(name), line, text, arguments, nullable, annotations)
+
+    def type_arguments(self, node: Node, depth: int) -> Iterator[TypeArgument]:
+        for child in node.children:
+            if child.type != "type_projection":
+                continue
+            variance: Literal["", "in", "out"] = ""
+            found: TypeReference | None = None
+            for part in child.children:
+                if part.type == "variance_modifier":
+                    variance = "in" if text_of(part) == "in" else "out"
+                elif part.is_named and part.type not in _COMMENTS:
+                    found = self.type(part, depth + 1)
+            yield TypeArgument(found, variance)
+
+    def declared(self, node: Node) -> tuple[frozenset[str], tuple[Annotation, ...]]:
+        """Return the modifiers and annotations of a declaration of a file or class."""
+        modifiers, annotations = self.modifiers(node)
+        return modifiers, (*self.detached, *annotations)
+
+    def modifiers(self, node: Node) -> tuple[frozenset[str], tuple[Annotation, ...]]:
+        found = _named(node, "modifiers")
+        return self.modifiers_in(found) if found is not None else (frozenset(), ())
+
+    def modifiers_in(self, node: Node) -> tuple[frozenset[str], tuple[Annotation, ...]]:
+        words: set[str] = set()
+        annotations: list[Annotation] = []
+        for child in node.children:
+            if child.type == "annotation":
+                annotations.extend(self.annotations(child))
+            elif child.type.endswith("_modifier"):
+                words.add(text_of(child))
+        return frozenset(words), tuple(annotations)
+
+    def annotations(self, node: Node) -> Iterable[Annotation]:
+        """Yield the annotations of a node, several of `@[A B]`."""
+        self.file.seen.add(node.start_byte)
+        target = _named(node, "use_site_target")
+        for child in node.children:
+            invoked = _named(child, "user_type") if child.type == "constructor_invocation" else child
+            if invoked is None or invoked.type != "user_type":
+                continue
+            listed = _named(child, "value_arguments")
+            yield Annotation(
+                _qualified(invoked),
+                line_of(node),
+                tuple(arguments_of(listed)) if listed is not None else (),
+                identifier_of(target.children[0]) if target is not None else None,
+            )
+
+
+def _ends_with_lambda(node: Node) -> bool:
+    """Return whether the grammar took the body of a class for an argument of its delegate."""
+    last: Node | None = _named(node, "delegation_specifiers")
+    while last is not None and last.children:
+        last = last.children[-1]
+        if last.type == "annotated_lambda":
+            return True
+    return False
+
+
+def arguments_of(node: Node) -> Iterator[tuple[str | None, Node]]:
+    """Yield the arguments of a call: the name or None, and the expression."""
+    for child in node.children:
+        if child.type != "value_argument":
+            continue
+        parts = [part for part in child.children if part.type not in _COMMENTS]
+        named = len(parts) > 2 and parts[1].type == "="  # noqa: PLR2004 - name, equals sign, value
+        yield (identifier_of(parts[0]) if named else None), parts[-1]
+
+
+def _is_kdoc(node: Node) -> bool:
+    return node.type == "block_comment" and (node.text or b"").startswith(b"/**") and text_of(node) != "/**/"
+
+
+def _with_kdoc(nodes: Iterable[Node]) -> Iterator[tuple[Node, str | None]]:
+    """Yield the nodes that are no comments, each with the KDoc in front of it."""
+    kdoc: str | None = None
+    for node in nodes:
+        if node.type in _COMMENTS:
+            kdoc = text_of(node) if _is_kdoc(node) else kdoc
+        else:
+            yield node, kdoc
+            kdoc = None
