@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate.formats import Format, lazily
+from droidgate.formats import CodeReader, Format, lazily
 from droidgate_appfunctions.constants import TABLES
 from droidgate_appfunctions.discovery import LISTINGS, LOOKS_FOR, call_routes
+from droidgate_appfunctions.kotlin import may_declare, read_sources
 from droidgate_appfunctions.read import detect, read_application, read_file
 
 FORMAT: Final = Format(
@@ -23,4 +24,5 @@ FORMAT: Final = Format(
     listings=LISTINGS,
     read_installed=lazily("droidgate_appfunctions.installed:read_installed"),
     call_routes=call_routes,
+    code=CodeReader((".kt",), may_declare, read_sources),
 )

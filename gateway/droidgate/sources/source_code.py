@@ -131,19 +131,20 @@ def join_code(
         findings: Takes each difference between the two.
     """
     joined: list[Provider] = list(declared)
-    replaced: set[int] = set()
-    for provider in from_code:
-        position = _find_same(declared, provider, application)
+    taken: set[int] = set()
+    # A provider with a component belongs to that component only, so it goes first.
+    for provider in sorted(from_code, key=lambda one: one.component is None):
+        position = _find_same(declared, provider, application, taken)
         if position is not None and declared[position].capabilities:
             findings += _differences(provider, declared[position])
             continue
         base = declared[position] if position is not None else _without_component(declared)
         filled = _filled(provider, base, application)
-        if position is None or position in replaced:
+        if position is None:
             joined.append(filled)
         else:
             joined[position] = filled
-            replaced.add(position)
+            taken.add(position)
     return joined
 
 
@@ -166,31 +167,36 @@ def report_elsewhere(
     ]
 
 
-def _find_same(declared: Sequence[Provider], provider: Provider, application: Application) -> int | None:
+def _find_same(
+    declared: Sequence[Provider], provider: Provider, application: Application, taken: set[int]
+) -> int | None:
     """Return the position of the provider that source code declares too, None without one."""
     ids = {one.id for one in provider.capabilities}
-    name = _qualified(provider.component, application)
     for position, one in enumerate(declared):
-        if name is not None and _qualified(one.component, application) == name:
+        if _is_component(one.component, provider.component, application):
             return position
     for position, one in enumerate(declared):
         if ids.intersection(capability.id for capability in one.capabilities):
             return position
-    empty = [position for position, one in enumerate(declared) if not one.capabilities]
+    empty = [
+        position for position, one in enumerate(declared) if not one.capabilities and position not in taken
+    ]
     services = [position for position in empty if declared[position].component is not None]
     if provider.component is None and len(services) == 1:
         return services[0]
-    apart = [position for position in empty if declared[position].component is None]
-    return apart[0] if apart else None
+    return next((position for position in empty if declared[position].component is None), None)
 
 
-def _qualified(name: str | None, application: Application) -> str | None:
+def _is_component(written: str | None, name: str | None, application: Application) -> bool:
+    """Return whether a class name in a manifest is the given class."""
+    if written is None or name is None:
+        return False
     prefix = application.namespace or application.package
-    if name is None or prefix is None:
-        return name
-    if name.startswith("."):
-        return prefix + name
-    return name if "." in name else f"{prefix}.{name}"
+    if prefix is None:
+        return written == name or (written.startswith(".") and name.endswith(written))
+    if "." not in written:
+        return f"{prefix}.{written}" == name
+    return (prefix + written if written.startswith(".") else written) == name
 
 
 def _without_component(declared: Sequence[Provider]) -> Provider | None:
