@@ -247,3 +247,8 @@ def _difference(message: str, place: Place | None, built: Place | None) -> Findi
         source=place,
         hint="Build the app again",
     )
+
+
+def is_from_code(provider: Provider, formats: Iterable[Format]) -> bool:
+    """Return whether a provider was read from source code, and not from what a build made of it."""
+    return provider.source is not None and provider.source.path.endswith(code_endings(formats) or ("\0",))
