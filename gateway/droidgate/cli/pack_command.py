@@ -71,9 +71,7 @@ TargetSdk = Annotated[
 ]
 Generate = Annotated[
     bool,
-    typer.Option(
-        "--generate", help="Write the descriptors of functions that Kotlin sources declare"
-    ),
+    typer.Option("--generate", help="Write the descriptors of functions that Kotlin sources declare"),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there and differs")]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from droidgate.application import Application
 from droidgate.formats import CodeReader, Format, SourceFile
@@ -18,6 +18,9 @@ from droidgate.model.errors import BudgetError, InputError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.sources.android_project import Module
 from droidgate.sources.resources import SourceSet
+
+if TYPE_CHECKING:
+    from droidgate.compare import Change
 
 SOURCE_DIFFERS: Final = finding_code(
     "source-differs-from-build",
@@ -234,8 +237,15 @@ def _differences(from_code: Provider, built: Provider) -> list[Finding]:
             findings += [
                 _difference(f"{capability.id}: {change.message}", place, built.source)
                 for change in capability.changes
+                if not _is_about_blanks(change)
             ]
     return findings
+
+
+def _is_about_blanks(change: Change) -> bool:
+    """Return whether a text differs in blanks only, which versions of a compiler keep or remove."""
+    texts = (change.old, change.new)
+    return all(isinstance(text, str) for text in texts) and str(texts[0]).split() == str(texts[1]).split()
 
 
 def _difference(message: str, place: Place | None, built: Place | None) -> Finding:

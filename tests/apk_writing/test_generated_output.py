@@ -1,0 +1,66 @@
+"""`pack` of a tree whose functions only Kotlin declares, held to the virtual phone's indexer."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.program_runs import Runner
+from phone_system.phone_system_apps import make_phone, run
+from sources.formats_of_tests import write_tree
+from sources.kotlin_trees import ADD_NOTE, kotlin_tree
+
+
+@pytest.fixture
+def droidgate(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Runner:
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
+    write_tree(tmp_path / "p", kotlin_tree())
+    return Runner(capsys, monkeypatch)
+
+
+def packed(droidgate: Runner, folder: Path, *arguments: str) -> tuple[list[str], bytes]:
+    """Return the codes of the findings, and the APK."""
+    ran = droidgate("pack", folder / "p", "-o", folder / "app.apk", "--json", *arguments)
+    assert ran.code == 0, ran.err
+    return [one["code"] for one in json.loads(ran.out)["findings"]], (folder / "app.apk").read_bytes()
+
+
+def listed(apk: bytes) -> list[str]:
+    with make_phone("37", apk) as phone:
+        text = run(phone, "cmd", "app_function", "list-app-functions").stdout
+    documents = [one for found in json.loads(text).values() for result in found for one in result.values()]
+    return [one["functionId"][0] for one in documents if "functionId" in one]
+
+
+def test_without_a_compilers_output_no_agent_finds_the_functions(droidgate: Runner, tmp_path: Path) -> None:
+    codes, apk = packed(droidgate, tmp_path)
+    assert "compiler-output-missing" in codes
+    assert listed(apk) == []
+
+
+def test_generated_output_is_indexed_by_the_phone(droidgate: Runner, tmp_path: Path) -> None:
+    codes, apk = packed(droidgate, tmp_path, "--generate")
+    assert "compiler-output-missing" not in codes
+    assert listed(apk) == [ADD_NOTE]
+    assert sorted(path.name for path in (tmp_path / "p/app/src/main").iterdir()) == [
+        "AndroidManifest.xml",
+        "java",
+    ]
+
+
+def test_a_tree_with_the_compilers_output_needs_none(droidgate: Runner, tmp_path: Path) -> None:
+    ran = droidgate(
+        "migrate",
+        tmp_path / "p",
+        "--to",
+        "appfunctions",
+        "--into",
+        tmp_path / "p",
+        "--write",
+        "--language",
+        "none",
+    )
+    assert ran.code == 0, ran.err
+    codes, apk = packed(droidgate, tmp_path)
+    assert "compiler-output-missing" not in codes
+    assert listed(apk) == [ADD_NOTE]
