@@ -235,7 +235,7 @@ def _differences(from_code: Provider, built: Provider) -> list[Finding]:
         for capability in provider.capabilities:
             place = places.get(capability.id) or from_code.source
             findings += [
-                _difference(f"{capability.id}: {change.message}", place, built.source)
+                _difference(capability.id, change, place, built.source)
                 for change in capability.changes
                 if not _is_about_blanks(change)
             ]
@@ -248,12 +248,12 @@ def _is_about_blanks(change: Change) -> bool:
     return all(isinstance(text, str) for text in texts) and str(texts[0]).split() == str(texts[1]).split()
 
 
-def _difference(message: str, place: Place | None, built: Place | None) -> Finding:
+def _difference(capability: str, change: Change, place: Place | None, built: Place | None) -> Finding:
     return Finding(
         code=SOURCE_DIFFERS,
         level=Level.WARNING,
-        pointer="",
-        message=f"from the source to the build's output ({built or 'unknown place'}): {message}",
+        pointer=change.old_pointer or change.new_pointer or "",
+        message=f"{capability}: {change.message}, from the source to the build's output in {built}",
         source=place,
         hint="Build the app again",
     )
