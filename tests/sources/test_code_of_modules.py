@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from counted_work import count_calls
+from droidgate.compare import compare_sets
+from droidgate.coverage.inputs import Item, list_inputs
+from droidgate.coverage.scan_one import scan_one
 from droidgate.formats import find_format, load_formats
+from droidgate.model.capability import CapabilitySet
 from droidgate.model.types import ObjectType, RefType
 from droidgate.sources import SourceReading, read_source
 from droidgate.sources.source_code import CAPABILITIES_ELSEWHERE, SOURCE_DIFFERS
@@ -182,7 +186,7 @@ class TestBuilds:
 
 @pytest.mark.requires("corpus")
 def test_a_real_app_differs_from_its_compilers_output_where_the_compiler_was_older() -> None:
-    """temoki/appfunction_sample has the output among its assets; that compiler left the property's text out."""
+    """temoki/appfunction_sample keeps the output; that compiler left the text of properties out."""
     corpus = require("corpus")
     app = "temoki__appfunction_sample__app__src__main__"
     names = {
@@ -250,3 +254,40 @@ class TestCost:
         )
         run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         assert json.loads(run.stdout) == []
+
+
+def test_code_of_a_variant_that_may_declare_functions_is_reported() -> None:
+    reading = tree(
+        {
+            "app/src/debug/java/Debug.kt": FUNCTIONS.replace("addNote", "debugNote"),
+            "app/src/free/java/Plain.kt": PLAIN,
+            "app/src/testDebug/java/Test.kt": FUNCTIONS,
+        }
+    )
+    (finding,) = reading.findings
+    assert (finding.code, str(finding.source)) == ("variant-code-unread", "p/app/src/debug/java/Debug.kt")
+    assert ids(reading) == [ADD_NOTE]
+
+
+def test_a_scan_has_the_functions_of_a_tree_and_changes_with_its_libraries() -> None:
+    tree()
+    units = []
+    for note in (NOTE, NOTE.replace("title: String", "title: String?")):
+        Path("p/shared/src/main/kotlin/dev/shared/Note.kt").write_text(note)
+        (item,) = list_inputs(["p"]).items
+        scanned = scan_one(Item.from_json(json.loads(json.dumps(item.as_json()))))
+        assert scanned.outcome == "read"
+        assert scanned.rows is not None
+        (row,) = scanned.rows.tables["capabilities"]
+        assert ADD_NOTE in str(row)
+        units.append(scanned.unit)
+    assert units[0] != units[1]
+
+
+def test_two_trees_differ_where_their_sources_do() -> None:
+    write_tree(Path("old"), kotlin_tree())
+    changed = FUNCTIONS.replace("title: String)", "title: String?)")
+    write_tree(Path("new"), {**kotlin_tree(), "app/src/main/java/dev/notes/Notes.kt": changed})
+    sets = [CapabilitySet(providers=read_source(one).providers) for one in ("old", "new")]
+    (change,) = compare_sets(*sets).all_changes()
+    assert (change.new_pointer or "").endswith("/input/properties/title/type/nullable")

@@ -290,7 +290,7 @@ def _contents_of(module: Module, layout: ModuleLayout) -> Iterator[tuple[str, by
         yield f"{prefix}gradle", repr(part.gradle).encode()
         sets = [*sorted(part.source_sets.items())]
         sets += [("generated", part.generated)] if part.generated is not None else []
-        sets += [(f"code{position}", code) for position, code in enumerate(part.code)]
+        sets += [(f"code{position}", code) for position, code in enumerate((*part.code, *part.variant_code))]
         for name, source_set in sets:
             for path in sorted(source_set.files):
                 try:

@@ -32,7 +32,14 @@ from droidgate.sources.folders import MAX_FILE_BYTES, module_of_manifest, read_b
 from droidgate.sources.manifest import is_manifest
 from droidgate.sources.module_layout import LooseCode
 from droidgate.sources.resources import SourceSet
-from droidgate.sources.source_code import code_endings, code_of, join_code, read_code, report_elsewhere
+from droidgate.sources.source_code import (
+    code_endings,
+    code_of,
+    join_code,
+    read_code,
+    report_elsewhere,
+    report_variant_code,
+)
 from droidgate.sources.spelling import printable, spelled_parent
 
 if TYPE_CHECKING:
@@ -426,6 +433,8 @@ class _Reader:
         found = list(read_module(module, context, problems))
         applications = [application for _, application in found]
         self._findings += [*module.findings, *context.findings]
+        readers = [one.code for one in self._formats if one.code is not None]
+        self._findings += [found for reader in readers for found in report_variant_code(reader, module)]
         self._applications.extend(applications)
         known = len(self._providers)
         code = code_of(module)

@@ -38,6 +38,7 @@ class Module:
         is_merged: Its `main` is part of an app, so only its other source sets are read by themselves.
         generated: What the build has made for `main`, as a source set; None without a build.
         code: Source code of `main`, in files of the languages that formats read.
+        variant_code: Source code of its build types and flavours, which is not read with `main`.
         findings: What the build files leave open.
     """
 
@@ -48,6 +49,7 @@ class Module:
     is_merged: bool = False
     generated: SourceSet | None = None
     code: tuple[SourceSet, ...] = ()
+    variant_code: tuple[SourceSet, ...] = ()
     findings: tuple[Finding, ...] = ()
 
     @property

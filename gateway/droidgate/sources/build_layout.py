@@ -49,6 +49,8 @@ _KSP: Final = ("build", "generated", "ksp")
 _MAX_VARIANTS: Final = 64
 _MOST_NAMES: Final = 5
 _TEST_VARIANT: Final = re.compile(r"test", re.IGNORECASE)
+_OTHER_SET: Final = re.compile(r"[tT]est\w*|\w*Test(?:s|Fixtures|[A-Z]\w*)?|\w+Main|java|kotlin|res|assets")
+"""Folders in `src` with tests, of other platforms, or that are no source sets."""
 TEST_SET: Final = re.compile(
     r"(?:test|androidTest)(?:[A-Z]\w*)?|android(?:Unit|Instrumented|Host|Device)Test(?:[A-Z]\w*)?"
 )
@@ -170,6 +172,7 @@ class _BuildReader:
                 folder=folder,
                 source_sets=sets,
                 code=code,
+                variant_code=self._variant_code(folder),
                 generated=_find_generated(self._opener.on_disk(folder), folder),
                 catalog=build.catalog,
             ),
@@ -194,6 +197,11 @@ class _BuildReader:
         if sets.get(MAIN) == folder and not code:
             code = [_join(folder, name) for name in ("src", "java", "kotlin")]
         return tuple(sorted(sets.items())), tuple(code), has_manifest
+
+    def _variant_code(self, folder: str) -> tuple[str, ...]:
+        names = self._found.source_folders.get(folder, set())
+        others = (name for name in sorted(names) if name not in {MAIN, ANDROID_MAIN, COMMON_MAIN})
+        return tuple(_join(folder, f"src/{name}") for name in others if _OTHER_SET.fullmatch(name) is None)
 
     def _build_of(self, folder: str) -> _Build:
         place = folder

@@ -20,7 +20,10 @@ from droidgate.sources.spelling import join_spelled, printable
 GRADLE_FILES: Final = ("build.gradle.kts", "build.gradle")
 MAX_CODE_FILES: Final = 100_000
 """How many files of source code one source set may have."""
-_PLAIN: Final = ("folder", "source_sets", "code", "generated", "catalog", "merges_manifests", "is_merged")
+_PLAIN: Final = (
+    *("folder", "source_sets", "code", "variant_code", "generated", "catalog"),
+    *("merges_manifests", "is_merged"),
+)
 _NOT_CODE: Final = frozenset({"res", "assets", "build"})
 
 
@@ -32,6 +35,7 @@ class ModuleLayout:
         folder: The module's folder.
         source_sets: Name and folder of each source set; all but `main` have a manifest.
         code: Folders with source code of `main`.
+        variant_code: Folders with source code of build types and flavours.
         generated: Folder with what the build has made for `main`, None without a build.
         catalog: The version catalog of its build, None without one.
         libraries: The modules that it is built with, those with the higher priority first; they have no
@@ -44,6 +48,7 @@ class ModuleLayout:
     folder: str
     source_sets: tuple[tuple[str, str], ...]
     code: tuple[str, ...] = ()
+    variant_code: tuple[str, ...] = ()
     generated: str | None = None
     catalog: str | None = None
     libraries: tuple[ModuleLayout, ...] = ()
@@ -63,9 +68,10 @@ class ModuleLayout:
     def from_json(cls, value: Mapping[str, Any]) -> ModuleLayout:
         """Undo `as_json`."""
         plain = {name: value[name] for name in _PLAIN}
+        plain |= {name: tuple(value[name]) for name in ("code", "variant_code")}
         sets = tuple((name, path) for name, path in value["source_sets"])
         return cls(
-            **{**plain, "source_sets": sets, "code": tuple(value["code"])},
+            **{**plain, "source_sets": sets},
             libraries=tuple(map(cls.from_json, value["libraries"])),
             findings=tuple(map(Finding.model_validate, value["findings"])),
         )
@@ -173,6 +179,7 @@ class ModuleOpener:
             is_merged=layout.is_merged,
             generated=generated,
             code=tuple(map(self._code, layout.code)),
+            variant_code=tuple(map(self._code, layout.variant_code)),
             findings=layout.findings,
         )
 

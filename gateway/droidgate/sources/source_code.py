@@ -33,6 +33,12 @@ CAPABILITIES_ELSEWHERE: Final = finding_code(
     __name__,
 )
 
+VARIANT_CODE: Final = finding_code(
+    "variant-code-unread",
+    "Source code of a build type or flavour may declare capabilities; that of `main` alone is read",
+    __name__,
+)
+
 MAX_CODE_BYTES: Final = 256 * 1024 * 1024
 """All files of source code of one app together, where one of them may declare something."""
 
@@ -63,6 +69,25 @@ def code_of(module: Module) -> tuple[SourceSet, ...]:
     """Return the source code of a module, and of those that are merged into it."""
     merged = module.libraries if module.merges_manifests else ()
     return tuple(code for one in (module, *merged) for code in one.code)
+
+
+def report_variant_code(reader: CodeReader, module: Module) -> list[Finding]:
+    """Return a finding for each build type and flavour whose source code may declare something."""
+    merged = module.libraries if module.merges_manifests else ()
+    findings = []
+    for code in (code for one in (module, *merged) for code in one.variant_code):
+        ignored = CodeReading()
+        names = (name for name in _names_of(code, ignored) if name.endswith(reader.endings))
+        for name in names:
+            data = _content_of(code, name, ignored)
+            if data is not None and reader.may_declare(data):
+                message = "the source set is not read with main; this file of it may declare capabilities"
+                place = Place(path=code.path_of(name))
+                findings.append(
+                    Finding(code=VARIANT_CODE, level=Level.NOTE, pointer="", message=message, source=place)
+                )
+                break
+    return findings
 
 
 def read_code(reader: CodeReader, code: Sequence[SourceSet], context: ReadingContext) -> CodeReading:
