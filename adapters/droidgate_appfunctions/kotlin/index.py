@@ -30,9 +30,10 @@ _MAX_LINKS: Final = 64
 """Aliases of aliases, and classes above a class."""
 
 _KOTLIN: Final = """
-Any Nothing Unit Boolean Byte Short Int Long Float Double Char String CharSequence Number UInt ULong UByte UShort
-Array BooleanArray ByteArray ShortArray IntArray LongArray FloatArray DoubleArray CharArray Enum Throwable Exception
-Error Pair Triple Result Function Comparable Lazy Deprecated Suppress OptIn ReplaceWith Annotation
+Any Nothing Unit Boolean Byte Short Int Long Float Double Char String CharSequence Number UInt ULong
+UByte UShort Array BooleanArray ByteArray ShortArray IntArray LongArray FloatArray DoubleArray
+CharArray Enum Throwable Exception Error Pair Triple Result Function Comparable Lazy Deprecated
+Suppress OptIn ReplaceWith Annotation
 """
 _COLLECTIONS: Final = """
 List MutableList Set MutableSet Map MutableMap Collection MutableCollection Iterable MutableIterable ArrayList
@@ -93,6 +94,9 @@ class Index:
     names: dict[Name, dict[str, list[_Entry]]] = field(default_factory=dict)
     problems: list[InputError] = field(default_factory=list)
     below: dict[Name, dict[str, list[ClassDeclaration]]] = field(default_factory=dict)
+    meanings: dict[tuple[Name, SourceDeclarations, ClassDeclaration | None, bool], Meaning] = field(
+        default_factory=dict
+    )
 
     @classmethod
     def of(cls, files: Sequence[SourceFile], libraries: Sequence[SourceFile]) -> Index:
@@ -213,6 +217,14 @@ class Index:
         `inherited` also looks for classes that the classes around inherit; a supertype's own name is found
         without, so that no chain of supertypes is followed for each link of it.
         """
+        key = name, file, owner, inherited
+        if key not in self.meanings:
+            self.meanings[key] = self._find(name, file, owner, inherited=inherited)
+        return self.meanings[key]
+
+    def _find(
+        self, name: Name, file: SourceDeclarations, owner: ClassDeclaration | None, *, inherited: bool
+    ) -> Meaning:
         if not name:
             return Unresolved(elsewhere=False)
         first, rest = name[0], name[1:]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
+from droidgate.model.errors import BudgetError
 from droidgate_appfunctions.kotlin.declarations import (
     ClassDeclaration,
     SourceDeclarations,
@@ -20,16 +21,19 @@ from droidgate_appfunctions.kotlin.reports import Reports, refused
 MAX_LINKS: Final = 64
 """Aliases of aliases, and classes above or inside a class."""
 
+MAX_WEIGHT: Final = 256
+"""Types of which one type is made; aliases could double with each one."""
+
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*")
-_KEYWORDS: Final = frozenset(
-    """
-    as break class continue do else false for fun if in interface is null object package return super this throw true
-    try typealias typeof val var when while by catch constructor delegate dynamic field file finally get import init
-    param property receiver set setparam where abstract actual annotation companion const crossinline data enum expect
-    external final infix inline inner internal lateinit noinline open operator out override private protected public
-    reified sealed suspend tailrec value vararg header impl
-    """.split()
-)
+_WORDS: Final = """
+as break class continue do else false for fun if in interface is null object package return super
+this throw true try typealias typeof val var when while by catch constructor delegate dynamic field
+file finally get import init param property receiver set setparam where abstract actual annotation
+companion const crossinline data enum expect external final infix inline inner internal lateinit
+noinline open operator out override private protected public reified sealed suspend tailrec value
+vararg header impl
+"""
+_KEYWORDS: Final = frozenset(_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +50,7 @@ class KotlinType:
         bound: The bound of a type parameter.
         arguments: The type and variance of each; None is a star.
         nullable: It ends with a question mark.
+        weight: How many types it is made of.
     """
 
     name: str
@@ -56,6 +61,7 @@ class KotlinType:
     bound: KotlinType | None = None
     arguments: tuple[tuple[KotlinType | None, str], ...] = ()
     nullable: bool = False
+    weight: int = 1
 
     @property
     def line(self) -> int:
@@ -89,6 +95,7 @@ class TypeResolver:
 
     index: Index
     reports: Reports
+    aliased: dict[TypeAlias, KotlinType] = field(default_factory=dict)
 
     def resolve(
         self,
@@ -120,6 +127,10 @@ class TypeResolver:
             )
             for one in reference.arguments
         )
+        weight = 1 + sum(one.weight for one, _ in arguments if one is not None)
+        if weight > MAX_WEIGHT:
+            message = f"a type is made of more than {MAX_WEIGHT} types"
+            raise BudgetError(message, place=str(file.place(reference.line)))
         meaning = self.index.find(reference.name, file, owner)
         if isinstance(meaning, TypeAlias):
             return self._aliased(meaning, reference, file, depth)
@@ -132,10 +143,17 @@ class TypeResolver:
                 declaration=meaning,
                 arguments=arguments,
                 nullable=reference.nullable,
+                weight=weight,
             )
         if isinstance(meaning, External):
             return KotlinType(
-                meaning.name, "external", reference, file, arguments=arguments, nullable=reference.nullable
+                meaning.name,
+                "external",
+                reference,
+                file,
+                arguments=arguments,
+                nullable=reference.nullable,
+                weight=weight,
             )
         return self._unresolved(meaning, reference, file)
 
@@ -158,7 +176,9 @@ class TypeResolver:
             f"the type alias '{alias.name}' is read as {alias.type.text}; Jetpack's compiler may refuse it"
         )
         self.reports.not_understood(message, file, reference.line, "Write the type itself", lost=False)
-        found = self.resolve(alias.type, alias.file, None, {}, depth + 1)
+        found = self.aliased.get(alias)
+        if found is None:
+            found = self.aliased[alias] = self.resolve(alias.type, alias.file, None, {}, depth + 1)
         return replace(found, reference=reference, file=file, nullable=found.nullable or reference.nullable)
 
     def supertypes(self, declaration: ClassDeclaration) -> Iterator[KotlinType]:

@@ -16,7 +16,7 @@ NOT_UNDERSTOOD: Final = finding_code(
     __name__,
 )
 
-MAX_TYPES: Final = 200_000
+MAX_TYPES: Final = 100_000
 """Data types built for one application; a real one has some hundreds."""
 
 

@@ -62,7 +62,7 @@ _PROXY_PACKAGE: Final = ("androidx", "appfunctions", "internal", "serializablepr
 _WITH_DEFAULT: Final = frozenset({*(SCALARS.keys() - {"kotlin.String", "kotlin.Unit"}), *ARRAYS, LIST})
 SUPPORTED: Final = (
     "Int, Long, Float, Double, Boolean, String, ByteArray, the arrays of numbers and Boolean, List<String>, "
-    "Uri, java.time values, a Parcelable, an @AppFunctionSerializable class, or a List of one of the last four"
+    "Uri, java.time values, a Parcelable, an @AppFunctionSerializable class, a List of one of the last four"
 )
 _LIBRARIES_WITHOUT_DATA: Final = ("android.", "kotlin.", "kotlinx.", "java.", "javax.")
 
