@@ -1,12 +1,16 @@
 """Trees with several modules: what is merged, what is read by itself, and what is reported."""
 
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from droidgate.sources import SourceReading
 from droidgate.sources.build_layout import BUILD_STATEMENT_UNREAD, PROJECT_NOT_MERGED
-from sources.formats_of_tests import manifest, read, service, write_tree
+from droidgate.sources.checking import check_reading
+from sources.formats_of_tests import TOOLS, manifest, read, service, write_tree
 
 APP = 'plugins { id("com.android.application") }\nandroid { namespace = "dev.app" }\n'
 LIBRARY = 'plugins { id("com.android.library") }\nandroid { namespace = "dev.NAME" }\n'
@@ -269,3 +273,44 @@ def test_dependencies_without_end_are_a_finding(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("droidgate.sources.build_layout.MAX_STEPS", 1)
     reading = build(module("app", dependency("one"), dependency("two")), module("one"), module("two"))
     assert "more than 1 dependencies" in reading.findings[0].message
+
+
+def test_files_of_a_library_are_checked_with_the_app_that_has_it() -> None:
+    reading = build(module("app", dependency("one")), module("one", strings="One"))
+    asked: list[str] = []
+    list(check_reading(reading, [TOOLS], asked.append))
+    assert sorted(asked) == ["p/app/build.gradle.kts", "p/one/build.gradle.kts", "p/settings.gradle.kts"]
+
+
+def test_a_module_of_a_convention_plugin_is_a_library_where_the_build_has_an_app() -> None:
+    convention = 'plugins { id("dev.feature") }\nandroid { namespace = "dev.two" }\n'
+    parts = (module("one"), module("two", dependency("one"), build=convention))
+    reading = build(*parts)
+    assert [component for _, component, _ in found(reading)] == [".Two", "dev.one.One"]
+    reading = build(module("app", dependency("one")), *parts)
+    assert [component for _, component, _ in found(reading)] == [".App", "dev.one.One", ".Two"]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *('include(":app")', 'include(":one", ":two")', 'project(":one").projectDir = file("..")'),
+                *('project(":two").projectDir = file("/etc")', "include(", "{", "}", '"', "\n", "$", ":one"),
+                *("dependencies {", dependency("one"), dependency("app"), dependency(""), "projects.", "/*"),
+            ]
+        ),
+        max_size=12,
+    )
+)
+def test_any_build_files_are_read_or_reported(pieces: list[str]) -> None:
+    text = "\n".join(pieces)
+    with tempfile.TemporaryDirectory() as folder:
+        files: Tree = {"settings.gradle": text, "app/build.gradle": APP + text, "one/build.gradle": text}
+        for name in ("app", "one"):
+            files |= {path: data for path, data in module(name).items() if not path.endswith(".kts")}
+        write_tree(Path(folder), files)
+        reading = read(folder)
+    assert ".App" in [one.component for one in reading.providers]
+    assert {one.code for one in reading.findings} <= {PROJECT_NOT_MERGED, BUILD_STATEMENT_UNREAD}
+    assert reading.problems == ()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -370,14 +371,19 @@ class _Reader:
             code: Its source code; None where it is not read from a source tree.
         """
         for one in self._formats:
-            try:
+            with self._noting_problems(application.place.path, one):
                 self._read_application(application, one, code)
-            except InputError as error:
-                self._note(error)
-            except Exception as error:
-                if not self._keeps_going or isinstance(error, (DroidgateError, MemoryError)):
-                    raise
-                self._note(crash_report(error, application.place.path, part=f"what {one.id} declares"))
+
+    @contextmanager
+    def _noting_problems(self, place: str | None, one: Format) -> Iterator[None]:
+        try:
+            yield
+        except InputError as error:
+            self._note(error)
+        except Exception as error:
+            if not self._keeps_going or isinstance(error, (DroidgateError, MemoryError)):
+                raise
+            self._note(crash_report(error, place, part=f"what {one.id} declares"))
 
     def _read_application(
         self, application: Application, one: Format, code: tuple[SourceSet, ...] | None = None
@@ -410,7 +416,8 @@ class _Reader:
         for one in self._formats:
             if one.code is not None:
                 context = self._context()
-                self._keep(Reading(self._read_code(one.code, code, context)), context)
+                with self._noting_problems(code[0].spelled if code else None, one):
+                    self._keep(Reading(self._read_code(one.code, code, context)), context)
 
     def _read_manifest_file(self, path: str, data: bytes) -> None:
         context = self._context()

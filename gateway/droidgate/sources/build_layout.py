@@ -141,10 +141,11 @@ class _BuildReader:
         reached = {
             edge.target for one in self._modules.values() for edge in one.edges if not edge.dependency.variant
         }
+        with_app = {one.build.folder for one in self._modules.values() if one.gradle.is_application}
         layouts: dict[str, ModuleLayout] = {}
         merged: set[str] = set()
         for folder, module in self._modules.items():
-            if _makes_app(module, reached):
+            if _makes_app(module, reached, with_app):
                 libraries = self._libraries_of(module, merges=True)
                 merged.update(one.folder for one in libraries)
                 layouts[folder] = _with_libraries(module, libraries, merges=True)
@@ -327,10 +328,21 @@ class _BuildReader:
                 layouts[first] = replace(layouts[first], findings=(*layouts[first].findings, *findings))
 
 
-def _makes_app(module: _Module, reached: set[str]) -> bool:
+def _makes_app(module: _Module, reached: set[str], with_app: set[str | None]) -> bool:
+    """Return whether a module makes an app.
+
+    Where nothing says so, it does if no module depends on it and no module of its build says that it does.
+
+    Args:
+        module: The module.
+        reached: Folders of modules that another module depends on.
+        with_app: Folders of builds with a module that says that it makes an app.
+    """
     if not module.has_manifest or module.gradle.is_library or module.gradle.is_feature:
         return False
-    return module.gradle.is_application or module.folder not in reached
+    if module.gradle.is_application:
+        return True
+    return module.folder not in reached and module.build.folder not in with_app
 
 
 def _with_libraries(module: _Module, libraries: Sequence[_Module], *, merges: bool) -> ModuleLayout:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePosixPath
 
+from droidgate.application import Application
 from droidgate.formats import Format, SourceFile, detect_format
 from droidgate.model.findings import LINT_LEVELS, Finding
 from droidgate.sources import UNTIED_DESCRIPTOR, SourceReading
+from droidgate.sources.resources import SourceResources
 
 
 def check_reading(
@@ -46,6 +48,13 @@ def check_file(source: SourceFile, formats: Iterable[Format]) -> Iterator[Findin
         yield from one.lint_file(source)
 
 
+def _folders_of(application: Application) -> list[PurePosixPath]:
+    """Return the folders whose files an application's check has seen, those of its libraries included."""
+    resources = application.resources
+    further = resources.folders if isinstance(resources, SourceResources) else ()
+    return [PurePosixPath(application.place.path).parent, *map(PurePosixPath, further)]
+
+
 def _files_without_application(reading: SourceReading) -> list[str]:
     """Return the descriptors that no application's check has seen."""
     untied = {
@@ -53,7 +62,7 @@ def _files_without_application(reading: SourceReading) -> list[str]:
         for one in reading.findings
         if one.code == UNTIED_DESCRIPTOR and one.source is not None
     }
-    folders = [PurePosixPath(one.place.path).parent for one in reading.applications]
+    folders = [folder for one in reading.applications for folder in _folders_of(one)]
     return [
         path
         for path in reading.files_read

@@ -97,6 +97,9 @@ def read_code(reader: CodeReader, code: Sequence[SourceSet], context: ReadingCon
         reader: How the format reads it.
         code: Folders of source code.
         context: Takes the findings.
+
+    Raises:
+        InputError: the context is strict, and the format's reader refuses the files.
     """
     reading = CodeReading()
     names = [(one, name) for one in code for name in _names_of(one, reading) if name.endswith(reader.endings)]
@@ -120,6 +123,8 @@ def read_code(reader: CodeReader, code: Sequence[SourceSet], context: ReadingCon
     try:
         found = reader.read(files, context)
     except InputError as error:
+        if context.strict:
+            raise
         reading.problems.append(error)
         return reading
     reading.providers = found.providers
