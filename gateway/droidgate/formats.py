@@ -137,13 +137,13 @@ class CodeReader:
         endings: How the names of its files end (`.kt`).
         may_declare: Whether a file's content may declare something; cheap, without a parser. Files for which
             it is false are read only where another file of the app may declare something.
-        read: Reads the files of one app, each library of it included; nothing is run. Providers have no
-            package.
+        read: Reads the files of one app, those of its libraries included, and further files for their types
+            only; nothing is run. Providers have no package.
     """
 
     endings: tuple[str, ...]
     may_declare: Callable[[bytes], bool]
-    read: Callable[[Sequence[SourceFile], ReadingContext], Reading]
+    read: Callable[[Sequence[SourceFile], Sequence[SourceFile], ReadingContext], Reading]
 
 
 @dataclass(frozen=True, slots=True)

@@ -291,3 +291,16 @@ def test_two_trees_differ_where_their_sources_do() -> None:
     sets = [CapabilitySet(providers=read_source(one).providers) for one in ("old", "new")]
     (change,) = compare_sets(*sets).all_changes()
     assert (change.new_pointer or "").endswith("/input/properties/title/type/nullable")
+
+
+def test_a_library_without_an_app_uses_types_of_the_modules_that_it_depends_on() -> None:
+    files = kotlin_tree()
+    files["app/build.gradle.kts"] = str(files["app/build.gradle.kts"]).replace("application", "library")
+    files["app/build.gradle.kts"] = str(files["app/build.gradle.kts"]).replace(
+        'libraryId = "dev.notes"; ', ""
+    )
+    write_tree(Path("p"), files)
+    reading = read_source("p")
+    assert ids(reading) == [ADD_NOTE]
+    assert list(reading.providers[0].definitions) == ["dev.shared.Note"]
+    assert reading.problems == ()

@@ -34,6 +34,7 @@ from droidgate.sources.manifest import is_manifest
 from droidgate.sources.module_layout import LooseCode
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import (
+    Code,
     code_endings,
     code_of,
     join_code,
@@ -266,7 +267,7 @@ class _Reader:
             return False
         folder, _, name = place.rpartition("/")
         known = len(self._providers), len(self._problems)
-        self._read_code_alone((SourceSet({name: data}, folder),))
+        self._read_code_alone(Code((SourceSet({name: data}, folder),)))
         if known == (len(self._providers), len(self._problems)):
             return False
         self._files_read[place] = None
@@ -295,7 +296,7 @@ class _Reader:
         for module in scan.modules:
             self.read_module(module)
         loose_code = {place: path for path, place in scan.loose_code}
-        self._read_code_alone((SourceSet(LooseCode(loose_code, spelled)),))
+        self._read_code_alone(Code((SourceSet(LooseCode(loose_code, spelled)),)))
         for path, place in scan.loose_files:
             self._read_loose(path, place, root=spelled)
         if scan.archives:
@@ -361,9 +362,7 @@ class _Reader:
         self._files_read[file.path] = None
         return True
 
-    def _read_application_of_all(
-        self, application: Application, *, code: tuple[SourceSet, ...] | None = None
-    ) -> None:
+    def _read_application_of_all(self, application: Application, *, code: Code | None = None) -> None:
         """Read an application as each format does; what one of them cannot read is a problem.
 
         Args:
@@ -385,9 +384,7 @@ class _Reader:
                 raise
             self._note(crash_report(error, place, part=f"what {one.id} declares"))
 
-    def _read_application(
-        self, application: Application, one: Format, code: tuple[SourceSet, ...] | None = None
-    ) -> None:
+    def _read_application(self, application: Application, one: Format, code: Code | None = None) -> None:
         context = self._context()
         try:
             reading = one.read_application(application, context)
@@ -403,20 +400,18 @@ class _Reader:
             reading = replace(reading, providers=tuple(providers))
         self._keep(reading, context)
 
-    def _read_code(
-        self, reader: CodeReader, code: tuple[SourceSet, ...], context: ReadingContext
-    ) -> tuple[Provider, ...]:
+    def _read_code(self, reader: CodeReader, code: Code, context: ReadingContext) -> tuple[Provider, ...]:
         found = read_code(reader, code, context)
         self._files_read.update(dict.fromkeys(found.files_read))
         self._note(*found.problems)
         return found.providers
 
-    def _read_code_alone(self, code: tuple[SourceSet, ...]) -> None:
+    def _read_code_alone(self, code: Code) -> None:
         """Read source code that belongs to no application."""
         for one in self._formats:
             if one.code is not None:
                 context = self._context()
-                with self._noting_problems(code[0].spelled if code else None, one):
+                with self._noting_problems(code.own[0].spelled if code.own else None, one):
                     self._keep(Reading(self._read_code(one.code, code, context)), context)
 
     def _read_manifest_file(self, path: str, data: bytes) -> None:
@@ -446,7 +441,7 @@ class _Reader:
         known = len(self._providers)
         code = code_of(module)
         for name, application in found:
-            self._read_application_of_all(application, code=code if name == MAIN else ())
+            self._read_application_of_all(application, code=code if name == MAIN else Code())
         self._note(*problems)
         if not any(name == MAIN for name, _ in found) and not module.is_merged:
             self._read_code_alone(code)

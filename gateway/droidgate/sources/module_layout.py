@@ -163,6 +163,7 @@ class ModuleOpener:
     spell: Callable[[str], str]
     read: dict[str, None]
     code_endings: tuple[str, ...] = ()
+    _libraries: dict[str, Module] = field(default_factory=dict)
     _gradle: dict[str, GradleFile] = field(default_factory=dict)
     _catalogs: dict[str, VersionCatalog | None] = field(default_factory=dict)
 
@@ -174,7 +175,7 @@ class ModuleOpener:
         return Module(
             source_sets={name: self._source_set(path) for name, path in layout.source_sets},
             gradle=self.read_gradle(layout.folder, layout.catalog),
-            libraries=tuple(map(self.open, layout.libraries)),
+            libraries=tuple(map(self._open_library, layout.libraries)),
             merges_manifests=layout.merges_manifests,
             is_merged=layout.is_merged,
             generated=generated,
@@ -182,6 +183,11 @@ class ModuleOpener:
             variant_code=tuple(map(self._code, layout.variant_code)),
             findings=layout.findings,
         )
+
+    def _open_library(self, layout: ModuleLayout) -> Module:
+        if layout.folder not in self._libraries:
+            self._libraries[layout.folder] = self.open(layout)
+        return self._libraries[layout.folder]
 
     def _source_set(self, path: str) -> SourceSet:
         spelled = self.spell(path)

@@ -65,10 +65,25 @@ def code_endings(formats: Iterable[Format]) -> tuple[str, ...]:
     )
 
 
-def code_of(module: Module) -> tuple[SourceSet, ...]:
-    """Return the source code of a module, and of those that are merged into it."""
-    merged = module.libraries if module.merges_manifests else ()
-    return tuple(code for one in (module, *merged) for code in one.code)
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Source code of one app, or of one module without an app.
+
+    Attributes:
+        own: Folders with what it declares.
+        types: Folders of further modules, whose types it may use.
+    """
+
+    own: tuple[SourceSet, ...] = ()
+    types: tuple[SourceSet, ...] = ()
+
+
+def code_of(module: Module) -> Code:
+    """Return the source code of a module; that of modules that are merged into it is its own."""
+    further = tuple(code for one in module.libraries for code in one.code)
+    if module.merges_manifests:
+        return Code((*module.code, *further))
+    return Code(module.code, further)
 
 
 def report_variant_code(reader: CodeReader, module: Module) -> list[Finding]:
@@ -77,8 +92,7 @@ def report_variant_code(reader: CodeReader, module: Module) -> list[Finding]:
     findings = []
     for code in (code for one in (module, *merged) for code in one.variant_code):
         ignored = CodeReading()
-        names = (name for name in _names_of(code, ignored) if name.endswith(reader.endings))
-        for name in names:
+        for _, name in _located((code,), reader, ignored):
             data = _content_of(code, name, ignored)
             if data is not None and reader.may_declare(data):
                 message = "the source set is not read with main; this file of it may declare capabilities"
@@ -90,38 +104,38 @@ def report_variant_code(reader: CodeReader, module: Module) -> list[Finding]:
     return findings
 
 
-def read_code(reader: CodeReader, code: Sequence[SourceSet], context: ReadingContext) -> CodeReading:
+def read_code(reader: CodeReader, code: Code, context: ReadingContext) -> CodeReading:
     """Read source code; its files are all kept only where one of them may declare something.
 
     Args:
         reader: How the format reads it.
-        code: Folders of source code.
+        code: The source code.
         context: Takes the findings.
 
     Raises:
         InputError: the context is strict, and the format's reader refuses the files.
     """
     reading = CodeReading()
-    names = [(one, name) for one in code for name in _names_of(one, reading) if name.endswith(reader.endings)]
-    for one, name in names:
-        data = _content_of(one, name, reading)
+    own = _located(code.own, reader, reading)
+    for source_set, name in own:
+        data = _content_of(source_set, name, reading)
         if data is not None and reader.may_declare(data):
-            reading.files_read.append(one.path_of(name))
+            reading.files_read.append(source_set.path_of(name))
     if not reading.files_read:
         return reading
+    types = _located(code.types, reader, reading)
     files: list[SourceFile] = []
     left = MAX_CODE_BYTES
-    for one, name in names:
-        data = _content_of(one, name, CodeReading())
-        left -= 0 if data is None else len(data)
+    for source_set, name in (*own, *types):
+        data = _content_of(source_set, name, CodeReading()) or b""
+        left -= len(data)
         if left < 0:
             message = f"the app has more than {MAX_CODE_BYTES} bytes of source code; it is not read"
-            reading.problems.append(BudgetError(message, place=one.spelled))
+            reading.problems.append(BudgetError(message, place=source_set.spelled))
             return reading
-        if data is not None:
-            files.append(SourceFile(one.path_of(name), data))
+        files.append(SourceFile(source_set.path_of(name), data))
     try:
-        found = reader.read(files, context)
+        found = reader.read(files[: len(own)], files[len(own) :], context)
     except InputError as error:
         if context.strict:
             raise
@@ -131,6 +145,13 @@ def read_code(reader: CodeReader, code: Sequence[SourceSet], context: ReadingCon
     reading.problems += found.problems
     context.findings += [one for one in found.findings if one not in context.findings]
     return reading
+
+
+def _located(
+    code: Sequence[SourceSet], reader: CodeReader, reading: CodeReading
+) -> list[tuple[SourceSet, str]]:
+    """Return the files of a format's languages, each with its folder."""
+    return [(one, name) for one in code for name in _names_of(one, reading) if name.endswith(reader.endings)]
 
 
 def _names_of(code: SourceSet, reading: CodeReading) -> list[str]:
