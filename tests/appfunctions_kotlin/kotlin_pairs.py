@@ -1,0 +1,103 @@
+"""The corpus of Kotlin sources: inputs of Jetpack's compiler with its outputs or messages, and app files."""
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from droidgate.formats import Reading, SourceFile
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Provider
+from droidgate.parsing.xml_text import Element, child_elements, parse_xml
+from droidgate_appfunctions.format import FORMAT
+from droidgate_appfunctions.kotlin import read_sources
+
+PREFIX = "androidx__androidx__appfunctions__appfunctions-compiler__src__test__test-data__"
+_COMPANIONS = re.compile(r"compiled with ([^;]*?)(?: \(compiled|;|$)")
+
+Node = tuple[str, str, tuple["Node", ...]]
+"""An element: its tag, its text where it has no children, and its children."""
+
+
+@dataclass(frozen=True)
+class KotlinRow:
+    """One row of the corpus's index."""
+
+    file: str
+    repo: str
+    kind: str
+    outputs: tuple[str, ...]
+    error: str
+    note: str
+
+    @property
+    def name(self) -> str:
+        return self.file.removeprefix(f"{PREFIX}input__").rpartition(".")[0]
+
+
+def rows(corpus: Path, kind: str | None = None) -> Iterator[KotlinRow]:
+    with (corpus / "appfunctions_kotlin" / "index.tsv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file, delimiter="\t"):
+            found = KotlinRow(
+                row["file"],
+                row["repo"],
+                row["kind"],
+                tuple(filter(None, row["outputs"].split(";"))),
+                row["error"],
+                row["note"],
+            )
+            if kind in {None, found.kind}:
+                yield found
+
+
+def companions(corpus: Path, row: KotlinRow) -> list[str]:
+    """Return the other inputs that the compiler's test compiles with one."""
+    known = {one.name: one.file for one in rows(corpus) if one.file.startswith(f"{PREFIX}input__")}
+    stated = _COMPANIONS.search(row.note)
+    names = stated[1].split(", ") if stated is not None else []
+    found: list[str] = []
+    for name in names:
+        path = name.strip().replace("/", "__")
+        found.append(known.get(path) or known[path.rpartition("__")[2]])
+    return found
+
+
+def source(corpus: Path, file: str) -> SourceFile:
+    return SourceFile(file, (corpus / "appfunctions_kotlin" / file).read_bytes())
+
+
+def read(files: Sequence[SourceFile]) -> Reading:
+    return read_sources(files, ReadingContext())
+
+
+def kotlin(*texts: str) -> Reading:
+    """Read Kotlin texts, the first of them as `1.kt`."""
+    files = [SourceFile(f"{number}.kt", text.encode()) for number, text in enumerate(texts, start=1)]
+    return read(files)
+
+
+def written(provider: Provider, dialect: str) -> str:
+    """Return the functions file that a provider is written as."""
+    alone = provider.model_copy(update={"component": None})
+    assert FORMAT.write is not None
+    writing = FORMAT.write(alone, FORMAT.dialect(dialect))
+    [text] = [one.text for one in writing.artifacts if "<appfunctions" in one.text]
+    return text
+
+
+def canonical(text: str | bytes) -> Node:
+    """Return a functions file without what is between its elements."""
+    return _node(parse_xml(text if isinstance(text, str) else text.decode(), path="file.xml"))
+
+
+def _node(element: Element) -> Node:
+    children = child_elements(element)
+    return str(element.tag), "" if children else element.text or "", tuple(map(_node, children))
+
+
+def mapped(node: Node, change: Callable[[Node], Node | None]) -> Node | None:
+    """Return a node with a change applied to each node inside it, then to itself; None leaves one out."""
+    tag, text, children = node
+    kept = (mapped(child, change) for child in children)
+    return change((tag, text, tuple(one for one in kept if one is not None)))

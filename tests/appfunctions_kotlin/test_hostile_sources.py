@@ -1,0 +1,132 @@
+"""Kotlin sources that are made to cost: each ends soon, with a problem or a finding, and crashes nothing."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from appfunctions_kotlin.kotlin_pairs import kotlin, read
+from droidgate.formats import SourceFile
+from droidgate_appfunctions.kotlin import may_declare
+
+H = "package a\nimport androidx.appfunctions.*\nimport androidx.appfunctions.AppFunction\n"
+F = "class F {{ @AppFunction fun f(c: AppFunctionContext, x: {}) {{}} }}\n"
+MOST_SECONDS = 20
+"""Far above what each takes on an idle machine, and far below what a quadratic reader would take."""
+
+
+def _chain(length: int) -> str:
+    classes = "".join(f"@AppFunctionSerializable class C{i}(val x: C{i + 1}?)\n" for i in range(length))
+    return F.format("C0") + classes + f"@AppFunctionSerializable class C{length}(val x: Int)\n"
+
+
+REFUSED = {
+    "classes inside classes": ("class A {\n" * 5000 + "}\n" * 5000, "classes are nested more than 32 levels"),
+    "types inside types": (
+        F.format("List<" * 5000 + "Int" + ">" * 5000),
+        "types are nested more than 32 levels",
+    ),
+    "classes that hold classes": (_chain(3000), "classes are nested more than 64 levels deep"),
+    "classes above classes": (
+        "".join(
+            f"@AppFunctionSerializable open class C{i}(open val x: Int): C{i + 1}(x)\n" for i in range(2000)
+        )
+        + "@AppFunctionSerializable open class C2000(open val x: Int)\n",
+        "more than 64 classes are above each other",
+    ),
+    "aliases of each other": ("typealias A = B\ntypealias B = A\n" + F.format("A"), "refers to itself"),
+    "aliases that double": (
+        "".join(f"typealias A{i} = Map<A{i + 1}, A{i + 1}>\n" for i in range(60))
+        + "typealias A60 = Int\n"
+        + F.format("A0"),
+        "a type is made of more than 256 types",
+    ),
+    "types of many functions": (
+        "class F {\n"
+        + "".join(f"@AppFunction fun f{i}(c: AppFunctionContext, x: S0) {{}}\n" for i in range(2000))
+        + "}\n"
+        + "".join(f"@AppFunctionSerializable class S{i}(val a: S{i + 1}?, val b: Int)\n" for i in range(59))
+        + "@AppFunctionSerializable class S59(val a: Int)\n",
+        "the functions have more than 100000 data types",
+    ),
+    "a text without an end": ('val x = "' + "${" * 20000, "Kotlin syntax error"),
+    "zero bytes": ("\0" * 1000, "Kotlin syntax error"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_too_deep_or_too_large_is_refused_with_its_reason(name: str) -> None:
+    text, reason = REFUSED[name]
+    started = time.monotonic()
+    reading = kotlin(H + text)
+    assert time.monotonic() - started < MOST_SECONDS
+    assert any(reason in problem.message for problem in reading.problems)
+    assert all(problem.place and problem.place.startswith("1.kt:") for problem in reading.problems)
+
+
+READ = {
+    "annotations": "class F { " + "@X " * 50_000 + "@AppFunction fun f(c: AppFunctionContext) {} }\n",
+    "parentheses": "class F { @AppFunction fun f(c: AppFunctionContext, x: Int = "
+    + "(" * 20_000
+    + "1"
+    + ")" * 20_000
+    + ") {} }\n",
+    "imports": "".join(f"import b.C{i}\n" for i in range(10_000)) + F.format("Int"),
+    "functions": "class F {\n"
+    + "".join(f"@AppFunction fun f{i}(c: AppFunctionContext, x: Int) {{}}\n" for i in range(2000))
+    + "}\n",
+    "comments": "/*" * 20_000 + "*/" * 20_000 + F.format("Int"),
+    "supertypes": "".join(f"interface I{i}\n" for i in range(2000))
+    + "@AppFunctionSerializable class S(val a: Int): "
+    + ", ".join(f"I{i}" for i in range(2000))
+    + "\n"
+    + F.format("S"),
+    "supertypes in a circle": F.format("A")
+    + "@AppFunctionSerializable open class A(val x: Int): B(x)\n"
+    + "@AppFunctionSerializable open class B(val x: Int): A(x)\n",
+    "generic classes of themselves": "@AppFunctionSerializable class R<T>(val a: R<R<T>>)\n"
+    + F.format("R<Int>"),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_what_is_only_much_is_read(name: str) -> None:
+    started = time.monotonic()
+    reading = kotlin(H + READ[name])
+    assert time.monotonic() - started < MOST_SECONDS
+    assert not reading.problems
+    assert any(provider.capabilities for provider in reading.providers)
+
+
+def test_constants_that_double_are_left_out() -> None:
+    constants = "".join(f"const val A{i} = A{i + 1} + A{i + 1}\n" for i in range(60))
+    function = "@AppFunction @AppFunctionInstruction(A0) fun f(c: AppFunctionContext) {}"
+    text = f'{H}{constants}const val A60 = "x"\nclass F {{ {function} }}\n'
+    [finding] = kotlin(text).findings
+    assert "is left out" in finding.message
+
+
+def test_a_file_over_the_limit_is_a_problem() -> None:
+    data = H.encode() + b"//" + b"x" * 5_000_000
+    [problem] = read([SourceFile("big.kt", data)]).problems
+    assert "at most 4194304 are read" in problem.message
+
+
+def test_ten_thousand_files_without_the_library_take_less_than_a_millisecond_each() -> None:
+    body = "package com.example\n\nclass Screen {\n" + "    fun draw(x: Int) { println(x) }\n" * 200 + "}\n"
+    files = [SourceFile(f"{number}.kt", body.encode()) for number in range(10_000)]
+    started = time.monotonic()
+    assert not any(may_declare(file.data) for file in files)
+    reading = read([*files, SourceFile("a.kt", (H + F.format("Int")).encode())])
+    assert time.monotonic() - started < len(files) / 1000
+    assert len(reading.providers) == 1
+
+
+def test_importing_the_adapter_does_not_import_the_parser() -> None:
+    program = (
+        "import sys; import droidgate; from droidgate.formats import load_formats; load_formats(); "
+        "import droidgate_appfunctions.kotlin as k; k.read_sources([], None); "
+        "sys.exit(any(name.startswith('tree_sitter') for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -1,0 +1,446 @@
+"""How Kotlin sources are read: names, constants, types and texts (reference appfunctions 2.c)."""
+
+import pytest
+
+from appfunctions_kotlin.kotlin_pairs import kotlin
+from droidgate.formats import Reading, SourceFile
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Capability
+from droidgate.model.errors import InputError
+from droidgate.model.findings import Level
+from droidgate.model.types import (
+    AllOfType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    RefType,
+    ScalarType,
+    Type,
+)
+from droidgate_appfunctions.kotlin import may_declare, read_sources
+
+HEADER = """\
+package com.example
+
+import androidx.appfunctions.AppFunctionContext
+import androidx.appfunctions.AppFunctionSerializable
+import androidx.appfunctions.service.AppFunction
+"""
+
+
+def functions(body: str, *others: str, header: str = HEADER) -> Reading:
+    """Read a class with the given functions; the class starts in line 6, or after the header."""
+    return kotlin(f"{header}class Notes {{\n{body}\n}}\n", *others)
+
+
+def only(reading: Reading) -> Capability:
+    assert not reading.problems
+    [provider] = reading.providers
+    [capability] = provider.capabilities
+    return capability
+
+
+def parameter(declared: str, *others: str, header: str = HEADER) -> Type:
+    reading = functions(f"@AppFunction fun f(c: AppFunctionContext, {declared}) {{}}", *others, header=header)
+    assert not reading.findings
+    capability = only(reading)
+    assert isinstance(capability.input, ObjectType)
+    [held] = capability.input.properties.values()
+    return held.type
+
+
+def definition(body: str, name: str) -> Type:
+    reading = functions(f"@AppFunction fun f(c: AppFunctionContext, x: {name}) {{}}\n{body}")
+    only(reading)
+    return reading.providers[0].definitions[f"com.example.Notes${name}"]
+
+
+def test_a_function_has_its_class_and_name_as_its_id_and_its_line_as_its_place() -> None:
+    capability = only(functions("\n@AppFunction\nfun add(c: AppFunctionContext) {}"))
+    assert capability.id == "com.example.Notes#add"
+    assert str(capability.source) == "1.kt:9"
+    assert capability.output == ScalarType(kind="null")
+
+
+def test_keywords_in_names_have_back_ticks_in_ids_as_kotlinpoet_writes_them() -> None:
+    header = HEADER.replace("package com.example", "package com.`in`.impl")
+    capability = only(functions("@AppFunction fun add(c: AppFunctionContext) {}", header=header))
+    assert capability.id == "com.`in`.`impl`.Notes#add"
+
+
+@pytest.mark.parametrize(
+    ("written", "kind"),
+    [
+        ("Int", "int32"),
+        ("Long", "int64"),
+        ("Float", "float"),
+        ("Double", "double"),
+        ("Boolean", "boolean"),
+        ("String", "string"),
+        ("ByteArray", "bytes"),
+        ("kotlin.Int", "int32"),
+    ],
+)
+def test_a_scalar_parameter_has_its_kind_and_whether_it_may_be_null(written: str, kind: str) -> None:
+    assert parameter(f"x: {written}") == ScalarType(kind=kind)  # type: ignore[arg-type]
+    assert parameter(f"x: {written}?") == ScalarType(kind=kind, nullable=True)  # type: ignore[arg-type]
+
+
+def test_lists_and_arrays_are_arrays_of_their_items() -> None:
+    assert parameter("x: List<String?>?") == ArrayType(
+        items=ScalarType(kind="string", nullable=True), nullable=True
+    )
+    assert parameter("x: LongArray") == ArrayType(items=ScalarType(kind="int64"))
+
+
+def test_platform_classes_travel_by_reference_and_values_of_time_as_objects() -> None:
+    header = f"{HEADER}import android.app.PendingIntent\nimport java.time.Instant\n"
+    assert parameter("x: PendingIntent?", header=header) == OpaqueType(
+        class_name="android.app.PendingIntent", nullable=True
+    )
+    reading = functions("@AppFunction fun f(c: AppFunctionContext): Instant {}", header=header)
+    assert only(reading).output == RefType(name="java.time.Instant")
+    held = reading.providers[0].definitions["java.time.Instant"]
+    assert isinstance(held, ObjectType)
+    assert {name: one.type for name, one in held.properties.items()} == {
+        "epochSecond": ScalarType(kind="int64"),
+        "nanoAdjustment": ScalarType(kind="int32"),
+    }
+
+
+def test_an_address_is_an_object_with_the_schemes_that_it_may_have() -> None:
+    header = HEADER + (
+        "import android.net.Uri\nimport androidx.appfunctions.AppFunctionUriValueConstraint as Schemes\n"
+    )
+    held = parameter('@Schemes(allowedSchemes = ["content", "a.b"]) x: Uri', header=header)
+    assert isinstance(held, ObjectType)
+    assert held.qualified_name == "android.net.Uri"
+    text = held.properties["uri"].type
+    assert (text.format, text.pattern) == ("uri", r"^(?:content:[\s\S]*|a\.b:[\s\S]*)$")
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import androidx.appfunctions.*\nimport androidx.appfunctions.service.AppFunction\n",
+        "import androidx.appfunctions.AppFunction\nimport androidx.appfunctions.AppFunctionContext\n",
+        (
+            "import androidx.appfunctions.AppFunctionDeclaration as AppFunction\n"
+            "import androidx.appfunctions.AppFunctionContext\n"
+        ),
+    ],
+)
+def test_annotations_are_known_by_their_class_not_by_their_word(imports: str) -> None:
+    header = f"package com.example\n{imports}"
+    capability = only(functions("@AppFunction fun f(c: AppFunctionContext) {}", header=header))
+    assert capability.id == "com.example.Notes#f"
+
+
+def test_an_annotation_of_the_same_word_from_elsewhere_declares_nothing() -> None:
+    header = (
+        "package com.example\nimport androidx.appfunctions.AppFunctionContext\nimport my.own.AppFunction\n"
+    )
+    reading = functions("@AppFunction fun f(c: AppFunctionContext) {}", header=header)
+    assert reading == Reading()
+
+
+def test_a_missing_import_is_an_unresolved_reference_at_its_line() -> None:
+    reading = kotlin("package appfunctions\n\nclass A {\n@AppFunction fun f() {}\n}\n")
+    [problem] = reading.problems
+    assert problem.message == "unresolved reference 'AppFunction'"
+    assert problem.place == "1.kt:4"
+
+
+def test_qualified_annotations_and_types_need_no_import() -> None:
+    text = """
+        package p
+        class A {
+            @androidx.appfunctions.AppFunction
+            fun f(c: androidx.appfunctions.AppFunctionContext, x: java.time.LocalDate) {}
+        }
+    """
+    assert only(kotlin(text)).id == "p.A#f"
+
+
+def test_constants_are_followed_through_companions_imports_and_sums() -> None:
+    header = (
+        f"{HEADER}import androidx.appfunctions.AppFunctionInstruction\n"
+        "import androidx.appfunctions.AppFunctionStringValueConstraint\n"
+        "import other.Words.ON\n"
+    )
+    other = """
+        package other
+        object Words { const val ON = "o" + "n" }
+        const val TIMES = 3
+    """
+    body = '''
+        companion object { const val OFF = "off"; const val ALL = "${ON}/$OFF \\u0021 \\"x\\" ${'$'}" }
+        @AppFunction
+        @AppFunctionInstruction(ALL + " " + other.TIMES)
+        fun f(
+            c: AppFunctionContext,
+            @AppFunctionStringValueConstraint([ON, Notes.OFF, """r\\n"""]) x: String,
+        ) {}
+    '''
+    capability = only(functions(body, other, header=header))
+    assert capability.description == 'on/off ! "x" $ 3'
+    assert isinstance(capability.input, ObjectType)
+    assert capability.input.properties["x"].type.enum == ("on", "off", "r\\n")
+
+
+def test_a_value_that_is_not_a_constant_is_a_finding_at_its_line_and_left_out() -> None:
+    header = f"{HEADER}import androidx.appfunctions.AppFunctionInstruction\n"
+    body = "@AppFunction\n@AppFunctionInstruction(text())\nfun f(c: AppFunctionContext) {}"
+    reading = functions(body, header=header)
+    [finding] = reading.findings
+    assert finding.code == "kotlin-not-understood"
+    assert finding.level is Level.DROPPED
+    assert str(finding.source) == "1.kt:9"
+    assert only(reading).description is None
+
+
+def test_whether_a_function_is_enabled_is_never_guessed() -> None:
+    assert not only(
+        functions("@AppFunction(isEnabled = false) fun f(c: AppFunctionContext) {}")
+    ).access.enabled_by_default
+    reading = functions("@AppFunction(isEnabled = BuildConfig.DEBUG) fun f(c: AppFunctionContext) {}")
+    [problem] = reading.problems
+    assert "isEnabled of @AppFunction is not a constant" in problem.message
+    assert reading.providers == ()
+
+
+def test_a_default_value_makes_a_parameter_optional() -> None:
+    reading = functions("@AppFunction fun f(c: AppFunctionContext, x: Int = 3, y: String? = null, z: Int) {}")
+    held = only(reading).input
+    assert isinstance(held, ObjectType)
+    assert {name: one.required for name, one in held.properties.items()} == {
+        "x": False,
+        "y": False,
+        "z": True,
+    }
+
+
+def test_a_text_with_a_default_value_is_refused_as_the_compiler_refuses_it() -> None:
+    reading = functions('@AppFunction fun f(c: AppFunctionContext, x: String = "a") {}')
+    [problem] = reading.problems
+    assert problem.message == "type kotlin.String cannot be optional"
+
+
+def test_kdoc_gives_texts_only_where_the_annotation_says_so() -> None:
+    body = """
+    /**
+     * Adds.
+     *   More.
+     *
+     * @param x The
+     *   number.
+     * @return It.
+     * @throws Bad never
+     */
+    @AppFunction(%s) fun f(c: AppFunctionContext, x: Int): Int = x
+    """
+    told = only(functions(body % "isDescribedByKDoc = true"))
+    assert told.description == "Adds.\n   More."
+    assert isinstance(told.input, ObjectType)
+    assert told.input.properties["x"].type.description == "The number."
+    assert told.output == ScalarType(kind="int32", description="It.")
+    silent = only(functions(body % ""))
+    assert silent.description is None
+    assert silent.output == ScalarType(kind="int32")
+
+
+def test_a_subclass_is_the_all_of_its_supertype_and_its_own_properties() -> None:
+    held = definition(
+        "@AppFunctionSerializable open class A(open val a: Int)\n"
+        "@AppFunctionSerializable class B(override val a: Int, val b: Int) : A(a)",
+        "B",
+    )
+    # The compiler gives a supertype that it meets first what its subclass has left (corpus, NestedDerived).
+    assert isinstance(held, AllOfType)
+    assert [one.name for one in held.members if isinstance(one, RefType)] == ["com.example.Notes.A"]
+
+
+def test_a_sealed_class_is_the_one_of_its_subclasses_in_the_package() -> None:
+    held = definition(
+        "@AppFunctionSerializable sealed interface S\n"
+        "@AppFunctionSerializable class A(val a: Int) : S\n"
+        "@AppFunctionSerializable class B(val b: Int) : S",
+        "S",
+    )
+    assert isinstance(held, OneOfType)
+    names = [one.name for one in held.alternatives if isinstance(one, RefType)]
+    assert names == ["com.example.Notes$A", "com.example.Notes$B"]
+
+
+def test_a_generic_class_has_a_definition_for_each_of_its_arguments() -> None:
+    body = """
+    @AppFunctionSerializable class Box<T>(val value: T)
+    @AppFunction fun f(c: AppFunctionContext, x: Box<Int>, y: Box<List<String>?>) {}
+    """
+    reading = functions(body)
+    only(reading)
+    definitions = reading.providers[0].definitions
+    assert list(definitions) == [
+        "com.example.Notes$Box<kotlin.Int>",
+        "com.example.Notes$Box<kotlin.collections.List<kotlin.String>?>",
+    ]
+
+
+def test_a_schema_and_default_values_come_from_the_function_that_is_overridden() -> None:
+    header = f"{HEADER}import androidx.appfunctions.AppFunctionSchemaDefinition\n"
+    body = "class Impl : Add { @AppFunction override fun add(c: AppFunctionContext, x: Int) {} }"
+    other = f"""{header}
+        private const val CATEGORY = "todo"
+        @AppFunctionSchemaDefinition(name = "add", version = 2, category = CATEGORY)
+        interface Add {{ fun add(c: AppFunctionContext, x: Int = 1) }}
+    """
+    capability = only(functions(body, other, header=header))
+    assert capability.extensions["appfunctions"] == {
+        "schemaCategory": "todo",
+        "schemaName": "add",
+        "schemaVersion": 2,
+    }
+    assert isinstance(capability.input, ObjectType)
+    assert not capability.input.properties["x"].required
+
+
+def test_a_supertype_outside_of_the_sources_is_a_finding_of_the_function_that_overrides_it() -> None:
+    header = f"{HEADER}import lib.Add\n"
+    body = "class Impl : Add { @AppFunction override fun add(c: AppFunctionContext) {} }"
+    reading = functions(body, header=header)
+    [finding] = reading.findings
+    assert finding.message.startswith("lib.Add is not among the sources")
+
+
+def test_types_of_other_modules_are_found_and_their_functions_are_not_read() -> None:
+    app = f"{HEADER}import lib.Note\nclass A {{ @AppFunction fun f(c: AppFunctionContext, x: Note) {{}} }}\n"
+    library = (
+        "package lib\nimport androidx.appfunctions.*\n@AppFunctionSerializable class Note(val t: String)\n"
+        "class L { @AppFunction fun g(c: AppFunctionContext) {} }\n"
+    )
+    files = [SourceFile("app.kt", app.encode())]
+    reading = read_sources(files, ReadingContext(), libraries=[SourceFile("lib.kt", library.encode())])
+    assert only(reading).id == "com.example.A#f"
+    assert list(reading.providers[0].definitions) == ["lib.Note"]
+
+
+def test_a_file_that_declares_nothing_is_parsed_only_if_a_type_of_it_is_used() -> None:
+    unused = "package com.example\n%$ this is not Kotlin"
+    capability = only(functions("@AppFunction fun f(c: AppFunctionContext) {}", unused))
+    assert capability.id == "com.example.Notes#f"
+
+
+def test_a_class_that_no_file_declares_is_refused_at_its_line() -> None:
+    header = f"{HEADER}import lib.Note\n"
+    reading = functions("@AppFunction fun f(c: AppFunctionContext, x: Note) {}", header=header)
+    [problem] = reading.problems
+    assert problem.message.startswith("unresolved reference 'lib.Note'")
+    assert problem.hint == "Read the module that declares it too"
+
+
+def test_a_file_with_a_syntax_error_is_a_problem_and_the_others_are_read() -> None:
+    broken = f"{HEADER}class Broken {{\n  @AppFunction fun f(c: ) {{}}\n}}\n"
+    reading = functions("@AppFunction fun f(c: AppFunctionContext) {}", broken)
+    [problem] = reading.problems
+    assert problem.message.startswith("Kotlin syntax error")
+    assert problem.place is not None
+    assert problem.place.startswith("2.kt:")
+    assert [one.id for one in reading.providers[0].capabilities] == ["com.example.Notes#f"]
+
+
+def test_a_return_type_that_is_not_written_is_a_finding_and_no_output() -> None:
+    reading = functions("@AppFunction fun f(c: AppFunctionContext) = other()")
+    [finding] = reading.findings
+    assert finding.message == "the return type of f is not written; its output is left out"
+    assert only(reading).output is None
+
+
+def test_an_annotated_function_inside_a_function_is_a_finding() -> None:
+    reading = functions("fun g() {\n  class L { @AppFunction fun f(c: AppFunctionContext) {} }\n}")
+    [finding] = reading.findings
+    assert finding.message == "@AppFunction is not a declaration that is read"
+    assert str(finding.source) == "1.kt:8"
+
+
+def test_annotations_in_comments_and_texts_declare_nothing_and_are_no_finding() -> None:
+    body = (
+        '/* @AppFunction fun g() {} */\n// @AppFunction\nval x = "@AppFunction"\nval y = """@AppFunction"""'
+    )
+    assert functions(body) == Reading()
+
+
+def test_two_functions_of_one_name_are_refused() -> None:
+    body = (
+        "@AppFunction fun f(c: AppFunctionContext) {}\n@AppFunction fun f(c: AppFunctionContext, x: Int) {}"
+    )
+    [problem] = functions(body).problems
+    assert problem.message == "duplicate app function 'f'"
+
+
+def test_a_function_outside_of_a_class_is_refused() -> None:
+    [problem] = kotlin(f"{HEADER}@AppFunction\nfun f(c: AppFunctionContext) {{}}\n").problems
+    assert problem.message == "a function outside of a class cannot be an app function: f"
+
+
+def test_a_service_entry_point_is_a_provider_of_the_generated_service() -> None:
+    text = """
+        package p
+        import androidx.appfunctions.*
+        @AppFunctionServiceEntryPoint(serviceName = "NotesService", appFunctionXmlFileName = "notes")
+        abstract class Base : AppFunctionService() { @AppFunction fun f(x: Int): Int = x }
+        class Other { @AppFunction fun g(c: AppFunctionContext) {} }
+    """
+    service, others = kotlin(text).providers
+    assert (service.component, service.dialect) == ("p.NotesService", "v2")
+    assert [one.id for one in service.capabilities] == ["p.Base#f"]
+    assert others.component is None
+    assert [one.id for one in others.capabilities] == ["p.Other#g"]
+
+
+def test_hilt_names_the_service_that_a_generated_base_class_extends() -> None:
+    text = """
+        package p
+        import androidx.appfunctions.*
+        import dagger.hilt.android.AndroidEntryPoint
+        @AndroidEntryPoint(AppFunctionService::class)
+        @AppFunctionServiceEntryPoint("S", "s")
+        abstract class Base : Hilt_Base() { @AppFunction fun f() {} }
+    """
+    reading = kotlin(text)
+    assert not reading.problems
+    assert [one.component for one in reading.providers] == ["p.S"]
+
+
+def test_functions_of_the_application_are_grouped_by_their_file() -> None:
+    text = """
+        package p
+        import androidx.appfunctions.*
+        import androidx.appfunctions.metadata.AppFunctionMetadata
+        @AppFunctionSignature(scope = AppFunctionMetadata.SCOPE_ACTIVITY, appFunctionXmlFileName = "a")
+        fun interface One { suspend fun f(x: Int) }
+        @AppFunctionSignature(AppFunctionMetadata.SCOPE_GLOBAL, "a")
+        fun interface Two { suspend fun g() }
+        @AppFunctionSignature(AppFunctionMetadata.SCOPE_GLOBAL, "b")
+        fun interface Three { suspend fun h() }
+    """
+    first, second = kotlin(text).providers
+    assert (first.dialect, second.dialect) == ("app-level", "app-level")
+    assert [(one.id, one.access.scope) for one in first.capabilities] == [
+        ("p.One#f", "activity"),
+        ("p.Two#g", None),
+    ]
+    assert [one.id for one in second.capabilities] == ["p.Three#h"]
+
+
+def test_a_strict_reader_refuses_what_a_lenient_one_reports() -> None:
+    text = f"{HEADER}class A {{ @AppFunction fun f(c: AppFunctionContext) = other() }}\n"
+    with pytest.raises(InputError, match="return type of f is not written"):
+        read_sources([SourceFile("a.kt", text.encode())], ReadingContext(strict=True))
+
+
+def test_a_file_may_declare_only_if_it_names_the_library() -> None:
+    assert may_declare(HEADER.encode())
+    assert may_declare(b"import androidx.appfunctions.AppFunction as F")
+    assert not may_declare(b"package com.example\nclass AppFunctionLike")
+    assert not may_declare(b"package com.example\nclass A")
