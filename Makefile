@@ -6,11 +6,15 @@ ENVIRONMENT := .venv
 BIN := $(ENVIRONMENT)/bin
 INSTALLED := $(ENVIRONMENT)/.installed
 INSTALLED_DEV := $(ENVIRONMENT)/.installed-dev
+TOOLS := .venv-tools
+INSTALLED_TOOLS := $(TOOLS)/.installed
+LOCK_FLAGS ?=
+FUZZ_EXAMPLES ?= 100000
 PYTEST := $(BIN)/pytest --numprocesses=$(WORKERS) $(PYTEST_FLAGS)
 BENCHMARKS := $(sort $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rows-off docs refresh-golden bench fuzz
+.PHONY: help demo test check rows-off docs refresh-golden bench fuzz lock sbom audit
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -40,13 +44,27 @@ refresh-golden: $(INSTALLED_DEV) ## write what the tests now see into tests/gold
 bench: $(INSTALLED_DEV) ## measure
 	@set -e; for benchmark in $(BENCHMARKS); do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
 
-fuzz: $(INSTALLED_DEV) ## run the long forms of the property tests
-	$(PYTEST) tests/properties --hypothesis-profile=fuzz --timeout=0 -m ""
+fuzz: $(INSTALLED_DEV) ## run the long forms of the property tests and attacks; FUZZ_EXAMPLES=N examples each
+	DROIDGATE_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(PYTEST) tests/properties tests/hostile tests/devices --hypothesis-profile=fuzz --timeout=0 -m "hypothesis or long"
 
-$(INSTALLED): pyproject.toml scripts/make_environment
-	@scripts/make_environment "$(PYTHON)" "$(ENVIRONMENT)" .
+lock: $(INSTALLED_TOOLS) ## write locks/ for what pyproject.toml requires now; LOCK_FLAGS=--upgrade takes newest versions
+	$(TOOLS)/bin/python scripts/lock.py write $(LOCK_FLAGS)
+
+sbom: $(INSTALLED_TOOLS) ## list the components of an installation in dist/, as CycloneDX JSON
+	$(TOOLS)/bin/python scripts/supply_chain.py sbom
+
+audit: $(INSTALLED_TOOLS) ## look for known vulnerabilities of all locked packages
+	$(TOOLS)/bin/python scripts/supply_chain.py audit
+
+$(INSTALLED): pyproject.toml scripts/make_environment scripts/lock.py locks/run.txt
+	@scripts/make_environment "$(PYTHON)" "$(ENVIRONMENT)" . locks/run.txt
 	@touch $@
 
-$(INSTALLED_DEV): pyproject.toml scripts/make_environment
-	@scripts/make_environment "$(PYTHON)" "$(ENVIRONMENT)" '.[dev]'
+$(INSTALLED_DEV): pyproject.toml scripts/make_environment scripts/lock.py locks/dev.txt
+	@scripts/make_environment "$(PYTHON)" "$(ENVIRONMENT)" '.[dev]' locks/dev.txt
 	@touch $(INSTALLED) $@
+
+# Not remade when pyproject.toml changes: these tools write the lock that would follow it.
+$(INSTALLED_TOOLS): | locks/tools.txt
+	@scripts/make_environment "$(PYTHON)" "$(TOOLS)" - locks/tools.txt
+	@touch $@

@@ -20,7 +20,7 @@ hypothesis.settings.register_profile("ci", deadline=None, max_examples=200, dera
 hypothesis.settings.register_profile(
     "fuzz",
     deadline=None,
-    max_examples=100_000,
+    max_examples=int(os.environ.get("DROIDGATE_FUZZ_EXAMPLES", "100000")),
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("default")

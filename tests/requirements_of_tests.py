@@ -36,6 +36,7 @@ MANIFEST_MERGER_NEEDS = (
     *("com.android.tools:sdk-common:25.3.0", "com.android.tools.layoutlib:layoutlib-api:25.3.0"),
     *("com.google.guava:guava:18.0", "com.google.code.gson:gson:2.2.4", "net.sf.kxml:kxml2:2.3.0"),
 )
+APKSIG_FROM_MAVEN = "8.1.0"
 JDK_OF_DEX = 25
 ROBOLECTRIC_FROM_MAVEN = (
     "org.robolectric:robolectric:4.16",
@@ -146,6 +147,10 @@ def manifest_merger_jars() -> list[Path]:
 def _manifest_merger() -> Path | None:
     jars = manifest_merger_jars()
     return jars[0] if len(jars) == 1 + len(MANIFEST_MERGER_NEEDS) and shutil.which("java") else None
+
+
+def _apksig() -> Path | None:
+    return next(iter(maven_jars(f"com.android.tools.build:apksig:{APKSIG_FROM_MAVEN}")), None)
 
 
 def _jdk_of_dex() -> Path | None:
@@ -341,6 +346,13 @@ PARTS = {
             find=_program("apksigner"),
             proves="signatures that we write verify with Android's own tool",
             how_to_get="Debian: apt install apksigner; elsewhere: the build tools of the Android SDK on PATH",
+        ),
+        Part(
+            name="apksig",
+            find=_apksig,
+            proves="rotated signing keys (scheme v3.1) count as for the library of Android's build tools",
+            how_to_get="mvn dependency:get -Dtransitive=false "
+            f"-Dartifact=com.android.tools.build:apksig:{APKSIG_FROM_MAVEN}",
         ),
         Part(
             name="zipalign",

@@ -74,12 +74,15 @@ class Cue(Frozen):
     Attributes:
         actions: Ids of actions; empty where any known one will do, and none too.
         objects: Ids of objects; never empty.
+        near: Ids of objects of which one has to be in the text too; empty where none has to. A booking is a
+            table's only where the text speaks of a table, a restaurant or food.
         alone: The objects tell it too where no verb is said, as in `heart_rate`.
         weight: How surely it is meant, above 0, at most 1.
     """
 
     actions: tuple[str, ...] = ()
     objects: tuple[str, ...] = Field(min_length=1)
+    near: tuple[str, ...] = ()
     alone: bool = False
     weight: float = Field(default=1.0, gt=0, le=1)
 
@@ -157,9 +160,8 @@ def _check(taxonomy: Taxonomy) -> None:
     _refuse_unknown(
         "action", (name for cue in cues for name in cue.actions), {one.id for one in words.actions}
     )
-    _refuse_unknown(
-        "object", (name for cue in cues for name in cue.objects), {one.id for one in words.objects}
-    )
+    objects = (name for cue in cues for name in (*cue.objects, *cue.near))
+    _refuse_unknown("object", objects, {one.id for one in words.objects})
     for app_type in taxonomy.app_types:
         for use_case in app_type.use_cases:
             if use_case.id.partition(".")[0] != app_type.id:

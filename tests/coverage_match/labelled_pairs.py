@@ -1,7 +1,8 @@
-"""The labelled pairs of capabilities: 337 pairs written by hand, from the shapes of real descriptors.
+"""The labelled pairs of capabilities, written by hand: 337 of the matcher's author, 220 of another one.
 
 `tune` is what the matcher's weights and words were chosen on; `held-out` is only ever counted. The apps of
-one half are not in the other.
+one half are not in the other. The other author saw the titles of the use cases, but not the
+matcher or its words.
 """
 
 import json
@@ -14,7 +15,11 @@ from typing import Any
 from droidgate.coverage.match.features import CapabilityText
 
 FOLDER = Path(__file__).resolve().parent
-PAIRS_FILE = FOLDER / "pairs.jsonl"
+OTHER_AUTHOR = ", other author"
+"""Ends the names of the halves that another author wrote."""
+
+HALVES = ("tune", "held-out", f"tune{OTHER_AUTHOR}", f"held-out{OTHER_AUTHOR}")
+_FILES = {"": "{}.jsonl", OTHER_AUTHOR: "{}_of_another_author.jsonl"}
 SCHEMA_FILE = FOLDER / "pairs.schema.json"
 DIFFERENT = "different"
 
@@ -52,8 +57,13 @@ def capability_text(capability: dict[str, Any]) -> CapabilityText:
     )
 
 
-def read_lines() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in PAIRS_FILE.read_text(encoding="utf-8").splitlines()]
+def read_lines(kind: str) -> list[dict[str, Any]]:
+    """Return the lines of all authors, `pairs` or `use_cases`."""
+    return [
+        {**line, "half": line["half"] + author}
+        for author, name in _FILES.items()
+        for line in map(json.loads, (FOLDER / name.format(kind)).read_text(encoding="utf-8").splitlines())
+    ]
 
 
 @cache
@@ -62,7 +72,7 @@ def labelled_pairs(half: str) -> tuple[Pair, ...]:
         Pair(
             line["id"], half, line["label"], line["hard"], tuple(line["traits"]), line["left"], line["right"]
         )
-        for line in read_lines()
+        for line in read_lines("pairs")
         if line["half"] == half
     )
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_match.fitting import are_siblings, fitted_weights, prepared_half
-from coverage_match.labelled_pairs import DIFFERENT, capability_text, labelled_pairs
+from coverage_match.labelled_pairs import DIFFERENT, HALVES, capability_text, labelled_pairs
 from droidgate.coverage.match.features import CapabilityText
 from droidgate.coverage.match.grouping import COMPARED, Matching, match_capabilities
 from droidgate.coverage.match.scoring import THRESHOLD, WEIGHTS
@@ -58,7 +58,7 @@ def _figures(half: str, way: str) -> tuple[int, int, int]:
     return right, wrong, missed
 
 
-@pytest.mark.parametrize("half", ["tune", "held-out"])
+@pytest.mark.parametrize("half", HALVES)
 @pytest.mark.parametrize("way", ["pairs", "groups"])
 def test_the_document_tells_the_precision_and_the_recall_that_are_measured(half: str, way: str) -> None:
     right, wrong, missed = _figures(half, way)
@@ -67,7 +67,7 @@ def test_the_document_tells_the_precision_and_the_recall_that_are_measured(half:
     assert line in DOCUMENT.read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize("half", ["tune", "held-out"])
+@pytest.mark.parametrize("half", HALVES)
 def test_the_document_tells_the_figures_between_apps_too(half: str) -> None:
     """An app's own different capabilities are told apart by a rule alone: without them it is harder."""
     pairs = [pair for pair in labelled_pairs(half) if pair.left["package"] != pair.right["package"]]
@@ -80,10 +80,10 @@ def test_the_document_tells_the_figures_between_apps_too(half: str) -> None:
     precision, recall = right / (right + wrong), right / (right + missed)
     line = f"| {half} | between apps | {right} | {wrong} | {missed} | {precision:.3f} | {recall:.3f} |"
     assert line in DOCUMENT.read_text(encoding="utf-8").splitlines()
-    assert outcomes[False, True] + outcomes[False, False] >= 40
+    assert outcomes[False, True] + outcomes[False, False] >= 25
 
 
-@pytest.mark.parametrize("half", ["tune", "held-out"])
+@pytest.mark.parametrize("half", HALVES)
 def test_the_document_tells_how_many_kinds_are_right(half: str) -> None:
     matching = _match_half(half)
     groups = {key: number for number, keys in enumerate(matching.groups) for key in keys}
@@ -191,10 +191,10 @@ def test_the_outcome_does_not_depend_on_the_order() -> None:
 
 
 def test_reading_faster_changes_no_result() -> None:
-    """A change of a digest is one of meaning; the last ones: the verb decides, and `not` is no note."""
-    assert _digest(_match_half("tune")) == "abe6869ac087fac2"
-    assert _digest(_match_half("held-out")) == "8912d452ff38b4f3"
-    assert _digest(match_capabilities(_made_capabilities(20_000))) == "1c53450728fbecfa"
+    """A change of a digest is one of meaning; the last ones: words count in their own forms, not by stems."""
+    assert _digest(_match_half("tune")) == "79cfb848739a24b1"
+    assert _digest(_match_half("held-out")) == "ea11c2eb030523db"
+    assert _digest(match_capabilities(_made_capabilities(20_000))) == "d56755b12e179e62"
 
 
 def _made_capabilities(count: int) -> Iterator[CapabilityText]:

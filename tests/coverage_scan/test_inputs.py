@@ -145,8 +145,8 @@ def test_a_large_remote_apk_is_read_in_pieces_where_there_are_pieces(place: str,
     mine, theirs = rows_of(fetched.catalog), rows_of(local.catalog)
     assert [row[2:6] for row in mine.pop("sources")] == [row[2:6] for row in theirs.pop("sources")]
     assert mine == theirs
-    # It declares something, so its signer decides, and its signature is verified over all of it: once. A place
-    # without pieces answers the question for the last byte with the file, which buffers of sockets may hold.
+    # It declares something, so its signer decides, and its signature is verified over all of it: once.
+    # A place without pieces sends the whole file where the last byte is asked for.
     times = 2 if place == "whole" else 1
     assert sum(sent) < times * len(data) + 3 * (256 << 10)
 

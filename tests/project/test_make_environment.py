@@ -21,7 +21,8 @@ def checkout(tmp_path: Path) -> Path:
     directory.mkdir()
     for name in ("Makefile", "pyproject.toml"):
         shutil.copy(CHECKOUT / name, directory)
-    shutil.copytree(CHECKOUT / "scripts", directory / "scripts")
+    for name in ("scripts", "locks"):
+        shutil.copytree(CHECKOUT / name, directory / name)
     return directory
 
 

@@ -1,5 +1,7 @@
 """What is built installs our packages, all of them, and nothing else."""
 
+import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -9,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from requirements_of_tests import CHECKOUT, require
+from requirements_of_tests import CHECKOUT, GIT, require
 
 PACKAGES = {
     "droidgate": "gateway",
@@ -27,6 +29,7 @@ PARTS_OF_THE_ARCHIVE = {
     "LICENSE",
     "tests/conftest.py",
     "scripts/make_environment",
+    "locks/dev.txt",
 }
 NOT_SHIPPED = {"__pycache__"}
 
@@ -88,6 +91,36 @@ def test_source_archive_has_what_builds_and_tests_it(built: Path) -> None:
         names = {PurePosixPath(name).relative_to("droidgate-0.1.0") for name in opened.getnames()}
     assert {str(name) for name in names} >= PARTS_OF_THE_ARCHIVE
     assert not {path for path in names if path.parts and path.parts[0] in {".git", ".venv", "dist"}}
+
+
+@pytest.mark.requires("git-checkout")
+@pytest.mark.timeout(300)
+def test_other_times_folders_permissions_and_locales_build_the_same_bytes(
+    built: Path, tmp_path: Path
+) -> None:
+    listed = _run(*GIT, "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=CHECKOUT)
+    copy = tmp_path / "another folder" / "of-another-name"
+    for name in sorted((name for name in listed.split("\0") if (CHECKOUT / name).is_file()), reverse=True):
+        target = copy / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(CHECKOUT / name, target)
+        target.chmod(0o700 if os.access(CHECKOUT / name, os.X_OK) else 0o600)
+        os.utime(target, (1_000_000_000, 1_000_000_000))
+    surroundings = {"TZ": "Asia/Kathmandu", "LC_ALL": "C", "PYTHONHASHSEED": "7"}
+    run = subprocess.run(
+        [sys.executable, "-m", "build", "--no-isolation", "--outdir", tmp_path / "again", copy],
+        env={**os.environ, **surroundings},
+        umask=0o077,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    first, second = (
+        {path.name: path.read_bytes() for path in folder.iterdir()} for folder in (built, tmp_path / "again")
+    )
+    assert first.keys() == second.keys()
+    assert [name for name in first if first[name] != second[name]] == []
 
 
 @pytest.mark.requires("package-index")

@@ -118,7 +118,7 @@ def test_the_host_is_answered_while_other_calls_wait(world: World) -> None:
     world.wait_until(lambda: world.host("status")["open"] == 1)
     assert outputs_of(world.ask_host("desk", {"how": "well"})) == {"result": "did well"}
     world.system.end_processes(TOOL, "test")
-    thread.join(10)
+    thread.join(60)
 
 
 def test_the_bare_shim_serves_the_host() -> None:

@@ -196,7 +196,7 @@ def test_the_death_of_the_tool_fails_each_open_call_once_and_takes_what_it_kept(
     assert world.host("status", shim=SHIM)["open"] == len(asked)
     world.system.end_processes(TALLY, "test")
     for one in asked:
-        one.join(10)
+        one.join(60)
     assert tokens == ["interrupted"] * 3
     assert world.host("status", shim=SHIM)["open"] == 0
     assert [one["token"] for one in world.host("history", shim=SHIM)["calls"]] == [None, *tokens]

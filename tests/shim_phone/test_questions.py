@@ -73,7 +73,7 @@ class Asked:
 
     def answer(self) -> dict[str, Any]:
         """Wait for the response."""
-        self._thread.join(20)
+        self._thread.join(60)
         assert self.answers, "the call was not answered"
         return self.answers[0]
 
@@ -321,7 +321,7 @@ def test_characters_that_turn_text_around_are_shown_by_their_number(world: World
     world.wait_until(lambda: is_asking(world))
     assert '{"how":"pay\\u{202e}\\u{200b}\\u{a0}\\u{2800} e\u00e9"}' in world.texts()
     answer(world, "Deny")
-    thread.join(10)
+    thread.join(60)
 
 
 def test_going_back_is_a_no(world: World) -> None:

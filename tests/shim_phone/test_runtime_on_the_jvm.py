@@ -73,7 +73,7 @@ def test_what_is_due_comes_for_one_phone_after_another_has_closed(world: World) 
     asked.start()
     time.sleep(0.5)
     other.close()
-    asked.join(10)
+    asked.join(60)
     assert not asked.is_alive()
 
 

@@ -30,7 +30,7 @@ from shim_phone.world import (
 def _world(**more: Any) -> World:
     world = World(behaviours={TOOL: ToolApp}, **more)
     world.install(tool_apk())
-    world.install(make_shim(tool_routes(), key=key()))
+    world.install(make_shim(tool_routes(deadline_ms=10_000), key=key()))
     world.grant("any-app")
     return world
 
@@ -74,7 +74,7 @@ def test_a_tap_on_the_notification_opens_the_tool(world: World) -> None:
     world.wait_until(world.system.notifications.all)
     (posted,) = world.system.notifications.all()
     world.system.notifications.tap(posted)
-    thread.join(10)
+    thread.join(60)
     assert outputs_of(answers[0]) == {"result": "did well"}
     assert world.system.notifications.all() == []
 
@@ -102,7 +102,7 @@ def test_an_app_that_takes_the_tools_name_before_the_tap_is_not_started(world: W
     world.system.packages.uninstall(TOOL)
     world.install(tool_apk(signer="second"))
     world.system.notifications.tap(posted)
-    thread.join(10)
+    thread.join(60)
     assert token_of(answers[0]) == "unavailable"
     assert world.files_of(TOOL) == b""
 
@@ -177,7 +177,7 @@ def test_a_flood_of_one_app_waits_for_a_discovery_in_a_short_line(
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
     assert tokens[:4] == ["busy"] * 4
     assert "busy" not in tokens[4:]
     world.close()

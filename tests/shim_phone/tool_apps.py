@@ -82,7 +82,7 @@ def target(*, descriptor: str = MANIFEST_TEXT, signer: str = "first", version: i
     }
 
 
-def tool_routes(*, deadline_ms: int = 5_000, **of_target: Any) -> list[dict[str, Any]]:
+def tool_routes(*, deadline_ms: int = 12_000, **of_target: Any) -> list[dict[str, Any]]:
     """Return a route to each component of the tool app; each has the one parameter `how`."""
     components = {
         "screen": ("mmcp-activity", "Tool", {"tool": "act"}),
@@ -166,7 +166,7 @@ class Desk(Service):
         reply = message.reply_to or ""
         for _ in range(3 if how == "thrice" else 1):
             if how == "late":
-                self.context.platform.after(6.0, lambda: self._send(reply, answer))
+                self.context.platform.after(15.0, lambda: self._send(reply, answer))
             else:
                 self._send(reply, answer)
 

@@ -38,6 +38,7 @@ SHIM = "dev.droidgate.shim.of.made"
 SHELL_SHIM = "dev.droidgate.shim"
 OVERLAY = "SYSTEM_ALERT_WINDOW"
 LENDING_FLAG = 512
+_EVENTS_SHOWN = 60
 
 Carrier = Literal["bind", "start"]
 
@@ -115,7 +116,7 @@ class World:
         """Put the agent on the screen."""
         self.run("am", "start", "-W", "-n", f"{AGENT}/.MainActivity")
 
-    def agent(self, package: str = AGENT, *, patience: float = 20.0) -> Agent:
+    def agent(self, package: str = AGENT, *, patience: float = 60.0) -> Agent:
         """Return what an installed agent does."""
         return Agent(self.system.app_context(package), patience=patience)
 
@@ -135,10 +136,16 @@ class World:
         component = ComponentName(shim, "dev.droidgate.shim.ToolService")
         text = request_text(capability, arguments, dialect=dialect, request_id=request_id)
         agent = self.agent(caller)
-        if carrier == "bind":
-            answer = agent.call_bound(component, text, dialect=dialect, flags=flags)
-        else:
-            answer = agent.call_started(component, text, dialect=dialect, foreground=True)
+        try:
+            if carrier == "bind":
+                answer = agent.call_bound(component, text, dialect=dialect, flags=flags)
+            else:
+                answer = agent.call_started(component, text, dialect=dialect, foreground=True)
+        except Exception as error:
+            # Such a failure may come once in a thousand runs, on a loaded machine: then this is all there is.
+            last = list(self.system.log.events)[-_EVENTS_SHOWN:]
+            error.add_note("\n".join(["What the phone saw last:", *map(json.dumps, last)]))
+            raise
         read = json.loads(answer)
         response: dict[str, Any] = read.get("mobile-mcp-response", {}).get("response", read)
         return response
@@ -205,7 +212,7 @@ class World:
             else:
                 yield bytes(files.read(path))
 
-    def wait_until(self, is_so: Callable[[], Any], seconds: float = 20) -> None:
+    def wait_until(self, is_so: Callable[[], Any], seconds: float = 60) -> None:
         """Wait until something is so."""
         end = time.monotonic() + seconds
         while not is_so():

@@ -19,7 +19,7 @@ from droidgate.sources.source_code import CAPABILITIES_ELSEWHERE, SOURCE_DIFFERS
 from droidgate.translate import translate
 from requirements_of_tests import require
 from sources.formats_of_tests import write_tree
-from sources.kotlin_trees import ADD_NOTE, FUNCTIONS, MANIFEST, NOTE, kotlin_tree
+from sources.kotlin_trees import ADD_NOTE, APP, FUNCTIONS, MANIFEST, NOTE, kotlin_tree
 
 METADATA_PROPERTY = (
     '<property android:name="android.app.appfunctions.app_metadata" android:resource="@xml/app_metadata"/>'
@@ -294,12 +294,9 @@ def test_two_trees_differ_where_their_sources_do() -> None:
 
 
 def test_a_library_without_an_app_uses_types_of_the_modules_that_it_depends_on() -> None:
-    files = kotlin_tree()
-    files["app/build.gradle.kts"] = str(files["app/build.gradle.kts"]).replace("application", "library")
-    files["app/build.gradle.kts"] = str(files["app/build.gradle.kts"]).replace(
-        'libraryId = "dev.notes"; ', ""
-    )
-    write_tree(Path("p"), files)
+    library = APP.replace("com.android.application", "com.android.library")
+    library = library.replace('applicationId = "dev.notes"; ', "")
+    write_tree(Path("p"), {**kotlin_tree(), "app/build.gradle.kts": library})
     reading = read_source("p")
     assert ids(reading) == [ADD_NOTE]
     assert list(reading.providers[0].definitions) == ["dev.shared.Note"]

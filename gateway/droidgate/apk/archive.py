@@ -79,10 +79,13 @@ class Archive:
     Args:
         source: Its bytes; closed with it.
         budget: Counts entries and unpacked bytes.
+        packed_size: What its bytes take in the file that they come from, where they are packed there; what it
+            unpacks to is held against that. Its size where it is None.
 
     Attributes:
         name: How errors name it.
         source: Its bytes.
+        packed_size: What its bytes take in the file that they come from.
         findings: What is evasive about it.
         directory_offset: Where the central directory begins; an APK's signatures are before it.
         end_offset: Where the end record begins.
@@ -95,12 +98,15 @@ class Archive:
         BudgetError: it has too many entries.
     """
 
-    def __init__(self, source: ByteSource, budget: Budget | None = None) -> None:
+    def __init__(
+        self, source: ByteSource, budget: Budget | None = None, *, packed_size: int | None = None
+    ) -> None:
         self.name = source.name
         self.source = source
         self.findings: list[Finding] = []
         self._budget = Budget() if budget is None else budget
         self._told: set[str] = set()
+        self.packed_size = source.size if packed_size is None else packed_size
         self._unpacked: dict[str, int] = {}
         self._unpacked_total = 0
         self.end_offset = 0
@@ -312,6 +318,11 @@ class Archive:
             raise InputError("there is no such entry", place=self.place_of(name))
         return (self._content_offset(entry), entry.size) if entry.method == _STORED else None
 
+    def size_in_file(self, name: str) -> int | None:
+        """Return how many bytes of the file an entry takes where it is packed, else None."""
+        entry = self.find_entry(name)
+        return entry.compressed_size if entry is not None and entry.method == _DEFLATED else None
+
     def copy_entry(self, name: str, write: Callable[[bytes], object]) -> None:
         """Unpack an entry piece by piece, for one that is too large to be held in memory.
 
@@ -403,8 +414,10 @@ class Archive:
         limits = self._budget.limits
         self._unpacked[name] = size
         self._unpacked_total += more
-        if self._unpacked_total > max(limits.free_bytes, limits.ratio_of_all * self.source.size):
+        if self._unpacked_total > max(limits.free_bytes, limits.ratio_of_all * self.packed_size):
             message = f"its entries unpack to more than {limits.ratio_of_all} times its size"
+            if self.packed_size != self.source.size:
+                message += " in the file that holds it"
             raise BudgetError(message, place=self.name)
 
     def _read_range(self, start: int, length: int, place: str) -> bytes:

@@ -81,7 +81,8 @@ def _open_contained(container: Archive, budget: Budget) -> Apk:
     try:
         for name in names:
             try:
-                parts.append(open_part(_contained_source(container, name), budget))
+                contained = _contained_source(container, name)
+                parts.append(open_part(contained, budget, packed_size=container.size_in_file(name)))
             except BudgetError:
                 raise
             except InputError as error:

@@ -209,7 +209,8 @@ def verify_jar(archive: Archive, sdk: int, limits: Limits) -> tuple[bytes, ...]:
     if archive.has_duplicates:
         raise BrokenSignatureError("names are in the archive twice, so it is not clear what was signed")
     # All of the content is unpacked once more, which the budget of what is read does not cover.
-    content = Archive(archive.source, Budget(Limits(inflated_bytes=limits.verified_bytes)))
+    unpacked = Budget(Limits(inflated_bytes=limits.verified_bytes))
+    content = Archive(archive.source, unpacked, packed_size=archive.packed_size)
     if MANIFEST not in content:
         raise BrokenSignatureError(f"it has no {MANIFEST}")
     manifest = parse_jar_manifest(content.read_entry(MANIFEST, _MAX_MANIFEST_BYTES))

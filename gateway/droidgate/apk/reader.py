@@ -111,8 +111,13 @@ class ApkPart:
         self.archive.close()
 
 
-def open_part(source: Source, budget: Budget) -> ApkPart:
+def open_part(source: Source, budget: Budget, *, packed_size: int | None = None) -> ApkPart:
     """Open one APK file for itself, whether it is a base or a split.
+
+    Args:
+        source: The file.
+        budget: Counts what reading it costs.
+        packed_size: What it takes in the container that it comes from, where it is packed there.
 
     Raises:
         InputError: it is no APK, or its manifest cannot be read.
@@ -120,7 +125,7 @@ def open_part(source: Source, budget: Budget) -> ApkPart:
     """
     opened = open_source(source)
     try:
-        return ApkPart(Archive(opened, budget), budget)
+        return ApkPart(Archive(opened, budget, packed_size=packed_size), budget)
     except BaseException:
         opened.close()
         raise

@@ -32,6 +32,8 @@ MAX_ANSWER_BYTES: Final = 64 << 20
 MAX_LISTED: Final = 256 << 20
 """A listing on a web server with more characters in its answers and the URLs of its names is given up."""
 
+_PLAIN: Final = "identity"
+
 _SILENT_SECONDS: Final = 30
 """How long a web server may say nothing."""
 
@@ -212,7 +214,9 @@ def _options_of(scheme: str) -> dict[str, Any]:
         return {}
     aiohttp = import_module("aiohttp")
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=_SILENT_SECONDS, sock_read=_SILENT_SECONDS)
-    return {"client_kwargs": {"timeout": timeout, "response_class": _bounded_answers()}}
+    # An answer that is packed once more could unpack to a thousand times what comes over the line.
+    headers = {"Accept-Encoding": _PLAIN}
+    return {"client_kwargs": {"timeout": timeout, "response_class": _bounded_answers(), "headers": headers}}
 
 
 @dataclass(slots=True)
@@ -250,6 +254,17 @@ def _bounded_answers() -> type:
     aiohttp = import_module("aiohttp")
 
     class BoundedAnswer(aiohttp.ClientResponse):  # type: ignore[misc, name-defined]
+        async def start(self, connection: Any) -> Any:
+            started = await super().start(connection)
+            coding = self.headers.get("Content-Encoding", "").strip().lower()
+            if coding not in {"", _PLAIN}:
+                self.close()
+                message = (
+                    f"the server packs its answers ({printable(coding[:20])}) although it is asked not to"
+                )
+                raise InputError(message)
+            return started
+
         async def read(self) -> bytes:
             if self._body is None:  # type: ignore[has-type]
                 held = bytearray()

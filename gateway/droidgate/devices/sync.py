@@ -88,13 +88,14 @@ class SyncSession:
         """Return what is in a folder, without `.` and `..`; nothing for a folder that is not there.
 
         Raises:
-            TransferError: a name is none, or there are too many.
+            TransferError: there are too many entries.
+            ProtocolError: a name has a slash: it would be a path out of the folder.
             DeviceError: the connection fails.
         """
         self._request(b"LIS2" if self._list_v2 else b"LIST", self._path(path))
         layout, word = (_ENTRY_V2, b"DNT2") if self._list_v2 else (_ENTRY_V1, b"DENT")
         entries: dict[str, FileStatus] = {}
-        while True:
+        for _ in range(_MAX_ENTRIES):
             kind = self._connection.receive(4)
             values = layout.unpack(self._connection.receive(layout.size))
             if kind == b"DONE":
@@ -107,8 +108,7 @@ class SyncSession:
                 one = FileStatus(values[0], values[1], values[2])
             if name not in {".", ".."}:
                 entries[name] = one
-            if len(entries) > _MAX_ENTRIES:
-                raise self._failed(f"{path} has more than {_MAX_ENTRIES} entries")
+        raise self._failed(f"{path} has more than {_MAX_ENTRIES} entries")
 
     def receive(self, path: str, sink: Callable[[bytes], object], *, limit: int | None = None) -> int:
         """Copy a file into a sink, piece by piece, and return its length.
@@ -183,7 +183,10 @@ class SyncSession:
     def _name(self, length: int) -> str:
         if not 0 < length <= _MAX_PATH:
             raise ProtocolError(f"the device sent a file name of {length} bytes", place=self._serial)
-        return self._connection.receive(length).decode("utf-8", "backslashreplace")
+        name = self._connection.receive(length).decode("utf-8", "backslashreplace")
+        if "/" in name:
+            raise ProtocolError(f"the device sent the file name {excerpt(name)!r}", place=self._serial)
+        return name
 
     def _expect(self, kind: bytes, wanted: bytes) -> None:
         if kind != wanted:

@@ -193,7 +193,8 @@ def rotated_by_v31(first: int = 33, told: int | None = 33) -> bytes:
     )
 
 
-# apksigner 31 does not read v3.1; the rules are those of AOSP's ApkSignatureSchemeV3Verifier.
+# apksigner 31 does not read v3.1; the rules are those of AOSP's ApkSignatureSchemeV3Verifier, and
+# test_rotation_against_apksig.py asks a newer library.
 class TestRotationByV31:
     @pytest.mark.parametrize(
         ("sdk", "signer"), [(24, "victim"), (28, "victim"), (32, "victim"), (33, "rotated"), (36, "rotated")]

@@ -26,6 +26,8 @@ SHARED_STORAGE: Final = "/storage/emulated/0"
 _SHORT_NAMES: Final = ("/sdcard", "/mnt/sdcard", "/storage/self/primary")
 _MOST_BYTES: Final = 16 * 1024 * 1024
 _MOST_PAGES: Final = 10_000
+_MOST_RATIO: Final = 50
+_FREE_BYTES: Final = 1024 * 1024
 _LONGEST_TEXT: Final = 100_000
 _SNIPPET: Final = 40
 _HEAD: Final = 1024
@@ -69,12 +71,13 @@ class PdfTools:
             raise ToolError(f"the file has only {count} pages")
         if first > last:
             raise ToolError('"first_page" must not be after "last_page"')
+        texts = _Texts(file)
         text, length = [], 0
         for page in range(first, last + 1):
             if length > _LONGEST_TEXT:
                 break
             separator = _separator(arguments.get("separator", "blank_line"), page, is_first=page == first)
-            text.append(separator + _text_of(file, page))
+            text.append(separator + texts.of_page(page))
             length += java_length(text[-1])
         joined = "".join(text)
         if length > _LONGEST_TEXT:
@@ -86,9 +89,10 @@ class PdfTools:
         most = int(arguments.get("max_results", 20))
         flags = re.NOFLAG if arguments.get("match_case", False) else re.IGNORECASE
         query = re.compile(re.escape(units_of(arguments["query"])), flags)
+        texts = _Texts(file)
         found: list[Json] = []
         for page in range(1, len(file.pages) + 1):
-            text = units_of(re.sub("[ \t\n\v\f\r]+", " ", _text_of(file, page)))
+            text = units_of(re.sub("[ \t\n\v\f\r]+", " ", texts.of_page(page)))
             for match in query.finditer(text):
                 if len(found) == most:
                     return {"results": found}
@@ -183,11 +187,35 @@ def _reading(read: Callable[..., _Found], *arguments: Any) -> _Found:
         raise ToolError(f"the file is damaged: {error}") from error
 
 
-def _text_of(file: pypdf.PdfReader, page: int) -> str:
-    try:
-        return str(_reading(file.pages[page - 1].extract_text)).strip()
-    except ToolError as error:
-        raise ToolError(f"page {page}: {error}") from error
+class _Texts:
+    """Texts of a file's pages.
+
+    Their content may unpack to a multiple of the file's size and no more: each byte of it costs the library
+    microseconds, and thousands of pages may share one packed content.
+    """
+
+    def __init__(self, file: pypdf.PdfReader) -> None:
+        self._file = file
+        size = file.stream.seek(0, io.SEEK_END)
+        self._left = max(_FREE_BYTES, _MOST_RATIO * size)
+
+    def of_page(self, page: int) -> str:
+        """Return the text of a page.
+
+        Raises:
+            ToolError: it cannot be read, or the pages so far unpack to too much.
+        """
+        try:
+            found = self._file.pages[page - 1]
+            self._count(_reading(found.get_contents))
+            return str(_reading(found.extract_text)).strip()
+        except ToolError as error:
+            raise ToolError(f"page {page}: {error}") from error
+
+    def _count(self, content: pypdf.generic.ContentStream | None) -> None:
+        self._left -= 0 if content is None else len(_reading(content.get_data))
+        if self._left < 0:
+            raise ToolError(f"the file's content unpacks to more than {_MOST_RATIO} times its size")
 
 
 def _separator(kind: str, page: int, *, is_first: bool) -> str:

@@ -21,6 +21,9 @@ _LATER_WEIGHT: Final = 0.35
 _LONGEST_NAME: Final = 160
 _FEW_WORDS: Final = 2
 _FEWEST_LETTERS: Final = 3
+_MOST_PARTS: Final = 3
+_TOP_LEVELS: Final = re.compile("android|androidx|com|org|net|io|dev|app|me|ai|co|[a-z]{2}")
+"""Begins of names that are packages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +102,15 @@ Parts: TypeAlias = tuple[
 
 
 def local_name(name: str) -> str:
-    """Return the part of a name that says what it does: of `com.x.NoteFunctions#createNote` the method."""
+    """Return the part of a name that says what it does: of `com.x.NoteFunctions#createNote` the method.
+
+    A package before it is left out, a namespace is not: `cancel.booking` says as much as `cancel_booking`.
+    """
     tail = name.rpartition("#")[2].rpartition("/")[2]
-    return tail.rpartition(".")[2] or tail
+    parts = tail.split(".")
+    if len(parts) <= _MOST_PARTS and not _TOP_LEVELS.fullmatch(parts[0]):
+        return " ".join(parts)
+    return parts[-1] or tail
 
 
 def declared_text(capability: CapabilityText) -> str:
@@ -184,15 +193,9 @@ class _Reading:
                 named |= {first, last}
                 things.append((first, thing))
                 self.phrase_objects.append(thing)
-        self.begins_unknown: bool | None = None
-        self.opens = False
-        for place, word in enumerate(words):
-            if not word.stop or place in covered:
-                self.begins_unknown = word.is_unknown and place not in covered
-                break
-            if word.opening and not self.opens:
-                self.opens = True
-                acting.append((place, word.opening))
+        opening, self.begins_unknown = _opening(words, covered)
+        self.opens = bool(opening)
+        acting += opening
         verbs: list[tuple[int, str]] = []
         either: list[tuple[int, str]] = []
         phrased: list[tuple[int, str]] = []
@@ -216,7 +219,9 @@ class _Reading:
         acting = sorted(acting + verbs)
         self.actions = list(dict.fromkeys([action for _, action in acting]))
         others = [one for one in nouns if not acting or one[0] != acting[0][0]]
-        things = sorted(things + others) if others or things else nouns
+        # Of `make_call` the object is the call; of `order_shelves` it is the shelves, and unknown.
+        alone = [] if self.unknown else nouns
+        things = sorted(things + others) if others or things else alone
         self.objects = list(dict.fromkeys([thing for _, thing in things]))
 
     def terms(self, vocabulary: Vocabulary) -> list[str]:
@@ -229,6 +234,19 @@ class _Reading:
             *[objects[one] for one in self.objects],
             *self.unknown,
         ]
+
+
+def _opening(words: list[Word], covered: set[int]) -> tuple[list[tuple[int, str]], bool | None]:
+    """Return the stop word that says what is done, if a text begins with one, and whether it begins with a
+    word that nobody knows; None where it has stop words alone.
+    """
+    found: list[tuple[int, str]] = []
+    for place, word in enumerate(words):
+        if not word.stop or place in covered:
+            return found, word.is_unknown and place not in covered
+        if word.opening and not found:
+            found.append((place, word.opening))
+    return found, None
 
 
 def _names(name: str) -> str:

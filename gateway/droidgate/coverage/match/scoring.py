@@ -56,13 +56,13 @@ class Weights:
     `tune` (tests/coverage_match/fitting.py), rounded.
     """
 
-    bias: float = -2.3
-    actions: float = 1.4
-    objects: float = 3.6
+    bias: float = -1.7
+    actions: float = 1.0
+    objects: float = 3.05
     text: float = 1.1
-    parameters: float = 0.2
+    parameters: float = 0.4
     other_action: float = -4.8
-    other_object: float = -2.5
+    other_object: float = -3.0
 
 
 WEIGHTS: Final = Weights()

@@ -13,8 +13,10 @@ from droidgate_mappings.taxonomy import Cue, load_taxonomy, load_words
 LEAST_SCORE: Final = 0.45
 """A lower one is not told."""
 
-_SECOND_ACTION: Final = 0.8
-_ALIKE: Final = 0.7
+_SECOND_ACTION: Final = 0.55
+_ALIKE: Final = 0.5
+_BESIDE: Final = 0.5
+"""How sure an object of the description is where the name says another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +61,21 @@ class UseCases:
     def served_in(self, sense: Sense) -> tuple[ServedUseCase, ...]:
         """Return the use cases that a capability of this sense serves, the surest first."""
         best: dict[str, ServedUseCase] = {}
+        said = {thing for thing, _ in sense.objects}
+        named = max((weight for _, weight in sense.objects), default=0.0)
         for thing, weight in sense.objects:
-            for use_case, cue in self._cues.get(thing, ()):
-                action, factor = _action_for(cue, sense, self._like)
-                score = round(cue.weight * weight * factor, 4)
+            surely = weight if weight == named else weight * _BESIDE
+            found = [
+                (use_case, action, round(cue.weight * surely * factor, 4), factor)
+                for use_case, cue in self._cues.get(thing, ())
+                if not cue.near or not said.isdisjoint(cue.near)
+                for action, factor in [_action_for(cue, sense, self._like)]
+            ]
+            # To move is to edit, but where moving is a use case of its own, that is the one.
+            least = _SECOND_ACTION if any(factor > _ALIKE for *_, factor in found) else 0.0
+            for use_case, action, score, factor in found:
                 known = best.get(use_case)
-                if score >= LEAST_SCORE and (known is None or score > known.score):
+                if score >= LEAST_SCORE and factor >= least and (known is None or score > known.score):
                     best[use_case] = ServedUseCase(use_case, score, action, thing)
         return tuple(sorted(best.values(), key=lambda one: (-one.score, one.use_case)))
 

@@ -79,6 +79,34 @@ def stem_of(word: str) -> str:
     return word[:-1] if word.endswith("e") and len(word) > 3 else word  # noqa: PLR2004
 
 
+def noun_forms(word: str) -> Iterator[str]:
+    """Yield a lower-case word and what it may be the English plural of, the likelier first.
+
+    Meanings are looked up by these and not by stems: `plan` and `plane` have one stem.
+    """
+    yield word
+    if len(word) <= _LONGEST_SHORT:
+        return
+    if word.endswith("s") and not word.endswith("ss"):
+        yield word[:-1]
+    if word.endswith("ies"):
+        yield word[:-3] + "y"
+    elif word.endswith(("ses", "xes", "zes", "ches", "shes", "oes")):
+        yield word[:-2]
+
+
+def verb_forms(word: str) -> Iterator[str]:
+    """Yield a lower-case word and what it may be an English form of, as a verb, the likelier first."""
+    yield from noun_forms(word)
+    for ending in ("ing", "ed", "ied"):
+        rest = word[: -len(ending)]
+        if word.endswith(ending) and len(rest) >= 3 and any(letter in "aeiouy" for letter in rest):  # noqa: PLR2004
+            yield rest + ("y" if ending == "ied" else "e")
+            yield rest
+            if rest[-1] == rest[-2]:
+                yield rest[:-1]
+
+
 def plain_text(text: str) -> str:
     """Return a text without accents and typographic variants (NFKD)."""
     if text.isascii():
@@ -98,11 +126,8 @@ class Vocabulary:
         words = load_words()
         self._stop = {stem_of(word) for word in words.stop} | set(words.stop)
         self._opening = {word: one.id for one in words.actions for word in one.opening}
-        self._actions = dict(_stems(words.actions))
-        self._objects = dict(_stems(words.objects))
-        meanings = (*words.actions, *words.objects)
-        # `rid` is the stem of `ride`, and none of its forms.
-        self._short = {word for one in meanings for word in one.words if len(word) <= _LONGEST_SHORT}
+        self._actions = {word: one.id for one in words.actions for word in one.words}
+        self._objects = {word: one.id for one in words.objects for word in one.words}
         self._roles: dict[str, tuple[str, ...]] = {}
         for stem, role in _stems(words.roles):
             self._roles[stem] = (*self._roles.get(stem, ()), role)
@@ -161,8 +186,8 @@ class Vocabulary:
         is_letter = len(lower) == 1 and lower.isascii()
         stop = is_letter or lower in self._stop or stem in self._stop
         is_short = len(meant) <= _LONGEST_SHORT
-        is_cut = is_short and meant not in self._short
-        action, thing = (None, None) if is_cut else (self._actions.get(stem), self._objects.get(stem))
+        action = _first_known(self._actions, verb_forms(meant))
+        thing = _first_known(self._objects, noun_forms(meant))
         return Word(
             stem=stem,
             stop=stop,
@@ -203,6 +228,10 @@ def actions_alike() -> dict[str, frozenset[str]]:
             alike[one.id].add(other)
             alike[other].add(one.id)
     return {name: frozenset(others) for name, others in alike.items()}
+
+
+def _first_known(meanings: Mapping[str, str], forms: Iterable[str]) -> str | None:
+    return next((meanings[form] for form in forms if form in meanings), None)
 
 
 def _stems(meanings: Iterable[Meaning]) -> Iterator[tuple[str, str]]:

@@ -31,8 +31,8 @@ _NO_WINDOW: Final = (
     "this app needs the screen, and Android lets the shim open no window and show no notification now; "
     "allow the shim's notifications, or let it appear on top"
 )
-_EARLY_SECONDS: Final = 0.1
-"""How long before its deadline a call ends that waits for a tap: at its deadline it would be a timeout."""
+_EARLY_SECONDS: Final = 1.0
+"""How long before its deadline a call that waits for a tap ends, at most a fifth; later it is a timeout."""
 
 _CANCELED: Final = 0
 _ANSWERS: Final = ("result", "error")
@@ -83,11 +83,12 @@ class ScreenCalls:
             if self._core.platform.is_locked():
                 self._fail(call, "needs_user", _LOCKED)
                 continue
+            left = (call.send.deadline - self._core.now()) / 1000
             wanted = Wanted(
                 TRAMPOLINE,
                 "A tool needs the screen",
                 f"Tap to let {call.send.target.package} answer",
-                (call.send.deadline - self._core.now()) / 1000 - _EARLY_SECONDS,
+                left - min(_EARLY_SECONDS, left / 5),
                 lambda _, call=call: self._fail(call, "needs_user", _NO_WINDOW),  # type: ignore[misc]
                 lambda call=call: self._fail(call, "needs_user", _UNTAPPED),  # type: ignore[misc]
             )

@@ -15,8 +15,9 @@ final class ScreenCalls {
     private static final int MOST_WAITING = 8;
     private static final long NEW_TASK_TIME = 300;
 
-    /** So that a window that did not open is the reason, not the time. */
-    private static final long BEFORE_DEADLINE = 250;
+    /** How long before its deadline a call ends that waits for a tap, but at most a fifth: then it is a timeout. */
+    private static final long BEFORE_DEADLINE = 1_000;
+
     private static final String NEW_TASK =
             "callee_in_new_task: the app opened in a task of its own, which returns no result; the call may run";
     private static final String UNTAPPED = "nobody tapped the notification that opens the app";
@@ -88,11 +89,12 @@ final class ScreenCalls {
             fail(call, FailureTokens.NEEDS_USER, LOCKED);
             return;
         }
+        long left = call.until - shim.now();
         shim.windows.open(
                 TrampolineActivity.class,
                 call.key,
                 Texts.TAP_TO_GO_ON,
-                call.until - BEFORE_DEADLINE,
+                call.until - Math.min(BEFORE_DEADLINE, left / 5),
                 notified -> fail(call, FailureTokens.NEEDS_USER, notified ? UNTAPPED : NO_WINDOW));
         // It may have ended meanwhile.
         call.reply.whenAnswered(() -> shim.windows.cancel(call.key));

@@ -140,14 +140,14 @@ final class Loop {
         return any;
     }
 
-    /** What a handler throws ends the process whose code it is. */
+    /** What a handler throws ends the process whose code it is, and none where that one has ended. */
     private void blame(Throwable thrown) {
         StringBuilder trace = new StringBuilder();
         for (Throwable one = thrown; one != null; one = one.getCause()) {
             trace.append(one).append('\n');
         }
         for (ShimProcess one : processes.values()) {
-            if (one.hasThrown(thrown) || processes.size() == 1) {
+            if (one.hasThrown(thrown) || (processes.size() == 1 && !ShimProcess.isOfAShim(thrown))) {
                 wire.tell(Values.object("op", "crash", "process", one.number, "text", trace.toString()));
             }
         }

@@ -28,6 +28,8 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.json.JSONArray;
 import org.json.JSONException;
 import org.json.JSONObject;
@@ -42,6 +44,9 @@ import org.robolectric.util.ReflectionHelpers.ClassParameter;
 public final class ShimProcess {
     /** A receiver that the process registered itself. */
     private record Registered(BroadcastReceiver receiver, IntentFilter filter) {}
+
+    /** Begins the names of the class loaders of shims. */
+    private static final String LOADER = "shim-";
 
     public final int number;
     public final String packageName;
@@ -67,7 +72,7 @@ public final class ShimProcess {
         packageName = told.getString("package");
         uid = told.getInt("uid");
         URL[] classes = {new File(told.getString("classes")).toURI().toURL()};
-        code = new URLClassLoader("shim-" + number, classes, ShimProcess.class.getClassLoader());
+        code = new URLClassLoader(LOADER + number, classes, ShimProcess.class.getClassLoader());
         folder = Files.createTempDirectory("shim-" + number + "-").toFile();
         JSONObject kept = told.getJSONObject("files");
         File own = new File(folder, "files");
@@ -247,9 +252,18 @@ public final class ShimProcess {
     }
 
     boolean hasThrown(Throwable thrown) {
+        return isOfLoader(thrown, code.getName()::equals);
+    }
+
+    /** Tells whether code of any shim has thrown this, which may have ended since. */
+    static boolean isOfAShim(Throwable thrown) {
+        return isOfLoader(thrown, name -> name.startsWith(LOADER));
+    }
+
+    private static boolean isOfLoader(Throwable thrown, Predicate<String> isMeant) {
         for (Throwable one = thrown; one != null; one = one.getCause()) {
             for (StackTraceElement frame : one.getStackTrace()) {
-                if (code.getName().equals(frame.getClassLoaderName())) {
+                if (frame.getClassLoaderName() != null && isMeant.test(frame.getClassLoaderName())) {
                     return true;
                 }
             }
@@ -264,14 +278,19 @@ public final class ShimProcess {
             Map<?, ?> shims =
                     ReflectionHelpers.getStaticField(code.loadClass("dev.droidgate.shim.Shim"), "ALL");
             for (Object shim : shims.values()) {
-                ReflectionHelpers.<Handler>getField(shim, "main").removeCallbacksAndMessages(null);
                 for (String name : List.of("calls", "refusals")) {
                     Object thread = ReflectionHelpers.getField(shim, name);
-                    ReflectionHelpers.<ThreadPoolExecutor>getField(thread, "thread").shutdownNow();
+                    ThreadPoolExecutor executor = ReflectionHelpers.getField(thread, "thread");
+                    executor.shutdownNow();
+                    // What it is doing may post to the main thread.
+                    executor.awaitTermination(1, TimeUnit.SECONDS);
                 }
+                ReflectionHelpers.<Handler>getField(shim, "main").removeCallbacksAndMessages(null);
             }
         } catch (ReflectiveOperationException notLoaded) {
             throw new IllegalStateException(notLoaded);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
         } finally {
             delete(folder.toPath());
         }

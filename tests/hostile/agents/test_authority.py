@@ -233,7 +233,7 @@ def test_a_start_is_answered_interrupted_after_the_shim_died_where_android_bring
     thread.start()
     world.wait_until(lambda: world.host("status")["open"] == 1)
     world.system.end_processes(SHIM, "test")
-    thread.join(10)
+    thread.join(60)
     if token is None:
         assert answers == ["NoAnswerError"]
     else:

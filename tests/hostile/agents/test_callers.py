@@ -236,7 +236,7 @@ def test_the_journal_is_not_written_where_nothing_stays_open(world: World) -> No
     world.wait_until(
         lambda: world.system.files.exists(journal) and b"desk" in world.system.files.read(journal)
     )
-    asked.join(20)
+    asked.join(60)
     world.wait_until(lambda: b"desk" not in world.system.files.read(journal))
 
 

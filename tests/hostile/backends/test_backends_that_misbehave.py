@@ -82,7 +82,7 @@ def test_a_tool_that_answers_one_agent_to_another_gives_neither_anything(world: 
     thread.start()
     world.wait_until(lambda: world.host("status")["open"] == 1)
     second = world.ask("desk", {"how": "crossed"}, caller=OTHER_AGENT)
-    thread.join(20)
+    thread.join(60)
     assert token_of(second) == token_of(first[0]) == "timeout"
 
 
@@ -162,7 +162,7 @@ def test_a_ninth_waiting_screen_call_is_told_to_come_later(world: World) -> None
     world.wait_until(lambda: world.host("status")["open"] == 8)
     assert token_of(world.ask("screen", {"how": "well"})) == "busy"
     for one in threads:
-        one.join(20)
+        one.join(60)
     assert {token_of(one) for one in answers} == {"timeout"}
 
 

@@ -1,0 +1,134 @@
+"""The locks fit what the project requires, and an environment is made of what they name or says why not."""
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from requirements_of_tests import CHECKOUT
+
+SCRIPT: dict[str, Any] = runpy.run_path(str(CHECKOUT / "scripts/lock.py"))
+LOCKS = [CHECKOUT / "locks" / f"{name}.txt" for name in SCRIPT["LOCKS"]]
+LINE = re.compile(r"([a-z0-9][a-z0-9-]*)==([^\s;]+)(?: ; [^\\]+)?(?: \\)?")
+MISMATCH = "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE."
+
+
+def packages_of(lock: Path) -> dict[str, set[tuple[str, frozenset[str]]]]:
+    """Return version and hashes of each package; a line of another form fails the test."""
+    found: dict[str, set[tuple[str, frozenset[str]]]] = {}
+    text = re.sub(r"^#.*\n", "", lock.read_text(), flags=re.MULTILINE)
+    for entry in re.split(r"\n(?! )", text.strip()):
+        first, *rest = entry.splitlines()
+        match = LINE.fullmatch(first)
+        assert match, first
+        hashes = [re.fullmatch(r"    --hash=sha256:([0-9a-f]{64})(?: \\)?", line) for line in rest]
+        assert hashes, first
+        assert all(hashes), first
+        digests = frozenset(one.group(1) for one in hashes if one)
+        found.setdefault(match.group(1), set()).add((match.group(2), digests))
+    return found
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+def test_a_lock_is_of_the_requirements_and_holds_only_versions_and_hashes(lock: Path) -> None:
+    assert SCRIPT["problem_of"](lock, CHECKOUT / "pyproject.toml") is None
+    assert len(packages_of(lock)) > 20
+
+
+def test_every_requirement_of_an_environment_is_in_its_lock() -> None:
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
+    for name, extras in SCRIPT["LOCKS"].items():
+        stated = [one for extra in extras for one in project["optional-dependencies"][extra]]
+        stated += [] if name == "tools" else project["dependencies"]
+        stated += [] if name in {"all", "tools"} else ["hatchling"]
+        names = {re.split(r"[\[<>=~;]", one)[0].strip() for one in stated} - {"droidgate"}
+        assert names <= packages_of(CHECKOUT / "locks" / f"{name}.txt").keys()
+
+
+def test_the_environments_share_their_versions() -> None:
+    everything = packages_of(CHECKOUT / "locks/ci.txt")
+    for name in ("all", "dev", "run"):
+        lock = packages_of(CHECKOUT / "locks" / f"{name}.txt")
+        shared = lock.keys() & everything.keys()
+        assert {package: everything[package] for package in shared} == {one: lock[one] for one in shared}
+        assert name == "all" or shared == lock.keys()
+
+
+def test_a_lock_of_other_requirements_is_recognized(tmp_path: Path) -> None:
+    pyproject = tmp_path / "pyproject.toml"
+    text = (CHECKOUT / "pyproject.toml").read_text()
+    pyproject.write_text(text.replace('"rich>=', '"poor>='))
+    assert "run `make lock`" in SCRIPT["problem_of"](LOCKS[0], pyproject)
+    pyproject.write_text(text.replace("line-length", "line-width"))
+    assert SCRIPT["problem_of"](LOCKS[0], pyproject) is None
+    assert SCRIPT["problem_of"](tmp_path / "none.txt", pyproject) == "none.txt does not exist"
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Path:
+    """Return a folder like a virtual environment whose pip logs its calls and does as PIP_EXITS says."""
+    folder = tmp_path / "environment"
+    (folder / "bin").mkdir(parents=True)
+    program = folder / "bin/python"
+    program.write_text(
+        "#!/bin/sh\n"
+        f'[ "$1" = -m ] || exec "{sys.executable}" "$@"\n'
+        f'echo "$@" >>"{tmp_path}/calls"\n'
+        'case "$*" in *--require-hashes*) echo "$PIP_SAYS"; exit "$PIP_EXITS";; esac\n'
+    )
+    program.chmod(0o755)
+    return folder
+
+
+def _make(environment: Path, lock: str = "locks/run.txt", **variables: str) -> tuple[int, str, list[str]]:
+    """Return the exit code, what is on stderr, and how pip was called."""
+    given = {**os.environ, "PIP_SAYS": "", "PIP_EXITS": "0", "DROIDGATE_LOCK": "", **variables}
+    command = ["scripts/make_environment", sys.executable, str(environment), ".", lock]
+    run = subprocess.run(command, cwd=CHECKOUT, env=given, capture_output=True, text=True, check=False)
+    calls = environment.parent / "calls"
+    seen = calls.read_text().splitlines() if calls.exists() else []
+    return run.returncode, run.stderr, [one.partition("--disable-pip-version-check ")[2] for one in seen]
+
+
+LOCKED = "--require-hashes --requirement locks/run.txt"
+
+
+def test_an_environment_is_made_of_locked_packages(environment: Path) -> None:
+    code, _, calls = _make(environment)
+    assert (code, calls) == (0, [LOCKED, "--no-deps --no-build-isolation --editable ."])
+
+
+def test_where_a_locked_package_cannot_be_installed_the_newest_ones_are_and_that_is_said(
+    environment: Path,
+) -> None:
+    code, said, calls = _make(environment, PIP_SAYS="ERROR: No matching distribution", PIP_EXITS="1")
+    assert (code, calls) == (0, [LOCKED, "--editable ."])
+    assert "pip cannot install locks/run.txt on this machine: ERROR: No matching distribution" in said
+    assert "installing the newest versions, without hashes" in said
+
+
+def test_a_stale_or_missing_lock_is_not_used_and_that_is_said(environment: Path) -> None:
+    code, said, calls = _make(environment, "locks/none.txt")
+    assert (code, calls) == (0, ["--editable ."])
+    assert "none.txt does not exist; installing the newest versions, without hashes" in said
+
+
+def test_a_lock_can_be_required_or_switched_off(environment: Path) -> None:
+    code, said, calls = _make(environment, "locks/none.txt", DROIDGATE_LOCK="required")
+    assert (code, calls) == (1, [])
+    assert said.splitlines()[-1] == "droidgate: none.txt does not exist"
+    code, said, calls = _make(environment, DROIDGATE_LOCK="off")
+    assert (code, calls) == (0, ["--editable ."])
+
+
+def test_a_file_with_another_hash_is_never_replaced_by_an_unchecked_one(environment: Path) -> None:
+    code, said, calls = _make(environment, PIP_SAYS=MISMATCH, PIP_EXITS="1")
+    assert (code, calls) == (1, [LOCKED])
+    assert MISMATCH in said
+    assert "a downloaded file is not the one that locks/run.txt names" in said
