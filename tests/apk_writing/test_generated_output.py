@@ -48,6 +48,20 @@ def test_generated_output_is_indexed_by_the_phone(droidgate: Runner, tmp_path: P
     ]
 
 
+def test_the_output_of_a_build_is_not_packed_but_generated_too(droidgate: Runner, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert droidgate("convert", tmp_path / "p", "--to", "appfunctions", "-o", out).code == 0
+    output = out / "assets/app_function_service.xml"
+    path = "app/build/generated/ksp/debug/resources/assets/app_functions_v2.xml"
+    write_tree(tmp_path / "p", {path: output.read_bytes()})
+    codes, apk = packed(droidgate, tmp_path)
+    assert "compiler-output-missing" in codes
+    assert listed(apk) == []
+    codes, apk = packed(droidgate, tmp_path, "--generate", "--force")
+    assert "compiler-output-missing" not in codes
+    assert listed(apk) == [ADD_NOTE]
+
+
 def test_a_tree_with_the_compilers_output_needs_none(droidgate: Runner, tmp_path: Path) -> None:
     ran = droidgate(
         "migrate",

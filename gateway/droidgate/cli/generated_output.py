@@ -15,7 +15,7 @@ from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.sources import read_source
-from droidgate.sources.source_code import is_from_code
+from droidgate.sources.source_code import is_from_build, is_from_code
 from droidgate.translate import Translation, translate
 
 COMPILER_OUTPUT_MISSING: Final = finding_code(
@@ -25,27 +25,30 @@ COMPILER_OUTPUT_MISSING: Final = finding_code(
 )
 
 
-def read_declared_in_code(project: Path) -> tuple[Provider, ...]:
-    """Return the providers of a project that only its source code declares; none where it cannot be read."""
+def read_unpacked(project: Path) -> tuple[Provider, ...]:
+    """Return the providers of a project that only its source code, or what a build made of it, declares.
+
+    None are returned for a project that cannot be read.
+    """
     formats = [one for one in load_formats().values() if one.code is not None]
     try:
         reading = read_source(str(project), formats=formats)
     except InputError:
         return ()
-    return tuple(one for one in reading.providers if is_from_code(one, formats))
+    return tuple(one for one in reading.providers if is_from_code(one, formats) or is_from_build(one))
 
 
 def missing_output(declared: Sequence[Provider]) -> Finding:
     """Return the finding that an APK lacks the descriptors of source code."""
     count = sum(len(one.capabilities) for one in declared)
-    are = "capability is" if count == 1 else "capabilities are"
+    have = "capability has" if count == 1 else "capabilities have"
     return Finding(
         code=COMPILER_OUTPUT_MISSING,
         level=Level.WARNING,
         pointer="",
-        message=f"{count} {are} declared in source code only, so no agent finds them in this APK",
+        message=f"{count} {have} no descriptor in this APK, so no agent finds what the source code declares",
         source=declared[0].source,
-        hint="Give --generate to write the descriptors, or pack the output of a build",
+        hint="Give --generate to write the descriptors",
     )
 
 

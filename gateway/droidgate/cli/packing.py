@@ -12,7 +12,7 @@ from droidgate.apk.project_files import MAX_BYTES, read_project
 from droidgate.apk.signing_keys import KeyType, SigningKey, load_key, load_or_make_key
 from droidgate.cli.documents import PackDocument, PackedFile, SignerRecord
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.generated_output import generate_output, missing_output, read_declared_in_code
+from droidgate.cli.generated_output import generate_output, missing_output, read_unpacked
 from droidgate.cli.json_output import print_json
 from droidgate.cli.output_folder import write_files
 from droidgate.cli.pages import Block, Heading, Line, Table, show
@@ -48,7 +48,7 @@ def pack_and_report(request: Request, *, as_json: bool) -> int:
     key = load_or_make_key(request.key_type) if request.key is None else load_key(request.key)
     dex = [_read(path) for path in request.dex]
     project = read_project(request.project)
-    declared = read_declared_in_code(request.project)
+    declared = read_unpacked(request.project)
     findings = [missing_output(declared)] if declared and not request.generate else []
     if declared and request.generate:
         project, findings = generate_output(request.project, project, declared, request.wanted.package)

@@ -45,7 +45,8 @@ COMMON_MAIN: Final = "commonMain"
 MAX_STEPS: Final = 200_000
 """How many dependencies are followed for all modules of one folder together."""
 
-_KSP: Final = ("build", "generated", "ksp")
+GENERATED: Final = "build/generated/ksp"
+"""Folder of a module with what the symbol processor has made."""
 _MAX_VARIANTS: Final = 64
 _MOST_NAMES: Final = 5
 _TEST_VARIANT: Final = re.compile(r"test", re.IGNORECASE)
@@ -374,7 +375,7 @@ def _join(folder: str, name: str) -> str:
 def _find_generated(on_disk: str, folder: str) -> str | None:
     """Return the folder of what the symbol processor has made for a module's release, or another variant."""
     place = on_disk
-    for name in _KSP:
+    for name in GENERATED.split("/"):
         place = f"{place}/{name}"
         if os.path.islink(place) or not os.path.isdir(place):  # noqa: PTH112, PTH114 - names may not be text
             return None
@@ -388,7 +389,7 @@ def _find_generated(on_disk: str, folder: str) -> str | None:
         and "assets" in _folders_in(f"{place}/{name}/resources")
     ]
     chosen = min(candidates, key=lambda name: ("release" not in name.lower(), name), default=None)
-    return None if chosen is None else "/".join((_join(folder, "/".join(_KSP)), chosen))
+    return None if chosen is None else f"{_join(folder, GENERATED)}/{chosen}"
 
 
 def _folders_in(folder: str) -> list[str]:

@@ -17,6 +17,7 @@ from droidgate.model.capability import CapabilitySet, Place, Provider
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.sources.android_project import Module
+from droidgate.sources.build_layout import GENERATED
 from droidgate.sources.resources import SourceSet
 
 if TYPE_CHECKING:
@@ -313,3 +314,8 @@ def _difference(capability: str, change: Change, place: Place | None, built: Pla
 def is_from_code(provider: Provider, formats: Iterable[Format]) -> bool:
     """Return whether a provider was read from source code, and not from what a build made of it."""
     return provider.source is not None and provider.source.path.endswith(code_endings(formats) or ("\0",))
+
+
+def is_from_build(provider: Provider) -> bool:
+    """Return whether a provider was read from what a build has made of source code."""
+    return provider.source is not None and f"/{GENERATED}/" in f"/{provider.source.path}"
