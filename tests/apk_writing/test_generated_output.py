@@ -38,6 +38,19 @@ def test_without_a_compilers_output_no_agent_finds_the_functions(droidgate: Runn
     assert listed(apk) == []
 
 
+def test_the_version_catalog_tells_which_module_is_the_app(droidgate: Runner, tmp_path: Path) -> None:
+    catalog = '[plugins]\nmade = "com.android.library:8"\n'
+    module = "plugins { alias(libs.plugins.made) }\n"
+    manifest = '<manifest xmlns:android="http://schemas.android.com/apk/res/android"/>'
+    files: dict[str, str | bytes] = {
+        "gradle/libs.versions.toml": catalog,
+        "shared/build.gradle.kts": module,
+        "shared/src/main/AndroidManifest.xml": manifest,
+    }
+    write_tree(tmp_path / "p", files)
+    assert listed(packed(droidgate, tmp_path, "--generate")[1]) == [ADD_NOTE]
+
+
 def test_generated_output_is_indexed_by_the_phone(droidgate: Runner, tmp_path: Path) -> None:
     codes, apk = packed(droidgate, tmp_path, "--generate")
     assert "compiler-output-missing" not in codes

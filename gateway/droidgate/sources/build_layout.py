@@ -299,8 +299,9 @@ class _BuildReader:
             self._steps_left -= 1
             name, line = _name_of(edge.dependency), edge.dependency.line
             if self._steps_left < 0:
-                message = f"not merged: the folder has more than {MAX_STEPS} dependencies to follow"
-                root.findings.append(_at(module, PROJECT_NOT_MERGED, message, line))
+                if self._steps_left == -1:
+                    message = f"from here on nothing is merged: more than {MAX_STEPS} dependencies to follow"
+                    root.findings.append(_at(module, PROJECT_NOT_MERGED, message, line))
                 return
             reason = None
             if edge.dependency.variant:
