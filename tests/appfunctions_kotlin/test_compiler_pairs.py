@@ -22,6 +22,8 @@ from appfunctions_kotlin.kotlin_pairs import (
     written,
 )
 from droidgate.formats import SourceFile
+from droidgate.leniency import ReadingContext
+from droidgate_appfunctions.format import FORMAT
 from requirements_of_tests import require
 
 pytestmark = pytest.mark.requires("corpus")
@@ -241,6 +243,17 @@ def test_each_input_is_written_as_the_compiler_writes_it(number: int) -> None:
         assert _equal(ours, theirs, row.name), f"{row.name}: {output}"
         differs = differs or ours != theirs
     assert differs == (row.name in DIFFERENCES)
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_what_is_read_from_kotlin_is_what_is_read_from_the_file_it_is_written_as(number: int) -> None:
+    corpus: Path = require("corpus")
+    row = list(rows(corpus, "output"))[number]
+    [provider] = read([source(corpus, file) for file in (row.file, *companions(corpus, row))]).providers
+    text = written(provider, provider.dialect or "")
+    [again] = FORMAT.read_file(SourceFile("a.xml", text.encode()), ReadingContext()).providers
+    alone = provider.model_copy(update={"component": None})
+    assert again.content_digest() == alone.content_digest()
 
 
 @pytest.mark.parametrize("number", range(36))

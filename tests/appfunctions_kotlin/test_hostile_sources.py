@@ -1,17 +1,33 @@
 """Kotlin sources that are made to cost: each ends soon, with a problem or a finding, and crashes nothing."""
 
+import random
 import subprocess
 import sys
 import time
 
 import pytest
 
-from appfunctions_kotlin.kotlin_pairs import kotlin, read
+from appfunctions_kotlin.kotlin_pairs import kotlin, read, rows, source
 from droidgate.formats import SourceFile
 from droidgate_appfunctions.kotlin import may_declare
+from requirements_of_tests import require
 
 H = "package a\nimport androidx.appfunctions.*\nimport androidx.appfunctions.AppFunction\n"
 F = "class F {{ @AppFunction fun f(c: AppFunctionContext, x: {}) {{}} }}\n"
+DAMAGE = (
+    b"@AppFunction ",
+    b"{",
+    b"}",
+    b"(",
+    b'"',
+    b"/*",
+    b"`",
+    b"${",
+    b"\xff",
+    b"sealed ",
+    b"<T>",
+    b"::class",
+)
 MOST_SECONDS = 20
 """Far above what each takes on an idle machine, and far below what a quadratic reader would take."""
 
@@ -97,6 +113,42 @@ def test_what_is_only_much_is_read(name: str) -> None:
     assert time.monotonic() - started < MOST_SECONDS
     assert not reading.problems
     assert any(provider.capabilities for provider in reading.providers)
+
+
+def test_a_text_whose_errors_make_the_parser_search_for_ever_is_given_up() -> None:
+    one = (
+        "    /** Text */\n    @S(d = true)\n    class Q(override val x: String, val y: Int) :\n        N()\n"
+    )
+    text = (
+        f"{H}@A\n@B(\n    of =\n        [N.A::class, N.B::class]\n)\nabstract class N {{\n\n"
+        "    abstract val x: String\n\n    /** Text */\n    @S(d = true)\n"
+        f"  `  class A(override val x: String) :\n        N()\n\n{one * 8}}}\n"
+    )
+    started = time.monotonic()
+    [problem] = kotlin(text).problems
+    assert time.monotonic() - started < MOST_SECONDS
+    assert problem.message == "parsing the file takes too long; its syntax has errors"
+
+
+@pytest.mark.requires("corpus")
+def test_damaged_sources_are_read_or_refused_and_crash_nothing() -> None:
+    corpus = require("corpus")
+    texts = [source(corpus, row.file).data for row in rows(corpus) if row.file.lower().endswith(".kt")]
+    generator = random.Random(20)
+    for _ in range(300):
+        data, other = generator.choice(texts), generator.choice(texts)
+        start, end = sorted(generator.sample(range(len(data)), 2))
+        piece = generator.randrange(len(other))
+        damaged = generator.choice(
+            [
+                data[:start] + data[min(end, start + 40) :],
+                data[:start] + other[piece : piece + 60] + data[start:],
+                data[:end] + data[start:],
+                data[:start] + generator.choice(DAMAGE) + data[start:],
+            ]
+        )
+        reading = read([SourceFile("a.kt", damaged), SourceFile("b.kt", other)])
+        assert all(provider.content_digest() for provider in reading.providers)
 
 
 def test_constants_that_double_are_left_out() -> None:

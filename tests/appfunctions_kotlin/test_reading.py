@@ -433,6 +433,13 @@ def test_functions_of_the_application_are_grouped_by_their_file() -> None:
     assert [one.id for one in second.capabilities] == ["p.Three#h"]
 
 
+def test_an_annotation_of_the_library_that_is_not_known_is_a_finding() -> None:
+    header = f"{HEADER}import androidx.appfunctions.AppFunctionFuture\n"
+    reading = functions("@AppFunction @AppFunctionFuture fun f(c: AppFunctionContext) {}", header=header)
+    [finding] = reading.findings
+    assert finding.message == "@AppFunctionFuture of androidx.appfunctions is not known"
+
+
 def test_a_strict_reader_refuses_what_a_lenient_one_reports() -> None:
     text = f"{HEADER}class A {{ @AppFunction fun f(c: AppFunctionContext) = other() }}\n"
     with pytest.raises(InputError, match="return type of f is not written"):

@@ -110,6 +110,10 @@ class Annotations:
         if isinstance(meaning, External):
             name = meaning.name
             names = _PARAMETERS_OF_OTHERS.get(name, ("value",))
+            if name.startswith(f"{_PACKAGE}."):
+                message = f"@{annotation.name[-1]} of {_PACKAGE} is not known"
+                self.reports.not_understood(message, file, annotation.line, "Build the app to see its effect")
+                return None
         elif isinstance(meaning, ClassDeclaration):
             name = meaning.qualified_name
             names = tuple(one.name for one in meaning.constructor or ())

@@ -28,6 +28,8 @@ annotation class AppFunctionStringValueConstraint(
 annotation class AppFunctionPatternMatcher(val pattern: String, val type: Int)
 annotation class AppFunctionUriValueConstraint(val allowedSchemes: Array<String>)
 
+annotation class ExperimentalAppFunctionsApi
+
 interface AppFunctionContext
 
 abstract class AppFunctionService

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
+from time import monotonic
 from typing import Any, Final, Literal
 
 import tree_sitter_kotlin
@@ -34,6 +35,13 @@ MAX_FILE: Final = 4 * 1024 * 1024
 MAX_TYPE_DEPTH: Final = 32
 """Types inside angle brackets; also the levels of classes inside classes."""
 
+_STEPS: Final = 1000
+_BYTES_OF_STEP: Final = 20
+"""Steps that parsing may take: a thousand, and one for this many bytes; real files need one for 120."""
+
+_MAX_SECONDS: Final = 10
+_PIECE: Final = 64 * 1024
+
 _ANNOTATION_NAME: Final = re.compile(rb"@\s*(?:\w+\s*:\s*)?(?:[\w.`]+\.)?`?(AppFunction\w*)")
 _COMMENTS: Final = frozenset({"line_comment", "block_comment"})
 
@@ -41,6 +49,35 @@ _COMMENTS: Final = frozenset({"line_comment", "block_comment"})
 @cache
 def _parser() -> Parser:
     return Parser(Language(tree_sitter_kotlin.language()))
+
+
+def _parse(data: bytes, path: str) -> Node:
+    """Return the syntax tree of a text.
+
+    The parser's recovery from errors can take exponential time. Only a reader by pieces can be stopped, and
+    its nodes have no text, so the text is parsed by pieces first.
+
+    Raises:
+        BudgetError: parsing takes too many steps.
+    """
+    view, steps, started = memoryview(data), 0, monotonic()
+
+    def is_too_long(offset: int, has_error: bool) -> bool:  # noqa: FBT001 - tree-sitter's signature
+        del offset, has_error
+        nonlocal steps
+        steps += 1
+        return steps > _STEPS + len(data) // _BYTES_OF_STEP or monotonic() - started > _MAX_SECONDS
+
+    try:
+        _parser().parse(
+            lambda offset, _: view[offset : offset + _PIECE] if offset < len(data) else b"",
+            progress_callback=is_too_long,
+        )
+    except ValueError:
+        _parser().reset()
+        message = "parsing the file takes too long; its syntax has errors"
+        raise BudgetError(message, place=path, hint="Compile the file to see why") from None
+    return _parser().parse(data).root_node
 
 
 def text_of(node: Node) -> str:
@@ -69,10 +106,10 @@ def parse_file(file: SourceFile, *, is_library: bool = False) -> SourceDeclarati
         message = f"the file has {len(file.data)} bytes; at most {MAX_FILE} are read"
         raise BudgetError(message, place=file.path, hint="Split the file")
     data = file.data.removeprefix(b"\xef\xbb\xbf")
-    root = _parser().parse(data).root_node
+    root = _parse(data, file.path)
     if root.has_error or not all(_is_declaration(child) for child in root.children):
         # The grammar wants the end of a line, or a semicolon, after the last member of a class.
-        repaired = _parser().parse(end_members(data)).root_node
+        repaired = _parse(end_members(data), file.path)
         root = root if repaired.has_error else repaired
     if root.has_error:
         error = _first_error(root)
