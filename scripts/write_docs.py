@@ -12,6 +12,7 @@ import importlib
 import os
 import pkgutil
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -78,6 +79,7 @@ _AREAS = {
     "droidgate.apk.pack": "Packing",
     "droidgate.fit": "Crossing from one protocol to another",
     "droidgate.compare": "Differences between two versions",
+    "droidgate.text_safety": "Marks on texts",
     "droidgate.coverage.marks": "Security marks of a scan",
     "droidgate_shim.builder.manifest_rules": "Checking a shim",
     "droidgate_shim.builder": "Building a shim",
@@ -441,6 +443,12 @@ def phone_part() -> str:
     return "\n".join(["```", *typed, *(line.rstrip() for line in lines), "```", ""])
 
 
+def text_marks_part() -> str:
+    """Return the measured precision and recall of the marks on phrases."""
+    script = runpy.run_path(str(CHECKOUT / "scripts" / "measure_text_marks.py"))
+    return str(script["measured"]())
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "tour: discover": phone_part,
     **{f"tour: {step}": functools.partial(_tour_part, step) for step in TOUR},
@@ -450,10 +458,15 @@ PARTS: dict[str, Callable[[], str]] = {
     "protocols": protocols_part,
     "commands": commands_part,
     "exit codes": exit_codes_part,
+    "text marks": text_marks_part,
 }
 """The generated parts that a page may have."""
 
-PAGES_WITH_PARTS = (CHECKOUT / "README.md", CHECKOUT / "docs" / "tour.md")
+PAGES_WITH_PARTS = (
+    CHECKOUT / "README.md",
+    CHECKOUT / "docs" / "tour.md",
+    CHECKOUT / "docs" / "text-marks.md",
+)
 
 
 def whole_pages() -> dict[Path, str]:

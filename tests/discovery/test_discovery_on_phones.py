@@ -219,7 +219,14 @@ def test_an_app_with_hostile_names_hides_no_other_and_steers_no_terminal(
         assert "hostile" in shown.out
         assert not set(shown.out + shown.err) & set("\x1b\x9b\x07\r\u202e\u2066")
     run(["discover"])
-    assert "warning: adb:" in capsys.readouterr().err
+    shown = capsys.readouterr()
+    assert "warning: adb:" in shown.err
+    assert r"t\x1b[31m\x9b description: has hidden characters: U+202E, U+0007" in shown.out
+    run(["discover", "--json"])
+    providers = [one for app in json.loads(capsys.readouterr().out)["apps"] for one in app["providers"]]
+    marks = [mark for one in providers for mark in one["marks"]]
+    assert {mark["package"] for mark in marks} == {"org.example.hostile"}
+    assert "/capabilities/0/description" in {mark["pointer"] for mark in marks}
 
 
 def test_the_command_line_shows_what_was_found(

@@ -10,10 +10,10 @@ from droidgate.text_safety import (
     HIDDEN,
     folded_skeleton,
     hidden_characters,
-    injection_marks,
     look_alikes,
     without_hidden,
 )
+from droidgate.text_safety.phrases import injection_marks
 
 # Reference android-runtime 3.1, "Hidden Unicode", typed from there.
 LISTED = (

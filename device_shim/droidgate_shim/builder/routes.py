@@ -17,7 +17,6 @@ from droidgate.model.capability import (
     CapabilityAccess,
     Effects,
     Provider,
-    child_types,
     reachable_definitions,
 )
 from droidgate.model.errors import UsageError
@@ -26,6 +25,7 @@ from droidgate.model.json_values import Json, canonical_json
 from droidgate.model.names import NameRule, map_names, name_suffix
 from droidgate.model.types import Extensions, ObjectType, Property, ScalarType, Type
 from droidgate.text_safety import hidden_characters, look_alikes, without_hidden
+from droidgate.text_safety.marks import TextMark
 from droidgate_appfunctions.constants import FORMAT_ID as APP_FUNCTIONS
 from droidgate_mappings.capacity import Capacity
 from droidgate_mmcp.tables import BROADCAST
@@ -45,7 +45,7 @@ from droidgate_shim.builder.route_types import (
     without_hidden_texts,
 )
 from droidgate_shim.builder.source_apps import SourceApp
-from droidgate_shim.builder.text_checks import look_alike_finding, text_findings
+from droidgate_shim.builder.text_checks import capability_marks, look_alike_finding, text_findings
 
 TABLE_FORMAT: Final = 1
 USUAL_DEADLINE_MS: Final = 30_000
@@ -82,6 +82,7 @@ class Route:
             and the outputs as an object, a `null` scalar where there are none.
         declared: As the Mobile-MCP descriptor has it.
         document: As `routes.json` has it.
+        marks: What deserves a second look in its texts; pointers begin below the capability.
     """
 
     app: SourceApp
@@ -90,6 +91,7 @@ class Route:
     offered: Capability
     declared: Capability
     document: Mapping[str, Json]
+    marks: tuple[TextMark, ...] = ()
 
     @property
     def id(self) -> str:
@@ -338,9 +340,8 @@ class _Planner:
         outputs, output = self.outputs_of(one, None if capability.output is None else own(capability.output))
         if outputs is not None and outputs["kind"] == "fields" and isinstance(output, ObjectType):
             output = with_resolved_properties(output, definitions)
-        texts = (capability.title, capability.description, *_descriptions(capability))
-        source = capability.source or one.provider.source
-        self.told.extend((one, "", told) for told in text_findings(texts, capability.id, source=source))
+        marks = capability_marks(one.provider, capability)
+        self.told.extend((one, "", finding) for finding in text_findings(marks, capability.id))
         offered = capability.model_copy(
             update={
                 "id": shim_id,
@@ -354,7 +355,7 @@ class _Planner:
                 "state": None,
             }
         )
-        return _Prepared(offered, outputs, output)
+        return _Prepared(offered, outputs, output, marks)
 
     def outputs_of(self, one: _Candidate, output: Type | None) -> tuple[dict[str, Json] | None, Type | None]:
         """Return how a result becomes outputs, and its type as the engine gets it (shim-engine 2)."""
@@ -403,7 +404,7 @@ class _Planner:
             else self.deadline_ms or usual,
             "effects": _effects(offered.effects),
         }
-        return Route(app, one.provider, one.capability, offered, declared, document)
+        return Route(app, one.provider, one.capability, offered, declared, document, prepared.marks)
 
     def refuse(self, one: _Candidate, reason: str) -> None:
         self.tell(ROUTE_REFUSED, Level.WARNING, one, "", f"{one.capability.id} is left out: {reason}")
@@ -424,20 +425,11 @@ class _Prepared:
     offered: Capability
     outputs: dict[str, Json] | None
     output: Type | None
+    marks: tuple[TextMark, ...]
 
 
 def _visible(text: str | None) -> str | None:
     return None if text is None else without_hidden(text)
-
-
-def _descriptions(capability: Capability) -> Iterator[str]:
-    """Yield the descriptions of a capability's types, inside too."""
-    pending = [capability.input, *([] if capability.output is None else [capability.output])]
-    while pending:
-        one = pending.pop()
-        if one.description is not None:
-            yield one.description
-        pending.extend(child_types(one))
 
 
 def _without_void(capability: Capability) -> Capability:

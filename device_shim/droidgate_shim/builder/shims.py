@@ -16,6 +16,7 @@ from droidgate.model.errors import InputError, UsageError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import Json, one_line_json
 from droidgate.text_safety import without_hidden
+from droidgate.text_safety.marks import TextMark
 from droidgate_shim.builder.advertising import ADVERTISEMENTS, advertise
 from droidgate_shim.builder.dex import shim_dex
 from droidgate_shim.builder.routes import RoutePlan, check_selection, plan_routes
@@ -32,6 +33,7 @@ from droidgate_shim.builder.shim_manifest import (
 )
 from droidgate_shim.builder.source_apps import SourceApp
 from droidgate_shim.builder.text_checks import (
+    app_marks,
     description_findings,
     name_findings,
     question_texts,
@@ -104,6 +106,8 @@ class BuiltShim:
         capabilities: Ids of what it offers, in order.
         build: Digest of what it is made of; equal where nothing but the signature differs.
         permissions: What it asks Android for, and for which capabilities.
+        marks: What deserves a second look in the texts of apps that it shows to agents and users; pointers
+            address its capabilities by position.
     """
 
     application_id: str
@@ -116,6 +120,7 @@ class BuiltShim:
     capabilities: tuple[str, ...] = ()
     build: str = ""
     permissions: tuple[PermissionUse, ...] = ()
+    marks: tuple[TextMark, ...] = ()
 
     @property
     def file_name(self) -> str:
@@ -133,6 +138,7 @@ class _Content:
         apps: The apps behind it.
         advertise: What it declares besides Mobile-MCP.
         findings: What is told of it besides.
+        marks: What deserves a second look in the texts that it shows.
     """
 
     facts: ShimFacts
@@ -140,6 +146,7 @@ class _Content:
     apps: Sequence[SourceApp] = ()
     advertise: frozenset[str] = frozenset()
     findings: tuple[Finding, ...] = ()
+    marks: tuple[TextMark, ...] = ()
 
 
 def build_shims(apps: Sequence[SourceApp], options: ShimOptions, key: SigningKey) -> tuple[BuiltShim, ...]:
@@ -193,10 +200,18 @@ def _content(apps: Sequence[SourceApp], options: ShimOptions) -> _Content | None
         return None
     behind = [app for app in apps if any(one.app is app for one in plan.routes)]
     findings = [one for app in behind for one in app.findings]
+    marks: list[TextMark] = []
     for app in behind:
-        texts, place = (app.label, app.instructions, app.description), _place_of(app)
+        place = _place_of(app)
         findings.extend(name_findings(app.label, app.package, source=place))
-        findings.extend(text_findings(texts, app.package, source=place))
+        own = app_marks(app, place)
+        findings.extend(text_findings(own, app.package))
+        marks.extend(own)
+    marks.extend(
+        one.changed({"pointer": f"/capabilities/{number}{one.pointer}"})
+        for number, route in enumerate(plan.routes)
+        for one in route.marks
+    )
     if options.aggregate:
         application_id, label = SHIM_PACKAGE, _AGGREGATE_LABEL
         description = "\n\n".join(f"{_name_of(app)}: {_told(app)}" for app in behind)
@@ -213,7 +228,7 @@ def _content(apps: Sequence[SourceApp], options: ShimOptions) -> _Content | None
         tuple(app.package for app in behind),
         {one.id: str(one.document["backend"]["kind"]) for one in plan.routes},
     )
-    return _Content(facts, plan, tuple(behind), options.advertise, tuple(findings))
+    return _Content(facts, plan, tuple(behind), options.advertise, tuple(findings), tuple(marks))
 
 
 def _place_of(app: SourceApp) -> Place | None:
@@ -282,6 +297,7 @@ def _build(content: _Content, key: SigningKey) -> BuiltShim:
         capabilities=tuple(one.id for one in plan.routes),
         build=build,
         permissions=permission_uses(facts),
+        marks=content.marks,
     )
 
 

@@ -5,22 +5,24 @@ The rules: `droidgate.text_safety`; reference android-runtime 2.3 and 3.1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
-from droidgate.model.capability import Place
+from droidgate.model.capability import Capability, Place, Provider, reachable_definitions
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.parsing.aapt_text import MAX_STRING_RESOURCE_BYTES
-from droidgate.text_safety import MAX_NAME, hidden_characters, injection_marks, without_hidden
+from droidgate.text_safety import MAX_NAME, without_hidden
+from droidgate.text_safety.marks import HIDDEN_CHARACTERS, INJECTION_LIKE_TEXT, TextMark, text_marks
+from droidgate_shim.builder.source_apps import SourceApp
 
 HIDDEN_TEXT: Final = finding_code(
     "shim-hidden-text",
-    "A text of the source app holds characters that nobody sees; the shim leaves them out",
+    "A text of the source app has hidden characters; the shim removes them",
     __name__,
 )
 COMMANDING_TEXT: Final = finding_code(
     "shim-commanding-text",
-    "A text of the source app reads as if it wanted to command a language model; the shim tells it as it is",
+    "A text of the source app reads like commands to a model; the shim shows it unchanged",
     __name__,
 )
 NAME_SHORTENED: Final = finding_code(
@@ -39,6 +41,8 @@ LOOK_ALIKE: Final = finding_code(
     __name__,
 )
 
+_MOST_FIELDS: Final = 3
+
 MAX_QUESTION_TEXT: Final = 500
 """Characters of a capability's description in the question to the user."""
 
@@ -46,24 +50,70 @@ _LONGEST_DESCRIPTION: Final = MAX_STRING_RESOURCE_BYTES // 2
 """In bytes of UTF-8, none of which takes more than two of the modified UTF-8 of resources."""
 
 
-def text_findings(
-    texts: Iterable[str | None], what: str, *, pointer: str = "", source: Place | None = None
-) -> Iterator[Finding]:
-    """Yield what is unsafe in the texts of one thing: once that they hide something, once that they command.
+def capability_marks(provider: Provider, capability: Capability) -> tuple[TextMark, ...]:
+    """Return the marks on the texts of a capability, and of the definitions that it refers to.
+
+    Returns:
+        The marks; each names the capability, and pointers begin below it or at `/definitions`.
+    """
+    reached = reachable_definitions(capability, provider.definitions)
+    alone = Provider(
+        protocol=provider.protocol,
+        package=provider.package,
+        component=provider.component,
+        source=provider.source,
+        definitions={name: one for name, one in provider.definitions.items() if name in reached},
+        capabilities=(capability,),
+    )
+    changes = {"capability": capability.id, "source": capability.source or provider.source}
+    return tuple(
+        one.changed({**changes, "pointer": one.pointer.removeprefix("/capabilities/0")})
+        for one in text_marks(alone)
+    )
+
+
+def app_marks(app: SourceApp, source: Place | None) -> tuple[TextMark, ...]:
+    """Return the marks on what an app says about itself."""
+    return tuple(
+        text_marks(
+            Provider(
+                protocol="",
+                package=app.package,
+                name=app.label,
+                instructions=app.instructions,
+                description=app.description,
+                source=source,
+            )
+        )
+    )
+
+
+def text_findings(marks: Iterable[TextMark], what: str, *, pointer: str = "") -> Iterator[Finding]:
+    """Yield a finding about hidden characters, and one for each reason why a text reads like commands.
 
     Args:
-        texts: The texts.
-        what: How messages name the thing.
-        pointer: Where it stands.
-        source: Where it is declared.
+        marks: The marks on the texts of one thing.
+        what: The thing, as messages name it.
+        pointer: Where the thing is in the shim.
     """
-    told = "\n".join(one for one in texts if one)
-    hidden = hidden_characters(told)
+    hidden: dict[str, TextMark] = {}
+    commanding: dict[str, dict[str, TextMark]] = {}
+    for one in marks:
+        if one.code == HIDDEN_CHARACTERS:
+            hidden[f"{one.field} {one.message.partition(': ')[2]}"] = one
+        elif one.code == INJECTION_LIKE_TEXT:
+            commanding.setdefault(one.message, {})[one.field] = one
     if hidden:
-        message = f"the texts of {what} hold {', '.join(hidden[:5])}, which nobody sees; they are left out"
-        yield _warning(HIDDEN_TEXT, message, pointer, source)
-    for reason in injection_marks(told):
-        yield _warning(COMMANDING_TEXT, f"a text of {what} is told to agents, and {reason}", pointer, source)
+        message = f"hidden characters are removed from texts of {what}: {_listed(hidden)}"
+        yield _warning(HIDDEN_TEXT, message, pointer, next(iter(hidden.values())).source)
+    for reason, fields in commanding.items():
+        message = f"{_listed(fields)} of {what}, which agents read: {reason}"
+        yield _warning(COMMANDING_TEXT, message, pointer, next(iter(fields.values())).source)
+
+
+def _listed(names: Collection[str]) -> str:
+    more = f" and {len(names) - _MOST_FIELDS} more" if len(names) > _MOST_FIELDS else ""
+    return ", ".join([*names][:_MOST_FIELDS]) + more
 
 
 def shown_name(label: str, package: str) -> str:

@@ -28,6 +28,7 @@ from droidgate.cli.grouping import (
     security_page,
 )
 from droidgate.cli.json_output import json_text, json_value, print_json
+from droidgate.cli.marking import marks_page
 from droidgate.cli.options import CrossingThreshold
 from droidgate.cli.output_folder import Status, check_output_name, path_below, write_files
 from droidgate.cli.pages import Block, Heading, Line, show
@@ -40,6 +41,7 @@ from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError, UsageError, WriteError
 from droidgate.model.findings import Finding, Level, at_least, finding_code
 from droidgate.model.names import NameRule, map_names
+from droidgate.text_safety.marks import text_marks
 from droidgate.translate import FailedTranslation, Translation, translate_each
 
 FIDELITY_FILE: Final = "fidelity.json"
@@ -248,7 +250,8 @@ def _report(read: Read, converted: Converted, statuses: dict[Path, Status], outp
     if output is Output.JSON:
         print_json(converted.fidelity)
     elif output is Output.SARIF:
-        print_json(sarif_log(all_findings(read, converted)))
+        marks = (mark.as_finding() for one in converted.fidelity.crossings for mark in one.marks)
+        print_json(sarif_log([*all_findings(read, converted), *marks]))
     else:
         show([*conversion_page(converted, read.findings), *_files_page(statuses)])
 
@@ -259,6 +262,9 @@ def conversion_page(converted: Converted, reading: Sequence[Finding] = ()) -> li
     lost_in_reading = [finding for finding in reading if at_least(finding.level, Level.RENAMED)]
     if reading:
         blocks += [Heading("Remarks of the readers"), *findings_table(reading, places=True), Line()]
+    sources = [provider_name(one.source) for one in converted.translations]
+    marks = [one.marks for one in converted.fidelity.crossings]
+    blocks += marks_page(zip(sources, marks, strict=True))
     for one in converted.translations:
         writing = one.writing
         name = provider_name(one.source)
@@ -297,6 +303,7 @@ def _crossing(one: Translation, files: Sequence[tuple[str, Artifact]]) -> Crossi
         digest=one.writing.provider.content_digest(),
         counts=count_levels(one.writing.findings),
         findings=one.writing.findings,
+        marks=tuple(text_marks(one.source)),
     )
 
 

@@ -16,6 +16,7 @@ from droidgate.callability import (
 )
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.grouping import findings_table
+from droidgate.cli.marking import provider_marks_page
 from droidgate.cli.pages import Block, Heading, Line, Table, show, tell
 from droidgate.cli.reading import chosen_formats, tell_problem
 from droidgate.cli.safe_text import one_line
@@ -27,6 +28,7 @@ from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding, Level
 from droidgate.sources.device import InstalledApp, PhoneReading, PhoneRequest, read_phone
+from droidgate.text_safety.marks import text_marks
 
 _COLUMNS: Final = ("PACKAGE", "COMPONENT", "PROTOCOL", "CAPABILITIES", "CALLED BY", "MISSING")
 _LONGEST: Final = {"PACKAGE": 40, "COMPONENT": 40}
@@ -108,6 +110,7 @@ def discovery_page(phone: PhoneReading) -> list[Block]:
         blocks += [Table(_COLUMNS, rows, _LONGEST, is_told=True), Line()]
     else:
         blocks += [Line("no app declares anything in a protocol that is known"), Line()]
+    blocks += provider_marks_page(provider for app in phone.apps for provider in app.providers)
     findings = tuple(_shown_findings(phone))
     if findings:
         blocks += [Heading("Remarks"), *findings_table(findings, places=True), Line()]
@@ -223,6 +226,7 @@ def _print_document(phone: PhoneReading, problems: Sequence[InputError]) -> None
                 ClosedCapability(id=capability, reason=reason) for capability, reason in callability.closed
             ),
             found_by=finder_of(provider),
+            marks=tuple(text_marks(provider)),
         )
 
     apps = tuple(

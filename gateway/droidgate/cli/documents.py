@@ -19,6 +19,7 @@ from droidgate.model.capability import Provider
 from droidgate.model.errors import DroidgateError
 from droidgate.model.findings import Finding
 from droidgate.model.names import NameEntry
+from droidgate.text_safety.marks import TextMark
 from droidgate_mappings.capacity import Capacity
 
 VERSION: Final = version("droidgate")
@@ -61,6 +62,7 @@ class InspectDocument(Document):
 
     Attributes:
         signers: Who signed the apps; without those that have no signature, such as projects.
+        marks: What deserves a second look in the texts of the providers.
     """
 
     schema_id: Literal["droidgate.inspect/1"] = Field(default="droidgate.inspect/1", alias="schema")
@@ -68,6 +70,7 @@ class InspectDocument(Document):
     digest: str
     providers: tuple[Provider, ...]
     signers: tuple[AppSigners, ...] = ()
+    marks: tuple[TextMark, ...] = ()
     findings: tuple[Finding, ...]
     problems: tuple[Problem, ...]
 
@@ -107,6 +110,7 @@ class Crossing(Document):
         digest: Digest of the declaration as the target holds it.
         counts: How many findings there are of each level.
         findings: Each difference between the source and what was written, at its leaf.
+        marks: What deserves a second look in the texts of the source.
     """
 
     source: Origin
@@ -114,6 +118,7 @@ class Crossing(Document):
     digest: str
     counts: dict[str, int]
     findings: tuple[Finding, ...]
+    marks: tuple[TextMark, ...] = ()
 
 
 class FidelityDocument(Document):
@@ -236,6 +241,7 @@ class DiscoveredProvider(Document):
         conditions: What has to be so before it can be called.
         closed_capabilities: Its capabilities that cannot be called although the component is open.
         found_by: What would find its capabilities, where the app's files do not tell them.
+        marks: What deserves a second look in its texts.
     """
 
     provider: Provider
@@ -245,6 +251,7 @@ class DiscoveredProvider(Document):
     conditions: tuple[str, ...]
     closed_capabilities: tuple[ClosedCapability, ...]
     found_by: str | None
+    marks: tuple[TextMark, ...] = ()
 
 
 class DiscoveredApp(Document):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from droidgate.application import Application
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.grouping import findings_table
+from droidgate.cli.marking import marks_of_all, provider_marks_page
 from droidgate.cli.pages import Block, Heading, Line, show
 from droidgate.cli.reading import Read, read_all
 from droidgate.cli.safe_text import one_line
@@ -38,6 +39,7 @@ def inspect_sources(
                     )
                     for one in signed
                 ),
+                marks=marks_of_all(read.providers),
                 findings=read.findings,
                 problems=Problem.all_of(read.problems),
             )
@@ -76,6 +78,7 @@ def inspect_page(read: Read, signed: Sequence[Application] = ()) -> list[Block]:
         blocks += [*provider_page(provider), Line()]
     if signed:
         blocks += [Heading("Signers"), *map(_signer_line, signed), Line()]
+    blocks += provider_marks_page(read.providers)
     if read.findings:
         blocks += [Heading("Remarks of the readers"), *findings_table(read.findings, places=True), Line()]
     counts = (

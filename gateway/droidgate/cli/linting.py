@@ -22,6 +22,7 @@ from droidgate.model.findings import Finding, Level, at_least, finding_code
 from droidgate.sources import STANDARD_INPUT, read_source
 from droidgate.sources.checking import check_file, check_reading
 from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
+from droidgate.text_safety.marks import text_marks
 
 UNREADABLE: Final = finding_code(
     "unreadable", "A file below the source cannot be read, so nothing else in it is checked", __name__
@@ -71,6 +72,7 @@ def _lint_source(spelled: str, formats: Sequence[Format], *, strict: bool) -> It
         yield from told
         return
     yield from check_reading(reading, formats, lambda path: _content_of(path, data))
+    yield from (mark.as_finding() for provider in reading.providers for mark in text_marks(provider))
     for error in reading.problems:
         tell_problem(error)
         yield _unreadable(error)

@@ -13,6 +13,7 @@ from droidgate.cli.converting import reaches
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.grouping import count_levels, counted, findings_table, security_blocks, security_page
 from droidgate.cli.json_output import print_json
+from droidgate.cli.marking import marks_page
 from droidgate.cli.options import CrossingThreshold
 from droidgate.cli.output_folder import Status, path_below, write_files
 from droidgate.cli.pages import Block, Heading, Line, show, tell
@@ -28,8 +29,11 @@ from droidgate.model.findings import Finding
 from droidgate_shim.builder.shim_manifest import PermissionUse
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
 from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
+from droidgate_shim.builder.text_checks import COMMANDING_TEXT, HIDDEN_TEXT
 
 _MOST_NAMED: Final = 4
+_ABOUT_MARKS: Final = frozenset((COMMANDING_TEXT, HIDDEN_TEXT))
+"""What `marks_page` shows field by field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +158,7 @@ def built_record(one: BuiltShim, path: Path | None) -> BuiltShimRecord:
         ),
         counts=count_levels(one.findings),
         findings=one.findings,
+        marks=one.marks,
     )
 
 
@@ -162,8 +167,13 @@ def shim_blocks(one: BuiltShim) -> list[Block]:
     heading = f"{one.application_id}  {one_line(one.label)}"
     offered = f"offers {', '.join(map(one_line, one.capabilities))}"
     asked = [Line(_permission_line(use, one.capabilities), 1) for use in one.permissions]
-    findings = findings_blocks(one.findings, one.capabilities)
-    return [Heading(heading), Line(offered, 1), *asked, *findings, Line()]
+    shown = [finding for finding in one.findings if finding.code not in _ABOUT_MARKS]
+    findings = findings_blocks(shown, one.capabilities)
+    marks = marks_page(
+        (one_line(package), [mark for mark in one.marks if mark.package == package])
+        for package in one.packages
+    )
+    return [Heading(heading), Line(offered, 1), *asked, *findings, Line(), *marks]
 
 
 def _permission_line(use: PermissionUse, capabilities: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from droidgate.cli.documents import VERSION, Problem
 from droidgate.cli.json_output import Document
 from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json
+from droidgate.text_safety.marks import TextMark
 from droidgate_shim.host.answers import Status
 
 StepOutcome = Literal["done", "refused", "not-needed", "left-out"]
@@ -60,6 +61,8 @@ class BuiltShimRecord(Document):
         permissions: What it asks Android for, by what its capabilities need.
         counts: How many findings there are of each level.
         findings: What agents are told otherwise than the apps declare it, and what is left out.
+        marks: What deserves a second look in the texts that it shows; pointers address its capabilities by
+            position.
     """
 
     application_id: str
@@ -73,6 +76,7 @@ class BuiltShimRecord(Document):
     permissions: tuple[ShimPermission, ...]
     counts: dict[str, int]
     findings: tuple[Finding, ...]
+    marks: tuple[TextMark, ...] = ()
 
 
 class UnusedApp(Document):

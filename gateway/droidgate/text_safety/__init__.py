@@ -2,7 +2,8 @@
 over-long texts, and texts that address the model instead of describing a tool.
 
 Names and descriptions come from apps and are data (reference android-runtime 3.1). This package reports what
-is in them; its callers decide what follows: a mark, a refusal, a cleaned text.
+is in them; its callers decide what follows: a mark, a refusal, a cleaned text. The modules
+`phrases` and `marks` take longer to import and are imported where they are used.
 """
 
 from typing import Final
@@ -18,7 +19,6 @@ from droidgate.text_safety.hidden import (
     without_hidden,
 )
 from droidgate.text_safety.look_alikes import folded_skeleton, look_alikes, skeleton
-from droidgate.text_safety.phrases import injection_marks
 
 MAX_NAME: Final = 128
 """Characters of a name; MCP's own limit for tools (reference android-runtime 3.1)."""
@@ -33,7 +33,6 @@ __all__ = [
     "code_of",
     "folded_skeleton",
     "hidden_characters",
-    "injection_marks",
     "json_escape",
     "look_alikes",
     "skeleton",

@@ -29,6 +29,7 @@ COMPUTED: Final = {
     "gateway/droidgate/model/names.py": "one class of characters each",
     "gateway/droidgate/parsing/configured_flags.py": "fixed patterns without repetition over names",
     "gateway/droidgate/text_safety/hidden.py": "one class of characters",
+    "gateway/droidgate/text_safety/phrase_words.py": "words, and one class of letters for each script",
     "gateway/droidgate/text_safety/phrases.py": "the phrases, tested below",
     "adapters/droidgate_appfunctions/shell_output.py": "shell texts of the mappings, tested below",
     "mappings/droidgate_mappings/app_functions/__init__.py": "shell texts of the mappings, tested below",
@@ -97,30 +98,40 @@ def test_work_of_shell_texts_grows_with_the_text() -> None:
     _with_room(lambda: _check([Expression("mappings", one, re.MULTILINE, methods) for one in patterns]))
 
 
-@pytest.mark.parametrize(("meaning", "pattern"), phrases._MARKS, ids=lambda one: str(one)[:20])
-@pytest.mark.parametrize(
-    "part",
-    [
-        "<",
-        "<|a",
-        "# ",
-        "\n#",
-        "ignore ",
-        "ignore all ",
-        "do not tell ",
-        "must use ",
-        "send your ",
-        "![a](https://a?b=",
-    ],
+_BAITS: Final = (
+    "<",
+    "<|a",
+    "\n#",
+    "\nuser: a\n",
+    "<!-- ai",
+    "ignore all ",
+    "do not tell the ",
+    "must use before ",
+    "send your ",
+    "send all passwor",
+    "you are now a ",
+    "ignoreprevious",
 )
-def test_work_of_phrases_grows_with_the_text(meaning: str, pattern: re.Pattern[str], part: str) -> None:
-    """The phrases have bounded repetitions, so they are looked at in texts longer than the bounds."""
+_ADDRESSES: Final = ("![a](https://a?b=", "](https://a?", "<img src=http://a")
 
-    def steps(length: int) -> int:
-        return Matcher(pattern.pattern, pattern.flags, 10_000_000).run(part * (length // len(part)), "search")
+
+@pytest.mark.parametrize(
+    "pattern",
+    [pattern for _, pattern in (*phrases._MARKS, *phrases._SQUEEZED_MARKS)],
+    ids=lambda one: one.pattern[:40],
+)
+def test_work_of_phrases_grows_with_the_text(pattern: re.Pattern[str]) -> None:
+    """The phrases have bounded repetitions, so they are looked at in texts longer than the bounds."""
+    has_address = "http" in pattern.pattern
+    length = 4_000 if has_address else 800
+
+    def steps(text: str) -> int:
+        return Matcher(pattern.pattern, pattern.flags, 10_000_000).run(text, "search")
 
     def compare() -> None:
-        assert steps(8_000) <= 2.5 * steps(4_000), meaning
+        for part in _ADDRESSES if has_address else _BAITS:
+            text = part * (length // len(part))
+            assert steps(text * 2) <= 2.5 * steps(text), part
 
     _with_room(compare)
 
@@ -134,6 +145,12 @@ def test_work_of_phrases_grows_with_the_text(meaning: str, pattern: re.Pattern[s
         "<|" * 500_000,
         "ignore all " * 100_000,
         "A/" * 500_000,
+        "%41" * 300_000,
+        "a " * 500_000,
+        "\u202e" * 500_000,
+        "![a](http://" * 80_000,
+        "ignoriere " * 100_000,
+        "\u5ffd\u7565\u4e4b\u524d" * 200_000,
     ],
 )
 def test_a_megabyte_of_bait_is_searched_at_once(text: str) -> None:
