@@ -3,7 +3,7 @@
     python scripts/measure_text_marks.py            print the tables of docs/text-marks.md
     python scripts/measure_text_marks.py --wrong    print each text that is marked or missed by mistake
 
-Each line of the file is an object: `part` (`development` or `held-out`), `label` (`injected` or `benign`),
+Each line of the file is an object: `part` (`development`, `held-out` or `another author`), `label` (`injected` or `benign`),
 `class`, `language`, `text`, and where needed `after`: the least number of characters of ordinary text
 in front of it.
 """
@@ -19,7 +19,7 @@ from droidgate.text_safety import visible
 from droidgate.text_safety.phrases import injection_marks
 
 TEXTS = Path(__file__).resolve().parent.parent / "tests" / "text_safety" / "labelled_texts.jsonl"
-PARTS = ("development", "held-out")
+PARTS = ("development", "held-out", "another author")
 _FILLER = "Adds two numbers and returns the sum. "
 
 
@@ -60,8 +60,8 @@ def measured() -> str:
     ]
     classes = dict.fromkeys((one.is_injected, one.kind) for one in sorted(texts, key=_injected_first))
     rows = [
-        "| class | should be marked | marked in development | marked in held-out |",
-        "| --- | --- | --- | --- |",
+        f"| class | should be marked | {' | '.join(f'marked in {part}' for part in PARTS)} |",
+        f"| --- | --- |{' --- |' * len(PARTS)}",
         *(_row(texts, *one) for one in classes),
     ]
     return "\n".join([*totals, "", *rows, ""])
@@ -92,7 +92,7 @@ def _row(texts: Iterable[LabelledText], is_injected: bool, kind: str) -> str:  #
     members = [one for one in texts if (one.is_injected, one.kind) == (is_injected, kind)]
     for part in PARTS:
         marks = [one.is_marked for one in members if one.part == part]
-        counts.append(f"{sum(marks)} of {len(marks)}")
+        counts.append(f"{sum(marks)} of {len(marks)}" if marks else "")
     return f"| {kind} | {'yes' if is_injected else 'no'} | {' | '.join(counts)} |"
 
 

@@ -33,6 +33,7 @@ from droidgate_appfunctions.lint_indexing import current_report, findings_of_rep
 from droidgate_appfunctions.lint_manifest import findings_of_manifest, findings_of_metadata
 from droidgate_appfunctions.lint_rules import indexing_finding
 from droidgate_appfunctions.lint_signatures import findings_of_signatures
+from droidgate_appfunctions.saved_listing import is_saved_listing
 from droidgate_mappings.app_functions import load_indexing
 
 _NO_FILE = "no-file"
@@ -42,11 +43,13 @@ def lint_file(source: SourceFile) -> tuple[Finding, ...]:
     """Return the findings of one file: a functions file, an `app_functions_schema.xsd`, or an app's guidance.
 
     A functions file alone does not say which schema is in force; the newest usual one is taken, and a note
-    says so.
+    says so. A saved listing has no rules of its own: Android wrote it.
 
     Raises:
         InputError: it is a manifest, which says nothing without its app.
     """
+    if is_saved_listing(source.data):
+        return ()
     # Android reads assets as UTF-8 and puts a mark for what is not.
     text = source.data.decode("utf-8-sig", "replace")
     try:
@@ -77,7 +80,7 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
     # Older releases look for a file of version 1 where the schema is missing, which is told already.
     findings += [
         one
-        for one in findings_of_reports(reports, has_schema=has_schema)
+        for one in findings_of_reports(reports, has_schema=has_schema, is_built=application.is_built)
         if has_schema or one.level is Level.ERROR or one.code != rules.INDEXING_CODES[_NO_FILE]
     ]
     current = current_report(reports)

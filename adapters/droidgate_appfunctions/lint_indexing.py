@@ -22,6 +22,7 @@ from droidgate_appfunctions.lint_rules import (
 from droidgate_mappings.app_functions import Release, load_indexing
 
 _UNKNOWN_TAG = "unknown-tag"
+_MISSING = "missing-file"
 _REFUSED = frozenset({"bad-count", "too-large"})
 
 
@@ -35,18 +36,23 @@ class _Cause:
     path: str
     place: Place | None
     is_schema: bool = False
+    found_as: str | None = None
     dropping: list[Release] = field(default_factory=list)
     ignoring: list[Release] = field(default_factory=list)
     count: int = 0
 
 
-def findings_of_reports(reports: Sequence[IndexingReport], *, has_schema: bool) -> Iterator[Finding]:
+def findings_of_reports(
+    reports: Sequence[IndexingReport], *, has_schema: bool, is_built: bool = True
+) -> Iterator[Finding]:
     """Yield the findings of what the releases do.
 
     Args:
         reports: One for each release that reads the thing at all, oldest first.
         has_schema: The app has a schema of its own that is read. Without one, tags that Android's own schema
             does not know are no findings: that the schema is missing is.
+        is_built: The files are those of an APK. A file that a source tree does not have is not an error,
+            because the build may make it.
     """
     among = [one.release for one in reports]
     for cause in _causes(reports):
@@ -54,7 +60,10 @@ def findings_of_reports(reports: Sequence[IndexingReport], *, has_schema: bool) 
             if has_schema:
                 yield _finding_of_tag(cause, among)
         else:
-            yield _finding_of_cause(cause, among)
+            finding = _finding_of_cause(cause, among)
+            if cause.reason == _MISSING and cause.found_as is None and not is_built:
+                finding = finding.model_copy(update={"level": Level.WARNING})
+            yield finding
     yield from _findings_of_functions(reports)
 
 
@@ -69,6 +78,7 @@ def _causes(reports: Sequence[IndexingReport]) -> list[_Cause]:
                 key, _Cause(dropped.reason, dropped.name or "", dropped.message, dropped.path, dropped.place)
             )
             cause.is_schema = dropped.is_schema
+            cause.found_as = dropped.found_as
             cause.dropping.append(report.release)
             if dropped.reason == _UNKNOWN_TAG:
                 rejecting[path].append(report.release)

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from droidgate.app_search import application_component, function_services, is_function_service
-from droidgate.application import Application, Component, MetaData
+from droidgate.application import Application, Component, MetaData, find_elsewhere
 from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding
 from droidgate.parsing.xml_text import Element, parse_xml
 from droidgate_appfunctions import lint_rules as rules
 from droidgate_appfunctions.constants import NAMES
+from droidgate_appfunctions.metadata import metadata_attributes
 from droidgate_mappings.app_functions import load_indexing
 
 _NAMESPACES: Final = (NAMES["metadata_namespace_old"], NAMES["metadata_namespace"])
@@ -56,9 +57,16 @@ def _check_metadata_property(component: Component, application: Application) -> 
 
 
 def _check_metadata_file(held: MetaData, application: Application) -> Iterator[Finding]:
-    file = application.resources.read_file(held.resource or "")
+    name = held.resource or ""
+    try:
+        file = application.resources.read_file(name)
+    except InputError as error:
+        yield rules.METADATA_CONTENT.broken(error.message, source=held.place)
+        return
     if file is None:
-        yield rules.METADATA_PLACE.broken(f"the app has no {held.resource}", source=held.place)
+        elsewhere = find_elsewhere(application.resources, name)
+        also = "" if elsewhere is None else f", but it has {elsewhere}"
+        yield rules.METADATA_MISSING.broken(f"the app has no {name}{also}", source=held.place)
         return
     yield from findings_of_metadata(file.text, file.place.path)
 
@@ -102,6 +110,10 @@ def _check_service(service: Component) -> Iterator[Finding]:
 def _check_application(application: Application) -> Iterator[Finding]:
     names = load_indexing().names
     element = application_component(application)
+    if element is not None and (stated := metadata_attributes(element.foreign_attributes)):
+        words = ", ".join(sorted(name.rpartition("}")[2] for name in stated))
+        message = f"<application> has the attributes {words} of app_metadata"
+        yield rules.METADATA_ATTRIBUTES.broken(message, source=element.place)
     of_application = None if element is None else element.find_property(names.schema_)
     for service in function_services(application):
         v2 = service.find_property(names.v2)

@@ -102,12 +102,26 @@ METADATA_PLACE: Final = _rule(
     "The app's guidance for agents is not where it is looked for",
     "Put the property android.app.appfunctions.app_metadata with android:resource into <application>",
 )
+METADATA_MISSING: Final = _rule(
+    "metadata-missing",
+    Level.WARNING,
+    "1.1",
+    "The resource with the app's guidance for agents does not exist",
+    "Add the file below res/xml, or name the one that exists",
+)
 METADATA_CONTENT: Final = _rule(
     "metadata-content",
     Level.WARNING,
     "2.g",
     "The app's guidance for agents has no description that is found",
     "Write <AppFunctionAppMetadata> with a description in the namespace of res-auto or androidx.appfunctions",
+)
+METADATA_ATTRIBUTES: Final = _rule(
+    "metadata-attributes",
+    Level.WARNING,
+    "2.g",
+    "The application element has attributes of app_metadata, which neither Android nor Jetpack reads",
+    "Move them into the file that android.app.appfunctions.app_metadata names",
 )
 METADATA_GUIDANCE: Final = _rule(
     "metadata-guidance",

@@ -15,6 +15,7 @@ from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Capability, Place, Provider, State
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
+from droidgate.model.types import Type
 from droidgate.parsing.xml_text import Element
 from droidgate_appfunctions.constants import APP_LEVEL, FORMAT_ID, NAMES, PLATFORM, UNUSED
 from droidgate_appfunctions.fields import Source
@@ -27,7 +28,12 @@ _DEPTH: Final = 64
 
 
 def read_listed(
-    functions: Iterable[ListedFunction], *, package: str | None, service: str | None, place: Place
+    functions: Iterable[ListedFunction],
+    *,
+    package: str | None,
+    service: str | None,
+    place: Place,
+    problems: list[InputError] | None = None,
 ) -> Provider:
     """Return the provider of functions that are in no file; a signature that cannot be read is left out.
 
@@ -39,8 +45,9 @@ def read_listed(
         package: The app.
         service: Its class; None for functions of the application.
         place: How messages name the listing.
+        problems: Takes why a signature cannot be read.
     """
-    capabilities = tuple(_capability(one, service, place) for one in functions)
+    capabilities = tuple(_capability(one, service, place, problems) for one in functions)
     return Provider(
         protocol=FORMAT_ID,
         dialect=APP_LEVEL if service is None else PLATFORM,
@@ -51,12 +58,17 @@ def read_listed(
     )
 
 
-def _capability(function: ListedFunction, service: str | None, place: Place) -> Capability:
+def _capability(
+    function: ListedFunction, service: str | None, place: Place, problems: list[InputError] | None
+) -> Capability:
     state = State(enabled=function.enabled)
     try:
         read = _read_document(function, service, place)
-    except InputError:
+    except InputError as error:
         read = None
+        if problems is not None:
+            message = f"the signature of {function.id!r} cannot be read: {error.message}"
+            problems.append(InputError(message, place=str(place), hint=error.hint))
     if read is None:
         return Capability(id=function.id, state=state, source=place)
     return read.model_copy(update={"id": function.id, "state": state, "source": place})
@@ -71,6 +83,25 @@ def _read_document(function: ListedFunction, service: str | None, place: Place) 
     source = Source(place.path, ReadingContext(rows_off=frozenset()))
     level = "application" if service is None else "service"
     return next(iter(read_functions_file(root, source, level=level).capabilities.values()), None)
+
+
+def read_listed_components(documents: Iterable[Mapping[str, Json]], place: Place) -> dict[str, Type]:
+    """Return the data types of an app's component documents.
+
+    Args:
+        documents: The documents.
+        place: How messages name the listing.
+
+    Raises:
+        InputError: one of them cannot be read.
+    """
+    root: Element = etree.Element(NAMES["root"])
+    for held in documents:
+        document = etree.SubElement(root, NAMES["component_document"])
+        etree.SubElement(document, "id").text = UNUSED
+        _fill(document, {key: one for key, one in held.items() if key not in _BY_INDEXER}, place)
+    source = Source(place.path, ReadingContext(rows_off=frozenset()))
+    return read_functions_file(root, source, level="service").definitions
 
 
 def _fill(parent: Element, held: Mapping[str, Json], place: Place, depth: int = 0) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from lxml import etree
+
 from droidgate.application import Resources
+from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place, Provider
 from droidgate.model.json_values import Json
 from droidgate.parsing.aapt_text import (
@@ -34,6 +38,7 @@ _OLD_NAMESPACE: Final = NAMES["metadata_namespace_old"]
 _INSTRUCTIONS: Final = "instructions"
 _DESCRIPTION: Final = "description"
 _DISPLAY: Final = "displayDescription"
+_KNOWN_ATTRIBUTES: Final = (_INSTRUCTIONS, _DESCRIPTION, _DISPLAY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,11 @@ class AppMetadata:
     facts: dict[str, Json] = field(default_factory=dict)
     place: Place | None = None
 
+    @property
+    def is_empty(self) -> bool:
+        """Return whether there is nothing in it, as where its file is missing."""
+        return self.instructions is None and self.description is None and not self.facts
+
 
 def read_metadata(
     root: Element, source: Source, resources: Resources | None = None, *, compiled: bool = False
@@ -68,14 +78,14 @@ def read_metadata(
         InputError: another root element.
     """
     if local_name(root) != NAMES["metadata_root"]:
-        message = f"<{local_name(root)}> is no <{NAMES['metadata_root']}>"
-        raise source.error(message, root, "Point at the app_metadata file")
+        message = f"the root element is <{local_name(root)}>, not <{NAMES['metadata_root']}>"
+        raise source.error(message, root, f"Write <{NAMES['metadata_root']}>; agents get no guidance from it")
     facts: dict[str, Json] = {}
     found = _read_attributes(root, source, facts)
     if compiled:
         found = {name: _source_text(value) for name, value in found.items()}
     texts: dict[str, str | None] = {}
-    for name in (_INSTRUCTIONS, _DESCRIPTION, _DISPLAY):
+    for name in _KNOWN_ATTRIBUTES:
         texts[name] = _text(found.get(name), resources)
         if texts[name] is not None:
             del found[name]
@@ -94,6 +104,32 @@ def read_metadata(
     if children:
         facts["metadataElements"] = children
     return AppMetadata(instructions, texts[_DISPLAY], facts, source.place(root))
+
+
+def metadata_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
+    """Return those of an element's foreign attributes that belong to `app_metadata`.
+
+    Args:
+        attributes: Value by `{namespace}name`.
+    """
+    names = {f"{{{space}}}{name}" for space in (_OLD_NAMESPACE, _NAMESPACE) for name in _KNOWN_ATTRIBUTES}
+    return {name: value for name, value in attributes.items() if name in names}
+
+
+def metadata_of_attributes(
+    attributes: Mapping[str, str], place: Place, context: ReadingContext, resources: Resources
+) -> AppMetadata:
+    """Return the guidance that attributes of `<application>` state, as a file would state it (row A40).
+
+    Args:
+        attributes: What `metadata_attributes` returned.
+        place: Where the application element is.
+        context: Takes the findings.
+        resources: Resolve `@string/` references.
+    """
+    root: Element = etree.Element(NAMES["metadata_root"], dict(attributes))
+    metadata = read_metadata(root, Source(place.path, context), resources)
+    return replace(metadata, place=place)
 
 
 def _check_content(root: Element, source: Source) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 from droidgate.application import TextFile
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Capability
+from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import Json, pointer_token
 from droidgate.parsing.xml_text import child_elements
@@ -34,7 +35,9 @@ _SCHEMA_FACTS: Final = ("schemaCategory", "schemaName", "schemaVersion", "displa
 _HINT: Final = "Declare the function alike in both files"
 
 
-def keep_older_files(functions: FunctionsFile, files: Sequence[TextFile], context: ReadingContext) -> None:
+def keep_older_files(
+    functions: FunctionsFile, files: Sequence[TextFile], context: ReadingContext, problems: list[InputError]
+) -> None:
     """Keep files of version 1 as a fact of the newer file, and report each function that differs.
 
     Android 17 reads the newer file only. Android 16 reads it where the app's schema file is good, else the
@@ -44,23 +47,35 @@ def keep_older_files(functions: FunctionsFile, files: Sequence[TextFile], contex
         functions: What the newer file declares; the fact is added to it.
         files: At least one file of version 1.
         context: Takes the findings.
+        problems: Takes why a file cannot be read; the others are kept.
 
     Raises:
-        InputError: a file that Android's own parsers refuse too.
+        InputError: the reading is strict, and a file cannot be read.
     """
     read: list[FunctionsFile] = []
     kept: list[Json] = []
     for file in files:
-        root = parse_document(file.text, file.place.path, context)
-        kept += [kept_element(one) for one in child_elements(root)]
-        read.append(read_functions_file(root, Source(file.place.path, context), level="service"))
+        try:
+            root = parse_document(file.text, file.place.path, context)
+            read.append(read_functions_file(root, Source(file.place.path, context), level="service"))
+        except InputError as error:
+            if context.strict:
+                raise
+            problems.append(error)
+        else:
+            kept += [kept_element(one) for one in child_elements(root)]
+    if not read:
+        return
     differences = list(_differences(merge_files(read, context), functions))
     context.findings += differences
     functions.facts[OTHER_FUNCTIONS if differences else SAME_FUNCTIONS] = kept
 
 
 def keep_loose_files(
-    newer: Sequence[FunctionsFile], files: Sequence[TextFile], context: ReadingContext
+    newer: Sequence[FunctionsFile],
+    files: Sequence[TextFile],
+    context: ReadingContext,
+    problems: list[InputError],
 ) -> None:
     """Keep files of version 1 that no component names, each with the newer file that has most of its
     functions.
@@ -69,14 +84,24 @@ def keep_loose_files(
         newer: The newer files, at least one.
         files: The files of version 1.
         context: Takes the findings.
+        problems: Takes why a file cannot be read; the others are kept.
+
+    Raises:
+        InputError: the reading is strict, and a file cannot be read.
     """
     files_of: dict[int, list[TextFile]] = {}
     for file in files:
-        names = _function_names(file)
+        try:
+            names = _function_names(file)
+        except InputError as error:
+            if context.strict:
+                raise
+            problems.append(error)
+            continue
         shared = [len(names & one.capabilities.keys()) for one in newer]
         files_of.setdefault(shared.index(max(shared)), []).append(file)
     for position, members in files_of.items():
-        keep_older_files(newer[position], members, context)
+        keep_older_files(newer[position], members, context, problems)
 
 
 def _function_names(file: TextFile) -> set[str]:

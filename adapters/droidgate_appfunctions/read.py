@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, TypeVar
 
 from droidgate.application import Application, Component, MetaData, TextFile
 from droidgate.component_reading import (
@@ -33,7 +34,12 @@ from droidgate_appfunctions.constants import (
     as_extensions,
 )
 from droidgate_appfunctions.fields import Source, local_name
-from droidgate_appfunctions.metadata import AppMetadata, read_metadata
+from droidgate_appfunctions.metadata import (
+    AppMetadata,
+    metadata_attributes,
+    metadata_of_attributes,
+    read_metadata,
+)
 from droidgate_appfunctions.older_files import keep_loose_files, keep_older_files
 from droidgate_appfunctions.read_document import (
     FunctionsFile,
@@ -52,6 +58,8 @@ from droidgate_appfunctions.schema import (
     usual_schema,
 )
 
+Read = TypeVar("Read")
+
 _FUNCTION_PROPERTIES: Final = (NAMES["property_v2"], NAMES["property_v1"])
 _MISTAKEN: Final = (NAMES["mistaken_metadata"], *_FUNCTION_PROPERTIES)
 # `<appfunction` is also the start of `<appfunctions`.
@@ -61,11 +69,14 @@ _FUNCTION_MARKS: Final = tuple(
 _MARKS: Final = (*_FUNCTION_MARKS, f"<{NAMES['metadata_root']}")
 _OTHERS: Final = frozenset({"manifest", "resources"})
 """Root elements of Android's own files."""
+_LISTING_MARK: Final = f'"{NAMES["function_document"]}-'.encode()
 _ROOT = re.compile(r"(?:\s|\ufeff|<\?.*?\?>|<!--.*?-->)*+<([\w:.-]+)", re.DOTALL)
 
 
 def detect(source: SourceFile) -> int:
     """Return how sure a file's elements make us that it is one of ours."""
+    if _is_saved_listing(source.data):
+        return 95
     text = source.data.decode("utf-8", "replace") if b"\0" not in source.data[:200] else ""
     root = _ROOT.match(text)
     if root is None or root[1] in _OTHERS:
@@ -75,15 +86,28 @@ def detect(source: SourceFile) -> int:
     return 90 if is_schema(text) else 0
 
 
+def _is_saved_listing(data: bytes) -> bool:
+    if _LISTING_MARK not in data:
+        return False
+    from droidgate_appfunctions.saved_listing import is_saved_listing  # noqa: PLC0415
+
+    return is_saved_listing(data)
+
+
 def read_file(source: SourceFile, context: ReadingContext) -> Reading:
-    """Read a functions file, an `app_metadata` file or a schema file by itself.
+    """Read a functions file, an `app_metadata` file, a schema file or a saved listing by itself.
 
     Returns:
-        One provider; without functions for the latter two.
+        One provider, without functions for guidance and schemas; one for each service of a listing.
 
     Raises:
         InputError: it is none of these, or Android's own parsers refuse it too.
     """
+    if _is_saved_listing(source.data):
+        # Few files are one, and its parser takes as long to import as a file to be read.
+        from droidgate_appfunctions.saved_listing import read_saved_listing  # noqa: PLC0415
+
+        return read_saved_listing(source)
     text = decode_xml(source.data, path=source.path)
     if _is_schema_alone(text):
         schema = parse_schema(text, source.path)
@@ -148,14 +172,16 @@ def read_application(application: Application, context: ReadingContext) -> Readi
     Returns:
         One provider for each service with functions, then one for the functions of the application element.
         An application that only has `app_metadata`, as a source tree whose service comes by manifest merging,
-        gives one without functions.
+        gives one without functions. A file that cannot be read is a problem, and the other files are read.
 
     Raises:
-        InputError: a file that Android's own parsers refuse too.
+        InputError: the only file is one that Android's own parsers refuse too, or the reading is strict.
     """
     reader = _ApplicationReader(application, context)
     providers = reader.read()
-    return Reading(tuple(_share_definitions(providers)), tuple(context.findings))
+    if reader.problems and not providers:
+        raise reader.problems[0]
+    return Reading(tuple(_share_definitions(providers)), tuple(context.findings), tuple(reader.problems))
 
 
 def _share_definitions(providers: list[Provider]) -> list[Provider]:
@@ -180,11 +206,26 @@ class _ApplicationReader:
     application: Application
     context: ReadingContext
     metadata: AppMetadata | None = None
+    problems: list[InputError] = field(default_factory=list)
+
+    def attempt(self, read: Callable[..., Read], *arguments: Any) -> Read | None:
+        """Return what is read of one file; None where it cannot be read, which is a problem of this file.
+
+        Raises:
+            InputError: the reading is strict.
+        """
+        try:
+            return read(*arguments)
+        except InputError as error:
+            if self.context.strict:
+                raise
+            self.problems.append(error)
+            return None
 
     def read(self) -> list[Provider]:
         element = next(self.application.of_kind("application"), None)
         if element is not None:
-            self.metadata = self.read_app_metadata(element)
+            self.metadata = self.attempt(self.read_app_metadata, element)
         providers = [
             provider
             for service in self.application.of_kind("service")
@@ -194,14 +235,24 @@ class _ApplicationReader:
             providers.extend(self.read_application_level(element))
         if not any(one.capabilities for one in providers):
             providers = self.read_loose() or providers
-        if not providers and self.metadata is not None:
+        if not providers and self.metadata is not None and not (self.problems and self.metadata.is_empty):
             providers = [self.provider(None, None)]
         return providers
 
     def read_app_metadata(self, element: Component) -> AppMetadata | None:
         stated = element.find_property(NAMES["property_metadata"])
+        attributes = metadata_attributes(element.foreign_attributes)
+        if attributes:
+            is_used = stated is None
+            effect = "are read as the guidance" if is_used else "are left out"
+            message = (
+                f"<application> has attributes of app_metadata, which Android does not read; they {effect}"
+            )
+            self.allow("A40", message, element.place, lost=not is_used)
         if stated is None:
-            return None
+            place = element.place or self.application.place
+            resources = self.application.resources
+            return metadata_of_attributes(attributes, place, self.context, resources) if attributes else None
         files = self.read_files(stated, several=False, lost=True)
         if not files:
             return AppMetadata(place=stated.place)
@@ -229,26 +280,36 @@ class _ApplicationReader:
             message = f"the service {service.name} names no functions file"
             self.allow("A19", message, service.place)
             return self.provider(None, service)
-        functions = self.read_both(stated, older, "service")
-        schema = self.read_schema(element, service)
+        schema = self.attempt(self.read_schema, element, service)
+        known = len(self.problems)
+        functions = self.read_both(stated, older, "service", schema)
+        if functions is None and len(self.problems) > known:
+            return None
         return self.provider(functions, service, schema)
 
-    def read_both(self, stated: MetaData, older: MetaData | None, level: str) -> FunctionsFile | None:
+    def read_both(
+        self, stated: MetaData, older: MetaData | None, level: str, schema: Schema | None
+    ) -> FunctionsFile | None:
         """Read the files of a property, and those of version 1 that are for older releases (row A24).
 
         Returns:
-            The functions of the first; those of version 1 are a fact of it. None where there is no file.
+            The functions of the first; those of version 1 are a fact of it. None where no file can be read.
         """
         several = level == "application"
-        files = self.read_files(stated, several=several)
-        older_files = [] if older is None else self.read_files(older, several=several)
-        if not files:
-            files, older_files = older_files, []
-        if not files:
+        files = self.attempt(partial(self.read_files, stated, several=several)) or []
+        older_files: list[TextFile] = []
+        if older is not None:
+            older_files = self.attempt(partial(self.read_files, older, several=several)) or []
+        read = [self.attempt(self.read_functions, one, level, schema) for one in files]
+        newer = [one for one in read if one is not None]
+        if not newer:
+            read = [self.attempt(self.read_functions, one, level, schema) for one in older_files]
+            newer, older_files = [one for one in read if one is not None], []
+        if not newer:
             return None
-        functions = merge_files([self.read_functions(one, level) for one in files], self.context)
+        functions = merge_files(newer, self.context)
         if older_files:
-            keep_older_files(functions, older_files, self.context)
+            keep_older_files(functions, older_files, self.context, self.problems)
         return functions
 
     def find_mistake(self, service: Component, element: Component | None) -> MetaData | None:
@@ -264,32 +325,37 @@ class _ApplicationReader:
 
     def read_application_level(self, element: Component) -> list[Provider]:
         stated, older = _function_properties(element)
-        functions = self.read_both(stated, older, "application") if stated is not None else None
-        if functions is None:
+        if stated is None:
             return []
-        schema = self.read_schema(element)
-        return [self.provider(functions, None, schema)]
+        schema = self.attempt(self.read_schema, element)
+        functions = self.read_both(stated, older, "application", schema)
+        return [] if functions is None else [self.provider(functions, None, schema)]
 
     def read_loose(self) -> list[Provider]:
         """Read descriptors that no component names: their service comes by manifest merging."""
         found: list[FunctionsFile] = []
         older: list[TextFile] = []
         for name in self.application.loose_assets:
-            resources = self.application.resources
-            file = resources.read_file(name) if name.startswith("@") else resources.read_asset(name)
-            if file is None or not any(mark in file.text for mark in _FUNCTION_MARKS):
-                continue
-            self.allow("A20", f"no component names {name}; its service comes by manifest merging", file.place)
-            if _dialect_of(file) == V1:
-                older.append(file)
-            else:
-                found.append(self.read_functions(file, None))
+            self.attempt(self.read_loose_file, name, found, older)
         newer = [one for one in found if one.dialect != APP_LEVEL]
         if newer:
-            keep_loose_files(newer, older, self.context)
+            keep_loose_files(newer, older, self.context, self.problems)
         else:
-            found += [self.read_functions(one, None) for one in older]
+            read = [self.attempt(self.read_functions, one, None) for one in older]
+            found += [one for one in read if one is not None]
         return [self.provider(one, None) for one in found]
+
+    def read_loose_file(self, name: str, found: list[FunctionsFile], older: list[TextFile]) -> None:
+        """Read a file that no component names into `found`, or add it to `older` where it is of version 1."""
+        resources = self.application.resources
+        file = resources.read_file(name) if name.startswith("@") else resources.read_asset(name)
+        if file is None or not any(mark in file.text for mark in _FUNCTION_MARKS):
+            return
+        self.allow("A20", f"no component names {name}; its service comes by manifest merging", file.place)
+        if _dialect_of(file) == V1:
+            older.append(file)
+        else:
+            found.append(self.read_functions(file, None))
 
     def provider(
         self, file: FunctionsFile | None, component: Component | None, schema: Schema | None = None
@@ -320,9 +386,12 @@ class _ApplicationReader:
         label = component.label if component is not None else None
         return self.application.label if label is None else label
 
-    def read_functions(self, file: TextFile, level: str | None) -> FunctionsFile:
+    def read_functions(
+        self, file: TextFile, level: str | None, schema: Schema | None = None
+    ) -> FunctionsFile:
         root = parse_document(file.text, file.place.path, self.context)
-        return read_functions_file(root, Source(file.place.path, self.context), level=level)
+        source = Source(file.place.path, self.context)
+        return read_functions_file(root, source, level=level, schema=schema)
 
     def read_schema(self, *components: Component | None) -> Schema | None:
         for component in components:

@@ -34,6 +34,8 @@ from droidgate_appfunctions.fields import (
     text_of,
 )
 from droidgate_appfunctions.read_types import left_of_part, part_facts, read_entries, read_type
+from droidgate_appfunctions.schema import Schema
+from droidgate_appfunctions.unknown_tags import report_unknown_tags
 
 _FUNCTION_TAGS: Final = frozenset({NAMES["function"], NAMES["function_document"]})
 _COMPONENT_TAG: Final = NAMES["component_document"]
@@ -129,13 +131,16 @@ def _elements_around_documents(root: Element) -> set[Element]:
     return around
 
 
-def read_functions_file(root: Element, source: Source, *, level: str | None = None) -> FunctionsFile:
+def read_functions_file(
+    root: Element, source: Source, *, level: str | None = None, schema: Schema | None = None
+) -> FunctionsFile:
     """Read a functions file.
 
     Args:
         root: Its root element.
         source: Its path, and how lenient to be.
         level: `service` or `application` where a manifest's property names the file, else None.
+        schema: The app's own schema, where it is known.
 
     Raises:
         InputError: a part that Android's own readers refuse too.
@@ -158,6 +163,7 @@ def read_functions_file(root: Element, source: Source, *, level: str | None = No
     for element in components:
         _read_components(element, source, file)
     _read_unknown(unknown, file)
+    report_unknown_tags(functions, components, source, dialect=dialect, schema=schema)
     return file
 
 
@@ -183,13 +189,23 @@ def detect_dialect(functions: list[Element], components: list[Element], level: s
     if not functions:
         return V2
     if not components and all("function_id" in one and "id" not in one for one in raw):
-        return V1 if all(not each & {"parameters", "response"} for each in tags) else V2_LEGACY
+        return V2_LEGACY if any(map(_has_signature, functions)) else V1
     if not components and any("id" not in each and "functionId" not in each for each in tags):
         return V1
     if components or any(each & {"parameters", "response"} for each in tags):
         snake = any("_" in one and to_lower_camel_case(one) in _SCALAR_TAGS for each in raw for one in each)
         return V2_LEGACY if snake else V2
     return PLATFORM
+
+
+def _has_signature(function: Element) -> bool:
+    """Return whether a function has a parameter or response as the dynamic schema writes them."""
+    documents = {"parameters": "dataTypeMetadata", "response": "valueType"}
+    return any(
+        documents.get(to_lower_camel_case(local_name(child))) == to_lower_camel_case(local_name(inner))
+        for child in child_elements(function)
+        for inner in child_elements(child)
+    )
 
 
 _SCALAR_TAGS: Final = frozenset(

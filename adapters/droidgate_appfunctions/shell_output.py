@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from droidgate.app_search.listing import without_notices
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.parsing.json_text import parse_json
@@ -54,7 +55,7 @@ def read_shell_output(stdout: str, exit_status: int) -> ShellOutcome:
         The response document, or the failure with its token. A list of documents, as an early shell prints
         it, is the list of returned documents.
     """
-    text = _without_notices(stdout.replace("\r\n", "\n")).strip(" \t\n")
+    text = without_notices(stdout).strip(" \t\n")
     if exit_status == 0 and text.startswith(("{", "[")):
         return _read_document(text)
     failure = _find_failure(text)
@@ -75,15 +76,6 @@ def _read_document(text: str) -> ShellOutcome:
     if isinstance(read, list):
         read = {RETURN_KEY: read} if read else {}
     return ShellOutcome(document=read)
-
-
-def _without_notices(text: str) -> str:
-    return "\n".join(line for line in text.split("\n") if not any(one.match(line) for one in _notices()))
-
-
-@cache
-def _notices() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(one) for one in load_shell_texts().notices)
 
 
 @cache

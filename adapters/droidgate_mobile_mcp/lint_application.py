@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from droidgate.application import Application, Component, MetaData
+from droidgate.application import Application, Component, MetaData, find_elsewhere
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
@@ -132,7 +132,9 @@ def _lint_descriptor_file(application: Application, meta: MetaData, place: Place
         return
     file = application.resources.read_file(reference)
     if file is None:
-        yield rules.DESCRIPTOR_FILE.broken(f"{reference} is not there", source=place)
+        elsewhere = find_elsewhere(application.resources, reference)
+        also = "" if elsewhere is None else f", but the app has {elsewhere}"
+        yield rules.DESCRIPTOR_FILE.broken(f"{reference} does not exist{also}", source=place)
         return
     path = file.place.path
     kind = "compiled" if file.compiled else "raw" if raw else "source"

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Protocol
 
 from droidgate.model.capability import Place
+from droidgate.model.errors import InputError
 from droidgate.parsing.aapt_text import java_float_text, reference_in
 from droidgate.parsing.configured_flags import (
     Flag,
@@ -98,6 +99,8 @@ class Component:
         meta_data: Its `<meta-data>`, in order.
         properties: Its `<property>` elements, in order.
         attributes: Further attributes, by local name, such as `foregroundServiceType`.
+        foreign_attributes: Attributes of other namespaces than Android's and the build tools', by
+            `{namespace}name`, as written; Android reads none of them.
         place: Where it stands.
     """
 
@@ -115,6 +118,7 @@ class Component:
     meta_data: tuple[MetaData, ...] = ()
     properties: tuple[MetaData, ...] = ()
     attributes: dict[str, str] = field(default_factory=dict)
+    foreign_attributes: dict[str, str] = field(default_factory=dict)
     place: Place | None = None
 
     def has_action(self, action: str) -> bool:
@@ -145,6 +149,23 @@ class Component:
     def find_property(self, name: str) -> MetaData | None:
         """Return the property of that name."""
         return next((one for one in self.properties if one.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One entry of `<queries>`: other apps that the app asks Android to let it see.
+
+    Attributes:
+        kind: `package`, `intent` or `provider`, the entry's element.
+        names: The package, the authorities of the content provider, or the actions of the intent.
+        categories: Categories of the intent.
+        data: Schemes and MIME types of the intent.
+    """
+
+    kind: Literal["package", "intent", "provider"]
+    names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    data: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +218,8 @@ class Application:
         loose_assets: Names of assets and xml resources that no component points to but that may be
             descriptors of a
             component that arrives by manifest merging.
-        version_code: `android:versionCode` with its major half, None from a source tree.
+        version_code: `android:versionCode` with its major half, None where it is not known.
+        version_name: `android:versionName`, None where it is not known.
         minimum_sdk: `android:minSdkVersion`, None where it is not known.
         target_sdk: `android:targetSdkVersion`, None where it is not known.
         signers: SHA-256 of each signing certificate, lower-case hexadecimal; empty from a source tree.
@@ -206,6 +228,8 @@ class Application:
             installed the app.
         signature_problem: Why it is not right, or cannot be verified.
         permissions: The permissions that it declares, with their `android:protectionLevel`.
+        queries: What its `<queries>` name, in order.
+        is_built: It is of an APK. What a source tree does not have, the build or a library may supply.
     """
 
     package: str | None
@@ -218,12 +242,15 @@ class Application:
     namespace: str | None = None
     loose_assets: tuple[str, ...] = ()
     version_code: int | None = None
+    version_name: str | None = None
     minimum_sdk: int | None = None
     target_sdk: int | None = None
     signers: tuple[str, ...] = ()
     signers_verified: bool | None = None
     signature_problem: str | None = None
     permissions: Mapping[str, str] = field(default_factory=dict)
+    queries: tuple[Query, ...] = ()
+    is_built: bool = False
 
     def of_kind(self, *kinds: ComponentKind) -> Iterator[Component]:
         """Yield the components of the given kinds."""
@@ -266,6 +293,24 @@ class Application:
             sdk: SDK level of the phone.
         """
         return replace(self, components=tuple(_for_release(one, sdk) for one in self.components))
+
+
+def find_elsewhere(resources: Resources, name: str) -> str | None:
+    """Return where a file is that is not where it is named: its reference, or `assets/NAME`.
+
+    Args:
+        resources: The app's.
+        name: An asset's name, or a reference such as `@xml/name`.
+    """
+    stem = name.rpartition("/")[2].removesuffix(".xml")
+    for other in (f"@xml/{stem}", f"@raw/{stem}", f"{stem}.xml"):
+        read = resources.read_file if other.startswith("@") else resources.read_asset
+        try:
+            if other != name and read(other) is not None:
+                return other if other.startswith("@") else f"assets/{other}"
+        except InputError:
+            continue
+    return None
 
 
 def text_of_value(value: MetaValue) -> str:

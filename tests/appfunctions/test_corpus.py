@@ -141,7 +141,7 @@ def test_every_functions_file_comes_back_and_says_the_same() -> None:
         writing = write_in(provider, provider.dialect or "v2")
         assert (writing.findings, writing.names) == ((), ()), name
         assert_same_declaration(provider, writing.provider)
-        assert_reads_back(writing, FORMAT, FORMAT.dialect(provider.dialect))
+        assert_reads_back(writing, FORMAT, FORMAT.dialect(provider.dialect), strict="A38" not in rows)
         if not rows:
             assert said(parse_xml(artifact(writing, "descriptor"))) == said(parse_xml(data)), name
         compared += 1

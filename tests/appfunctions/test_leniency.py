@@ -5,8 +5,10 @@ from dataclasses import replace
 import pytest
 
 from appfunctions.function_files import (
+    ANDROID,
     RESPONSE,
     app_of,
+    artifact,
     components_of,
     definition_of,
     facts_of,
@@ -26,8 +28,10 @@ from droidgate.app_search import index_file, jetpack_schema
 from droidgate.formats import Reading
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place, Provider
+from droidgate.model.errors import InputError
 from droidgate.model.findings import Level
 from droidgate.model.types import ArrayType, OneOfType, OpaqueType
+from droidgate.sources.android_project import application_from_tree
 from droidgate_appfunctions.format import FORMAT
 from droidgate_mappings.tables import load_divergences
 from properties.matching import assert_same_declaration
@@ -457,7 +461,7 @@ def test_what_guidance_holds_without_a_place_is_lost(inside: str) -> None:
 def test_a_second_file_and_a_rejected_schema_are_lost() -> None:
     files = {**FILES, "assets/g.xml": FILE, "assets/s.xsd": "<xs:schema/>"}
     service = service_of(property_of("v2", "f.xml, g.xml"), SCHEMA)
-    assert [row for row, _, _ in losses_of(read_app(service, files=files, strict=False))] == ["A22", "A21"]
+    assert [row for row, _, _ in losses_of(read_app(service, files=files, strict=False))] == ["A21", "A22"]
 
 
 def test_guidance_without_its_file_is_lost_and_a_functions_file_is_made_by_a_build() -> None:
@@ -536,13 +540,123 @@ def test_declarations_that_android_does_not_read_are_lost(text: str, message: st
     by_itself = read_text(text, "assets/s.xsd", strict=False)
     in_an_app = read_app(service_of(V2, SCHEMA), files={**FILES, "assets/s.xsd": text}, strict=False)
     for reading in (by_itself, in_an_app):
-        (finding,) = reading.findings
+        # The schema declares one tag of the functions file; what Android does with the others is row A38.
+        (finding,) = (one for one in reading.findings if one.rule != "A38")
         assert (finding.rule, finding.level, finding.source) == (
             "A36",
             Level.DROPPED,
             Place(path="assets/s.xsd", line=line),
         )
         assert finding.message.startswith(message)
+
+
+UNKNOWN = function_of("<colour>red</colour><colour>blue</colour>")
+
+
+@pytest.mark.row("A38")
+def test_a_tag_of_no_schema_is_kept_and_refused_in_strict_reading() -> None:
+    reading = lenient(file_of(UNKNOWN), "A38")
+    (finding,) = reading.findings
+    assert "<colour> is not a property of AppFunctionStaticMetadata" in finding.message
+    assert "(2 times)" in finding.message
+    assert facts_of(only(reading).capabilities[0]) == {"elements": [["colour", "red"], ["colour", "blue"]]}
+    with pytest.raises(InputError, match="A38"):
+        read_text(file_of(UNKNOWN))
+
+
+def test_what_the_releases_do_with_an_unknown_tag_is_what_the_row_says() -> None:
+    text = file_of(function_of("<colour>red</colour>"))
+    reports = {one: index_file(text, jetpack_schema(), one) for one in ("15-qpr2", "16", "16-qpr2", "17")}
+    assert {one: len(report.documents) for one, report in reports.items()} == {
+        "15-qpr2": 1,
+        "16": 1,
+        "16-qpr2": 0,
+        "17": 1,
+    }
+
+
+def test_a_tag_that_the_apps_own_schema_declares_is_known() -> None:
+    written = artifact(write_in(only(read_text(FILE)).model_copy(update={"package": "a.b"}), "v2"), "schema")
+    declared = written.replace(
+        '<xs:documentType name="AppFunctionStaticMetadata">',
+        '<xs:documentType name="AppFunctionStaticMetadata"><xs:element name="colour" type="xs:string" '
+        'cardinality="1"/>',
+    )
+    files = {"assets/f.xml": file_of(UNKNOWN)}
+    assert rows_of(read_app(service_of(V2, SCHEMA), files={**files, "assets/s.xsd": declared})) == []
+    reading = read_app(service_of(V2, SCHEMA), files={**files, "assets/s.xsd": written}, strict=False)
+    assert rows_of(reading) == ["A38"]
+
+
+def test_very_many_unknown_tags_are_reported_together() -> None:
+    inner = "".join(f"<x{number}/>" for number in range(500))
+    reading = read_text(file_of(function_of(inner)), strict=False)
+    assert len(reading.findings) == 101
+    assert reading.findings[-1].message == "400 more tags are not known"
+
+
+VERSION_1 = "<function_id>a.B#c</function_id><enabled_by_default>true</enabled_by_default>"
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        "<description>Adds</description>",
+        "<parameters><name>title</name></parameters>",
+        "<response>text</response>",
+        "<unknown_property><size>1</size></unknown_property>",
+    ],
+)
+def test_unknown_tags_of_version_1_are_reported_and_not_refused(unknown: str) -> None:
+    text = file_of(f"<appfunction>{VERSION_1}{unknown}</appfunction>")
+    reading = read_text(text, strict=True)
+    provider = only(reading)
+    assert provider.dialect == "v1"
+    assert [(one.code, one.rule) for one in reading.findings] == [("unread-tag", "A39")]
+    assert [one.id for one in provider.capabilities] == ["a.B#c"]
+    # Android's parsers of version 1 look for their own tags, and 17 skips what its schema does not have.
+    for release in ("15-qpr2", "16", "16-qpr2"):
+        assert list(index_file(text, None, release).documents) == ["a.B#c"]
+
+
+def test_tags_inside_an_unknown_tag_of_version_1_are_read_by_android_16() -> None:
+    unknown = "<unknown_property><function_id>x</function_id></unknown_property>"
+    text = file_of(f"<appfunction>{VERSION_1}{unknown}</appfunction>")
+    (finding,) = read_text(text).findings
+    assert "Android 16 reads the tags of version 1 inside it as the function's own" in finding.message
+    assert list(index_file(text, None, "16").documents) == ["x"]
+
+
+def test_a_signature_beside_function_id_is_legacy_version_2() -> None:
+    text = file_of(f"<appfunction>{VERSION_1}{parameter_of(typed('', 8))}</appfunction>")
+    assert only(read_text(text, strict=False)).dialect == "v2-legacy"
+
+
+ON_APPLICATION = 'xmlns:appfn="http://schemas.android.com/apk/res-auto" appfn:description="Search first" '
+
+
+def app_with_guidance(*parts: str, files: dict[str, str] | None = None) -> Reading:
+    application = f"<application {ON_APPLICATION}>{''.join(parts)}</application>"
+    manifest = f'<manifest {ANDROID} package="a.b">{application}</manifest>'
+    tree = {"AndroidManifest.xml": manifest, **(files or {})}
+    read = application_from_tree({path: text.encode() for path, text in tree.items()})
+    return FORMAT.read_application(read, ReadingContext())
+
+
+@pytest.mark.row("A40")
+def test_guidance_on_the_application_element_is_read_where_there_is_no_other() -> None:
+    reading = accepted(app_with_guidance(), "A40")
+    assert only(reading).instructions == "Search first"
+    assert losses_of(reading) == []
+
+
+@pytest.mark.row("A40")
+def test_guidance_on_the_application_element_is_left_out_next_to_the_file() -> None:
+    stated = property_of("app_metadata", resource="@xml/guide")
+    files = {"res/xml/guide.xml": guidance_of('old:description="Write later"')}
+    reading = accepted(app_with_guidance(stated, files=files), "A40")
+    assert only(reading).instructions == "Write later"
+    assert [row for row, _, _ in losses_of(reading)] == ["A40"]
 
 
 def test_every_lenient_row_has_a_test_here() -> None:

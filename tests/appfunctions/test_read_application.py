@@ -17,6 +17,7 @@ from appfunctions.function_files import (
     service_of,
     typed,
 )
+from droidgate.model.errors import InputError
 from droidgate.model.types import ScalarType
 
 V2 = property_of("v2", "any_name.xml")
@@ -157,3 +158,50 @@ def test_how_guidance_is_written_is_kept(
     provider = only(read_app(GUIDANCE, files={"res/xml/guide.xml": text}))
     assert (provider.instructions, provider.description) == (instructions, description)
     assert facts_of(provider) == facts
+
+
+BROKEN_GUIDANCE = "<app-metadata description='Search first'/>"
+UNCLOSED = "<appfunctions>\n<appfunction>\n</appfunctions>"
+
+
+def test_a_malformed_guidance_file_is_a_problem_of_that_file() -> None:
+    files = {"res/xml/guide.xml": BROKEN_GUIDANCE, "assets/f.xml": file_of(function_of())}
+    reading = read_app(GUIDANCE, service_of(property_of("v2", "f.xml")), files=files, strict=False)
+    assert [one.id for one in only(reading).capabilities] == ["a.B#c"]
+    (problem,) = reading.problems
+    assert problem.place == "res/xml/guide.xml:1"
+    assert problem.message == "the root element is <app-metadata>, not <AppFunctionAppMetadata>"
+
+
+@pytest.mark.parametrize("broken", [UNCLOSED, file_of("<appfunction/>")])
+def test_a_broken_functions_file_hides_no_other_service(broken: str) -> None:
+    services = (
+        service_of(property_of("v2", "broken.xml"), name=".Broken"),
+        service_of(property_of("v2", "f.xml"), name=".Good"),
+    )
+    files = {"assets/broken.xml": broken, "assets/f.xml": file_of(function_of())}
+    reading = read_app(*services, files=files, strict=False)
+    assert [one.component for one in reading.providers] == [".Good"]
+    assert [one.place.partition(":")[0] for one in reading.problems if one.place] == ["assets/broken.xml"]
+    with pytest.raises(InputError):
+        read_app(*services, files=files)
+
+
+def test_one_of_several_files_of_the_application_may_be_broken() -> None:
+    files = {"assets/broken.xml": UNCLOSED, "assets/f.xml": file_of(function_of(enabled=None))}
+    reading = read_app(property_of("v2", "broken.xml,f.xml"), files=files, strict=False)
+    assert [one.id for one in only(reading).capabilities] == ["a.B#c"]
+    assert len(reading.problems) == 1
+
+
+def test_a_broken_file_of_version_1_does_not_hide_the_newer_one() -> None:
+    service = service_of(property_of("", "old.xml"), property_of("v2", "f.xml"))
+    files = {"assets/old.xml": UNCLOSED, "assets/f.xml": file_of(function_of())}
+    reading = read_app(service, files=files, strict=False)
+    assert [one.id for one in only(reading).capabilities] == ["a.B#c"]
+    assert [one.place.partition(":")[0] for one in reading.problems if one.place] == ["assets/old.xml"]
+
+
+def test_the_only_file_of_an_app_is_still_an_error() -> None:
+    with pytest.raises(InputError, match="not well-formed"):
+        read_app(service_of(property_of("v2", "f.xml")), files={"assets/f.xml": UNCLOSED}, strict=False)

@@ -60,7 +60,7 @@ ARTICLE = [
 
 
 def in_a_package(text: str) -> Provider:
-    return only(read_text(text)).model_copy(update={"package": "a.b"})
+    return only(read_text(text, strict=False)).model_copy(update={"package": "a.b"})
 
 
 def test_a_schema_is_read_as_androids_parser_reads_it() -> None:

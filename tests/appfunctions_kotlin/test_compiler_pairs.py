@@ -84,9 +84,9 @@ def address_as_text(node: Node) -> Node | None:
         "",
         (unused, ("isNullable", "false", ()), *patterns, ("format", "uri", ()), ("type", "8", ())),
     )
-    held: Node = ("properties", "", (text, unused, ("name", "uri", ())))
+    result: Node = ("properties", "", (text, unused, ("name", "uri", ())))
     name: Node = ("objectQualifiedName", "android.net.Uri", ())
-    return node[0], "", (unused, nullable, name, held, ("required", "uri", ()), ("type", "3", ()))
+    return node[0], "", (unused, nullable, name, result, ("required", "uri", ()), ("type", "3", ()))
 
 
 DIFFERENCES: Final[Mapping[str, tuple[tuple[Change, ...], tuple[Change, ...]]]] = {

@@ -46,8 +46,8 @@ def parameter(declared: str, *others: str, header: str = HEADER) -> Type:
     assert not reading.findings
     capability = only(reading)
     assert isinstance(capability.input, ObjectType)
-    [held] = capability.input.properties.values()
-    return held.type
+    [result] = capability.input.properties.values()
+    return result.type
 
 
 def definition(body: str, name: str) -> Type:
@@ -101,9 +101,9 @@ def test_platform_classes_travel_by_reference_and_values_of_time_as_objects() ->
     )
     reading = functions("@AppFunction fun f(c: AppFunctionContext): Instant {}", header=header)
     assert only(reading).output == RefType(name="java.time.Instant")
-    held = reading.providers[0].definitions["java.time.Instant"]
-    assert isinstance(held, ObjectType)
-    assert {name: one.type for name, one in held.properties.items()} == {
+    result = reading.providers[0].definitions["java.time.Instant"]
+    assert isinstance(result, ObjectType)
+    assert {name: one.type for name, one in result.properties.items()} == {
         "epochSecond": ScalarType(kind="int64"),
         "nanoAdjustment": ScalarType(kind="int32"),
     }
@@ -113,10 +113,10 @@ def test_an_address_is_an_object_with_the_schemes_that_it_may_have() -> None:
     header = HEADER + (
         "import android.net.Uri\nimport androidx.appfunctions.AppFunctionUriValueConstraint as Schemes\n"
     )
-    held = parameter('@Schemes(allowedSchemes = ["content", "a.b"]) x: Uri', header=header)
-    assert isinstance(held, ObjectType)
-    assert held.qualified_name == "android.net.Uri"
-    text = held.properties["uri"].type
+    result = parameter('@Schemes(allowedSchemes = ["content", "a.b"]) x: Uri', header=header)
+    assert isinstance(result, ObjectType)
+    assert result.qualified_name == "android.net.Uri"
+    text = result.properties["uri"].type
     assert (text.format, text.pattern) == ("uri", r"^(?:content:[\s\S]*|a\.b:[\s\S]*)$")
 
 
@@ -212,9 +212,9 @@ def test_whether_a_function_is_enabled_is_never_guessed() -> None:
 
 def test_a_default_value_makes_a_parameter_optional() -> None:
     reading = functions("@AppFunction fun f(c: AppFunctionContext, x: Int = 3, y: String? = null, z: Int) {}")
-    held = only(reading).input
-    assert isinstance(held, ObjectType)
-    assert {name: one.required for name, one in held.properties.items()} == {
+    result = only(reading).input
+    assert isinstance(result, ObjectType)
+    assert {name: one.required for name, one in result.properties.items()} == {
         "x": False,
         "y": False,
         "z": True,
@@ -251,25 +251,25 @@ def test_kdoc_gives_texts_only_where_the_annotation_says_so() -> None:
 
 
 def test_a_subclass_is_the_all_of_its_supertype_and_its_own_properties() -> None:
-    held = definition(
+    result = definition(
         "@AppFunctionSerializable open class A(open val a: Int)\n"
         "@AppFunctionSerializable class B(override val a: Int, val b: Int) : A(a)",
         "B",
     )
     # The compiler gives a supertype that it meets first what its subclass has left (corpus, NestedDerived).
-    assert isinstance(held, AllOfType)
-    assert [one.name for one in held.members if isinstance(one, RefType)] == ["com.example.Notes.A"]
+    assert isinstance(result, AllOfType)
+    assert [one.name for one in result.members if isinstance(one, RefType)] == ["com.example.Notes.A"]
 
 
 def test_a_sealed_class_is_the_one_of_its_subclasses_in_the_package() -> None:
-    held = definition(
+    result = definition(
         "@AppFunctionSerializable sealed interface S\n"
         "@AppFunctionSerializable class A(val a: Int) : S\n"
         "@AppFunctionSerializable class B(val b: Int) : S",
         "S",
     )
-    assert isinstance(held, OneOfType)
-    names = [one.name for one in held.alternatives if isinstance(one, RefType)]
+    assert isinstance(result, OneOfType)
+    names = [one.name for one in result.alternatives if isinstance(one, RefType)]
     assert names == ["com.example.Notes$A", "com.example.Notes$B"]
 
 

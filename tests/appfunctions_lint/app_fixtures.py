@@ -93,10 +93,11 @@ def manifest(*content: str) -> str:
     )
 
 
-def app(*content: str, **files: str) -> Application:
+def app(*content: str, attributes: str = "", **files: str) -> Application:
     """An app with this content of its application element; keywords are assets, with `_` for the period."""
     assets = {"functions_xml": functions(function()), "app_functions_schema_xsd": SCHEMA, **files}
-    tree = {"AndroidManifest.xml": manifest(*content).encode()}
+    text = manifest(*content).replace("<application>", f"<application {attributes}>")
+    tree = {"AndroidManifest.xml": text.encode()}
     for name, text in assets.items():
         stem, _, suffix = name.rpartition("_")
         tree[f"assets/{stem}.{suffix}"] = text.encode()

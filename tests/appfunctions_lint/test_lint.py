@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,7 @@ from appfunctions_lint.app_fixtures import (
     components,
     function,
     functions,
+    manifest,
     named,
     of_type,
     service,
@@ -28,6 +30,7 @@ from droidgate.application import Application
 from droidgate.formats import SourceFile
 from droidgate.model.errors import InputError
 from droidgate.model.findings import FINDING_CODES, Finding, Level
+from droidgate.sources.android_project import application_from_tree
 from droidgate_appfunctions.lint import lint_application, lint_file
 from droidgate_appfunctions.lint_rules import RULES
 from requirements_of_tests import require
@@ -252,6 +255,14 @@ def test_a_file_that_breaks_a_rule_gets_its_finding_and_a_mended_one_does_not(ru
 Apps = Callable[[], Application]
 
 OTHER_SCHEMA = named(".schema", "other_schema.xsd")
+
+
+def built(application: Application) -> Application:
+    """The same app as an APK, which has all that it will ever have."""
+    return replace(application, is_built=True)
+
+
+RES_AUTO = "http://schemas.android.com/apk/res-auto"
 APPS: dict[str, tuple[Apps, Level, Apps]] = {
     "meta-data": (
         lambda: app(service(V2.replace("property", "meta-data"), SCHEMA_PROPERTY)),
@@ -275,13 +286,23 @@ APPS: dict[str, tuple[Apps, Level, Apps]] = {
         Level.WARNING,
         lambda: app(named(".app_metadata", "@xml/app_metadata", attribute="resource"), service()),
     ),
+    "metadata-missing": (
+        lambda: app(named(".app_metadata", "@xml/gone", attribute="resource"), service()),
+        Level.WARNING,
+        lambda: app(named(".app_metadata", "@xml/app_metadata", attribute="resource"), service()),
+    ),
     "metadata-content": (
         lambda: app(named(".app_metadata", "@xml/empty", attribute="resource")),
         Level.WARNING,
         lambda: app(named(".app_metadata", "@xml/app_metadata", attribute="resource")),
     ),
+    "metadata-attributes": (
+        lambda: app(service(), attributes=f'xmlns:a="{RES_AUTO}" a:description="Search first"'),
+        Level.WARNING,
+        lambda: app(service(), attributes=f'xmlns:a="{RES_AUTO}" a:theme="dark"'),
+    ),
     "missing-file": (
-        lambda: app(service(named(".v2", "a.xml,functions.xml"), SCHEMA_PROPERTY)),
+        lambda: built(app(service(named(".v2", "a.xml,functions.xml"), SCHEMA_PROPERTY))),
         Level.ERROR,
         lambda: app(service()),
     ),
@@ -422,3 +443,39 @@ def test_any_file_but_a_manifest_is_linted(data: bytes) -> None:
 def test_any_app_is_linted(text: str, schema: str) -> None:
     findings = lint_application(app(functions_xml=text, app_functions_schema_xsd=schema))
     assert all(one.code in FINDING_CODES for one in findings)
+
+
+def with_code(application: Application, code: str) -> list[Finding]:
+    return [one for one in lint_application(application) if one.code == f"appfunctions-{code}"]
+
+
+def test_a_file_that_a_source_tree_does_not_have_is_no_error() -> None:
+    of_source = app(service(named(".v2", "made_by_the_build.xml"), SCHEMA_PROPERTY))
+    (finding,) = (one for one in lint_application(of_source) if one.code == "appfunctions-missing-file")
+    assert finding.level is Level.WARNING
+    (finding,) = (
+        one for one in lint_application(built(of_source)) if one.code == "appfunctions-missing-file"
+    )
+    assert finding.level is Level.ERROR
+
+
+def test_the_schema_of_jetpack_is_there_before_the_build() -> None:
+    tree = {
+        "AndroidManifest.xml": manifest().encode(),
+        "assets/functions.xml": functions(function()).encode(),
+    }
+    of_source = application_from_tree(tree)
+    assert lint_application(of_source) == ()
+    assert "appfunctions-missing-file" in {one.code for one in lint_application(built(of_source))}
+
+
+def test_a_file_that_is_elsewhere_in_the_app_is_named() -> None:
+    as_asset = app(service(named(".v2", "empty.xml"), SCHEMA_PROPERTY))
+    (finding,) = with_code(as_asset, "missing-file")
+    assert finding.message.startswith("the app has no asset empty.xml, but it has @xml/empty;")
+    assert finding.level is Level.ERROR
+    guidance = app(
+        named(".app_metadata", "@xml/functions_old", attribute="resource"), functions_old_xml="<x/>"
+    )
+    (finding,) = (one for one in lint_application(guidance) if one.code == "appfunctions-metadata-missing")
+    assert finding.message == "the app has no @xml/functions_old, but it has assets/functions_old.xml"

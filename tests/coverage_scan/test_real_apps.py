@@ -16,20 +16,21 @@ SAMPLE = "dev.droidgate.sample."
 def test_the_corpus_gives_the_same_counts_as_ever(tmp_path: Path) -> None:
     folders = [require("corpus") / name for name in ("appfunctions", "mmcp", "mobile_mcp", "other")]
     result = scan_into(tmp_path / "c", *folders, workers=2)
-    assert result.outcomes == {"no-descriptor": 46, "read": 159, "unreadable": 3}
+    assert result.outcomes == {"no-descriptor": 41, "read": 164, "unreadable": 3}
     counts = "count(*), count(DISTINCT unit), sum(capabilities)"
     providers = f"SELECT protocol, {counts} FROM providers GROUP BY 1 ORDER BY 1"
     assert ask(result.catalog, providers) == [
-        ("appfunctions", 96, 93, 163),
+        ("appfunctions", 97, 94, 164),
+        ("function-calling", 4, 4, 5),
         ("mmcp", 12, 12, 11),
         ("mobile-mcp", 11, 11, 24),
         ("observed", 24, 19, 6),
     ]
     assert ask(result.catalog, "SELECT count(*) FROM apps") == [(66,)]
     findings = "SELECT origin, count(*) FROM findings GROUP BY 1 ORDER BY 1"
-    assert ask(result.catalog, findings) == [("lint", 428), ("reading", 103), ("security", 26)]
+    assert ask(result.catalog, findings) == [("lint", 422), ("reading", 118), ("security", 26)]
     levels = "SELECT level, count(*) FROM crossings WHERE target = 'mcp+2025-11-25' GROUP BY 1 ORDER BY 1"
-    assert ask(result.catalog, levels) == [("dropped", 4), ("exact", 44), ("renamed", 156)]
+    assert ask(result.catalog, levels) == [("dropped", 4), ("exact", 49), ("renamed", 157)]
 
 
 def test_the_sample_apps_give_the_same_counts_as_ever(tmp_path: Path) -> None:

@@ -286,3 +286,9 @@ def test_the_table_in_the_docs_names_every_rule() -> None:
 
 def test_the_fixtures_use_the_action_of_1_1_1() -> None:
     assert f'"{ACTION}"' in service()
+
+
+def test_a_descriptor_that_is_elsewhere_in_the_app_is_named() -> None:
+    found = lint_app(service(*GOOD), files={"res/raw/mcp_capabilities.xml": FULL})
+    (finding,) = (one for one in found if one.code == "mobile-mcp-descriptor-file")
+    assert finding.message == "@xml/mcp_capabilities does not exist, but the app has @raw/mcp_capabilities"

@@ -100,6 +100,14 @@ def test_mabl_tells_name_and_description() -> None:
     assert (provider.name, provider.description) == ("Battery", "How full it is")
 
 
+@pytest.mark.parametrize(
+    "action", ["io.rosenpin.mcp.action.MCP_SERVICE", "io.rosenpin.mcp.action.MCP_TOOL_SERVICE"]
+)
+def test_rosenpins_first_action_names_are_known(action: str) -> None:
+    # McpConstants.kt of Mobile-MCP/Mobile-MCP at commit 2edd265, before the package was renamed.
+    assert read_one(service(action)).dialect == "rosenpin-mmcp"
+
+
 def test_rosenpin_template_tells_what_its_server_is() -> None:
     meta = (
         meta_value("mcp.server.name", "Phone")

@@ -20,6 +20,7 @@ PACKAGES = {
     "droidgate_appfunctions": "adapters",
     "droidgate_mcp": "adapters",
     "droidgate_observed": "adapters",
+    "droidgate_function_calling": "adapters",
     "droidgate_mappings": "mappings",
     "droidgate_shim": "device_shim",
 }

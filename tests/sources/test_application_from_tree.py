@@ -4,11 +4,13 @@ import struct
 
 import pytest
 
-from droidgate.application import IntentFilter, MetaValue
+from droidgate.application import IntentFilter, MetaValue, Query
 from droidgate.leniency import ReadingContext
 from droidgate.model.errors import InputError
 from droidgate.sources.android_project import application_from_tree
+from droidgate.sources.manifest import is_manifest
 
+TOOLS = 'xmlns:tools="http://schemas.android.com/tools"'
 ANDROID = 'xmlns:android="http://schemas.android.com/apk/res/android"'
 MANIFEST = f"""<?xml version="1.0" encoding="utf-8"?>
 <manifest {ANDROID} package="dev.example.app">
@@ -291,6 +293,62 @@ def test_several_components_without_a_root_are_read() -> None:
         (".S", 1),
         (".A", 3),
     ]
+
+
+@pytest.mark.row("S80", "S81")
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<permission android:name="p"/>\n<service android:name=".S"/>',
+        '<uses-permission android:name="p"/>\n<application><service android:name=".S"/></application>',
+        '<queries><package android:name="x"/></queries>\n<service android:name=".S"/>',
+        '<application/>\n<service android:name=".S"/>',
+    ],
+)
+def test_a_piece_may_begin_with_what_stands_before_the_application(text: str) -> None:
+    assert is_manifest(text.encode())
+    application = application_from_tree({"AndroidManifest.xml": text.encode()})
+    assert [(one.kind, one.name) for one in application.components] == [
+        ("application", ""),
+        ("service", ".S"),
+    ]
+    assert application.components[1].place is not None
+    assert application.components[1].place.line == 2
+
+
+def test_queries_of_a_manifest_are_read() -> None:
+    text = f"""<manifest {ANDROID} {TOOLS}>
+      <queries>
+        <package android:name="com.example.notes"/>
+        <package android:name="com.example.gone" tools:node="remove"/>
+        <intent><action android:name="mobile.mcp.SERVICE"/></intent>
+        <intent>
+          <action android:name="android.intent.action.VIEW"/>
+          <category android:name="android.intent.category.BROWSABLE"/>
+          <data android:scheme="https" android:host="example.com"/>
+        </intent>
+        <provider android:authorities="a.b;c.d"/>
+      </queries>
+    </manifest>"""
+    application = application_from_tree({"AndroidManifest.xml": text.encode()})
+    assert application.queries == (
+        Query("package", ("com.example.notes",)),
+        Query("intent", ("mobile.mcp.SERVICE",)),
+        Query(
+            "intent",
+            ("android.intent.action.VIEW",),
+            ("android.intent.category.BROWSABLE",),
+            ("scheme=https", "host=example.com"),
+        ),
+        Query("provider", ("a.b", "c.d")),
+    )
+
+
+def test_version_and_sdk_levels_of_a_manifest_are_read() -> None:
+    text = f"""<manifest {ANDROID} android:versionCode="7" android:versionName="1.2">
+      <uses-sdk android:minSdkVersion="26" android:targetSdkVersion="36"/></manifest>"""
+    one = application_from_tree({"AndroidManifest.xml": text.encode()})
+    assert (one.version_code, one.version_name, one.minimum_sdk, one.target_sdk) == (7, "1.2", 26, 36)
 
 
 @pytest.mark.parametrize(

@@ -71,72 +71,80 @@ class TypeBuilder:
     seen: set[str] = field(default_factory=set)
     depth: int = 0
 
-    def build(self, held: KotlinType, site: Site, description: str | None = None) -> Type:
+    def build(self, kotlin_type: KotlinType, site: Site, description: str | None = None) -> Type:
         """Return the data type of a Kotlin type.
 
         Raises:
             InputError: the compiler refuses the type too.
             BudgetError: classes are nested too deeply, or there are too many.
         """
-        self.classes.reports.count_type(held.file, held.line)
-        item = self.classes.item_of(held)
-        if item is None and held.name != LIST:
-            return self._single(held, site, description)
-        if item is None or not self.classes.is_supported(held):
-            raise self._unsupported(held)
-        return ArrayType(items=self._single(item, site), nullable=held.nullable, description=description)
+        self.classes.reports.count_type(kotlin_type.file, kotlin_type.line)
+        item = self.classes.item_of(kotlin_type)
+        if item is None and kotlin_type.name != LIST:
+            return self._single(kotlin_type, site, description)
+        if item is None or not self.classes.is_supported(kotlin_type):
+            raise self._unsupported(kotlin_type)
+        return ArrayType(
+            items=self._single(item, site), nullable=kotlin_type.nullable, description=description
+        )
 
-    def _unsupported(self, held: KotlinType) -> Exception:
-        return refused(f"unsupported type: {held}", held.file, held.line, f"Use {SUPPORTED}")
+    def _unsupported(self, kotlin_type: KotlinType) -> Exception:
+        return refused(
+            f"unsupported type: {kotlin_type}", kotlin_type.file, kotlin_type.line, f"Use {SUPPORTED}"
+        )
 
     def _single(
         self,
-        held: KotlinType,
+        kotlin_type: KotlinType,
         site: Site,
         description: str | None = None,
     ) -> Type:
-        common: dict[str, Any] = {"nullable": held.nullable, "description": description}
-        shape = self.classes.shape(held)
-        self._report_constraints(held, site)
+        common: dict[str, Any] = {"nullable": kotlin_type.nullable, "description": description}
+        shape = self.classes.shape(kotlin_type)
+        self._report_constraints(kotlin_type, site)
         if shape == "scalar":
-            return self._scalar(SCALARS[held.name], site, common)
+            return self._scalar(SCALARS[kotlin_type.name], site, common)
         if shape == "array":
-            return ArrayType(items=self._scalar(ARRAYS[held.name], site, {}), **common)
+            return ArrayType(items=self._scalar(ARRAYS[kotlin_type.name], site, {}), **common)
         if shape == "uri":
             return self._uri(site, common)
         if shape == "proxy":
-            proxy = self.classes.proxy_of(held.name)
+            proxy = self.classes.proxy_of(kotlin_type.name)
             if proxy is not None:
-                self._add(proxy, held.name, self._properties(proxy, {}))
-            return RefType(name=held.name, **common)
-        if shape == "class" and held.declaration is not None:
-            return RefType(name=self._add_class(held.declaration, held), **common)
+                self._add(proxy, kotlin_type.name, self._properties(proxy, {}))
+            return RefType(name=kotlin_type.name, **common)
+        if shape == "class" and kotlin_type.declaration is not None:
+            return RefType(name=self._add_class(kotlin_type.declaration, kotlin_type), **common)
         if shape == "parcelable":
-            if held.declaration is None:
-                message = f"{held.name} is read as a Parcelable; its class is not known here"
+            if kotlin_type.declaration is None:
+                message = f"{kotlin_type.name} is read as a Parcelable; its class is not known here"
                 hint = "Check the class: Jetpack's compiler takes no other class of Android"
-                self.classes.reports.not_understood(message, held.file, held.line, hint, lost=False)
-            return OpaqueType(class_name=held.name, **common)
-        raise self._unsupported(held)
+                self.classes.reports.not_understood(
+                    message, kotlin_type.file, kotlin_type.line, hint, lost=False
+                )
+            return OpaqueType(class_name=kotlin_type.name, **common)
+        raise self._unsupported(kotlin_type)
 
-    def _add_class(self, declaration: ClassDeclaration, held: KotlinType) -> str:
-        arguments = self._arguments(declaration, held)
+    def _add_class(self, declaration: ClassDeclaration, kotlin_type: KotlinType) -> str:
+        arguments = self._arguments(declaration, kotlin_type)
         self.classes.check(declaration, arguments)
-        name = self.classes.generic_name(held)
+        name = self.classes.generic_name(kotlin_type)
         if self.classes.is_one_of(declaration):
             self._add_one_of(declaration, declaration.jvm_name)
             return declaration.jvm_name
         self._add(declaration, name, self._properties(declaration, arguments))
         return name
 
-    def _arguments(self, declaration: ClassDeclaration, held: KotlinType) -> dict[str, KotlinType]:
-        given = [one for one, _ in held.arguments]
+    def _arguments(self, declaration: ClassDeclaration, kotlin_type: KotlinType) -> dict[str, KotlinType]:
+        given = [one for one, _ in kotlin_type.arguments]
         arguments: dict[str, KotlinType] = {}
         for position, parameter in enumerate(declaration.type_parameters):
             argument = given[position] if position < len(given) else None
             if argument is None:
                 message = f"missing type argument for {parameter.name} of {declaration.simple_jvm_name}"
-                raise refused(message, held.file, held.line, "Name a class between the angle brackets")
+                raise refused(
+                    message, kotlin_type.file, kotlin_type.line, "Name a class between the angle brackets"
+                )
             arguments[parameter.name] = argument
         return arguments
 
@@ -265,10 +273,10 @@ class TypeBuilder:
             self._add_patterns([self._pattern(one, found) for one in listed], found, shape)
         return shape
 
-    def _pattern(self, one: Any, found: FoundAnnotation) -> Json | None:
-        if not isinstance(one, CallValue):
+    def _pattern(self, value: Any, found: FoundAnnotation) -> Json | None:
+        if not isinstance(value, CallValue):
             return None
-        read = self.classes.annotations.call_arguments(one, ("pattern", "type"), found)
+        read = self.classes.annotations.call_arguments(value, ("pattern", "type"), found)
         if read is None or not isinstance(read.get("pattern"), str) or not isinstance(read.get("type"), int):
             return None
         return {"value": read["pattern"], "type": read["type"]}
@@ -303,14 +311,14 @@ class TypeBuilder:
             **common,
         )
 
-    def _report_constraints(self, held: KotlinType, site: Site) -> None:
+    def _report_constraints(self, kotlin_type: KotlinType, site: Site) -> None:
         """Report constraints that the compiler does not look at, because they are on another type."""
         takes = {
-            INT_VALUES: held.name in {"kotlin.Int", "kotlin.IntArray"},
-            STRING_VALUES: held.name == "kotlin.String",
+            INT_VALUES: kotlin_type.name in {"kotlin.Int", "kotlin.IntArray"},
+            STRING_VALUES: kotlin_type.name == "kotlin.String",
         }
         for names, fits in takes.items():
             found = None if fits else self._found(site, names)
             if found is not None:
-                message = f"@{found.annotation.name[-1]} has no effect on {held}"
+                message = f"@{found.annotation.name[-1]} has no effect on {kotlin_type}"
                 self.classes.reports.not_understood(message, found.file, found.line, "Remove it")

@@ -107,12 +107,12 @@ class Functions:
         builder = TypeBuilder(self.classes)
         texts = kdoc.parameters_of(content)
         parameters = [(one, self._parameter_type(one, function)) for one in function.parameters]
-        used = [(one, held) for one, held in parameters if held.name != CONTEXT]
-        for one, held in used:
-            self._check_parameter(one, held, function)
+        used = [(one, kotlin_type) for one, kotlin_type in parameters if kotlin_type.name != CONTEXT]
+        for one, kotlin_type in used:
+            self._check_parameter(one, kotlin_type, function)
         properties: dict[str, Property] = {}
-        for one, held in used:
-            properties[one.name] = self._parameter(one, held, function, builder, texts)
+        for one, kotlin_type in used:
+            properties[one.name] = self._parameter(one, kotlin_type, function, builder, texts)
         text = self.annotations.instruction(function.annotations, function.file, function.owner)
         output = self._output(function, builder, content)
         capability = Capability(
@@ -132,21 +132,21 @@ class Functions:
         names = (*function.file.package, *(owner.path if owner is not None else ()))
         return f"{'.'.join(map(escaped, names))}#{function.name}"
 
-    def _resolve(self, held: Any, function: FunctionDeclaration) -> KotlinType:
+    def _resolve(self, kotlin_type: Any, function: FunctionDeclaration) -> KotlinType:
         owner = function.owner
         known = parameters_by_name(
             owner.type_parameters if owner is not None else (), function.type_parameters
         )
-        return self.classes.types.resolve(held, function.file, owner, known)
+        return self.classes.types.resolve(kotlin_type, function.file, owner, known)
 
     def _parameter_type(self, parameter: Parameter, function: FunctionDeclaration) -> KotlinType:
-        held = self._resolve(parameter.type, function)
-        if held.kind != "parameter":
-            return held
-        if held.bound is None:
-            message = f"the type parameter {held.name} has no bound"
+        kotlin_type = self._resolve(parameter.type, function)
+        if kotlin_type.kind != "parameter":
+            return kotlin_type
+        if kotlin_type.bound is None:
+            message = f"the type parameter {kotlin_type.name} has no bound"
             raise refused(message, function.file, parameter.line, "Name a class")
-        return held.bound
+        return kotlin_type.bound
 
     def _check_context(self, function: FunctionDeclaration) -> None:
         first = self._resolve(function.parameters[0].type, function) if function.parameters else None
@@ -155,29 +155,31 @@ class Functions:
             hint = f"Write fun {function.name}(appFunctionContext: AppFunctionContext, ...)"
             raise refused(message, function.file, function.line, hint)
 
-    def _check_parameter(self, parameter: Parameter, held: KotlinType, function: FunctionDeclaration) -> None:
-        if parameter.is_vararg or not self.classes.is_supported(held):
-            found = f"vararg {held}" if parameter.is_vararg else str(held)
+    def _check_parameter(
+        self, parameter: Parameter, kotlin_type: KotlinType, function: FunctionDeclaration
+    ) -> None:
+        if parameter.is_vararg or not self.classes.is_supported(kotlin_type):
+            found = f"vararg {kotlin_type}" if parameter.is_vararg else str(kotlin_type)
             message = (
                 "app function parameters must be a supported type, or a type annotated as "
                 f"@AppFunctionSerializable; {parameter.name} is {found}"
             )
             raise refused(message, function.file, parameter.line, f"Use {SUPPORTED}")
         if parameter.has_default:
-            self.classes.check_optional(held, parameter.line)
-        self.classes.check_uri(held, parameter.annotations, function.file, function.owner)
+            self.classes.check_optional(kotlin_type, parameter.line)
+        self.classes.check_uri(kotlin_type, parameter.annotations, function.file, function.owner)
 
     def _parameter(
         self,
         parameter: Parameter,
-        held: KotlinType,
+        kotlin_type: KotlinType,
         function: FunctionDeclaration,
         builder: TypeBuilder,
         texts: dict[str, str],
     ) -> Property:
         site = Site(parameter.annotations, function.file, function.owner)
         text = self.annotations.instruction(parameter.annotations, function.file, function.owner)
-        built = builder.build(held, site)
+        built = builder.build(kotlin_type, site)
         if text is None:
             text = texts.get(parameter.name)
         position = function.parameters.index(parameter)

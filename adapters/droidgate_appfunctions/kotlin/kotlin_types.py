@@ -83,10 +83,10 @@ def escaped(segment: str) -> str:
 
 
 def _argument_text(argument: tuple[KotlinType | None, str]) -> str:
-    held, variance = argument
-    if held is None:
+    kotlin_type, variance = argument
+    if kotlin_type is None:
         return "*"
-    return f"{variance} {held}" if variance else str(held)
+    return f"{variance} {kotlin_type}" if variance else str(kotlin_type)
 
 
 @dataclass(slots=True, eq=False)

@@ -224,10 +224,13 @@ class _Reader:
         generated = any(one.name and one.name[-1].startswith("Hilt_") for one in declaration.supertypes)
         if found is not None and generated and "value" in found.arguments:
             value = self.annotations.required(found, "value", ClassValue)
-            held = self.classes.types.resolve(
+            kotlin_type = self.classes.types.resolve(
                 TypeReference(value.name, found.line, ".".join(value.name)), declaration.file, declaration, {}
             )
-            over = [held, *(self.classes.types.above(held.declaration) if held.declaration else ())]
+            over = [
+                kotlin_type,
+                *(self.classes.types.above(kotlin_type.declaration) if kotlin_type.declaration else ()),
+            ]
             return any(one.name in _SERVICES for one in over) or self.report_hidden(declaration, over)
         return self.report_hidden(declaration, above)
 

@@ -100,26 +100,26 @@ class Serializables:
         """Return whether a class stands for one of its subclasses."""
         return "sealed" in declaration.modifiers or self.find(declaration, ONE_OF) is not None
 
-    def shape(self, held: KotlinType) -> Shape:
+    def shape(self, kotlin_type: KotlinType) -> Shape:
         """Return what a type that is not a list travels as.
 
         Raises:
             InputError: it is `Parcelable` itself, or a class that no file here declares.
         """
-        if held.name in SCALARS:
+        if kotlin_type.name in SCALARS:
             return "scalar"
-        if held.name in ARRAYS:
+        if kotlin_type.name in ARRAYS:
             return "array"
-        if held.name == URI:
+        if kotlin_type.name == URI:
             return "uri"
-        if held.name in PROXIES:
+        if kotlin_type.name in PROXIES:
             return "proxy"
-        if held.name == PARCELABLE:
+        if kotlin_type.name == PARCELABLE:
             message = "use an implementation of Parcelable; Parcelable itself is not allowed"
-            raise refused(message, held.file, held.line, "Name the class of the value")
-        declaration = held.declaration
+            raise refused(message, kotlin_type.file, kotlin_type.line, "Name the class of the value")
+        declaration = kotlin_type.declaration
         if declaration is None:
-            return self._shape_of_external(held)
+            return self._shape_of_external(kotlin_type)
         if self.find(declaration, SERIALIZABLE) is not None:
             return "class"
         if self.find(declaration, SERIALIZABLE_INTERFACE) is not None:
@@ -132,61 +132,63 @@ class Serializables:
                 raise self._unresolved(one, f"a supertype of {declaration.name}")
         return "unsupported"
 
-    def _shape_of_external(self, held: KotlinType) -> Shape:
+    def _shape_of_external(self, kotlin_type: KotlinType) -> Shape:
         """Return the shape of a class that no file here declares.
 
         Of Android's own classes, the compiler takes nothing but a Parcelable.
         """
-        if held.name.startswith("android."):
+        if kotlin_type.name.startswith("android."):
             return "parcelable"
-        if self._is_elsewhere(held):
-            raise self._unresolved(held, "it may be in another module")
+        if self._is_elsewhere(kotlin_type):
+            raise self._unresolved(kotlin_type, "it may be in another module")
         return "unsupported"
 
-    def _is_elsewhere(self, held: KotlinType) -> bool:
-        if held.kind == "unknown":
+    def _is_elsewhere(self, kotlin_type: KotlinType) -> bool:
+        if kotlin_type.kind == "unknown":
             return True
         return (
-            held.kind == "external" and bool(held.name) and not held.name.startswith(_LIBRARIES_WITHOUT_DATA)
+            kotlin_type.kind == "external"
+            and bool(kotlin_type.name)
+            and not kotlin_type.name.startswith(_LIBRARIES_WITHOUT_DATA)
         )
 
-    def _unresolved(self, held: KotlinType, why: str) -> InputError:
-        message = f"unresolved reference '{held.name}': no file that is read declares it; {why}"
-        return refused(message, held.file, held.line, "Read the module that declares it too")
+    def _unresolved(self, kotlin_type: KotlinType, why: str) -> InputError:
+        message = f"unresolved reference '{kotlin_type.name}': no file that is read declares it; {why}"
+        return refused(message, kotlin_type.file, kotlin_type.line, "Read the module that declares it too")
 
-    def item_of(self, held: KotlinType) -> KotlinType | None:
+    def item_of(self, kotlin_type: KotlinType) -> KotlinType | None:
         """Return the item type of a `List`; None for a type that is none."""
-        if held.name != LIST:
+        if kotlin_type.name != LIST:
             return None
-        return held.arguments[0][0] if held.arguments else None
+        return kotlin_type.arguments[0][0] if kotlin_type.arguments else None
 
-    def is_supported(self, held: KotlinType) -> bool:
+    def is_supported(self, kotlin_type: KotlinType) -> bool:
         """Return whether the compiler takes a type.
 
         Raises:
             InputError: no file here declares its class.
         """
-        item = self.item_of(held)
+        item = self.item_of(kotlin_type)
         if item is not None:
             return item.name == "kotlin.String" or self.shape(item) in {
                 *("uri", "proxy", "class", "parcelable"),
             }
-        return held.name != LIST and self.shape(held) != "unsupported"
+        return kotlin_type.name != LIST and self.shape(kotlin_type) != "unsupported"
 
-    def check_optional(self, held: KotlinType, line: int) -> None:
+    def check_optional(self, kotlin_type: KotlinType, line: int) -> None:
         """Check that a value with a default may be left out.
 
         Raises:
             InputError: the compiler has no default of its own for the type.
         """
-        if held.nullable or held.name in _WITH_DEFAULT:
+        if kotlin_type.nullable or kotlin_type.name in _WITH_DEFAULT:
             return
-        message = f"type {held} cannot be optional"
-        raise refused(message, held.file, line, "Make it nullable, or remove the default value")
+        message = f"type {kotlin_type} cannot be optional"
+        raise refused(message, kotlin_type.file, line, "Make it nullable, or remove the default value")
 
     def check_uri(
         self,
-        held: KotlinType,
+        kotlin_type: KotlinType,
         annotations: tuple[Annotation, ...],
         file: SourceDeclarations,
         owner: ClassDeclaration | None,
@@ -196,17 +198,17 @@ class Serializables:
         Raises:
             InputError: it is on another type.
         """
-        item = self.item_of(held)
+        item = self.item_of(kotlin_type)
         found = self.annotations.find(annotations, URI_VALUES, file, owner)
-        if found is not None and URI not in {held.name, item.name if item is not None else ""}:
-            message = f"@AppFunctionUriValueConstraint can only be applied to {URI}; found {held}"
+        if found is not None and URI not in {kotlin_type.name, item.name if item is not None else ""}:
+            message = f"@AppFunctionUriValueConstraint can only be applied to {URI}; found {kotlin_type}"
             raise refused(message, file, found.line, "Remove it, or make the value a Uri")
 
-    def generic_name(self, held: KotlinType) -> str:
+    def generic_name(self, kotlin_type: KotlinType) -> str:
         """Return the name of the definition of a class with its type arguments."""
-        declaration = held.declaration
-        name = declaration.jvm_name if declaration is not None else held.name
-        arguments = ",".join("*" if one is None else str(one) for one, _ in held.arguments)
+        declaration = kotlin_type.declaration
+        name = declaration.jvm_name if declaration is not None else kotlin_type.name
+        arguments = ",".join("*" if one is None else str(one) for one, _ in kotlin_type.arguments)
         return f"{name}<{arguments}>" if arguments else name
 
     def properties(
@@ -222,9 +224,9 @@ class Serializables:
         texts = {**kdoc.parameters_of(content), **kdoc.properties_of(content)}
         for parameter in declaration.constructor or ():
             own_kdoc, reference, annotations = self._property_parts(declaration, parameter)
-            held = arguments.get(reference.name[0]) if len(reference.name) == 1 else None
-            if held is None:
-                held = self.types.resolve(
+            kotlin_type = arguments.get(reference.name[0]) if len(reference.name) == 1 else None
+            if kotlin_type is None:
+                kotlin_type = self.types.resolve(
                     reference,
                     declaration.file,
                     declaration,
@@ -235,7 +237,7 @@ class Serializables:
                 text = kdoc.content_of(own_kdoc).strip() or texts.get(parameter.name)
             yield DataProperty(
                 parameter.name,
-                held,
+                kotlin_type,
                 not parameter.has_default,
                 annotations,
                 declaration,
@@ -411,23 +413,25 @@ class Serializables:
         for one in properties.values():
             self.check_property(one)
 
-    def check_property(self, one: DataProperty) -> None:
+    def check_property(self, data_property: DataProperty) -> None:
         """Check the type of a property.
 
         Raises:
             InputError: the compiler refuses it too.
         """
-        if one.type.kind == "parameter":
+        if data_property.type.kind == "parameter":
             return
-        if not self.is_supported(one.type):
+        if not self.is_supported(data_property.type):
             message = (
                 "properties of an @AppFunctionSerializable must be of a supported type; "
-                f"{one.name} is {one.type}"
+                f"{data_property.name} is {data_property.type}"
             )
-            raise refused(message, one.owner.file, one.line, f"Use {SUPPORTED}")
-        if not one.required:
-            self.check_optional(one.type, one.line)
-        self.check_uri(one.type, one.annotations, one.owner.file, one.owner)
+            raise refused(message, data_property.owner.file, data_property.line, f"Use {SUPPORTED}")
+        if not data_property.required:
+            self.check_optional(data_property.type, data_property.line)
+        self.check_uri(
+            data_property.type, data_property.annotations, data_property.owner.file, data_property.owner
+        )
 
     def check_proxy(self, declaration: ClassDeclaration, found: FoundAnnotation) -> None:
         """Check a class that stands for one of a library.

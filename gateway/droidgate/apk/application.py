@@ -27,6 +27,7 @@ from droidgate.application import (
     ComponentKind,
     IntentFilter,
     MetaData,
+    Query,
     TextFile,
     names_pointed_to,
 )
@@ -35,10 +36,11 @@ from droidgate.model.errors import BudgetError, InputError
 from droidgate.parsing.aapt_text import reference_in
 from droidgate.parsing.configured_flags import differing_values
 from droidgate.parsing.json_text import decode_utf8
-from droidgate.parsing.xml_text import decode_xml
+from droidgate.parsing.xml_text import ANDROID, TOOLS, decode_xml
 from droidgate_mappings.framework_attributes import AttributeFormat, attribute_type
 
 _FRAMEWORK: Final = 0x01
+_OWN_NAMESPACES: Final = frozenset({ANDROID.strip("{}"), TOOLS.strip("{}")})
 _OWN_FIELDS: Final = frozenset({"name", "exported", "enabled", "permission", "label", "description"})
 _DESCRIPTOR_ENDINGS: Final = (".xml", ".json")
 _RESOURCE_ENDINGS: Final = (".xml", ".json", "")
@@ -73,10 +75,13 @@ def read_application(apk: Apk, sdk: int = NEWEST_SDK) -> Application:
         namespace=None,
         loose_assets=_loose_names(resources, components),
         version_code=apk.version_code,
+        version_name=apk.version_name,
         minimum_sdk=apk.minimum_sdk,
         target_sdk=apk.target_sdk,
         signers=apk.signer_digests(sdk),
         permissions=dict(reader.permissions()),
+        queries=tuple(dict.fromkeys(reader.queries())),
+        is_built=True,
     )
 
 
@@ -134,6 +139,28 @@ class _ManifestReader:
                 if name:
                     yield name, DEFAULT_PROTECTION if level is None else self._level(level)
 
+    def queries(self) -> Iterator[Query]:
+        """Yield the entries of `<queries>` of base and splits."""
+        for part in self._apk.parts:
+            for element in part.manifest.child_elements("queries"):
+                for entry in element.child_elements():
+                    given = _framework_attributes(entry)
+                    if entry.tag == "intent":
+                        yield self._intent(entry)
+                    elif entry.tag == "package" and (name := self._text(given, "name")):
+                        yield Query("package", (name,))
+                    elif entry.tag == "provider" and (name := self._text(given, "authorities")):
+                        yield Query("provider", tuple(name.split(";")))
+
+    def _intent(self, element: XmlElement) -> Query:
+        named = self._filter(element)
+        data = tuple(
+            f"{name}={text}"
+            for child in element.child_elements("data")
+            for name, text in self._other_attributes(_framework_attributes(child))
+        )
+        return Query("intent", named.actions, named.categories, data)
+
     def _level(self, value: TypedValue) -> str:
         words = _in_words("protectionLevel", value)
         return words or value_text(value, self._apk.name_of) or str(value.data)
@@ -170,6 +197,7 @@ class _ManifestReader:
             meta_data=tuple(meta_data),
             properties=tuple(properties),
             attributes=dict(self._other_attributes(given)),
+            foreign_attributes=dict(self._foreign_attributes(element)),
             place=_place(path, element),
         )
 
@@ -181,6 +209,13 @@ class _ManifestReader:
                     text = value_text(value, self._apk.name_of)
                 if text is not None:
                     yield name, text
+
+    def _foreign_attributes(self, element: XmlElement) -> Iterator[tuple[str, str]]:
+        for one in element.attributes:
+            if one.namespace and one.namespace not in _OWN_NAMESPACES:
+                text = value_text(one.value, self._apk.name_of)
+                if text is not None:
+                    yield f"{{{one.namespace}}}{one.name}", text
 
     def _filter(self, element: XmlElement) -> IntentFilter:
         named: dict[str, list[str]] = {"action": [], "category": []}

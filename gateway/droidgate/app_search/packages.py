@@ -9,8 +9,8 @@ from droidgate.app_search.app_files import AppFiles
 from droidgate.app_search.documents import FileOutcome, FileSetting, index_text
 from droidgate.app_search.events import IndexerError
 from droidgate.app_search.reports import DroppedFile, Ignored, IgnoredKind, IndexingReport
-from droidgate.app_search.schemas import AppSearchSchema, platform_schema, read_schema
-from droidgate.application import Application, Component, MetaData, TextFile
+from droidgate.app_search.schemas import AppSearchSchema, jetpack_schema, platform_schema, read_schema
+from droidgate.application import Application, Component, MetaData, TextFile, find_elsewhere
 from droidgate.model.capability import Place
 from droidgate_mappings.app_functions import FileRole, Limits, Release, load_indexing
 
@@ -101,8 +101,9 @@ class PackageIndexer:
         name = str(named[0].value)
         file = self.files.asset(name)
         if file is None:
-            missing = IndexerError("missing-file", f"the app has no asset {name}", name=name)
-            self._drop(name, missing, named[0].place, is_schema=True)
+            if name == load_indexing().names.jetpack_schema_file and not self.application.is_built:
+                return jetpack_schema()  # androidx.appfunctions has it among its assets
+            self._drop_missing(name, "asset", named[0].place, is_schema=True)
             return None
         try:
             return read_schema(file.text, self.limits)
@@ -122,6 +123,16 @@ class PackageIndexer:
 
     def _drop(self, path: str, error: IndexerError, place: Place | None, *, is_schema: bool = False) -> None:
         dropped = DroppedFile(path, error.reason, error.message, error.name, place, is_schema=is_schema)
+        self.dropped.append(dropped)
+
+    def _drop_missing(self, name: str, what: str, place: Place | None, *, is_schema: bool = False) -> None:
+        elsewhere = find_elsewhere(self.application.resources, name)
+        message = f"the app has no {what} {name}"
+        if elsewhere is not None:
+            message += f", but it has {elsewhere}"
+        dropped = DroppedFile(
+            name, "missing-file", message, name, place, is_schema=is_schema, found_as=elsewhere
+        )
         self.dropped.append(dropped)
 
     def _files_of(self, services: list[Component], schema: AppSearchSchema | None) -> Iterator[_File]:
@@ -182,11 +193,7 @@ class PackageIndexer:
     def _index_file(self, file: _File, schema: AppSearchSchema | None) -> None:
         read = self._read(file)
         if read is None:
-            what = "xml resource" if file.of_resource else "asset"
-            error = IndexerError(
-                "missing-file", f"the app has no {what} {file.reference}", name=file.reference
-            )
-            self._drop(file.reference, error, file.place)
+            self._drop_missing(file.reference, "xml resource" if file.of_resource else "asset", file.place)
             return
         setting = FileSetting(
             release=self.release,

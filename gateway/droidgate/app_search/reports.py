@@ -104,6 +104,7 @@ class DroppedFile:
         name: The tag or document it is about, or None.
         place: Where.
         is_schema: It is the app's schema, so other files may be read differently for it.
+        found_as: Where a missing file is instead, None where it is nowhere in the app.
     """
 
     path: str
@@ -112,6 +113,7 @@ class DroppedFile:
     name: str | None = None
     place: Place | None = None
     is_schema: bool = False
+    found_as: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -270,7 +270,9 @@ def conversion_page(converted: Converted, reading: Sequence[Finding] = ()) -> li
         name = provider_name(one.source)
         blocks.append(Heading(f"{name}  {dialect_name(one.source)} -> {dialect_name(writing.provider)}"))
         table = findings_table(writing.findings, _subjects_of(one))
-        if not table:
+        if not one.source.capabilities:
+            table = [*table, Line("the source has no capabilities, so none were converted", 1)]
+        elif not table:
             is_lossless = not writing.findings and not lost_in_reading
             table = [Line("nothing is lost" if is_lossless else "nothing else is lost", 1)]
         blocks += [*table, Line()]
@@ -294,6 +296,7 @@ def _files_page(statuses: dict[Path, Status]) -> list[Block]:
 def _crossing(one: Translation, files: Sequence[tuple[str, Artifact]]) -> Crossing:
     return Crossing(
         source=_origin(one.source),
+        capabilities=len(one.source.capabilities),
         files=tuple(
             WrittenFile(
                 path=path, role=artifact.role, sha256=hashlib.sha256(artifact.text.encode()).hexdigest()

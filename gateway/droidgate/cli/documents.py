@@ -57,10 +57,55 @@ class AppSigners(Document):
     problem: str | None
 
 
+class AppQuery(Document):
+    """One entry of an app's `<queries>`: other apps that it asks Android to let it see.
+
+    Attributes:
+        kind: The entry's element.
+        names: The package, the authorities of the content provider, or the actions of the intent.
+        categories: Categories of the intent.
+        data: Schemes and MIME types of the intent.
+        protocols: The protocols whose components the intent looks for.
+    """
+
+    kind: Literal["package", "intent", "provider"]
+    names: tuple[str, ...]
+    categories: tuple[str, ...]
+    data: tuple[str, ...]
+    protocols: tuple[str, ...]
+
+
+class InspectedApp(Document):
+    """An app that was read, whether or not it declares anything.
+
+    Attributes:
+        package: Application id.
+        label: Its label.
+        version_code: `versionCode`.
+        version_name: `versionName`.
+        minimum_sdk: `minSdkVersion`.
+        target_sdk: `targetSdkVersion`.
+        place: Its manifest.
+        declares: It declares capabilities.
+        queries: The other apps that it asks to see.
+    """
+
+    package: str | None
+    label: str | None
+    version_code: int | None
+    version_name: str | None
+    minimum_sdk: int | None
+    target_sdk: int | None
+    place: str
+    declares: bool
+    queries: tuple[AppQuery, ...]
+
+
 class InspectDocument(Document):
     """What `inspect --json` prints: the capability model of everything that was read.
 
     Attributes:
+        applications: The apps that were read.
         signers: Who signed the apps; without those that have no signature, such as projects.
         marks: What deserves a second look in the texts of the providers.
     """
@@ -69,6 +114,7 @@ class InspectDocument(Document):
     droidgate: str = VERSION
     digest: str
     providers: tuple[Provider, ...]
+    applications: tuple[InspectedApp, ...] = ()
     signers: tuple[AppSigners, ...] = ()
     marks: tuple[TextMark, ...] = ()
     findings: tuple[Finding, ...]
@@ -106,6 +152,7 @@ class Crossing(Document):
 
     Attributes:
         source: The provider.
+        capabilities: How many capabilities it has; with none there is nothing to lose.
         files: What was written, paths below the output folder.
         digest: Digest of the declaration as the target holds it.
         counts: How many findings there are of each level.
@@ -114,6 +161,7 @@ class Crossing(Document):
     """
 
     source: Origin
+    capabilities: int
     files: tuple[WrittenFile, ...]
     digest: str
     counts: dict[str, int]

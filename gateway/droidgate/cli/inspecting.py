@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from droidgate.application import Application
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.grouping import findings_table
+from droidgate.cli.inspected_apps import app_records, applications_of, apps_page, is_signed
 from droidgate.cli.marking import marks_of_all, provider_marks_page
 from droidgate.cli.pages import Block, Heading, Line, show
 from droidgate.cli.reading import Read, read_all
-from droidgate.cli.safe_text import one_line
 from droidgate.cli.summaries import provider_page
 from droidgate.model.capability import CapabilitySet
 
@@ -20,7 +20,7 @@ def inspect_sources(
 ) -> int:
     """Read the sources and show what is in them; return 3 where all that was found cannot be read."""
     read = read_all(spelled, only=only, strict=strict)
-    signed = signed_applications(read)
+    applications = applications_of(read)
     if as_json:
         from droidgate.cli.documents import AppSigners, InspectDocument, Problem
         from droidgate.cli.json_output import print_json
@@ -29,6 +29,7 @@ def inspect_sources(
             InspectDocument(
                 digest=CapabilitySet(providers=read.providers).content_digest(),
                 providers=read.providers,
+                applications=app_records(applications, read),
                 signers=tuple(
                     AppSigners(
                         package=one.package,
@@ -37,7 +38,8 @@ def inspect_sources(
                         verified=one.signers_verified,
                         problem=one.signature_problem,
                     )
-                    for one in signed
+                    for one in applications
+                    if is_signed(one)
                 ),
                 marks=marks_of_all(read.providers),
                 findings=read.findings,
@@ -45,39 +47,16 @@ def inspect_sources(
             )
         )
     else:
-        show(inspect_page(read, signed))
+        show(inspect_page(read, applications))
     nothing_was_read = bool(read.problems) and not read.providers
     return ExitCode.INPUT if nothing_was_read else ExitCode.OK
 
 
-def signed_applications(read: Read) -> list[Application]:
-    """Return the applications that somebody signed, those of APKs with their signature verified."""
-    applications = [app for reading in read.readings for app in reading.applications]
-    # Only what was read from an APK has the archive at hand, and needs the modules that read it.
-    if any(hasattr(app.resources, "apk") for app in applications):
-        from droidgate.apk.application import verify_signers
-
-        applications = [verify_signers(app) for app in applications]
-    return [app for app in applications if app.signers or app.signers_verified is not None]
-
-
-def _signer_line(app: Application) -> Line:
-    digests = ", ".join(app.signers) or "unknown signer"
-    states = {
-        True: "verified",
-        False: f"not verified: {app.signature_problem}",
-        None: "verified by the phone at installation",
-    }
-    return Line(one_line(f"{app.package}: {digests} ({states[app.signers_verified]})"), 1)
-
-
-def inspect_page(read: Read, signed: Sequence[Application] = ()) -> list[Block]:
+def inspect_page(read: Read, applications: Sequence[Application] = ()) -> list[Block]:
     """Return what `inspect` shows."""
-    blocks: list[Block] = []
+    blocks: list[Block] = apps_page(applications, read)
     for provider in read.providers:
         blocks += [*provider_page(provider), Line()]
-    if signed:
-        blocks += [Heading("Signers"), *map(_signer_line, signed), Line()]
     blocks += provider_marks_page(read.providers)
     if read.findings:
         blocks += [Heading("Remarks of the readers"), *findings_table(read.findings, places=True), Line()]

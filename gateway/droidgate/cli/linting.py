@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 from droidgate.cli.documents import LintDocument
@@ -71,11 +72,31 @@ def _lint_source(spelled: str, formats: Sequence[Format], *, strict: bool) -> It
             raise
         yield from told
         return
-    yield from check_reading(reading, formats, lambda path: _content_of(path, data))
+    findings = tuple(check_reading(reading, formats, lambda path: _content_of(path, data)))
+    yield from findings
     yield from (mark.as_finding() for provider in reading.providers for mark in text_marks(provider))
+    broken = {one.source.path for one in findings if one.level is Level.ERROR and one.source is not None}
     for error in reading.problems:
-        tell_problem(error)
-        yield _unreadable(error)
+        told = () if strict else tuple(_lint_broken(error, spelled, broken, formats))
+        if told:
+            yield from told
+        elif strict or _path_of(error) not in broken:
+            tell_problem(error)
+            yield _unreadable(error)
+
+
+def _lint_broken(
+    error: InputError, folder: str, broken: Collection[str], formats: Iterable[Format]
+) -> Iterator[Finding]:
+    """Yield what the linter finds in a file of a folder that cannot be read, as where it is named alone."""
+    path = _path_of(error)
+    if path in broken or not Path(folder).is_dir():
+        return
+    try:
+        # A link that leads out of the folder was refused for that, and is not followed here either.
+        yield from check_file(SourceFile(path, read_bytes(path, root=folder)), formats)
+    except InputError:
+        return
 
 
 def _lint_file(path: str, data: bytes | None, formats: Iterable[Format]) -> Iterator[Finding]:
@@ -95,10 +116,13 @@ def _content_of(path: str, data: bytes | None) -> bytes | None:
         return None
 
 
+def _path_of(error: InputError) -> str:
+    return (error.place or STANDARD_INPUT).partition(":")[0]
+
+
 def _unreadable(error: InputError) -> Finding:
-    path, _, line = (error.place or STANDARD_INPUT).partition(":")
-    number = line.partition(":")[0]
-    place = Place(path=path, line=int(number) if number.isdecimal() else None)
+    number = (error.place or "").partition(":")[2].partition(":")[0]
+    place = Place(path=_path_of(error), line=int(number) if number.isdecimal() else None)
     return Finding(
         code=UNREADABLE, level=Level.ERROR, pointer="", message=error.message, hint=error.hint, source=place
     )

@@ -11,17 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from droidgate.app_search.listing import ListedDocument, ListingError, read_documents, without_notices
 from droidgate.devices.device import CommandResult, Device
 from droidgate.devices.errors import CommandFailedError, DeviceOutputError, UnsupportedDeviceError, excerpt
 from droidgate.devices.outputs import command_failed
 from droidgate.devices.quoting import check_package, check_user, is_package
 from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
 from droidgate.parsing.json_text import parse_json
 from droidgate_mappings.app_functions import load_shell_texts
 
-STATIC_TYPE: Final = "AppFunctionStaticMetadata"
-RUNTIME_TYPE: Final = "AppFunctionRuntimeMetadata"
 LIST_COMMAND: Final = "cmd app_function list-app-functions"
 
 _HELP: Final = "cmd app_function help"
@@ -38,7 +36,6 @@ _OPTION: Final = re.compile(
 _TEXT: Final = re.compile(r"    [A-Z][ -~]*", re.ASCII)
 _MISSING: Final = re.compile(r"^(?:cmd: )?Can't find service: app_function", re.MULTILINE)
 _NO_SHELL: Final = "No shell command implementation."
-_MAX_FUNCTIONS: Final = 20_000
 _SECONDS_FOR_LISTING: Final = 60.0
 
 
@@ -78,23 +75,6 @@ class AppFunctionShell:
     def takes_timeout(self) -> bool:
         """A call can be given a time limit."""
         return "--timeout-duration" in self.commands.get("execute-app-function", frozenset())
-
-
-@dataclass(frozen=True, slots=True)
-class ListedDocument:
-    """One element of the listing.
-
-    Attributes:
-        package: The package that declares it.
-        type: The document's type without the package: `AppFunctionStaticMetadata` for a function.
-        document: The document; all values are arrays, nested documents too.
-        runtime: What is known about it at run time, such as whether it is enabled; None where nothing is.
-    """
-
-    package: str
-    type: str
-    document: dict[str, Json]
-    runtime: dict[str, Json] | None
 
 
 def app_function_shell(device: Device) -> AppFunctionShell:
@@ -191,55 +171,16 @@ def read_listing(text: str, exit_status: int = 0, error_text: str = "") -> list[
         listing = parse_json(plain, path=LIST_COMMAND)
     except InputError as error:
         raise DeviceOutputError(LIST_COMMAND, f"{error.message} ({error.place})") from None
-    if not isinstance(listing, dict):
-        raise DeviceOutputError(LIST_COMMAND, "it is no object", text=plain)
-    documents = [
-        _read_element(package, element)
-        for package, elements in listing.items()
-        for element in _array(elements)
-    ]
-    if len(documents) > _MAX_FUNCTIONS:
-        raise DeviceOutputError(LIST_COMMAND, f"there are more than {_MAX_FUNCTIONS} documents")
+    try:
+        documents = read_documents(listing)
+    except ListingError as error:
+        raise DeviceOutputError(
+            LIST_COMMAND, error.reason, text=plain if error.text is None else error.text
+        ) from None
+    strange = next((one.package for one in documents if not is_package(one.package)), None)
+    if strange is not None:
+        raise DeviceOutputError(LIST_COMMAND, "an element is no document", text=strange)
     return documents
-
-
-def _read_element(package: str, element: Json) -> ListedDocument:
-    if not is_package(package) or not isinstance(element, dict) or not element:
-        raise DeviceOutputError(LIST_COMMAND, "an element is no document", text=package)
-    suffix = f"-{package}"
-    documents = {name.removesuffix(suffix): value for name, value in element.items() if name.endswith(suffix)}
-    runtime = documents.pop(RUNTIME_TYPE, None)
-    if len(documents) + (runtime is not None) != len(element) or len(documents) != 1:
-        raise DeviceOutputError(LIST_COMMAND, "an element is not one document", text=", ".join(element))
-    kind, document = next(iter(documents.items()))
-    return ListedDocument(package, kind, _document(document), _runtime(runtime, RUNTIME_TYPE + suffix))
-
-
-def _runtime(runtime: Json, name: str) -> dict[str, Json] | None:
-    """Return the joined document, which the listing wraps twice."""
-    if runtime is None:
-        return None
-    return _document(_document_of(runtime).get(name, runtime))
-
-
-def _document_of(value: Json) -> dict[str, Json]:
-    if not isinstance(value, dict):
-        raise DeviceOutputError(LIST_COMMAND, "a document is no object", text=str(value))
-    return value
-
-
-def _document(value: Json) -> dict[str, Json]:
-    document = _document_of(value)
-    for name, held in document.items():
-        if not isinstance(held, list):
-            raise DeviceOutputError(LIST_COMMAND, "a value is no array", text=name)
-    return document
-
-
-def _array(value: Json) -> list[Json]:
-    if not isinstance(value, list):
-        raise DeviceOutputError(LIST_COMMAND, "a package holds no array", text=str(value))
-    return value
 
 
 def is_enabled(device: Device, package: str, function: str, *, user: int = 0) -> bool:
@@ -307,13 +248,6 @@ def execute_app_function(
     limit = seconds if shell.takes_timeout else None
     arguments = execute_command(package, function, parameters, user=user, seconds=limit)
     return device.run(arguments, deadline=seconds + 10.0)
-
-
-def without_notices(text: str) -> str:
-    """Return an answer without the lines that change nothing, such as which user is taken."""
-    notices = [re.compile(one) for one in load_shell_texts().notices]
-    lines = text.replace("\r\n", "\n").split("\n")
-    return "\n".join(line for line in lines if not any(one.match(line) for one in notices))
 
 
 def _refuse_failure(command: str, text: str, exit_status: int, error_text: str) -> None:

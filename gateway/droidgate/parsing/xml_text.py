@@ -162,10 +162,32 @@ def _doctype(place: str) -> InputError:
     )
 
 
+_CAUSES: Final = (
+    (
+        re.compile(r"Opening and ending tag mismatch: (\S+) line (\d+) and (\S+)"),
+        r"<\1> of line \2 is not closed before </\3>",
+    ),
+    (re.compile(r"Premature end of data in tag (\S+) line (\d+)"), r"<\1> of line \2 is not closed"),
+    (
+        re.compile(r"Couldn't find end of Start Tag (\S+) line (\d+)"),
+        r"the start tag <\1 of line \2 has no end",
+    ),
+    (re.compile(r"Couldn't find end of Start Tag (\S+)"), r"the start tag <\1 does not end"),
+    (re.compile(r"EndTag: '</' not found"), "an element is not closed at the end of the file"),
+    (re.compile(r"Extra content at the end of the document"), "there is more after the root element"),
+)
+"""Messages of libxml2, and the same in words that name the cause."""
+
+
 def _located(error: etree.XMLSyntaxError, path: str) -> InputError:
     line, column = error.position or (0, 0)
     reason = error.msg or "not well-formed"
     reason = " ".join(re.sub(r"(?s), line \d+, column \d+.*", "", reason).split())
+    for pattern, words in _CAUSES:
+        found = pattern.search(reason)
+        if found is not None:
+            reason = found.expand(words)
+            break
     if "excessive depth" in reason.lower() or "xml_parse_huge" in reason.lower():
         return BudgetError(f"the XML is nested more than {MAX_DEPTH} levels deep", place=f"{path}:{line}")
     hint = None

@@ -73,6 +73,12 @@ REPEATED_DECLARATION: Final = finding_code(
     __name__,
 )
 
+UNREAD_FILE: Final = finding_code(
+    "unread-file",
+    "An XML or JSON file of a folder is too large to be read, so whether it is a descriptor is not known",
+    __name__,
+)
+
 _UTF_8_MARK: Final = b"\xef\xbb\xbf"
 _UTF_16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 _UTF_16_XML: Final = (b"\xff\xfe<\0", b"\xfe\xff\0<")
@@ -89,6 +95,7 @@ class SourceReading:
         files_read: Paths of the files read, as a user would write them, each once.
         problems: What could not be read in a folder, or in one component of several; the only descriptor of a
             file that was named itself is raised instead.
+        read_alone: Those of the files that were read as descriptors by themselves, without an app.
     """
 
     providers: tuple[Provider, ...] = ()
@@ -96,6 +103,7 @@ class SourceReading:
     applications: tuple[Application, ...] = ()
     files_read: tuple[str, ...] = ()
     problems: tuple[InputError, ...] = ()
+    read_alone: tuple[str, ...] = ()
 
 
 def read_source(
@@ -235,6 +243,7 @@ class _Reader:
         self._findings: list[Finding] = []
         self._applications: list[Application] = []
         self._files_read: dict[str, None] = {}
+        self._read_alone: dict[str, None] = {}
         self._problems: dict[str, InputError] = {}
 
     def result(self) -> SourceReading:
@@ -243,6 +252,7 @@ class _Reader:
             findings=tuple(dict.fromkeys(self._findings)),
             applications=tuple(self._applications),
             files_read=tuple(self._files_read),
+            read_alone=tuple(self._read_alone),
             problems=tuple(self._problems.values()),
         )
 
@@ -360,6 +370,7 @@ class _Reader:
         context = self._context()
         self._keep(one.read_file(file, context), context)
         self._files_read[file.path] = None
+        self._read_alone[file.path] = None
         return True
 
     def _read_application_of_all(self, application: Application, *, code: Code | None = None) -> None:
@@ -425,8 +436,13 @@ class _Reader:
         application = read_source_set(module, name, context)
         self._findings.extend(context.findings)
         self._applications.append(application)
-        for one in self._formats:
-            self._read_application(application, one)
+        if self._strict:
+            for one in self._formats:
+                self._read_application(application, one)
+            return
+        self._read_application_of_all(application)
+        if self._problems and not self._providers:
+            raise next(iter(self._problems.values()))
 
     def read_module(self, module: Module) -> None:
         """Read the applications of a module, and the descriptors in it that no component points to."""
@@ -455,7 +471,8 @@ class _Reader:
         try:
             if not self._read_file(SourceFile(path, loose.file.read())):
                 return
-        except BudgetError:
+        except BudgetError as error:
+            self._note_unread(path, error)
             return
         except InputError as error:
             self._note(error)
@@ -473,7 +490,11 @@ class _Reader:
     def _read_loose(self, path: str, place: str, *, root: str) -> None:
         try:
             data = read_bytes(path, spelled=place, root=root)
-        except InputError:
+        except BudgetError as error:
+            self._note_unread(place, error)
+            return
+        except InputError as error:
+            self._note(error)
             return
         try:
             if is_manifest(data):
@@ -485,6 +506,19 @@ class _Reader:
                 self._leave_out_repeated(known)
         except InputError as error:
             self._note(error)
+
+    def _note_unread(self, place: str, error: InputError) -> None:
+        """Report a file that is too large to be looked at; a descriptor is not, so it is no problem."""
+        self._findings.append(
+            Finding(
+                code=UNREAD_FILE,
+                level=Level.NOTE,
+                pointer="",
+                message=f"it is not read: {error.message}",
+                source=Place(path=place),
+                hint=error.hint,
+            )
+        )
 
     def _leave_out_repeated(self, known: int) -> None:
         """Leave out the providers from position `known` on that a component of an app declares as well.

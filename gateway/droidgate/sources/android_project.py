@@ -148,16 +148,18 @@ def read_source_set(
     reader = ManifestReader(resources, module.gradle.placeholders, context)
     manifest = _read_manifest(reader, own, package, module if own is main else None, context)
     package = package or (None if module.gradle.is_library else manifest.package)
-    components, permissions = manifest.components, manifest.permissions
+    components, permissions, facts = manifest.components, manifest.permissions, manifest.facts
     inherited = None
     if own is not main and main is not None:
         base = _read_main_quietly(module, resources, package)
         if base is not None:
             components = merge_manifests(manifest, base)
             permissions = {**base.permissions, **permissions}
+            facts = facts.merged_over(base.facts)
             inherited = base.package
             package = package or (None if module.gradle.is_library else base.package)
     application = components[0]
+    facts = facts.with_build_file(module.gradle)
     return Application(
         package=package or module.gradle.default_package,
         components=components,
@@ -168,7 +170,12 @@ def read_source_set(
         unresolved=application.unresolved,
         namespace=namespace or module.gradle.namespace or manifest.package or inherited,
         loose_assets=_names_nobody_points_to(resources, components),
+        version_code=facts.version_code,
+        version_name=facts.version_name,
+        minimum_sdk=facts.minimum_sdk,
+        target_sdk=facts.target_sdk,
         permissions=permissions,
+        queries=facts.queries,
     )
 
 

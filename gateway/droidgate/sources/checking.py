@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import PurePosixPath
 
-from droidgate.application import Application
 from droidgate.formats import Format, SourceFile, detect_format
 from droidgate.model.findings import LINT_LEVELS, Finding
-from droidgate.sources import UNTIED_DESCRIPTOR, SourceReading
-from droidgate.sources.resources import SourceResources
+from droidgate.sources import SourceReading
 
 
 def check_reading(
@@ -30,7 +27,7 @@ def check_reading(
         for one in formats:
             if one.lint_application is not None:
                 yield from one.lint_application(application)
-    for path in _files_without_application(reading):
+    for path in reading.read_alone:
         data = content_of(path)
         if data is not None:
             yield from check_file(SourceFile(path, data), formats)
@@ -46,25 +43,3 @@ def check_file(source: SourceFile, formats: Iterable[Format]) -> Iterator[Findin
     one = detect_format(source, formats)
     if one is not None and one.lint_file is not None:
         yield from one.lint_file(source)
-
-
-def _folders_of(application: Application) -> list[PurePosixPath]:
-    """Return the folders whose files an application's check has seen, those of its libraries included."""
-    resources = application.resources
-    further = resources.folders if isinstance(resources, SourceResources) else ()
-    return [PurePosixPath(application.place.path).parent, *map(PurePosixPath, further)]
-
-
-def _files_without_application(reading: SourceReading) -> list[str]:
-    """Return the descriptors that no application's check has seen."""
-    untied = {
-        one.source.path
-        for one in reading.findings
-        if one.code == UNTIED_DESCRIPTOR and one.source is not None
-    }
-    folders = [folder for one in reading.applications for folder in _folders_of(one)]
-    return [
-        path
-        for path in reading.files_read
-        if path in untied or not any(PurePosixPath(path).is_relative_to(folder) for folder in folders)
-    ]

@@ -16,11 +16,10 @@ from typing import Final
 from droidgate.apk.application import read_application
 from droidgate.apk.reader import Apk, open_apk
 from droidgate.apk.xml_tree import XmlElement
+from droidgate.app_search.listing import STATIC_TYPE, ListedDocument, ListingError, listed_function
 from droidgate.application import Application
 from droidgate.devices.app_functions import (
     LIST_COMMAND,
-    STATIC_TYPE,
-    ListedDocument,
     app_function_shell,
     list_app_functions,
 )
@@ -245,7 +244,7 @@ class _PhoneReader:
                 return commands
             for one in list_app_functions(self.device, shell, user=user):
                 if one.type == STATIC_TYPE:
-                    functions.setdefault(one.package, []).append(_listed_function(one))
+                    functions.setdefault(one.package, []).append(_function_of(one))
         except _OF_ONE_ANSWER as error:
             self.not_listed_because = f"the listing cannot be read ({error.message})"
             self.problems.append(_as_problem(error, f"{SCHEME}{self.device.serial}"))
@@ -466,35 +465,11 @@ def _texts_of(root: XmlElement) -> Iterator[str]:
         pending.extend(element.child_elements())
 
 
-def _listed_function(one: ListedDocument) -> ListedFunction:
-    document, runtime = one.document, one.runtime or {}
-    service = _first_text(document, "serviceName")
-    function = _first_text(document, "functionId")
-    if function is None:
-        raise DeviceOutputError(LIST_COMMAND, "a function has no id", text=one.package)
-    enabled = _first(runtime, "enabled")
-    if not isinstance(enabled, bool):
-        enabled = {0: None, 1: True, 2: False}.get(enabled) if isinstance(enabled, int) else None
-    if enabled is None:
-        by_default = _first(document, "enabledByDefault")
-        enabled = by_default if isinstance(by_default, bool) else None
-    return ListedFunction(
-        id=function,
-        enabled=enabled,
-        service=service if service != "@null" else None,
-        scope=_first_text(document, "scope"),
-        document=document,
-    )
-
-
-def _first(document: Mapping[str, Json], name: str) -> Json:
-    held = document.get(name)
-    return held[0] if isinstance(held, list) and held else None
-
-
-def _first_text(document: Mapping[str, Json], name: str) -> str | None:
-    held = _first(document, name)
-    return held if isinstance(held, str) else None
+def _function_of(document: ListedDocument) -> ListedFunction:
+    try:
+        return listed_function(document)
+    except ListingError as error:
+        raise DeviceOutputError(LIST_COMMAND, error.reason, text=error.text or "") from None
 
 
 def _as_problem(error: DroidgateError, place: str) -> InputError:

@@ -21,13 +21,13 @@ from typing import Any, Final, Literal, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from droidgate.application import Application, Component, Resources, TextFile
+from droidgate.application import Application, Component, Query, Resources, TextFile
 from droidgate.model.capability import Place
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json
 
-_FORM: Final = "droidgate.kept-application/2"
+_FORM: Final = "droidgate.kept-application/3"
 _MAX_BYTES: Final = 64 * 1024 * 1024
 
 Question = Literal["read_file", "read_text", "read_array", "read_asset"]
@@ -129,6 +129,11 @@ def _components() -> TypeAdapter[tuple[Component, ...]]:
     return TypeAdapter(tuple[Component, ...])
 
 
+@cache
+def _queries() -> TypeAdapter[tuple[Query, ...]]:
+    return TypeAdapter(tuple[Query, ...])
+
+
 @dataclass(frozen=True, slots=True)
 class ApplicationStore:
     """A folder of kept applications.
@@ -188,9 +193,11 @@ _PLAIN: Final = (
     "description",
     "namespace",
     "version_code",
+    "version_name",
     "minimum_sdk",
     "target_sdk",
     "permissions",
+    "is_built",
 )
 
 
@@ -203,6 +210,7 @@ def _held_of(kept: KeptApplication) -> dict[str, Json]:
         "signers": list(application.signers),
         "unresolved": list(application.unresolved),
         "components": _components().dump_python(application.components, mode="json"),
+        "queries": _queries().dump_python(application.queries, mode="json"),
         "answers": [[*asked, answer] for asked, answer in kept.resources.answers.items()],
         "findings": [one.model_dump(mode="json") for one in kept.findings],
     }
@@ -214,6 +222,7 @@ def _kept_of(held: Mapping[str, Any]) -> KeptApplication:
     application = Application(
         **held["application"],
         components=_components().validate_python(held["components"]),
+        queries=_queries().validate_python(held["queries"]),
         resources=resources,
         place=Place.model_validate(held["place"]),
         loose_assets=tuple(held["loose_assets"]),

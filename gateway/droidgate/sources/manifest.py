@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from lxml import etree
+
 from droidgate.application import (
     COMPONENT_TAGS,
     DEFAULT_PROTECTION,
@@ -22,13 +24,16 @@ from droidgate.model.errors import InputError
 from droidgate.parsing.aapt_text import boolean_in, read_attribute_value, read_plain_attribute, reference_in
 from droidgate.parsing.configured_flags import both_flags, differing_values
 from droidgate.parsing.xml_text import ANDROID, TOOLS, Element, child_elements, decode_xml, parse_xml
+from droidgate.sources.manifest_facts import ManifestFacts, read_facts
 from droidgate.sources.manifest_merge import FILE_MARK
 from droidgate.sources.resources import SourceResources
 
 _NOTHING: Final = frozenset({"@null", "@empty"})
 """Values that state nothing."""
 
-_ROOT_TAGS: Final = frozenset({"manifest", "application", *COMPONENT_TAGS})
+_BESIDE_APPLICATION: Final = frozenset({"permission", "uses-permission", "queries"})
+"""Children of `<manifest>` with which samples begin."""
+_ROOT_TAGS: Final = frozenset({"manifest", "application", *_BESIDE_APPLICATION, *COMPONENT_TAGS})
 _OWN_FIELDS: Final = frozenset({"name", "exported", "enabled", "permission", "label", "description"})
 _KNOWN_PREFIXES: Final = {"android": ANDROID.strip("{}"), "tools": TOOLS.strip("{}")}
 
@@ -52,6 +57,7 @@ class Manifest:
         replacing: Kind and name of the components that replace what they would be merged with.
         place: The file.
         permissions: The permissions that it declares, with their protection levels.
+        facts: What it says about the app as a whole.
     """
 
     package: str | None
@@ -60,6 +66,7 @@ class Manifest:
     replacing: frozenset[tuple[str, str]]
     place: Place
     permissions: Mapping[str, str] = field(default_factory=dict)
+    facts: ManifestFacts = field(default_factory=ManifestFacts)
 
 
 def root_tag_of(data: bytes) -> str | None:
@@ -108,17 +115,15 @@ class ManifestReader:
     def read_root(self, root: Element, *, path: str, package: str | None = None) -> Manifest:
         """Read a manifest that is parsed already, into which those of libraries may be merged; see `read`."""
         place = Place(path=path)
-        own_package = root.get("package") if root.tag == "manifest" else None
+        own_package = root.get("package")
         for name in ("applicationId", "packageName"):
             if package or own_package:
                 self._placeholders.setdefault(name, package or own_package or "")
-        application = (
-            root if root.tag == "application" else next(iter(root.iterchildren("application")), None)
-        )
+        application = next(iter(root.iterchildren("application")), None)
         if application is None:
             nothing = Component(kind="application", place=place)
-            permissions = self._read_permissions(root)
-            return Manifest(own_package, (nothing,), frozenset(), frozenset(), place, permissions)
+            permissions, facts = self._read_permissions(root), read_facts(root, self._text)
+            return Manifest(own_package, (nothing,), frozenset(), frozenset(), place, permissions, facts)
         elements = [one for one in child_elements(application) if one.tag in COMPONENT_TAGS]
         kept = [one for one in elements if one.get(f"{TOOLS}node") not in {"remove", "removeAll"}]
         components = [self._read_component(application, "application", path)]
@@ -130,13 +135,13 @@ class ManifestReader:
             replacing=frozenset(self._key(one) for one in kept if one.get(f"{TOOLS}node") == "replace"),
             place=place,
             permissions=self._read_permissions(root),
+            facts=read_facts(root, self._text),
         )
 
     def _read_permissions(self, root: Element) -> dict[str, str]:
-        declared = root.iterchildren("permission") if root.tag == "manifest" else ()
         return {
             name: self._text(one, "protectionLevel") or DEFAULT_PROTECTION
-            for one in declared
+            for one in root.iterchildren("permission")
             if (name := self._text(one, "name"))
         }
 
@@ -150,17 +155,15 @@ class ManifestReader:
         start = _START_TAG.match(text)
         tag = start[1] if start is not None else ""
         place = Place(path=path, line=text.count("\n", 0, start.start(1)) + 1 if start is not None else 1)
-        if tag in COMPONENT_TAGS:
-            self._context.allow(
-                "S81", f"a manifest of <{tag}> alone is read as part of an <application>", source=place
-            )
-            text = f"<application>{_PROLOG.sub(_as_blank_lines, text)}</application>"
-        elif tag == "application":
-            self._context.allow("S81", "an <application> without <manifest> is read", source=place)
+        if tag in _ROOT_TAGS - {"manifest"}:
+            message = f"a piece of a manifest that begins with <{tag}> is read as part of one"
+            self._context.allow("S81", message, source=place)
+            text = f"<manifest>{_PROLOG.sub(_as_blank_lines, text)}</manifest>"
         root = self._parse_with_prefixes(text, place)
         if root.tag not in _ROOT_TAGS:
             message = f"the root element is <{root.tag!s}>, not <manifest>"
             raise InputError(message, place=path, hint="Name an AndroidManifest.xml")
+        _put_into_application([one for one in child_elements(root) if one.tag in COMPONENT_TAGS], root)
         return root
 
     def _parse_with_prefixes(self, text: str, place: Place) -> Element:
@@ -205,6 +208,7 @@ class ManifestReader:
             meta_data=tuple(self._read_all_meta(element, "meta-data", path)),
             properties=tuple(self._read_all_meta(element, "property", path)),
             attributes=dict(self._read_other_attributes(element)),
+            foreign_attributes=dict(self._read_foreign_attributes(element)),
             place=_place_of(element, path),
         )
 
@@ -212,6 +216,12 @@ class ManifestReader:
         for key, raw in element.attrib.items():
             name = str(key).removeprefix(ANDROID)
             if str(key).startswith(ANDROID) and name not in _OWN_FIELDS:
+                yield name, self._filled(str(raw))
+
+    def _read_foreign_attributes(self, element: Element) -> Iterator[tuple[str, str]]:
+        for key, raw in element.attrib.items():
+            name = str(key)
+            if name.startswith("{") and not name.startswith((ANDROID, TOOLS)):
                 yield name, self._filled(str(raw))
 
     def _read_filter(self, element: Element) -> IntentFilter:
@@ -336,6 +346,16 @@ def _merge_stated(one: Component, below: Component) -> Component:
     }
     kept = (text for text in below.unresolved if text.partition("=")[0] not in {*stated, *known})
     return replace(merged, unresolved=(*one.unresolved, *kept))
+
+
+def _put_into_application(components: list[Element], root: Element) -> None:
+    """Move components that stand next to the application element into it, as in samples (row S81)."""
+    if not components:
+        return
+    application = root.find("application")
+    if application is None:
+        application = etree.SubElement(root, "application")
+    application.extend(components)
 
 
 def _place_of(element: Element, path: str) -> Place:

@@ -91,11 +91,6 @@ class SourceResources:
         self._by_qualifier: dict[str, dict[str, Element]] = {}
         self._index()
 
-    @property
-    def folders(self) -> tuple[str, ...]:
-        """The folders of its source sets as a user would write them."""
-        return tuple(one.spelled for one in self._source_sets)
-
     def _index(self) -> None:
         value_files: list[ResourceFile] = []
         for number, source_set in enumerate(self._source_sets):

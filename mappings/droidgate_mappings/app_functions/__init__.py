@@ -86,6 +86,7 @@ class IndexingNames(Frozen):
     function_alias: str
     component_type: str
     metadata_root: str
+    jetpack_schema_file: str
     application_service: str
     application_qualified_id: str
 

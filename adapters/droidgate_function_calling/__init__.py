@@ -1,0 +1,1 @@
+"""Tool lists of model vendors' APIs: OpenAI, Anthropic, Gemini."""

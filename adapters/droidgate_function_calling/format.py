@@ -1,0 +1,11 @@
+"""The tool lists of model vendors as `droidgate.formats` knows them; they are only read."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from droidgate.formats import Format
+from droidgate_function_calling.read import detect, read_application, read_file
+from droidgate_function_calling.tables import TABLES
+
+FORMAT: Final = Format(tables=TABLES, detect=detect, read_file=read_file, read_application=read_application)

@@ -1,0 +1,204 @@
+"""Reading tool lists of OpenAI, Anthropic and Gemini."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from droidgate.application import Application
+from droidgate.formats import Reading, SourceFile
+from droidgate.json_schema import read_schema
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Capability, Place, Provider
+from droidgate.model.errors import InputError
+from droidgate.model.findings import Finding, Level, finding_code
+from droidgate.model.json_values import Json
+from droidgate.model.types import Type
+from droidgate.parsing.json_text import parse_json
+from droidgate_function_calling.open_api import to_json_schema
+from droidgate_function_calling.shapes import ToolEntry, ToolList, find_tools
+from droidgate_function_calling.tables import ANTHROPIC, FORMAT_ID, GEMINI, as_extensions
+
+VENDOR_TOOL: Final = finding_code(
+    "vendor-tool",
+    "An entry of a tool list that declares no function, such as a tool that the vendor runs; it is left out",
+    __name__,
+)
+
+_SURE: Final = 95
+_LIKELY: Final = 70
+_POSSIBLE: Final = 50
+_MARK: Final = re.compile(
+    rb'"type"\s*:\s*"function"|"functions?_?[dD]eclarations"\s*:|"input_schema"\s*:'
+    rb'|"parameters(?:JsonSchema|_json_schema)?"\s*:'
+)
+_INPUTS: Final = ("input_schema", "parametersJsonSchema", "parameters_json_schema", "parameters")
+_OUTPUTS: Final = ("responseJsonSchema", "response_json_schema", "response")
+_OPEN_API: Final = frozenset({"parameters", "response"})
+_HINT: Final = "Expected tools as OpenAI, Anthropic or Gemini take them"
+
+
+def detect(source: SourceFile) -> int:
+    """Return how sure a file's content makes us that it is a vendor's tool list."""
+    if source.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in {b"{", b"["} or not _MARK.search(
+        source.data
+    ):
+        return 0
+    try:
+        tools = find_tools(parse_json(source.data, path=source.path))
+    except InputError:
+        return 0
+    if tools is None:
+        return 0
+    if not tools.is_typed:
+        return _POSSIBLE
+    return _LIKELY if tools.dialects == (ANTHROPIC,) else _SURE
+
+
+def read_file(source: SourceFile, context: ReadingContext) -> Reading:
+    """Read a tool list: a list, a request that has one, or one tool alone.
+
+    Returns:
+        One provider without package and component. A tool that cannot be read is a problem.
+
+    Raises:
+        InputError: not JSON, no tool list, no tool of it can be read, or the reading is strict.
+    """
+    tools = find_tools(parse_json(source.data, path=source.path))
+    if tools is None:
+        raise InputError("it is not a tool list of a vendor", place=source.path, hint=_HINT)
+    reader = _Reader(source.path, context)
+    provider = reader.read(tools)
+    if reader.problems and not provider.capabilities:
+        raise reader.problems[0]
+    return Reading((provider,), tuple(context.findings), tuple(reader.problems))
+
+
+def read_application(application: Application, context: ReadingContext) -> Reading:
+    """Return nothing: no Android component declares such a list."""
+    del application, context
+    return Reading()
+
+
+@dataclass(slots=True)
+class _Reader:
+    path: str
+    context: ReadingContext
+    definitions: dict[str, Type] = field(default_factory=dict)
+    problems: list[InputError] = field(default_factory=list)
+
+    def read(self, tools: ToolList) -> Provider:
+        """Read the tools of a list."""
+        dialects = tools.dialects
+        if len(dialects) > 1:
+            message = f"the list has tools for {' and '.join(dialects)}"
+            self.context.allow("F02", message, source=Place(path=self.path, line=1))
+        capabilities: dict[str, Capability] = {}
+        for entry in tools.entries:
+            if entry.dialect is None:
+                self.leave_out(entry)
+                continue
+            try:
+                capability = self.read_tool(entry)
+                if capability.id in capabilities:
+                    raise self.error(f"duplicate tool {capability.id!r}", entry.pointer, "Rename one of them")
+            except InputError as error:
+                if self.context.strict:
+                    raise
+                self.problems.append(error)
+            else:
+                capabilities[capability.id] = capability
+        return Provider(
+            protocol=FORMAT_ID,
+            dialect=dialects[0],
+            source=Place(path=self.path, line=1),
+            definitions=self.definitions,
+            capabilities=tuple(capabilities.values()),
+            extensions=as_extensions(tools.further),
+        )
+
+    def leave_out(self, entry: ToolEntry) -> None:
+        """Report an entry that declares no function."""
+        kind = entry.function.get("type") or entry.function.get("name") or next(iter(entry.function), "?")
+        self.context.findings.append(
+            Finding(
+                code=VENDOR_TOOL,
+                level=Level.DROPPED,
+                pointer=entry.pointer,
+                message=f"the entry {str(kind)[:100]!r} declares no function; it is left out",
+                source=Place(path=self.path, line=1, inner=entry.pointer),
+            )
+        )
+
+    def read_tool(self, entry: ToolEntry) -> Capability:
+        """Read one function.
+
+        Raises:
+            InputError: it has no name, or a schema that is none.
+        """
+        function, pointer = entry.function, entry.pointer
+        name, description = function.get("name"), function.get("description")
+        if not isinstance(name, str) or not name.strip():
+            raise self.error("a tool has no name", pointer, "Give it a `name`")
+        if not isinstance(description, str | None):
+            raise self.error(f"the description of {name!r} is not a string", pointer, "Write a string")
+        if not entry.is_typed:
+            self.allow("F01", f"the tool {name!r} does not state its type", pointer)
+        inputs = self.take_schemas(entry, _INPUTS)
+        outputs = self.take_schemas(entry, _OUTPUTS) if entry.dialect == GEMINI else {}
+        used = {"name", "description", *list(inputs)[:1], *list(outputs)[:1]}
+        facts = {key: held for key, held in function.items() if key not in used}
+        if entry.wrapper:
+            facts["wrapper"] = dict(entry.wrapper)
+        given = next(iter(inputs.values()), None)
+        result = next(iter(outputs.values()), None)
+        return Capability(
+            id=name,
+            description=description,
+            input=self.read_input(given, name, pointer),
+            output=None if result is None else self.read_schema(result, name, pointer),
+            source=Place(path=self.path, line=1, inner=pointer),
+            extensions=as_extensions(facts),
+        )
+
+    def take_schemas(self, entry: ToolEntry, names: tuple[str, ...]) -> dict[str, Json]:
+        """Return the schemas that a function states under some names; the first one counts."""
+        return {
+            name: to_json_schema(held) if entry.dialect == GEMINI and name in _OPEN_API else held
+            for name in names
+            if (held := entry.function.get(name)) is not None
+        }
+
+    def read_input(self, schema: Json, name: str, pointer: str) -> Type:
+        """Read the schema of the arguments; without one, a function takes none."""
+        if schema is None or schema == {}:
+            schema = {"type": "object", "properties": {}}
+        word = schema.get("type") if isinstance(schema, Mapping) else None
+        if isinstance(schema, Mapping) and word is None:
+            message = f"the parameters of {name!r} do not state the type object; they are read as if they did"
+            self.allow("F03", message, pointer)
+            schema = {**schema, "type": "object"}
+        elif word != "object" and not (isinstance(word, list) and "object" in word):
+            raise self.error(
+                f"the parameters of {name!r} are not an object", pointer, "Arguments are an object"
+            )
+        return self.read_schema(schema, name, pointer)
+
+    def read_schema(self, schema: Json, name: str, pointer: str) -> Type:
+        """Read a schema, and keep the definitions that it includes."""
+        if not isinstance(schema, Mapping | bool):
+            raise self.error(f"a schema of {name!r} is not a JSON object", pointer, "Write a JSON Schema")
+        read, included = read_schema(schema, known=self.definitions)
+        self.definitions.update(included)
+        return read
+
+    def allow(self, row: str, message: str, pointer: str) -> None:
+        """Accept something by a registry row."""
+        place = Place(path=self.path, line=1, inner=pointer or None)
+        self.context.allow(row, message, pointer=pointer, source=place)
+
+    def error(self, message: str, pointer: str, hint: str) -> InputError:
+        """Return the error about an entry."""
+        return InputError(message, place=f"{self.path}:{pointer}" if pointer else self.path, hint=hint)

@@ -1,0 +1,160 @@
+"""What `cmd app_function list-app-functions` prints, AppSearch documents as JSON (appfunctions 6.5).
+
+A phone's answer and a file with a saved one are read here alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from droidgate.installed import ListedFunction
+from droidgate.model.json_values import Json
+from droidgate_mappings.app_functions import load_shell_texts
+
+STATIC_TYPE: Final = "AppFunctionStaticMetadata"
+RUNTIME_TYPE: Final = "AppFunctionRuntimeMetadata"
+MAX_DOCUMENTS: Final = 20_000
+
+_APPLICATION: Final = "@null"
+
+
+class ListingError(ValueError):
+    """The output is no listing.
+
+    Attributes:
+        reason: What is wrong.
+        text: The part of the output that it is about, None where it is all of it.
+    """
+
+    def __init__(self, reason: str, text: str | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.text = text
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDocument:
+    """One element of the listing.
+
+    Attributes:
+        package: The package that declares it.
+        type: The document's type without the package: `AppFunctionStaticMetadata` for a function.
+        document: The document; all values are arrays, nested documents too.
+        runtime: What is known about it at run time, such as whether it is enabled; None where nothing is.
+    """
+
+    package: str
+    type: str
+    document: dict[str, Json]
+    runtime: dict[str, Json] | None
+
+
+def without_notices(text: str) -> str:
+    """Return an answer without the lines that change nothing, such as which user is taken."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    return "\n".join(line for line in lines if not any(one.match(line) for one in _notices()))
+
+
+@cache
+def _notices() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(one) for one in load_shell_texts().notices)
+
+
+def read_documents(listing: Json) -> list[ListedDocument]:
+    """Return the documents of a listing, in order.
+
+    Args:
+        listing: The parsed JSON.
+
+    Raises:
+        ListingError: it is none.
+    """
+    if not isinstance(listing, dict):
+        raise ListingError("it is no object")
+    documents = [
+        _read_element(package, element)
+        for package, elements in listing.items()
+        for element in _array(elements)
+    ]
+    if len(documents) > MAX_DOCUMENTS:
+        raise ListingError(f"there are more than {MAX_DOCUMENTS} documents")
+    return documents
+
+
+def listed_function(one: ListedDocument) -> ListedFunction:
+    """Return the function that a document declares.
+
+    Raises:
+        ListingError: it has no id.
+    """
+    document, runtime = one.document, one.runtime or {}
+    service = _first_text(document, "serviceName")
+    function = _first_text(document, "functionId")
+    if function is None:
+        raise ListingError("a function has no id", one.package)
+    enabled = _first(runtime, "enabled")
+    if not isinstance(enabled, bool):
+        enabled = {0: None, 1: True, 2: False}.get(enabled) if isinstance(enabled, int) else None
+    if enabled is None:
+        by_default = _first(document, "enabledByDefault")
+        enabled = by_default if isinstance(by_default, bool) else None
+    return ListedFunction(
+        id=function,
+        enabled=enabled,
+        service=service if service != _APPLICATION else None,
+        scope=_first_text(document, "scope"),
+        document=document,
+    )
+
+
+def _read_element(package: str, element: Json) -> ListedDocument:
+    if not package or not isinstance(element, dict) or not element:
+        raise ListingError("an element is no document", package)
+    suffix = f"-{package}"
+    documents = {name.removesuffix(suffix): value for name, value in element.items() if name.endswith(suffix)}
+    runtime = documents.pop(RUNTIME_TYPE, None)
+    if len(documents) + (runtime is not None) != len(element) or len(documents) != 1:
+        raise ListingError("an element is not one document", ", ".join(element))
+    kind, document = next(iter(documents.items()))
+    return ListedDocument(package, kind, _document(document), _runtime(runtime, RUNTIME_TYPE + suffix))
+
+
+def _runtime(runtime: Json, name: str) -> dict[str, Json] | None:
+    """Return the joined document, which the listing wraps twice."""
+    if runtime is None:
+        return None
+    return _document(_document_of(runtime).get(name, runtime))
+
+
+def _document_of(value: Json) -> dict[str, Json]:
+    if not isinstance(value, dict):
+        raise ListingError("a document is no object", str(value))
+    return value
+
+
+def _document(value: Json) -> dict[str, Json]:
+    document = _document_of(value)
+    for name, held in document.items():
+        if not isinstance(held, list):
+            raise ListingError("a value is no array", name)
+    return document
+
+
+def _array(value: Json) -> list[Json]:
+    if not isinstance(value, list):
+        raise ListingError("a package holds no array", str(value))
+    return value
+
+
+def _first(document: Mapping[str, Json], name: str) -> Json:
+    held = document.get(name)
+    return held[0] if isinstance(held, list) and held else None
+
+
+def _first_text(document: Mapping[str, Json], name: str) -> str | None:
+    held = _first(document, name)
+    return held if isinstance(held, str) else None

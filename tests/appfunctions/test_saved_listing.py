@@ -1,0 +1,146 @@
+"""A saved answer of `cmd app_function list-app-functions`, typed from reference appfunctions 6.5."""
+
+import json
+from typing import Any
+
+import pytest
+
+from droidgate.formats import Reading, SourceFile, detect_format
+from droidgate.leniency import ReadingContext
+from droidgate.model.errors import InputError
+from droidgate.model.types import ArrayType, ObjectType, RefType
+from droidgate_appfunctions.format import FORMAT
+from requirements_of_tests import require
+
+PACKAGE = "com.example.notes"
+STATIC = f"AppFunctionStaticMetadata-{PACKAGE}"
+RUNTIME = f"AppFunctionRuntimeMetadata-{PACKAGE}"
+COMPONENTS = f"AppFunctionComponentMetadataDocument-{PACKAGE}"
+NOTE = {"dataTypeReference": ["a.Note"], "type": [11], "isNullable": [False]}
+FUNCTION: dict[str, Any] = {
+    "functionId": ["a.Notes#list"],
+    "description": ["Lists the notes"],
+    "enabledByDefault": [True],
+    "serviceName": ["a.NotesService"],
+    "scope": ["global"],
+    "packageName": [PACKAGE],
+    "packageNameHash": [7],
+    "mobileApplicationQualifiedId": [f"android$apps-db/apps#{PACKAGE}"],
+    "parameters": [
+        {"name": ["text"], "isRequired": [True], "dataTypeMetadata": [{"type": [8], "isNullable": [False]}]}
+    ],
+    "response": [{"valueType": [{"type": [10], "itemType": [NOTE], "isNullable": [False]}]}],
+}
+DATA_TYPES: dict[str, Any] = {
+    "dataTypes": [
+        {
+            "name": ["a.Note"],
+            "dataTypeMetadata": [
+                {
+                    "type": [3],
+                    "properties": [{"name": ["title"], "dataTypeMetadata": [{"type": [8]}]}],
+                    "required": ["title"],
+                }
+            ],
+        }
+    ]
+}
+
+
+def element(document: dict[str, Any], *, enabled: object = None) -> dict[str, Any]:
+    runtime = {} if enabled is None else {RUNTIME: {RUNTIME: {"enabled": [enabled]}}}
+    return {STATIC: document, **runtime}
+
+
+def read(text: str) -> Reading:
+    return FORMAT.read_file(SourceFile("functions.json", text.encode()), ReadingContext(strict=True))
+
+
+def listing(*elements: dict[str, Any]) -> str:
+    return json.dumps({PACKAGE: list(elements)})
+
+
+def test_functions_have_their_signature_their_data_types_and_their_state() -> None:
+    reading = read(listing(element(FUNCTION, enabled=False), {COMPONENTS: DATA_TYPES}))
+    (provider,) = reading.providers
+    assert (provider.package, provider.component, provider.source and provider.source.path) == (
+        PACKAGE,
+        "a.NotesService",
+        "functions.json",
+    )
+    (function,) = provider.capabilities
+    assert (function.id, function.description) == ("a.Notes#list", "Lists the notes")
+    assert function.state is not None
+    assert function.state.enabled is False
+    assert isinstance(function.input, ObjectType)
+    assert function.input.properties["text"].required
+    assert function.output == ArrayType(items=RefType(name="a.Note"))
+    note = provider.definitions["a.Note"]
+    assert isinstance(note, ObjectType)
+    assert list(note.properties) == ["title"]
+    assert (reading.findings, reading.problems) == ((), ())
+
+
+def test_each_service_and_the_application_have_a_provider() -> None:
+    of_app = {**FUNCTION, "functionId": ["a.App#open"], "serviceName": ["@null"], "scope": ["activity"]}
+    reading = read(listing(element(FUNCTION), element(of_app)))
+    assert [(one.component, one.capabilities[0].id) for one in reading.providers] == [
+        ("a.NotesService", "a.Notes#list"),
+        (None, "a.App#open"),
+    ]
+    assert reading.providers[1].capabilities[0].access.scope == "activity"
+
+
+def test_notices_of_the_shell_are_no_part_of_the_listing() -> None:
+    text = "Invalid user ID: x. Using current user.\r\n" + listing(element(FUNCTION))
+    found = detect_format(SourceFile("saved.txt", text.encode()))
+    assert found is FORMAT
+    assert len(read(text).providers) == 1
+
+
+def test_a_signature_that_cannot_be_read_is_a_problem_and_the_function_stays() -> None:
+    broken = {**FUNCTION, "parameters": [{"name": ["x"], "dataTypeMetadata": [{"type": ["blue"]}]}]}
+    reading = read(listing(element(broken)))
+    assert [one.id for one in reading.providers[0].capabilities] == ["a.Notes#list"]
+    (problem,) = reading.problems
+    assert "the signature of 'a.Notes#list' cannot be read" in problem.message
+
+
+def test_documents_of_another_kind_are_reported() -> None:
+    other = {f"Weather-{PACKAGE}": {"x": ["y"]}}
+    (finding,) = read(listing(element(FUNCTION), other)).findings
+    assert finding.code == "listed-document-left-out"
+    assert "Weather" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (listing(element({**FUNCTION, "functionId": []})), "a function has no id"),
+        (listing(element({**FUNCTION, "description": "x"})), "a value is no array"),
+        (json.dumps({PACKAGE: {STATIC: FUNCTION}}), "a package holds no array"),
+        (listing(element(FUNCTION))[:-2], "not JSON"),
+    ],
+)
+def test_what_is_no_listing_is_an_error_with_a_hint(text: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(text)
+    assert message in caught.value.message or "JSON" in caught.value.message
+    assert caught.value.place is not None
+
+
+@pytest.mark.requires("corpus")
+def test_a_listing_of_a_published_article_is_read() -> None:
+    folder = require("corpus") / "appfunctions"
+    (path,) = folder.glob("public__article__cmd_list-app-functions_*.json")
+    file = SourceFile(path.name, path.read_bytes())
+    assert detect_format(file) is FORMAT
+    (provider,) = FORMAT.read_file(file, ReadingContext()).providers
+    stated = json.loads(path.read_bytes())
+    assert [provider.package] == list(stated)
+    assert [one.id.rpartition("#")[2] for one in provider.capabilities] == ["getAllTodos"]
+
+
+def test_linting_a_saved_listing_finds_nothing() -> None:
+    assert FORMAT.lint_file is not None
+    assert FORMAT.lint_file(SourceFile("saved.json", listing(element(FUNCTION)).encode())) == ()

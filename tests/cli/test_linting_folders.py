@@ -1,0 +1,98 @@
+"""`lint` of a folder finds in each file what it finds in the file alone, and lists what it cannot read."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from appfunctions.function_files import file_of, function_of, property_of, service_of
+from cli.program_runs import Runner
+
+MANIFEST = '<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="a.b">{}</manifest>'
+UNCLOSED = "<appfunctions>\n  <appfunction>\n    <id>a</id>\n</appfunctions>\n"
+BROKEN_LIST = '{"tools": [{"name": "", "inputSchema": {"type": "object"}}]}'
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def findings(droidgate: Runner, *sources: str) -> list[dict[str, Any]]:
+    found = json.loads(droidgate("lint", *sources, "--json").out)["findings"]
+    assert isinstance(found, list)
+    return found
+
+
+def write(tree: dict[str, str]) -> None:
+    for name, text in tree.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text)
+
+
+LOOSE = {
+    "all/good.xml": file_of(function_of()),
+    "all/unclosed.xml": UNCLOSED,
+    "all/deep/tools.json": BROKEN_LIST,
+    "all/unknown.xml": file_of(function_of("<colour>red</colour>")),
+}
+
+
+def test_a_folder_has_the_findings_of_its_files(droidgate: Runner) -> None:
+    write(LOOSE)
+    alone = {
+        json.dumps(one)
+        for name in sorted(LOOSE)
+        if name != "all/deep/tools.json"
+        for one in findings(droidgate, name)
+    }
+    whole = {json.dumps(one) for one in findings(droidgate, "all")}
+    assert alone <= whole
+    assert {json.loads(one)["source"]["path"] for one in whole - alone} == {"all/deep/tools.json"}
+
+
+def test_a_descriptor_below_a_manifest_is_linted_too(droidgate: Runner) -> None:
+    write({"all/AndroidManifest.xml": MANIFEST.format("<application/>"), "all/docs/unclosed.xml": UNCLOSED})
+    assert [(one["code"], one["source"]["path"]) for one in findings(droidgate, "all")] == [
+        ("appfunctions-malformed-xml", "all/docs/unclosed.xml")
+    ]
+
+
+def test_a_broken_file_of_an_app_is_reported_once_and_with_its_cause(droidgate: Runner) -> None:
+    service = service_of(property_of("v2", "f.xml"), property_of("schema", "app_functions_schema.xsd"))
+    folder = "app/src/main"
+    write(
+        {
+            f"{folder}/AndroidManifest.xml": MANIFEST.format(f"<application>{service}</application>"),
+            f"{folder}/assets/f.xml": UNCLOSED,
+        }
+    )
+    (finding,) = findings(droidgate, "app")
+    assert finding["code"] == "appfunctions-malformed-xml"
+    assert "<appfunction> of line 2 is not closed before </appfunctions>" in finding["message"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read every file")
+def test_a_file_that_may_not_be_read_is_listed(droidgate: Runner) -> None:
+    write({"all/closed.json": "{}"})
+    Path("all/closed.json").chmod(0)
+    assert [one["code"] for one in findings(droidgate, "all")] == ["unreadable"]
+
+
+def test_a_file_that_leads_out_of_the_folder_is_listed(droidgate: Runner) -> None:
+    write({"secret.json": BROKEN_LIST, "all/good.xml": file_of(function_of())})
+    Path("all/link.json").symlink_to(Path("secret.json").absolute())
+    (refused,) = (one for one in findings(droidgate, "all") if one["code"] == "unreadable")
+    assert refused["source"]["path"] == "all/link.json"
+
+
+def test_a_file_that_is_too_large_is_listed_and_is_no_error(droidgate: Runner) -> None:
+    write({"all/good.xml": file_of(function_of())})
+    with Path("all/data.json").open("wb") as file:
+        file.truncate(17 * 1024 * 1024)
+    run = droidgate("lint", "all", "--json")
+    (listed,) = (one for one in json.loads(run.out)["findings"] if one["code"] == "unread-file")
+    assert (run.code, listed["level"], listed["source"]["path"]) == (0, "note", "all/data.json")
+    assert droidgate("inspect", "all").code == 0

@@ -1,0 +1,271 @@
+"""Tool lists of vendors, typed from their API references; each is read as its vendor means it.
+
+OpenAI API reference: Chat, `tools` and `functions`; Responses, `tools`. Anthropic API reference: Messages,
+`tools`. Gemini API reference: `Tool`, `FunctionDeclaration`, `Schema`.
+"""
+
+import json
+from typing import Any
+
+import pytest
+
+from droidgate.formats import Reading, SourceFile, detect_format, load_formats
+from droidgate.json_schema import write_schema
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Capability, Provider
+from droidgate.model.errors import InputError
+from droidgate.model.findings import Level
+from droidgate.model.json_values import Json
+from droidgate_function_calling.format import FORMAT
+from droidgate_mappings.tables import load_divergences
+from requirements_of_tests import require
+
+WEATHER_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "location": {"type": "string", "description": "City and country"},
+        "unit": {"type": "string", "enum": ["celsius", "fahrenheit"]},
+        "days": {"type": ["integer", "null"]},
+    },
+    "required": ["location", "days"],
+    "additionalProperties": False,
+}
+WEATHER: dict[str, Any] = {"name": "get_weather", "description": "Get the weather"}
+CHAT = {"type": "function", "function": {**WEATHER, "parameters": WEATHER_SCHEMA, "strict": True}}
+RESPONSES = {"type": "function", **WEATHER, "parameters": WEATHER_SCHEMA, "strict": True}
+CLAUDE = {**WEATHER, "input_schema": WEATHER_SCHEMA, "cache_control": {"type": "ephemeral"}}
+GEMINI_SCHEMA = {
+    "type": "OBJECT",
+    "properties": {
+        "location": {"type": "STRING", "description": "City and country"},
+        "unit": {"type": "STRING", "format": "enum", "enum": ["celsius", "fahrenheit"]},
+        "days": {"type": "INTEGER", "nullable": True},
+    },
+    "required": ["location", "days"],
+}
+GEMINI = {**WEATHER, "parameters": GEMINI_SCHEMA}
+
+
+def source(document: Json) -> SourceFile:
+    return SourceFile("tools.json", json.dumps(document).encode())
+
+
+def read(document: Json, *, strict: bool = False) -> Reading:
+    return FORMAT.read_file(source(document), ReadingContext(strict=strict))
+
+
+def only(document: Json, *, strict: bool = True) -> Provider:
+    (provider,) = read(document, strict=strict).providers
+    return provider
+
+
+def tool(document: Json, *, strict: bool = True) -> Capability:
+    (capability,) = only(document, strict=strict).capabilities
+    return capability
+
+
+def input_of(document: Json) -> Any:
+    provider = only(document, strict=False)
+    return write_schema(provider.capabilities[0].input)
+
+
+@pytest.mark.parametrize(
+    ("document", "dialect", "facts"),
+    [
+        ([CHAT], "openai", {"strict": True}),
+        ([RESPONSES], "openai", {"strict": True}),
+        ({"model": "x", "tools": [CHAT]}, "openai", {"strict": True}),
+        (CHAT, "openai", {"strict": True}),
+        ([CLAUDE], "anthropic", {"cache_control": {"type": "ephemeral"}}),
+        ([{"type": "custom", **CLAUDE}], "anthropic", {"cache_control": {"type": "ephemeral"}}),
+    ],
+)
+def test_a_tool_has_the_schema_that_its_vendor_is_sent(
+    document: Json, dialect: str, facts: dict[str, Json]
+) -> None:
+    assert only(document).dialect == dialect
+    capability = tool(document)
+    assert (capability.id, capability.description) == ("get_weather", "Get the weather")
+    assert write_schema(capability.input) == WEATHER_SCHEMA
+    assert capability.extensions == {"function-calling": facts}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        [{"functionDeclarations": [GEMINI]}],
+        {"functionDeclarations": [GEMINI]},
+        {"contents": [], "tools": [{"function_declarations": [GEMINI]}]},
+    ],
+)
+def test_geminis_open_api_types_are_those_of_json_schema(document: Json) -> None:
+    assert only(document).dialect == "gemini"
+    assert write_schema(tool(document).input) == {
+        key: value for key, value in WEATHER_SCHEMA.items() if key != "additionalProperties"
+    }
+
+
+def test_gemini_may_state_json_schema_and_a_response() -> None:
+    declared = {
+        **WEATHER,
+        "parametersJsonSchema": WEATHER_SCHEMA,
+        "response": {"type": "STRING", "nullable": True, "maxLength": "80"},
+        "behavior": "NON_BLOCKING",
+    }
+    capability = tool([{"functionDeclarations": [declared]}])
+    assert write_schema(capability.input) == WEATHER_SCHEMA
+    assert capability.output is not None
+    assert write_schema(capability.output) == {"type": ["string", "null"], "maxLength": 80}
+    assert capability.extensions == {"function-calling": {"behavior": "NON_BLOCKING"}}
+
+
+def test_a_function_without_parameters_takes_none() -> None:
+    for document in ([{"type": "function", "name": "now"}], [{"functionDeclarations": [{"name": "now"}]}]):
+        assert write_schema(tool(document).input) == {"type": "object", "properties": {}}
+
+
+def test_the_rest_of_a_request_is_kept() -> None:
+    document = {"model": "m", "tools": [CLAUDE], "tool_choice": {"type": "auto"}}
+    facts = {"/model": "m", "/tool_choice": {"type": "auto"}}
+    assert only(document).extensions == {"function-calling": facts}
+
+
+@pytest.mark.parametrize(
+    ("entry", "pointer"),
+    [
+        ({"type": "web_search"}, "/1"),
+        ({"type": "custom", "name": "code", "format": {"type": "text"}}, "/1"),
+        ({"type": "web_search_20250305", "name": "web_search", "max_uses": 5}, "/1"),
+        ({"googleSearch": {}}, "/1"),
+        (5, "/1"),
+    ],
+)
+def test_an_entry_without_a_function_is_left_out_and_reported(entry: Json, pointer: str) -> None:
+    reading = read([CHAT, entry], strict=True)
+    (finding,) = reading.findings
+    assert (finding.code, finding.level, finding.pointer) == ("vendor-tool", Level.DROPPED, pointer)
+    assert [one.id for one in reading.providers[0].capabilities] == ["get_weather"]
+
+
+def test_each_further_member_of_a_gemini_tool_is_reported() -> None:
+    reading = read([{"functionDeclarations": [GEMINI], "codeExecution": {}}], strict=True)
+    assert [one.pointer for one in reading.findings] == ["/0/codeExecution"]
+
+
+@pytest.mark.row("F01")
+@pytest.mark.parametrize(
+    ("document", "dialect"),
+    [
+        ([{**WEATHER, "parameters": WEATHER_SCHEMA}], "openai"),
+        ({"functions": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "openai"),
+        ({**WEATHER, "parameters": WEATHER_SCHEMA}, "openai"),
+        ([{"function": {**WEATHER, "parameters": WEATHER_SCHEMA}}], "openai"),
+        ([GEMINI], "gemini"),
+        ([{**WEATHER, "parametersJsonSchema": WEATHER_SCHEMA}], "gemini"),
+    ],
+)
+def test_a_bare_declaration_is_read_as_a_function(document: Json, dialect: str) -> None:
+    reading = read(document)
+    assert [one.rule for one in reading.findings] == ["F01"]
+    assert [one.dialect for one in reading.providers] == [dialect]
+    with pytest.raises(InputError, match="F01"):
+        read(document, strict=True)
+
+
+@pytest.mark.row("F02")
+def test_a_list_for_two_vendors_is_read_tool_by_tool() -> None:
+    reading = read([CHAT, {**CLAUDE, "name": "other"}])
+    assert [one.rule for one in reading.findings] == ["F02"]
+    (provider,) = reading.providers
+    assert provider.dialect == "openai"
+    assert [write_schema(one.input) for one in provider.capabilities] == [WEATHER_SCHEMA, WEATHER_SCHEMA]
+
+
+@pytest.mark.row("F03")
+def test_parameters_without_a_type_are_an_object() -> None:
+    document = [{"name": "a", "input_schema": {"properties": {"b": {"type": "string"}}}}]
+    assert [one.rule for one in read(document).findings] == ["F03"]
+    assert input_of(document) == {"type": "object", "properties": {"b": {"type": "string"}}}
+
+
+def test_every_lenient_row_has_a_test_here() -> None:
+    tested = {
+        row
+        for test in list(globals().values())
+        for mark in getattr(test, "pytestmark", ())
+        if mark.name == "row"
+        for row in mark.args
+    }
+    assert tested == {
+        one.id for one in load_divergences().values() if one.format == FORMAT.id and one.lenient
+    }
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        ({"type": "function", "name": "", "parameters": WEATHER_SCHEMA}, "a tool has no name"),
+        ({"type": "function", "name": "a", "parameters": {"type": "array"}}, "are not an object"),
+        ({"type": "function", "name": "a", "parameters": [1]}, "are not an object"),
+        ({"type": "function", "name": "a", "description": 5}, "is not a string"),
+        (RESPONSES, "duplicate tool 'get_weather'"),
+    ],
+)
+def test_a_broken_tool_hides_no_other(broken: Json, message: str) -> None:
+    reading = read([CHAT, broken])
+    assert [one.id for one in reading.providers[0].capabilities] == ["get_weather"]
+    (problem,) = reading.problems
+    assert message in problem.message
+    assert problem.place is not None
+    assert problem.place.startswith("tools.json:/1")
+    assert problem.hint
+    with pytest.raises(InputError):
+        read([CHAT, broken], strict=True)
+
+
+def test_a_list_of_which_nothing_can_be_read_is_an_error() -> None:
+    with pytest.raises(InputError, match="a tool has no name"):
+        read([{"type": "function", "parameters": WEATHER_SCHEMA}])
+
+
+@pytest.mark.parametrize(
+    ("document", "format_id"),
+    [
+        ([CHAT], "function-calling"),
+        ({"tools": [RESPONSES]}, "function-calling"),
+        ({"tools": [CLAUDE]}, "function-calling"),
+        ([{**WEATHER, "input_schema": WEATHER_SCHEMA}], "function-calling"),
+        ({"tools": [{"functionDeclarations": [GEMINI]}]}, "function-calling"),
+        ({"tools": [{**WEATHER, "inputSchema": WEATHER_SCHEMA}]}, "mcp"),
+        ({"tools": [{**WEATHER, "input_schema": WEATHER_SCHEMA, "annotations": None}]}, "mcp"),
+        ({"instructions": "x", "tools": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "mmcp"),
+        ({"tools": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "mmcp"),
+        # The interface of a contract, which wallets ship as an asset.
+        ([{"type": "function", "name": "transfer", "inputs": [], "stateMutability": "view"}], None),
+        ({"type": "object", "parameters": {"type": "object"}}, None),
+        ([1, 2], None),
+    ],
+)
+def test_a_document_is_of_the_format_that_it_is_written_in(document: Json, format_id: str | None) -> None:
+    found = detect_format(source(document), load_formats().values())
+    assert (found.id if found is not None else None) == format_id
+
+
+@pytest.mark.requires("corpus")
+@pytest.mark.parametrize("case", ["arrayType", "basicTypes", "referenceType"])
+def test_declarations_of_googles_own_converter_are_read(case: str) -> None:
+    name = f"android__appfunctions__GeminiToolConverterTest__convert_{case}_returnsCorrectSchema.json"
+    data = (require("corpus") / "appfunctions" / name).read_bytes()
+    expected = json.loads(data)
+    (provider,) = FORMAT.read_file(SourceFile(name, data), ReadingContext()).providers
+    (capability,) = provider.capabilities
+    assert (capability.id, capability.description) == (expected["name"], expected["description"])
+    assert write_schema(capability.input) == expected["parameters"]
+
+
+def test_a_schema_that_is_nested_to_the_limit_is_read() -> None:
+    held: Json = {"type": "STRING"}
+    for _ in range(25):
+        held = {"type": "ARRAY", "items": held}
+    declared = {"name": "deep", "parameters": {"type": "OBJECT", "properties": {"a": held}}}
+    assert tool({"functionDeclarations": [declared]}).id == "deep"
