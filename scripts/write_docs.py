@@ -75,6 +75,8 @@ _AREAS = {
     "droidgate.leniency": "Reading",
     "droidgate.sources": "Reading",
     "droidgate.cli.linting": "Checking",
+    "droidgate.cli.generated_output": "Packing",
+    "droidgate.apk.pack": "Packing",
     "droidgate.fit": "Crossing from one protocol to another",
     "droidgate.compare": "Differences between two versions",
     "droidgate.text_safety": "Marks on texts",

@@ -29,6 +29,13 @@ FRAMEWORK_FROM_MAVEN = "16-robolectric-13921718"
 KOTLIN_FROM_MAVEN = "2.1.21"
 ANDROID_7_FROM_MAVEN = "7.0.0_r1-robolectric-r1"
 R8_FROM_MAVEN = "8.13.6"
+MANIFEST_MERGER_FROM_MAVEN = "com.android.tools.build:manifest-merger:25.3.0"
+"""The newest one outside of Google's own repository."""
+MANIFEST_MERGER_NEEDS = (
+    *(f"com.android.tools:{name}:25.3.0" for name in ("common", "sdklib", "repository", "annotations")),
+    *("com.android.tools:sdk-common:25.3.0", "com.android.tools.layoutlib:layoutlib-api:25.3.0"),
+    *("com.google.guava:guava:18.0", "com.google.code.gson:gson:2.2.4", "net.sf.kxml:kxml2:2.3.0"),
+)
 APKSIG_FROM_MAVEN = "8.1.0"
 JDK_OF_DEX = 25
 ROBOLECTRIC_FROM_MAVEN = (
@@ -130,6 +137,16 @@ def _android_7_jar() -> Path | None:
 
 def _r8() -> Path | None:
     return next(iter(maven_jars(f"com.android.tools:r8:{R8_FROM_MAVEN}")), None)
+
+
+def manifest_merger_jars() -> list[Path]:
+    """Return the jars that Android's manifest merger runs with."""
+    return maven_jars(MANIFEST_MERGER_FROM_MAVEN, *MANIFEST_MERGER_NEEDS)
+
+
+def _manifest_merger() -> Path | None:
+    jars = manifest_merger_jars()
+    return jars[0] if len(jars) == 1 + len(MANIFEST_MERGER_NEEDS) and shutil.which("java") else None
 
 
 def _apksig() -> Path | None:
@@ -436,6 +453,12 @@ PARTS = {
             proves="the shim's committed dex is what its sources make, of Android's public API only",
             how_to_get="mvn dependency:get -Dtransitive=false "
             f"-Dartifact=com.android.tools:r8:{R8_FROM_MAVEN}",
+        ),
+        Part(
+            name="manifest-merger",
+            find=_manifest_merger,
+            proves="manifests of library modules are merged as Android's own merger does",
+            how_to_get=f"mvn dependency:get -Dartifact={MANIFEST_MERGER_FROM_MAVEN} (needs java)",
         ),
         Part(
             name="android-7-jar",

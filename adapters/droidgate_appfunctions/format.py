@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
-from droidgate.formats import Format, lazily
+from droidgate.formats import CodeReader, Format, Reading, SourceFile, lazily
+from droidgate.leniency import ReadingContext
 from droidgate_appfunctions.constants import TABLES
 from droidgate_appfunctions.discovery import LISTINGS, LOOKS_FOR, call_routes
+from droidgate_appfunctions.kotlin import may_declare, read_sources
 from droidgate_appfunctions.read import detect, read_application, read_file
+
+
+def _read_code(
+    files: Sequence[SourceFile], libraries: Sequence[SourceFile], context: ReadingContext
+) -> Reading:
+    return read_sources(files, context, libraries=libraries)
+
 
 FORMAT: Final = Format(
     tables=TABLES,
@@ -23,4 +33,5 @@ FORMAT: Final = Format(
     listings=LISTINGS,
     read_installed=lazily("droidgate_appfunctions.installed:read_installed"),
     call_routes=call_routes,
+    code=CodeReader((".kt",), may_declare, _read_code),
 )

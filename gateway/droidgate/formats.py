@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -130,6 +130,23 @@ class HandlerCode:
 
 
 @dataclass(frozen=True, slots=True)
+class CodeReader:
+    """How a format reads source code from which a compiler would make its descriptors.
+
+    Attributes:
+        endings: How the names of its files end (`.kt`).
+        may_declare: Whether a file's content may declare something; cheap, without a parser. Files for which
+            it is false are read only where another file of the app may declare something.
+        read: Reads the files of one app, those of its libraries included, and further files for their types
+            only; nothing is run. Providers have no package.
+    """
+
+    endings: tuple[str, ...]
+    may_declare: Callable[[bytes], bool]
+    read: Callable[[Sequence[SourceFile], Sequence[SourceFile], ReadingContext], Reading]
+
+
+@dataclass(frozen=True, slots=True)
 class Format:
     """A protocol's descriptor format, as an adapter registers it.
 
@@ -159,6 +176,7 @@ class Format:
             phone.
         what_would_find: What would find the capabilities of a provider whose app's files do not tell them,
             one sentence; None where they do.
+        code: How source code is read that declares capabilities; None where none does.
     """
 
     tables: FormatTables
@@ -176,6 +194,7 @@ class Format:
     find_silent: Callable[[Application], tuple[Provider, ...]] | None = None
     call_routes: Callable[[Provider, DeviceFacts], tuple[CallRoute, ...]] | None = None
     what_would_find: Callable[[Provider], str | None] | None = None
+    code: CodeReader | None = None
 
     @property
     def id(self) -> str:

@@ -12,7 +12,7 @@ from coverage_scan.catalogs import ask, rows_of, scan_into
 from coverage_scan.made_apps import split_app, tool_app, tool_files
 from droidgate.apk.pack import pack_project
 from droidgate.coverage.crossings import EXACT, LEVELS, targets
-from droidgate.coverage.inputs import Item
+from droidgate.coverage.inputs import Item, list_inputs
 from droidgate.coverage.scan_one import scan_one
 from droidgate.coverage.scanned import clean
 from droidgate.devices.device import open_device
@@ -218,7 +218,8 @@ def test_a_changed_file_of_a_project_changes_its_unit(tmp_path: Path) -> None:
     for text in ("Says the time.", "Says what time it is."):
         for name, data in tool_files("dev.example.module", description=text).items():
             write(tmp_path / "p/src/main" / name, data)
-        scanned = scan_one(Item("p", "module", str(tmp_path / "p"), (("main", "src/main"),)))
+        (item,) = list_inputs([str(tmp_path / "p")]).items
+        scanned = scan_one(item)
         units.append(scanned.unit)
         assert scanned.outcome == "read"
     assert units[0] != units[1]

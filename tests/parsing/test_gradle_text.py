@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.parsing.gradle_text import MAX_CHARACTERS, GradleFile, read_gradle
+from droidgate.parsing.gradle_statements import MAX_CHARACTERS
+from droidgate.parsing.gradle_text import GradleFile, read_gradle
 
 KOTLIN = """
 plugins { id("com.android.application") } // android { namespace = "wrong" }

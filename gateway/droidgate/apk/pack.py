@@ -87,7 +87,7 @@ def pack_project(  # noqa: PLR0913 - every part of the result can be chosen
 
 
 def pack(
-    project: Path | Mapping[str, bytes],
+    project: Path | Mapping[str, bytes] | ProjectFiles,
     *,
     key: SigningKey,
     wanted: ManifestFacts | None = None,
@@ -98,7 +98,7 @@ def pack(
 
     Args:
         project: Folder of a project, of a module, or with a manifest; or files in memory by their path
-            relative to `src/main`.
+            relative to `src/main`, with or without what a build file says.
         key: What it is signed with.
         wanted: What the manifest shall say, in place of what the build file and the manifest say.
         dex: Content of `classes.dex`, `classes2.dex`...
@@ -159,8 +159,11 @@ def pack_split(
 class _App:
     """A project read and numbered."""
 
-    def __init__(self, project: Path | Mapping[str, bytes], wanted: ManifestFacts) -> None:
-        read = read_project(project) if isinstance(project, Path) else ProjectFiles(dict(project))
+    def __init__(self, project: Path | Mapping[str, bytes] | ProjectFiles, wanted: ManifestFacts) -> None:
+        if isinstance(project, Path):
+            read = read_project(project)
+        else:
+            read = project if isinstance(project, ProjectFiles) else ProjectFiles(dict(project))
         self.tree = read.tree
         self.names = ResourceNames(read.tree, read.folder)
         self.findings: list[Finding] = []

@@ -11,6 +11,7 @@ from typing import Final
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.parsing.gradle_text import GradleFile, read_gradle
 from droidgate.parsing.project_files import read_project_file
+from droidgate.parsing.version_catalog import VersionCatalog, read_version_catalog
 
 MANIFEST: Final = "AndroidManifest.xml"
 MAX_BYTES: Final = 512 * 1024 * 1024
@@ -86,8 +87,16 @@ def _read_gradle(source_set: Path, project: Path) -> GradleFile:
         if file.is_file():
             # The project may be the source set itself, whose module is around it.
             root = project if module.is_relative_to(project) else module
-            return read_gradle(read_project_file(file, root=root).decode("utf-8", "replace"))
+            text = read_project_file(file, root=root).decode("utf-8", "replace")
+            return read_gradle(text, _read_catalog(project))
     return GradleFile()
+
+
+def _read_catalog(project: Path) -> VersionCatalog | None:
+    file = project / "gradle" / "libs.versions.toml"
+    if not file.is_file():
+        return None
+    return read_version_catalog(read_project_file(file, root=project).decode("utf-8", "replace"))
 
 
 def _read_tree(folder: Path, project: Path) -> dict[str, bytes]:

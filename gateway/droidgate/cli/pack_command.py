@@ -69,6 +69,10 @@ TargetSdk = Annotated[
     int | None,
     typer.Option("--target-sdk", metavar="N", help="In place of what the project says", show_default=False),
 ]
+Generate = Annotated[
+    bool,
+    typer.Option("--generate", help="Write the descriptors of functions that Kotlin sources declare"),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there and differs")]
 
 
@@ -88,6 +92,7 @@ def _pack(  # noqa: PLR0913
     version_code: VersionCode = None,
     minimum_sdk: MinimumSdk = None,
     target_sdk: TargetSdk = None,
+    generate: Generate = False,
     force: Force = False,
     memory: Memory = 4096,
     deadline: Deadline = 300.0,
@@ -97,7 +102,8 @@ def _pack(  # noqa: PLR0913
     """Make an APK that installs from the manifest, resources and assets of a source tree.
 
     It needs none of Android's tools. Code is what `--dex` gives; without it the app installs, and agents find
-    what it declares, but nothing in it runs. Libraries are not packed.
+    what it declares, but nothing in it runs. Libraries are not packed. Agents find functions that only Kotlin
+    sources declare where `--generate` writes their descriptors.
     """
     del json_schema
     from droidgate.apk.packed_manifest import ManifestFacts
@@ -115,6 +121,7 @@ def _pack(  # noqa: PLR0913
             minimum_sdk=minimum_sdk,
             target_sdk=target_sdk,
         ),
+        generate=generate,
         force=force,
     )
     return run_within(RunBudget(memory, deadline), lambda: pack_and_report(request, as_json=as_json))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from droidgate.apk.pack import Packing, pack
 from droidgate.apk.packed_manifest import ManifestFacts
-from droidgate.apk.project_files import MAX_BYTES
+from droidgate.apk.project_files import MAX_BYTES, read_project
 from droidgate.apk.signing_keys import KeyType, SigningKey, load_key, load_or_make_key
 from droidgate.cli.documents import PackDocument, PackedFile, SignerRecord
 from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.generated_output import generate_output, missing_output, read_unpacked
 from droidgate.cli.json_output import print_json
 from droidgate.cli.output_folder import write_files
 from droidgate.cli.pages import Block, Heading, Line, Table, show
@@ -20,7 +21,11 @@ from droidgate.parsing.project_files import read_project_file
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked for: a project, the file to write, and what stands in place of what the project says."""
+    """What is asked for: a project, the file to write, and what replaces what the project says.
+
+    Attributes:
+        generate: Write what a compiler would make of source code that declares capabilities.
+    """
 
     project: Path
     out: Path
@@ -28,6 +33,7 @@ class Request:
     dex: tuple[Path, ...] = ()
     key_type: KeyType = "ec"
     key: Path | None = None
+    generate: bool = False
     force: bool = False
 
 
@@ -36,10 +42,18 @@ def pack_and_report(request: Request, *, as_json: bool) -> int:
 
     Raises:
         InputError: the project, a dex file or the key cannot be read.
+        UsageError: two providers of the source code would become one component.
         WriteError: it cannot become an APK, or the file cannot be written.
     """
     key = load_or_make_key(request.key_type) if request.key is None else load_key(request.key)
-    packing = pack(request.project, key=key, wanted=request.wanted, dex=[_read(path) for path in request.dex])
+    dex = [_read(path) for path in request.dex]
+    project = read_project(request.project)
+    declared = read_unpacked(request.project)
+    findings = [missing_output(declared)] if declared and not request.generate else []
+    if declared and request.generate:
+        project, findings = generate_output(request.project, project, declared, request.wanted.package)
+    packing = pack(project, key=key, wanted=request.wanted, dex=dex)
+    packing = replace(packing, findings=(*packing.findings, *findings))
     write_files({request.out: packing.apk}, force=request.force)
     if as_json:
         print_json(_document(request, packing, key))

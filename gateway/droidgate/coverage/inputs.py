@@ -7,14 +7,16 @@ bad line of a list is one row of the catalog. A source that was named itself and
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from droidgate.coverage.remote import UnknownSchemeError, find_remote, is_remote, without_password
+from droidgate.formats import load_formats
 from droidgate.model.errors import InputError, UsageError
 from droidgate.sources.folders import ARCHIVE_ENDINGS, scan_folder
+from droidgate.sources.source_code import code_endings
 from droidgate.sources.spelling import join_spelled, printable
 
 LIST_MARK: Final = "@"
@@ -33,10 +35,11 @@ class Item:
         kind: `apk` (or a container of them), `app` (base and splits), `module` of a build, `descriptor`,
             `file` (any of these but a module, told by its content), `remote`, `refused`.
         location: Where it is: an absolute path or a URL; a module's folder; empty for `refused`.
-        parts: Splits: name and path. A module's source sets: name and path below its folder.
+        parts: Splits: name and path.
         reason: Why it is refused.
         root: The folder that was named, which no file of a module or descriptor may be outside of; empty
             where the file itself was named.
+        layout: Where the parts of a module are below `root` (`ModuleLayout.as_json`).
     """
 
     source: str
@@ -45,6 +48,7 @@ class Item:
     parts: tuple[tuple[str, str], ...] = ()
     reason: str | None = None
     root: str = ""
+    layout: dict[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -179,10 +183,11 @@ class _Listing:
 
     def _add_folder(self, spelled: str, name: str) -> None:
         root = os.path.abspath(spelled)  # noqa: PTH100 - Path.absolute keeps `..`
-        scan = scan_folder(root, "")
-        for module in scan.modules:
-            sets = [(one, source_set.spelled) for one, source_set in module.source_sets.items()]
-            self._put(_module_item(root, name, sets))
+        scan = scan_folder(root, "", code_endings(load_formats().values()))
+        for layout in scan.layouts:
+            place = f"{root}/{layout.folder}".rstrip("/")
+            source = join_spelled(name, layout.folder) or "."
+            self._put(Item(source, "module", place, root=root, layout=layout.as_json()))
         for path, inner in scan.archives:
             self._put(Item(join_spelled(name, inner), "apk", path))
         for path, inner in scan.loose_files:
@@ -237,15 +242,6 @@ def _file_item(spelled: str, name: str) -> Item:
         return Item(name, "refused", reason=f"it cannot be read: {error}")
     kind: ItemKind = "apk" if spelled.lower().endswith(ARCHIVE_ENDINGS) else "file"
     return Item(name, kind, location)
-
-
-def _module_item(root: str, name: str, sets: Sequence[tuple[str, str]]) -> Item:
-    """Return the item of a module whose source sets are below `root` at the given paths."""
-    parts = sets[0][1].split("/") if sets[0][1] else []
-    is_usual = len(parts) > 1 and parts[-2] == "src"
-    inner = "/".join(parts[:-2] if is_usual else parts)
-    below = tuple((one, path.removeprefix(inner).lstrip("/")) for one, path in sets)
-    return Item(join_spelled(name, inner) or ".", "module", f"{root}/{inner}".rstrip("/"), below, root=root)
 
 
 def _is_there(is_such: Callable[[Path], bool], path: Path) -> bool:

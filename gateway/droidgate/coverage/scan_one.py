@@ -7,6 +7,7 @@ tells where on a machine it was.
 from __future__ import annotations
 
 import hashlib
+import posixpath
 from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
 from typing import Final
@@ -31,9 +32,12 @@ from droidgate.sources.android_project import MAIN, Module
 from droidgate.sources.apk import source_text_of
 from droidgate.sources.archives import is_archive
 from droidgate.sources.checking import check_reading
-from droidgate.sources.folders import FolderFiles, read_bytes, read_gradle_of
+from droidgate.sources.folder_files import read_bytes
 from droidgate.sources.manifest import is_manifest
+from droidgate.sources.module_layout import ModuleLayout, ModuleOpener
 from droidgate.sources.resources import SourceSet
+from droidgate.sources.source_code import code_endings
+from droidgate.sources.spelling import printable
 
 _DESCRIPTOR: Final = "descriptor"
 _SMALLEST_MANIFEST: Final = b'<manifest package="a.b"><application/></manifest>'
@@ -236,22 +240,21 @@ def _read_descriptor(data: bytes, *, must_be_one: bool) -> SourceReading | None:
 
 
 def _scan_module(item: Item, known: Container[str]) -> Scanned:
-    files = {name: _files_of(item, below, {}) for name, below in item.parts}
-    digest, size = _digest_of_module(item, files)
+    layout = ModuleLayout.from_json(item.layout)
+    digest, size = _digest_of_module(_opened(item, layout, {}), layout)
     scanned = Scanned(item.source, "module", digest=digest, size=size)
     scanned.unit = digest
     if digest in known:
         return scanned.ended(KNOWN)
-    read: dict[str, None] = {}
-    sets = {name: SourceSet(_files_of(item, below, read), below) for name, below in item.parts}
-    gradle = read_gradle_of(item.location, "", read, root=item.root or None)
-    reading = _with_silent_ones(read_one_module(Module(sets, gradle), keeps_going=True))
+    reading = _with_silent_ones(read_one_module(_opened(item, layout, {}), keeps_going=True))
     if reading.problems and not (reading.providers or reading.applications):
         return scanned.ended("unreadable", _reason_of(reading.problems[0]))
+    if not (reading.providers or reading.applications):
+        return scanned.ended("no-descriptor", "no manifest, and no code that declares anything")
 
     def content_of(path: str) -> bytes | None:
         try:
-            return read_bytes(f"{item.location}/{path}", spelled=path, root=item.root or item.location)
+            return read_bytes(f"{item.location}/{path}", spelled=path, root=item.root)
         except InputError:
             return None
 
@@ -259,31 +262,41 @@ def _scan_module(item: Item, known: Container[str]) -> Scanned:
     return scanned.ended("read", rows=rows_of_unit(Unit(digest, reading, findings)))
 
 
-def _files_of(item: Item, below: str, read: dict[str, None]) -> FolderFiles:
-    """Return the files of one source set of a module."""
-    return FolderFiles(f"{item.location}/{below}".rstrip("/"), below, read, root=item.root or item.location)
+def _opened(item: Item, layout: ModuleLayout, read: dict[str, None]) -> Module:
+    """Return a module whose files are spelled as paths relative to its folder."""
+
+    def spell(path: str) -> str:
+        below = posixpath.relpath(path or ".", layout.folder or ".")
+        return "" if below == "." else printable(below)
+
+    return ModuleOpener(item.root, spell, read, code_endings(load_formats().values())).open(layout)
 
 
-def _digest_of_module(item: Item, files: dict[str, FolderFiles]) -> tuple[str, int]:
+def _digest_of_module(module: Module, layout: ModuleLayout) -> tuple[str, int]:
     """Return the digest and the size of everything that reading a module may look at."""
     digest = hashlib.sha256()
     total = 0
-    for name, data in _contents_of(item, files):
+    for name, data in _contents_of(module, layout):
         total += len(data)
         digest.update(f"{len(name)}:{name}:{len(data)}:".encode("utf-8", "surrogateescape"))
         digest.update(data)
     return digest.hexdigest(), total
 
 
-def _contents_of(item: Item, files: dict[str, FolderFiles]) -> Iterator[tuple[str, bytes]]:
-    read: dict[str, None] = {}
-    yield "gradle", repr(read_gradle_of(item.location, "", read, root=item.root or None)).encode()
-    for name in sorted(files):
-        for path in sorted(files[name]):
-            try:
-                yield f"{name}/{path}", files[name][path]
-            except InputError as error:
-                yield f"{name}/{path}", error.message.encode()
+def _contents_of(module: Module, layout: ModuleLayout) -> Iterator[tuple[str, bytes]]:
+    yield "findings", repr([(one.code, one.message) for one in layout.findings]).encode()
+    for number, part in enumerate((module, *module.libraries)):
+        prefix = f"{number}/" if number else ""
+        yield f"{prefix}gradle", repr(part.gradle).encode()
+        sets = [*sorted(part.source_sets.items())]
+        sets += [("generated", part.generated)] if part.generated is not None else []
+        sets += [(f"code{position}", code) for position, code in enumerate((*part.code, *part.variant_code))]
+        for name, source_set in sets:
+            for path in sorted(source_set.files):
+                try:
+                    yield f"{prefix}{name}/{path}", source_set.files[path]
+                except InputError as error:
+                    yield f"{prefix}{name}/{path}", error.message.encode()
 
 
 _SCANS: Final = {

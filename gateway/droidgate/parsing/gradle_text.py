@@ -7,33 +7,17 @@ script computes stays unknown. A file that is no Gradle script says nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Final
 
-MAX_CHARACTERS: Final = 256 * 1024
-"""A longer build file is not looked at."""
-
-MAX_STATEMENT: Final = 8192
-"""A longer statement says nothing."""
+from droidgate.parsing.gradle_statements import MAX_CHARACTERS, read_statements
+from droidgate.parsing.version_catalog import VersionCatalog
 
 MAX_VALUE: Final = 1024
 """A longer value is no id; constants that multiply each other stop here."""
 
-MAX_HEADER: Final = 256
-"""How many characters in front of a brace can name its block."""
-
-MAX_BLOCKS: Final = 16
-"""How many blocks around a statement are looked at."""
-
-_TOKEN = re.compile(
-    r"\"\"\".*?(?:\"\"\"|\Z)|'''.*?(?:'''|\Z)|\"(?:\\.|[^\"\\\n])*+\"?|'(?:\\.|[^'\\\n])*+'?"
-    r"|(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))|[{}()\[\]\n;]|[^\"'/{}()\[\]\n;]+|.",
-    re.DOTALL,
-)
-_NAMED_BLOCK = re.compile(r"\b(?:create|getByName|named|register|maybeCreate)\s*\(\s*[\"']([^\"']+)[\"']")
-_LAST_WORD = re.compile(r"[\"'`]?(\w[\w-]*)[\"'`]?\s*(?:\([^()]*\))?\s*$")
 _ASSIGNMENT = re.compile(
     r"(?P<prefix>(?:\w+\.)*)(?P<key>namespace|applicationId|applicationIdSuffix)\b\s*(?:=(?!=)|\.\s*set\b|)(?P<value>.+)",
     re.DOTALL,
@@ -55,8 +39,12 @@ _INTERPOLATED = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _PLACEHOLDER = re.compile(
     r"(?<![\w.-])[\"']?(?P<key>[\w.-]+)[\"']?\s*(?:\]\s*=|:|\bto\b)\s*(?P<value>\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\w+)"
 )
-_LIBRARY = re.compile(r"com\.android\.library|\bandroid[.-]?library\b", re.IGNORECASE)
+_LIBRARY = re.compile(
+    r"com\.android\.(?:kotlin\.multiplatform\.)?library|\bandroid[.-]?library\b", re.IGNORECASE
+)
 _APPLICATION = re.compile(r"com\.android\.application|\bandroid[.-]?application\b", re.IGNORECASE)
+_FEATURE = re.compile(r"com\.android\.dynamic-feature|\bandroid[.-]?dynamic[.-]?feature\b", re.IGNORECASE)
+_NOT_APPLIED = re.compile(r"\)\s*apply\s+false|\bapply\s*\(\s*false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +60,8 @@ class GradleFile:
         build_types: Names of build types.
         placeholders: `manifestPlaceholders`.
         is_library: The module makes a library, which has no application id.
+        is_application: The module makes an app.
+        is_feature: The module makes a feature that is delivered apart from the app that it depends on.
         minimum_sdk: `minSdk` of the default configuration.
         target_sdk: `targetSdk` of the default configuration.
         version_code: `versionCode` of the default configuration.
@@ -86,6 +76,8 @@ class GradleFile:
     build_types: tuple[str, ...] = ()
     placeholders: Mapping[str, str] = field(default_factory=dict)
     is_library: bool = False
+    is_application: bool = False
+    is_feature: bool = False
     minimum_sdk: int | None = None
     target_sdk: int | None = None
     version_code: int | None = None
@@ -115,14 +107,27 @@ class GradleFile:
         return "", source_set
 
 
-def read_gradle(text: str) -> GradleFile:
-    """Return what the text of a `build.gradle` or `build.gradle.kts` says."""
+def read_gradle(text: str, catalog: VersionCatalog | None = None) -> GradleFile:
+    """Return what the text of a `build.gradle` or `build.gradle.kts` says.
+
+    Args:
+        text: The build file.
+        catalog: What `libs.plugins` and `libs.versions` in it mean.
+    """
     if len(text) > MAX_CHARACTERS:
         return GradleFile()
     reader = _Reader()
-    for path, statement in _statements(text):
-        reader.take(path, statement)
-    is_library = _LIBRARY.search(text) is not None and _APPLICATION.search(text) is None
+    plugins: list[str] = []
+    for statement in read_statements(text):
+        if statement.is_header:
+            continue
+        filled = statement.text if catalog is None else catalog.fill(statement.text)
+        reader.take(statement.path, filled)
+        if _NOT_APPLIED.search(filled) is None:
+            plugins.append(filled)
+    applied = "\n".join(plugins)
+    is_application = _APPLICATION.search(applied) is not None
+    is_library = _LIBRARY.search(applied) is not None and not is_application
     return GradleFile(
         namespace=reader.namespace,
         base_id=reader.base_id,
@@ -132,6 +137,8 @@ def read_gradle(text: str) -> GradleFile:
         build_types=tuple(dict.fromkeys(("debug", "release", *reader.build_types))),
         placeholders=reader.placeholders,
         is_library=is_library and reader.base_id is None,
+        is_application=is_application or reader.base_id is not None,
+        is_feature=_FEATURE.search(applied) is not None,
         minimum_sdk=reader.numbers.get("minSdk"),
         target_sdk=reader.numbers.get("targetSdk"),
         version_code=reader.numbers.get("versionCode"),
@@ -254,44 +261,3 @@ class _Reader:
         if None in known:
             return None
         return _INTERPOLATED.sub(lambda one: self._constants[one[1] or one[2]], found["double"])
-
-
-def _statements(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield each statement with the names of the blocks around it."""
-    path: list[str] = []
-    statement: list[str] = []
-    depth = 0
-    for found in _TOKEN.finditer(text):
-        piece = found[0]
-        if found["comment"] is not None:
-            continue
-        if piece in "([":
-            depth += 1
-        elif piece in ")]":
-            depth = max(0, depth - 1)
-        if piece == "{":
-            path.append(_block_name("".join(statement)))
-            depth = 0
-        elif piece not in {"}", ";"} and (piece != "\n" or depth):
-            statement.append(piece)
-            continue
-        joined = "".join(statement).strip()
-        statement.clear()
-        if joined and piece != "{" and len(joined) <= MAX_STATEMENT:
-            yield tuple(path[-MAX_BLOCKS:]), joined
-        if piece == "}":
-            depth = 0
-            if path:
-                path.pop()
-    joined = "".join(statement).strip()
-    if len(joined) <= MAX_STATEMENT:
-        yield tuple(path[-MAX_BLOCKS:]), joined
-
-
-def _block_name(header: str) -> str:
-    header = header[-MAX_HEADER:]
-    named = _NAMED_BLOCK.search(header)
-    if named is not None:
-        return named[1]
-    last = _LAST_WORD.search(header.strip())
-    return last[1] if last is not None else ""

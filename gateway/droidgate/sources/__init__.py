@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from droidgate.apk.file_kinds import is_binary_xml, is_zip
 from droidgate.application import Application
-from droidgate.formats import Format, Reading, SourceFile, detect_format, load_formats
+from droidgate.formats import CodeReader, Format, Reading, SourceFile, detect_format, load_formats
 from droidgate.leniency import ReadingContext, crash_report
 from droidgate.model.capability import Place, Provider, declaration_of
 from droidgate.model.errors import BudgetError, DroidgateError, InputError
@@ -19,6 +20,7 @@ from droidgate.model.json_values import Json
 from droidgate.parsing.json_text import parse_json
 from droidgate.parsing.xml_text import parse_xml
 from droidgate.sources.android_project import (
+    MAIN,
     LooseFile,
     Module,
     application_from_tree,
@@ -29,7 +31,17 @@ from droidgate.sources.android_project import (
 from droidgate.sources.archives import is_archive
 from droidgate.sources.folders import MAX_FILE_BYTES, module_of_manifest, read_bytes, scan_folder
 from droidgate.sources.manifest import is_manifest
+from droidgate.sources.module_layout import LooseCode
 from droidgate.sources.resources import SourceSet
+from droidgate.sources.source_code import (
+    Code,
+    code_endings,
+    code_of,
+    join_code,
+    read_code,
+    report_elsewhere,
+    report_variant_code,
+)
 from droidgate.sources.spelling import printable, spelled_parent
 
 if TYPE_CHECKING:
@@ -237,7 +249,7 @@ class _Reader:
     def result(self) -> SourceReading:
         return SourceReading(
             providers=tuple(self._providers),
-            findings=tuple(self._findings),
+            findings=tuple(dict.fromkeys(self._findings)),
             applications=tuple(self._applications),
             files_read=tuple(self._files_read),
             read_alone=tuple(self._read_alone),
@@ -256,8 +268,20 @@ class _Reader:
         if is_manifest(data):
             self._files_read[place] = None
             self._read_manifest_file(path, data)
-        elif not self._read_file(SourceFile(place, data)):
+        elif not self._read_file(SourceFile(place, data)) and not self._read_code_file(place, data):
             raise self._unclaimed(place, data)
+
+    def _read_code_file(self, place: str, data: bytes) -> bool:
+        """Read a file of source code by itself; false where no format reads such files."""
+        if not place.endswith(code_endings(self._formats)):
+            return False
+        folder, _, name = place.rpartition("/")
+        known = len(self._providers), len(self._problems)
+        self._read_code_alone(Code((SourceSet({name: data}, folder),)))
+        if known == (len(self._providers), len(self._problems)):
+            return False
+        self._files_read[place] = None
+        return True
 
     def _unclaimed(self, place: str, data: bytes) -> InputError:
         """Return why no format claims a file: what is broken in it, or that it is something else."""
@@ -276,11 +300,13 @@ class _Reader:
         return InputError("no known format claims this file", place=place, hint=self._known_formats())
 
     def read_folder(self, spelled: str) -> None:
-        scan = scan_folder(spelled, spelled)
+        scan = scan_folder(spelled, spelled, code_endings(self._formats))
         self._files_read = scan.files_read
         self._note(*scan.problems)
         for module in scan.modules:
             self.read_module(module)
+        loose_code = {place: path for path, place in scan.loose_code}
+        self._read_code_alone(Code((SourceSet(LooseCode(loose_code, spelled)),)))
         for path, place in scan.loose_files:
             self._read_loose(path, place, root=spelled)
         if scan.archives:
@@ -347,21 +373,57 @@ class _Reader:
         self._read_alone[file.path] = None
         return True
 
-    def _read_application_of_all(self, application: Application) -> None:
-        """Read an application as each format does; what one of them cannot read is a problem."""
-        for one in self._formats:
-            try:
-                self._read_application(application, one)
-            except InputError as error:
-                self._note(error)
-            except Exception as error:
-                if not self._keeps_going or isinstance(error, (DroidgateError, MemoryError)):
-                    raise
-                self._note(crash_report(error, application.place.path, part=f"what {one.id} declares"))
+    def _read_application_of_all(self, application: Application, *, code: Code | None = None) -> None:
+        """Read an application as each format does; what one of them cannot read is a problem.
 
-    def _read_application(self, application: Application, one: Format) -> None:
+        Args:
+            application: The application.
+            code: Its source code; None where it is not read from a source tree.
+        """
+        for one in self._formats:
+            with self._noting_problems(application.place.path, one):
+                self._read_application(application, one, code)
+
+    @contextmanager
+    def _noting_problems(self, place: str | None, one: Format) -> Iterator[None]:
+        try:
+            yield
+        except InputError as error:
+            self._note(error)
+        except Exception as error:
+            if not self._keeps_going or isinstance(error, (DroidgateError, MemoryError)):
+                raise
+            self._note(crash_report(error, place, part=f"what {one.id} declares"))
+
+    def _read_application(self, application: Application, one: Format, code: Code | None = None) -> None:
         context = self._context()
-        self._keep(one.read_application(application, context), context)
+        try:
+            reading = one.read_application(application, context)
+        except InputError as error:
+            if code is None or self._strict:
+                raise
+            self._note(error)
+            reading = Reading()
+        if code is not None and one.code is not None:
+            found = self._read_code(one.code, code, context)
+            providers = join_code(reading.providers, found, application, context.findings)
+            context.findings += report_elsewhere(one.title, providers, application)
+            reading = replace(reading, providers=tuple(providers))
+        self._keep(reading, context)
+
+    def _read_code(self, reader: CodeReader, code: Code, context: ReadingContext) -> tuple[Provider, ...]:
+        found = read_code(reader, code, context)
+        self._files_read.update(dict.fromkeys(found.files_read))
+        self._note(*found.problems)
+        return found.providers
+
+    def _read_code_alone(self, code: Code) -> None:
+        """Read source code that belongs to no application."""
+        for one in self._formats:
+            if one.code is not None:
+                context = self._context()
+                with self._noting_problems(code.own[0].spelled if code.own else None, one):
+                    self._keep(Reading(self._read_code(one.code, code, context)), context)
 
     def _read_manifest_file(self, path: str, data: bytes) -> None:
         context = self._context()
@@ -386,13 +448,19 @@ class _Reader:
         """Read the applications of a module, and the descriptors in it that no component points to."""
         context = self._context()
         problems: list[InputError] = []
-        applications = list(read_module(module, context, problems))
-        self._findings.extend(context.findings)
+        found = list(read_module(module, context, problems))
+        applications = [application for _, application in found]
+        self._findings += [*module.findings, *context.findings]
+        readers = [one.code for one in self._formats if one.code is not None]
+        self._findings += [found for reader in readers for found in report_variant_code(reader, module)]
         self._applications.extend(applications)
         known = len(self._providers)
-        for application in applications:
-            self._read_application_of_all(application)
+        code = code_of(module)
+        for name, application in found:
+            self._read_application_of_all(application, code=code if name == MAIN else Code())
         self._note(*problems)
+        if not any(name == MAIN for name, _ in found) and not module.is_merged:
+            self._read_code_alone(code)
         read_already = {one.source.path for one in self._providers[known:] if one.source is not None}
         for loose in loose_files_of(applications):
             if loose.file.path not in read_already:

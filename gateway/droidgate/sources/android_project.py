@@ -9,12 +9,21 @@ from typing import Final
 
 from droidgate.application import Application, Component, names_pointed_to
 from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
+from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.parsing.gradle_text import GradleFile
 from droidgate.sources.manifest import Manifest, ManifestReader, merge_manifests
+from droidgate.sources.manifest_merge import LibraryManifest, ManifestMerger
 from droidgate.sources.resources import ResourceFile, SourceResources, SourceSet
 
 MAIN: Final = "main"
+
+UNREADABLE_LIBRARY: Final = finding_code(
+    "unreadable-library-manifest",
+    "The manifest of a library module cannot be read, so it is not merged into the app's",
+    __name__,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +31,32 @@ class Module:
     """One module of a build: its source sets by name, and what its build file says.
 
     Attributes:
-        source_sets: Source sets that have a manifest, by name; `main` is one of them in almost every module.
+        source_sets: Source sets by name; all but `main` have a manifest.
         gradle: Its build file, empty where it has none.
+        libraries: The modules of its build that it is built with, those with the higher priority first.
+        merges_manifests: It makes an app, so the manifests of its libraries are merged into its own.
+        is_merged: Its `main` is part of an app, so only its other source sets are read by themselves.
+        generated: What the build has made for `main`, as a source set; None without a build.
+        code: Source code of `main`, in files of the languages that formats read.
+        variant_code: Source code of its build types and flavours, which is not read with `main`.
+        findings: What the build files leave open.
     """
 
     source_sets: Mapping[str, SourceSet]
     gradle: GradleFile = field(default_factory=GradleFile)
+    libraries: tuple[Module, ...] = ()
+    merges_manifests: bool = False
+    is_merged: bool = False
+    generated: SourceSet | None = None
+    code: tuple[SourceSet, ...] = ()
+    variant_code: tuple[SourceSet, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def resource_layers(self) -> tuple[SourceSet, ...]:
+        """`main` and what the build has made for it."""
+        layers = (self.source_sets.get(MAIN), self.generated)
+        return tuple(one for one in layers if one is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +95,8 @@ def application_from_tree(
 
 def read_module(
     module: Module, context: ReadingContext, problems: list[InputError] | None = None
-) -> Iterator[Application]:
-    """Yield a module's applications: `main`, then one for each further source set that has a manifest.
+) -> Iterator[tuple[str, Application]]:
+    """Yield a module's applications by source set: `main`, then each further one that has a manifest.
 
     That of a build type or flavour holds what the source set adds or changes, merged with main's manifest as
     Gradle would, and sees its own resources over main's.
@@ -77,10 +106,12 @@ def read_module(
         context: Where leniencies are told.
         problems: Where manifests and resource files that cannot be read are told; without it they are raised.
     """
-    names = sorted(module.source_sets, key=lambda name: (name != MAIN, name))
-    for name in names:
+    for name in sorted(module.source_sets, key=lambda name: (name != MAIN, name)):
+        source_set = module.source_sets[name]
+        if name == MAIN and (module.is_merged or source_set.manifest not in source_set.files):
+            continue
         try:
-            yield read_source_set(module, name, context, problems)
+            yield name, read_source_set(module, name, context, problems)
         except InputError as error:
             if problems is None:
                 raise
@@ -111,17 +142,16 @@ def read_source_set(
     """
     main = module.source_sets.get(MAIN)
     own = module.source_sets[name]
-    layers = (own,) if name == MAIN or main is None else (own, main)
-    resources = SourceResources(layers, problems)
+    layers = tuple(layer for one in (module, *module.libraries) for layer in one.resource_layers)
+    resources = SourceResources(layers if name == MAIN else (own, *layers), problems)
     package = package or module.gradle.application_id(None if name == MAIN else name)
     reader = ManifestReader(resources, module.gradle.placeholders, context)
-    manifest = _read_manifest(reader, own, package)
+    manifest = _read_manifest(reader, own, package, module if own is main else None, context)
     package = package or (None if module.gradle.is_library else manifest.package)
     components, permissions, facts = manifest.components, manifest.permissions, manifest.facts
     inherited = None
-    if len(layers) > 1:
-        quiet = ManifestReader(resources, module.gradle.placeholders, ReadingContext(rows_off=frozenset()))
-        base = _read_main_quietly(quiet, layers[1], package)
+    if own is not main and main is not None:
+        base = _read_main_quietly(module, resources, package)
         if base is not None:
             components = merge_manifests(manifest, base)
             permissions = {**base.permissions, **permissions}
@@ -149,18 +179,57 @@ def read_source_set(
     )
 
 
-def _read_manifest(reader: ManifestReader, source_set: SourceSet, package: str | None) -> Manifest:
+def _read_manifest(
+    reader: ManifestReader,
+    source_set: SourceSet,
+    package: str | None,
+    module: Module | None,
+    context: ReadingContext,
+) -> Manifest:
+    """Read a source set's manifest, with those of the libraries of `module`."""
     name = source_set.manifest
     path = source_set.path_of(name)
     if name not in source_set.files:
         raise InputError(f"there is no {name}", place=path, hint="Name the folder that holds it")
-    return reader.read(source_set.files[name], path=path, package=package)
+    root = reader.parse(source_set.files[name], path)
+    if module is not None and module.merges_manifests and root.tag == "manifest":
+        merger = ManifestMerger(root, path, module.gradle.namespace or root.get("package"))
+        for library in module.libraries:
+            _merge_library(merger, reader, library)
+        context.findings += merger.findings
+    return reader.read_root(root, path=path, package=package)
 
 
-def _read_main_quietly(reader: ManifestReader, main: SourceSet, package: str | None) -> Manifest | None:
-    # What is wrong in main's manifest is told where main is read for itself.
+def _merge_library(merger: ManifestMerger, reader: ManifestReader, library: Module) -> None:
+    main = library.source_sets.get(MAIN)
+    if main is None or main.manifest not in main.files:
+        return
+    path = main.path_of(main.manifest)
     try:
-        return _read_manifest(reader, main, package)
+        root = reader.parse(main.files[main.manifest], path)
+    except InputError as error:
+        merger.findings.append(
+            Finding(
+                code=UNREADABLE_LIBRARY,
+                level=Level.WARNING,
+                pointer="",
+                message=f"the manifest of a library module is not merged: {error.message}",
+                source=Place(path=error.place or path),
+                hint=error.hint,
+            )
+        )
+        return
+    if root.tag == "manifest":
+        namespace = library.gradle.namespace or root.get("package")
+        merger.merge(LibraryManifest(root, path, namespace, library.gradle.placeholders))
+
+
+def _read_main_quietly(module: Module, resources: SourceResources, package: str | None) -> Manifest | None:
+    # What is wrong in main's manifest is reported where main is read by itself.
+    context = ReadingContext(rows_off=frozenset())
+    reader = ManifestReader(resources, module.gradle.placeholders, context)
+    try:
+        return _read_manifest(reader, module.source_sets[MAIN], package, module, context)
     except InputError:
         return None
 

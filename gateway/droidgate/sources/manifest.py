@@ -25,6 +25,7 @@ from droidgate.parsing.aapt_text import boolean_in, read_attribute_value, read_p
 from droidgate.parsing.configured_flags import both_flags, differing_values
 from droidgate.parsing.xml_text import ANDROID, TOOLS, Element, child_elements, decode_xml, parse_xml
 from droidgate.sources.manifest_facts import ManifestFacts, read_facts
+from droidgate.sources.manifest_merge import FILE_MARK
 from droidgate.sources.resources import SourceResources
 
 _NOTHING: Final = frozenset({"@null", "@empty"})
@@ -109,8 +110,11 @@ class ManifestReader:
         Raises:
             InputError: it is no manifest.
         """
+        return self.read_root(self.parse(data, path), path=path, package=package)
+
+    def read_root(self, root: Element, *, path: str, package: str | None = None) -> Manifest:
+        """Read a manifest that is parsed already, into which those of libraries may be merged; see `read`."""
         place = Place(path=path)
-        root = self._parse(data, path)
         own_package = root.get("package")
         for name in ("applicationId", "packageName"):
             if package or own_package:
@@ -141,7 +145,12 @@ class ManifestReader:
             if (name := self._text(one, "name"))
         }
 
-    def _parse(self, data: bytes, path: str) -> Element:
+    def parse(self, data: bytes, path: str) -> Element:
+        """Return the root element of a manifest, or of a piece of one.
+
+        Raises:
+            InputError: it is not a manifest.
+        """
         text = decode_xml(data, path=path)
         start = _START_TAG.match(text)
         tag = start[1] if start is not None else ""
@@ -350,7 +359,7 @@ def _put_into_application(components: list[Element], root: Element) -> None:
 
 
 def _place_of(element: Element, path: str) -> Place:
-    return Place(path=path, line=element.sourceline)
+    return Place(path=element.get(FILE_MARK, path), line=element.sourceline)
 
 
 def _as_blank_lines(found: re.Match[str]) -> str:

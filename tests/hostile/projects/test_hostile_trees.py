@@ -15,7 +15,7 @@ from droidgate.application import Application, names_pointed_to
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.sources import folders
 from droidgate.sources.android_project import application_from_tree
-from droidgate.sources.folders import MAX_LEVELS
+from droidgate.sources.folder_files import MAX_LEVELS
 from droidgate.sources.manifest import is_manifest
 from droidgate.sources.resources import ResourceFile
 from sources.formats_of_tests import manifest, read, service, write_tree

@@ -1,0 +1,115 @@
+"""The files of a source set on disk, read on demand."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from droidgate.parsing.project_files import is_regular_file, read_project_file
+from droidgate.sources.spelling import join_spelled, printable
+
+MANIFEST: Final = "AndroidManifest.xml"
+MAX_LEVELS: Final = 64
+"""How deep folders are looked into."""
+
+_RESOURCE_TYPES: Final = ("values", "xml", "raw")
+
+
+def read_bytes(path: str, *, spelled: str | None = None, root: str | None = None) -> bytes:
+    """Return the content of a regular file.
+
+    Args:
+        path: The file.
+        spelled: How errors name it.
+        root: The folder that it must be in, links followed; None for a file that the user named.
+
+    Raises:
+        InputError: there is none, it is outside of the folder, or it cannot be read.
+        BudgetError: it is larger than `MAX_FILE_BYTES`.
+    """
+    return read_project_file(path, root=root, shown=printable(spelled if spelled is not None else path))
+
+
+class FolderFiles(Mapping[str, bytes]):
+    """The files of one source set on disk that matter here, read on demand: manifest, text resources, assets.
+
+    Args:
+        folder: The source set's folder.
+        spelled: How a user would write it.
+        read: Collects the spelled paths of the files that are read.
+        manifest: File name of the manifest.
+        root: The folder that every file must be in, links followed; `folder` itself by default.
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        spelled: str,
+        read: dict[str, None],
+        manifest: str = MANIFEST,
+        *,
+        root: str | None = None,
+    ) -> None:
+        self._folder = folder
+        self._root = folder if root is None else root
+        self._manifest = manifest
+        self._spelled = spelled
+        self._read = read
+        self._names: dict[str, None] | None = None
+
+    def _all(self) -> dict[str, None]:
+        if self._names is None:
+            self._names = dict.fromkeys(self._list())
+        return self._names
+
+    def _list(self) -> Iterator[str]:
+        if is_regular_file(f"{self._folder}/{self._manifest}"):
+            yield self._manifest
+        for entry in _entries(f"{self._folder}/res"):
+            if entry.name.partition("-")[0] in _RESOURCE_TYPES and entry.is_dir(follow_symlinks=False):
+                yield from (
+                    f"res/{entry.name}/{file.name}" for file in _entries(entry.path) if is_file_entry(file)
+                )
+        pending = ["assets"]
+        while pending:
+            name = pending.pop()
+            for entry in _entries(f"{self._folder}/{name}"):
+                inner = f"{name}/{entry.name}"
+                if entry.is_dir(follow_symlinks=False):
+                    if inner.count("/") < MAX_LEVELS:
+                        pending.append(inner)
+                elif is_file_entry(entry):
+                    yield inner
+
+    def __getitem__(self, name: str) -> bytes:
+        if name not in self._all():
+            raise KeyError(name)
+        spelled = join_spelled(self._spelled, name)
+        data = read_bytes(f"{self._folder}/{name}", spelled=spelled, root=self._root)
+        self._read[spelled] = None
+        return data
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._all()
+
+
+def is_file_entry(entry: os.DirEntry[str]) -> bool:
+    """Return whether an entry of a folder leads to a regular file."""
+    try:
+        return entry.is_file()
+    except OSError:  # a link that leads to itself
+        return False
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        return sorted(os.scandir(folder), key=lambda one: one.name)
+    except OSError:
+        return []

@@ -1,0 +1,241 @@
+"""Where the parts of a module are in a folder, as plain values, and the module that they make up."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from droidgate.model.errors import BudgetError, InputError
+from droidgate.model.findings import Finding
+from droidgate.parsing.gradle_text import GradleFile, read_gradle
+from droidgate.parsing.project_files import is_regular_file, read_project_file
+from droidgate.parsing.version_catalog import VersionCatalog, read_version_catalog
+from droidgate.sources.android_project import Module
+from droidgate.sources.folder_files import MANIFEST, FolderFiles
+from droidgate.sources.resources import SourceSet
+from droidgate.sources.spelling import join_spelled, printable
+
+GRADLE_FILES: Final = ("build.gradle.kts", "build.gradle")
+MAX_CODE_FILES: Final = 100_000
+"""How many files of source code one source set may have."""
+_PLAIN: Final = (
+    *("folder", "source_sets", "code", "variant_code", "generated", "catalog"),
+    *("merges_manifests", "is_merged"),
+)
+_NOT_CODE: Final = frozenset({"res", "assets", "build"})
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleLayout:
+    """One module of a build; all paths are relative to the folder that the user named.
+
+    Attributes:
+        folder: The module's folder.
+        source_sets: Name and folder of each source set; all but `main` have a manifest.
+        code: Folders with source code of `main`.
+        variant_code: Folders with source code of build types and flavours.
+        generated: Folder with what the build has made for `main`, None without a build.
+        catalog: The version catalog of its build, None without one.
+        libraries: The modules that it is built with, those with the higher priority first; they have no
+            libraries themselves.
+        merges_manifests: It makes an app, so the manifests of its libraries are merged into its own.
+        is_merged: Its `main` is part of an app, so only its other source sets are read by themselves.
+        findings: What its build files leave open.
+    """
+
+    folder: str
+    source_sets: tuple[tuple[str, str], ...]
+    code: tuple[str, ...] = ()
+    variant_code: tuple[str, ...] = ()
+    generated: str | None = None
+    catalog: str | None = None
+    libraries: tuple[ModuleLayout, ...] = ()
+    merges_manifests: bool = False
+    is_merged: bool = False
+    findings: tuple[Finding, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            **{name: getattr(self, name) for name in _PLAIN},
+            "libraries": [one.as_json() for one in self.libraries],
+            "findings": [one.model_dump(mode="json") for one in self.findings],
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> ModuleLayout:
+        """Undo `as_json`."""
+        plain = {name: value[name] for name in _PLAIN}
+        plain |= {name: tuple(value[name]) for name in ("code", "variant_code")}
+        sets = tuple((name, path) for name, path in value["source_sets"])
+        return cls(
+            **{**plain, "source_sets": sets},
+            libraries=tuple(map(cls.from_json, value["libraries"])),
+            findings=tuple(map(Finding.model_validate, value["findings"])),
+        )
+
+
+class CodeFiles(Mapping[str, bytes]):
+    """The source code below a folder, by path relative to it, read on demand; links are not followed.
+
+    Args:
+        folder: The folder on disk.
+        spelled: How a user would write it.
+        root: The folder that every file must be in.
+        endings: How the names of the files end.
+    """
+
+    def __init__(self, folder: str, spelled: str, root: str, endings: tuple[str, ...]) -> None:
+        self._folder = folder
+        self._spelled = spelled
+        self._root = root
+        self._endings = endings
+        self._names: dict[str, None] | None = None
+
+    def _all(self) -> dict[str, None]:
+        if self._names is None:
+            self._names = dict.fromkeys(self._list())
+        return self._names
+
+    def _list(self) -> Iterator[str]:
+        if not self._endings or os.path.islink(self._folder):  # noqa: PTH114 - a name may not be text
+            return
+        found = 0
+        for place, folders, names in os.walk(self._folder):
+            inner = os.path.relpath(place, self._folder)
+            skipped = _NOT_CODE if inner == "." else frozenset()
+            folders[:] = sorted(one for one in folders if one not in skipped and not one.startswith("."))
+            for name in sorted(names):
+                if name.endswith(self._endings) and is_regular_file(f"{place}/{name}"):
+                    found += 1
+                    if found > MAX_CODE_FILES:
+                        message = f"the folder has more than {MAX_CODE_FILES} files of source code"
+                        raise BudgetError(message, place=printable(self._spelled))
+                    yield name if inner == "." else f"{inner}/{name}"
+
+    def __getitem__(self, name: str) -> bytes:
+        path = f"{self._folder}/{name}"
+        return read_project_file(path, root=self._root, shown=join_spelled(self._spelled, name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
+class LooseCode(Mapping[str, bytes]):
+    """Files of source code that are in no module, by the path as a user would write it, read on demand.
+
+    Args:
+        paths: Paths on disk.
+        root: The folder that every file must be in.
+    """
+
+    def __init__(self, paths: Mapping[str, str], root: str) -> None:
+        self._paths = paths
+        self._root = root
+
+    def __getitem__(self, name: str) -> bytes:
+        return read_project_file(self._paths[name], root=self._root, shown=name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleOpener:
+    """Opens the modules of one folder.
+
+    Attributes:
+        root: The folder on disk.
+        spell: Returns how a user would write a path in it.
+        read: Collects the spelled paths of the files that are read.
+        code_endings: How the names of files of source code end.
+    """
+
+    root: str
+    spell: Callable[[str], str]
+    read: dict[str, None]
+    code_endings: tuple[str, ...] = ()
+    _libraries: dict[str, Module] = field(default_factory=dict)
+    _gradle: dict[str, GradleFile] = field(default_factory=dict)
+    _catalogs: dict[str, VersionCatalog | None] = field(default_factory=dict)
+
+    def open(self, layout: ModuleLayout) -> Module:
+        """Return the module of a layout; of its files only the build files are read yet."""
+        generated = None
+        if layout.generated is not None:
+            generated = self._source_set(layout.generated)
+        return Module(
+            source_sets={name: self._source_set(path) for name, path in layout.source_sets},
+            gradle=self.read_gradle(layout.folder, layout.catalog),
+            libraries=tuple(map(self._open_library, layout.libraries)),
+            merges_manifests=layout.merges_manifests,
+            is_merged=layout.is_merged,
+            generated=generated,
+            code=tuple(map(self._code, layout.code)),
+            variant_code=tuple(map(self._code, layout.variant_code)),
+            findings=layout.findings,
+        )
+
+    def _open_library(self, layout: ModuleLayout) -> Module:
+        if layout.folder not in self._libraries:
+            self._libraries[layout.folder] = self.open(layout)
+        return self._libraries[layout.folder]
+
+    def _source_set(self, path: str) -> SourceSet:
+        spelled = self.spell(path)
+        return SourceSet(
+            FolderFiles(self.on_disk(path), spelled, self.read, MANIFEST, root=self.root), spelled
+        )
+
+    def _code(self, path: str) -> SourceSet:
+        spelled = self.spell(path)
+        return SourceSet(CodeFiles(self.on_disk(path), spelled, self.root, self.code_endings), spelled)
+
+    def read_gradle(self, folder: str, catalog: str | None) -> GradleFile:
+        """Return what the build file in a folder says, an empty answer without one."""
+        if folder not in self._gradle:
+            found = self.read_build_file(folder)
+            text = found[1] if found is not None else ""
+            self._gradle[folder] = read_gradle(text, self._read_catalog(catalog))
+        return self._gradle[folder]
+
+    def read_build_file(self, folder: str) -> tuple[str, str] | None:
+        """Return the spelled path and the text of the build file in a folder, None without one."""
+        for name in GRADLE_FILES:
+            found = self.read_text(f"{folder}/{name}" if folder else name)
+            if found is not None:
+                return found
+        return None
+
+    def _read_catalog(self, path: str | None) -> VersionCatalog | None:
+        if path is None:
+            return None
+        if path not in self._catalogs:
+            found = self.read_text(path)
+            self._catalogs[path] = read_version_catalog(found[1]) if found is not None else None
+        return self._catalogs[path]
+
+    def read_text(self, path: str) -> tuple[str, str] | None:
+        """Return the spelled path and the text of a file in the folder, None where it cannot be read."""
+        place = self.on_disk(path)
+        if not is_regular_file(place):
+            return None
+        spelled = self.spell(path)
+        try:
+            data = read_project_file(place, root=self.root, shown=spelled)
+        except InputError:
+            return None
+        self.read[spelled] = None
+        return spelled, data.decode("utf-8", "replace")
+
+    def on_disk(self, path: str) -> str:
+        """Return where a path is on disk."""
+        return f"{self.root}/{path}" if path else self.root

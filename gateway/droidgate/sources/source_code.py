@@ -1,0 +1,321 @@
+"""Source code that declares capabilities: which files a format gets, and how what it declares joins the rest.
+
+Nothing is run. What a compiler has made of the code is preferred where the tree has it, and each difference
+is reported (docs/source-trees.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from droidgate.application import Application
+from droidgate.formats import CodeReader, Format, SourceFile
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import CapabilitySet, Place, Provider
+from droidgate.model.errors import BudgetError, InputError
+from droidgate.model.findings import Finding, Level, finding_code
+from droidgate.sources.android_project import Module
+from droidgate.sources.build_layout import GENERATED
+from droidgate.sources.resources import SourceSet
+
+if TYPE_CHECKING:
+    from droidgate.compare import Change
+
+SOURCE_DIFFERS: Final = finding_code(
+    "source-differs-from-build",
+    "The source code declares something else than what a build has made of it; the build's output is read",
+    __name__,
+)
+CAPABILITIES_ELSEWHERE: Final = finding_code(
+    "capabilities-elsewhere",
+    "The files of an app declare a protocol but no capability of it: these are in a place that was not read",
+    __name__,
+)
+
+VARIANT_CODE: Final = finding_code(
+    "variant-code-unread",
+    "Source code of a build type or flavour may declare capabilities; that of `main` alone is read",
+    __name__,
+)
+
+MAX_CODE_BYTES: Final = 256 * 1024 * 1024
+"""All files of source code of one app together, where one of them may declare something."""
+
+
+@dataclass(slots=True)
+class CodeReading:
+    """What the source code of one app declares in one format.
+
+    Attributes:
+        providers: In the reader's order.
+        files_read: Paths of the files that may declare something.
+        problems: What cannot be read.
+    """
+
+    providers: tuple[Provider, ...] = ()
+    files_read: list[str] = field(default_factory=list)
+    problems: list[InputError] = field(default_factory=list)
+
+
+def code_endings(formats: Iterable[Format]) -> tuple[str, ...]:
+    """Return how the names of the files end that formats read as source code."""
+    return tuple(
+        dict.fromkeys(ending for one in formats if one.code is not None for ending in one.code.endings)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Source code of one app, or of one module without an app.
+
+    Attributes:
+        own: Folders with what it declares.
+        types: Folders of further modules, whose types it may use.
+    """
+
+    own: tuple[SourceSet, ...] = ()
+    types: tuple[SourceSet, ...] = ()
+
+
+def code_of(module: Module) -> Code:
+    """Return the source code of a module; that of modules that are merged into it is its own."""
+    further = tuple(code for one in module.libraries for code in one.code)
+    if module.merges_manifests:
+        return Code((*module.code, *further))
+    return Code(module.code, further)
+
+
+def report_variant_code(reader: CodeReader, module: Module) -> list[Finding]:
+    """Return a finding for each build type and flavour whose source code may declare something."""
+    merged = module.libraries if module.merges_manifests else ()
+    findings = []
+    for code in (code for one in (module, *merged) for code in one.variant_code):
+        ignored = CodeReading()
+        for _, name in _located((code,), reader, ignored):
+            data = _content_of(code, name, ignored)
+            if data is not None and reader.may_declare(data):
+                message = "the source set is not read with main; this file of it may declare capabilities"
+                place = Place(path=code.path_of(name))
+                findings.append(
+                    Finding(code=VARIANT_CODE, level=Level.NOTE, pointer="", message=message, source=place)
+                )
+                break
+    return findings
+
+
+def read_code(reader: CodeReader, code: Code, context: ReadingContext) -> CodeReading:
+    """Read source code; its files are all kept only where one of them may declare something.
+
+    Args:
+        reader: How the format reads it.
+        code: The source code.
+        context: Takes the findings.
+
+    Raises:
+        InputError: the context is strict, and the format's reader refuses the files.
+    """
+    reading = CodeReading()
+    own = _located(code.own, reader, reading)
+    for source_set, name in own:
+        data = _content_of(source_set, name, reading)
+        if data is not None and reader.may_declare(data):
+            reading.files_read.append(source_set.path_of(name))
+    if not reading.files_read:
+        return reading
+    types = _located(code.types, reader, reading)
+    files: list[SourceFile] = []
+    left = MAX_CODE_BYTES
+    for source_set, name in (*own, *types):
+        data = _content_of(source_set, name, CodeReading()) or b""
+        left -= len(data)
+        if left < 0:
+            message = f"the app has more than {MAX_CODE_BYTES} bytes of source code; it is not read"
+            reading.problems.append(BudgetError(message, place=source_set.spelled))
+            return reading
+        files.append(SourceFile(source_set.path_of(name), data))
+    try:
+        found = reader.read(files[: len(own)], files[len(own) :], context)
+    except InputError as error:
+        if context.strict:
+            raise
+        reading.problems.append(error)
+        return reading
+    reading.providers = found.providers
+    reading.problems += found.problems
+    context.findings += [one for one in found.findings if one not in context.findings]
+    return reading
+
+
+def _located(
+    code: Sequence[SourceSet], reader: CodeReader, reading: CodeReading
+) -> list[tuple[SourceSet, str]]:
+    """Return the files of a format's languages, each with its folder."""
+    return [(one, name) for one in code for name in _names_of(one, reading) if name.endswith(reader.endings)]
+
+
+def _names_of(code: SourceSet, reading: CodeReading) -> list[str]:
+    try:
+        return list(code.files)
+    except InputError as error:
+        reading.problems.append(error)
+        return []
+
+
+def _content_of(code: SourceSet, name: str, reading: CodeReading) -> bytes | None:
+    try:
+        return code.files[name]
+    except InputError as error:
+        reading.problems.append(error)
+        return None
+
+
+def join_code(
+    declared: Sequence[Provider],
+    from_code: Sequence[Provider],
+    application: Application,
+    findings: list[Finding],
+) -> list[Provider]:
+    """Return what an app declares, with what its source code declares where no file of the app has it.
+
+    Args:
+        declared: What a format reads from the app's manifest, resources and assets.
+        from_code: What it reads from the app's source code.
+        application: The app.
+        findings: Takes each difference between the two.
+    """
+    joined: list[Provider] = list(declared)
+    taken: set[int] = set()
+    # A provider with a component belongs to that component only, so it goes first.
+    for provider in sorted(from_code, key=lambda one: one.component is None):
+        position = _find_same(declared, provider, application, taken)
+        if position is not None and declared[position].capabilities:
+            findings += _differences(provider, declared[position])
+            continue
+        base = declared[position] if position is not None else _without_component(declared)
+        filled = _filled(provider, base, application)
+        if position is None:
+            joined.append(filled)
+        else:
+            joined[position] = filled
+            taken.add(position)
+    return joined
+
+
+def report_elsewhere(
+    provider_title: str, declared: Sequence[Provider], application: Application
+) -> list[Finding]:
+    """Return the finding that an app declares a protocol and no capability of it; empty where it has some."""
+    if not declared or any(one.capabilities or one.component is not None for one in declared):
+        return []
+    hint = "They are in modules or libraries outside of this folder, or made by a build; read the built APK"
+    return [
+        Finding(
+            code=CAPABILITIES_ELSEWHERE,
+            level=Level.NOTE,
+            pointer="",
+            message=f"{provider_title}: the app describes itself, but no function of it is in these files",
+            source=declared[0].source or application.place,
+            hint=hint,
+        )
+    ]
+
+
+def _find_same(
+    declared: Sequence[Provider], provider: Provider, application: Application, taken: set[int]
+) -> int | None:
+    """Return the position of the provider that source code declares too, None without one."""
+    ids = {one.id for one in provider.capabilities}
+    for position, one in enumerate(declared):
+        if _is_component(one.component, provider.component, application):
+            return position
+    for position, one in enumerate(declared):
+        if ids.intersection(capability.id for capability in one.capabilities):
+            return position
+    empty = [
+        position for position, one in enumerate(declared) if not one.capabilities and position not in taken
+    ]
+    services = [position for position in empty if declared[position].component is not None]
+    if provider.component is None and len(services) == 1:
+        return services[0]
+    return next((position for position in empty if declared[position].component is None), None)
+
+
+def _is_component(written: str | None, name: str | None, application: Application) -> bool:
+    """Return whether a class name in a manifest is the given class."""
+    if written is None or name is None:
+        return False
+    prefix = application.namespace or application.package
+    if prefix is None:
+        return written == name or (written.startswith(".") and name.endswith(written))
+    if "." not in written:
+        return f"{prefix}.{written}" == name
+    return (prefix + written if written.startswith(".") else written) == name
+
+
+def _without_component(declared: Sequence[Provider]) -> Provider | None:
+    return next((one for one in declared if not one.capabilities and one.component is None), None)
+
+
+def _filled(provider: Provider, base: Provider | None, application: Application) -> Provider:
+    """Return a provider from source code with what the app's other files state about it."""
+    changes: dict[str, object] = {"package": application.package}
+    if provider.name is None:
+        changes["name"] = base.name if base is not None else application.label
+    if base is not None:
+        changes["access"] = base.access if base.component is not None else provider.access
+        changes["component"] = base.component or provider.component
+        changes["description"] = provider.description or base.description
+        changes["instructions"] = provider.instructions or base.instructions
+        changes["extensions"] = {
+            key: {**base.extensions.get(key, {}), **provider.extensions.get(key, {})}
+            for key in (*base.extensions, *provider.extensions)
+        }
+    return provider.model_copy(update=changes)
+
+
+def _differences(from_code: Provider, built: Provider) -> list[Finding]:
+    """Return what the source code declares and the build's output does not, or has in another way."""
+    from droidgate.compare import compare_sets  # noqa: PLC0415 - most trees have no build's output
+
+    code = from_code.model_copy(update={"package": built.package, "component": built.component})
+    compared = compare_sets(CapabilitySet(providers=(code,)), CapabilitySet(providers=(built,)))
+    places = {one.id: one.source for one in from_code.capabilities}
+    findings = []
+    for provider in compared.providers:
+        for capability in provider.capabilities:
+            place = places.get(capability.id) or from_code.source
+            findings += [
+                _difference(capability.id, change, place, built.source)
+                for change in capability.changes
+                if not _is_about_blanks(change)
+            ]
+    return findings
+
+
+def _is_about_blanks(change: Change) -> bool:
+    """Return whether a text differs in blanks only, which versions of a compiler keep or remove."""
+    texts = (change.old, change.new)
+    return all(isinstance(text, str) for text in texts) and str(texts[0]).split() == str(texts[1]).split()
+
+
+def _difference(capability: str, change: Change, place: Place | None, built: Place | None) -> Finding:
+    return Finding(
+        code=SOURCE_DIFFERS,
+        level=Level.WARNING,
+        pointer=change.old_pointer or change.new_pointer or "",
+        message=f"{capability}: {change.message}, from the source to the build's output in {built}",
+        source=place,
+        hint="Build the app again",
+    )
+
+
+def is_from_code(provider: Provider, formats: Iterable[Format]) -> bool:
+    """Return whether a provider was read from source code, and not from what a build made of it."""
+    return provider.source is not None and provider.source.path.endswith(code_endings(formats) or ("\0",))
+
+
+def is_from_build(provider: Provider) -> bool:
+    """Return whether a provider was read from what a build has made of source code."""
+    return provider.source is not None and f"/{GENERATED}/" in f"/{provider.source.path}"

@@ -1,0 +1,93 @@
+"""`pack` of a tree whose functions only Kotlin declares, held to the virtual phone's indexer."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.program_runs import Runner
+from phone_system.phone_system_apps import make_phone, run
+from sources.formats_of_tests import write_tree
+from sources.kotlin_trees import ADD_NOTE, kotlin_tree
+
+
+@pytest.fixture
+def droidgate(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Runner:
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
+    write_tree(tmp_path / "p", kotlin_tree())
+    return Runner(capsys, monkeypatch)
+
+
+def packed(droidgate: Runner, folder: Path, *arguments: str) -> tuple[list[str], bytes]:
+    """Return the codes of the findings, and the APK."""
+    ran = droidgate("pack", folder / "p", "-o", folder / "app.apk", "--json", *arguments)
+    assert ran.code == 0, ran.err
+    return [one["code"] for one in json.loads(ran.out)["findings"]], (folder / "app.apk").read_bytes()
+
+
+def listed(apk: bytes) -> list[str]:
+    with make_phone("37", apk) as phone:
+        text = run(phone, "cmd", "app_function", "list-app-functions").stdout
+    documents = [one for found in json.loads(text).values() for result in found for one in result.values()]
+    return [one["functionId"][0] for one in documents if "functionId" in one]
+
+
+def test_without_a_compilers_output_no_agent_finds_the_functions(droidgate: Runner, tmp_path: Path) -> None:
+    codes, apk = packed(droidgate, tmp_path)
+    assert "compiler-output-missing" in codes
+    assert listed(apk) == []
+
+
+def test_the_version_catalog_tells_which_module_is_the_app(droidgate: Runner, tmp_path: Path) -> None:
+    catalog = '[plugins]\nmade = "com.android.library:8"\n'
+    module = "plugins { alias(libs.plugins.made) }\n"
+    manifest = '<manifest xmlns:android="http://schemas.android.com/apk/res/android"/>'
+    files: dict[str, str | bytes] = {
+        "gradle/libs.versions.toml": catalog,
+        "shared/build.gradle.kts": module,
+        "shared/src/main/AndroidManifest.xml": manifest,
+    }
+    write_tree(tmp_path / "p", files)
+    assert listed(packed(droidgate, tmp_path, "--generate")[1]) == [ADD_NOTE]
+
+
+def test_generated_output_is_indexed_by_the_phone(droidgate: Runner, tmp_path: Path) -> None:
+    codes, apk = packed(droidgate, tmp_path, "--generate")
+    assert "compiler-output-missing" not in codes
+    assert listed(apk) == [ADD_NOTE]
+    assert sorted(path.name for path in (tmp_path / "p/app/src/main").iterdir()) == [
+        "AndroidManifest.xml",
+        "java",
+    ]
+
+
+def test_the_output_of_a_build_is_not_packed_but_generated_too(droidgate: Runner, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert droidgate("convert", tmp_path / "p", "--to", "appfunctions", "-o", out).code == 0
+    output = out / "assets/app_function_service.xml"
+    path = "app/build/generated/ksp/debug/resources/assets/app_functions_v2.xml"
+    write_tree(tmp_path / "p", {path: output.read_bytes()})
+    codes, apk = packed(droidgate, tmp_path)
+    assert "compiler-output-missing" in codes
+    assert listed(apk) == []
+    codes, apk = packed(droidgate, tmp_path, "--generate", "--force")
+    assert "compiler-output-missing" not in codes
+    assert listed(apk) == [ADD_NOTE]
+
+
+def test_a_tree_with_the_compilers_output_needs_none(droidgate: Runner, tmp_path: Path) -> None:
+    ran = droidgate(
+        "migrate",
+        tmp_path / "p",
+        "--to",
+        "appfunctions",
+        "--into",
+        tmp_path / "p",
+        "--write",
+        "--language",
+        "none",
+    )
+    assert ran.code == 0, ran.err
+    codes, apk = packed(droidgate, tmp_path)
+    assert "compiler-output-missing" not in codes
+    assert listed(apk) == [ADD_NOTE]
