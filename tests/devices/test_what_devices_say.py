@@ -18,6 +18,7 @@ from droidgate.devices.app_functions import (
     execute_app_function,
     is_enabled,
     list_app_functions,
+    read_help,
 )
 from droidgate.devices.components import query_components
 from droidgate.devices.content import call_provider, query_provider
@@ -266,3 +267,9 @@ def test_a_refused_installation_is_told_and_its_session_ended(start_server: Star
     assert script.commands[-1] == "pm install-abandon 77"
     with pytest.raises(UnsafeArgumentError):
         install_apks(device, {"../x.apk": b""})
+
+
+def test_an_option_that_a_broken_line_cuts_is_refused_and_not_read_in_part() -> None:
+    text = HELP.format(options="") + "    --target-:package <PACKAGE>: the app\n"
+    with pytest.raises(DeviceOutputError, match="the line is no help"):
+        read_help(text)

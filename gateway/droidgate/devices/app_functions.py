@@ -25,7 +25,7 @@ LIST_COMMAND: Final = "cmd app_function list-app-functions"
 _HELP: Final = "cmd app_function help"
 _ENABLED: Final = "cmd app_function is-enabled"
 _TITLE: Final = "AppFunctionManagerService commands:"
-_OPTION_NAME: Final = re.compile(r"--[a-z][a-z0-9-]*", re.ASCII)
+_OPTION_NAME: Final = re.compile(r"--[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.ASCII)
 _PART: Final = rf"(?:{_OPTION_NAME.pattern}(?: <[A-Za-z0-9_|]+>)?|<[A-Za-z0-9_|]+>|\.\.\.)"
 _COMMAND: Final = re.compile(
     rf"  (?P<name>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?P<usage>(?: (?:{_PART}|(?:\[{_PART}\])+))*)", re.ASCII
