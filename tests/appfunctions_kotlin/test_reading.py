@@ -224,7 +224,7 @@ def test_a_default_value_makes_a_parameter_optional() -> None:
 def test_a_text_with_a_default_value_is_refused_as_the_compiler_refuses_it() -> None:
     reading = functions('@AppFunction fun f(c: AppFunctionContext, x: String = "a") {}')
     [problem] = reading.problems
-    assert problem.message == "type kotlin.String cannot be optional"
+    assert problem.message == "type kotlin.String cannot be optional; left out: f"
 
 
 def test_kdoc_gives_texts_only_where_the_annotation_says_so() -> None:
@@ -380,7 +380,7 @@ def test_two_functions_of_one_name_are_refused() -> None:
 
 def test_a_function_outside_of_a_class_is_refused() -> None:
     [problem] = kotlin(f"{HEADER}@AppFunction\nfun f(c: AppFunctionContext) {{}}\n").problems
-    assert problem.message == "a function outside of a class cannot be an app function: f"
+    assert problem.message == "a function outside of a class cannot be an app function: f; left out: f"
 
 
 def test_a_service_entry_point_is_a_provider_of_the_generated_service() -> None:
@@ -451,3 +451,35 @@ def test_a_file_may_declare_only_if_it_names_the_library() -> None:
     assert may_declare(b"import androidx.appfunctions.AppFunction as F")
     assert not may_declare(b"package com.example\nclass AppFunctionLike")
     assert not may_declare(b"package com.example\nclass A")
+
+
+def test_a_list_or_a_real_number_inside_of_a_text_is_not_understood() -> None:
+    for value in ('listOf("a", 1)', "1.5"):
+        reading = kotlin(
+            f"{HEADER}import androidx.appfunctions.AppFunctionInstruction\nconst val L = {value}\n"
+            'class Notes {\n@AppFunctionInstruction("x $L") @AppFunction fun f(c: AppFunctionContext) {}\n}\n'
+        )
+        assert only(reading).description is None
+        assert [one.code for one in reading.findings] == ["kotlin-not-understood"]
+
+
+def test_a_call_in_place_of_a_text_is_named_without_words_of_python() -> None:
+    reading = kotlin(
+        f"{HEADER}import androidx.appfunctions.AppFunctionInstruction\n"
+        'class Notes {\n@AppFunctionInstruction("x".trim()) @AppFunction fun f(c: AppFunctionContext) {}\n}\n'
+    )
+    (finding,) = reading.findings
+    assert finding.message == "instruction of @AppFunctionInstruction is left out: it is not a text"
+    assert finding.hint == "Write a text, as a literal or a const val"
+
+
+def test_a_problem_names_the_function_that_it_leaves_out() -> None:
+    reading = functions("@AppFunction fun find(c: AppFunctionContext, x: Short) {}")
+    assert any(one.message.endswith("; left out: find") for one in reading.problems)
+
+
+def test_a_class_that_is_declared_twice_is_a_problem_of_its_file() -> None:
+    twice = "class C {{ @AppFunction fun {}(c: AppFunctionContext) {{}} }}\n"
+    reading = kotlin(HEADER + twice.format("f") + twice.format("g"))
+    (problem,) = reading.problems
+    assert problem.message == "C is declared a second time"

@@ -292,7 +292,7 @@ def test_each_dialect_that_anybody_calls_has_an_interface_of_its_own_format() ->
                 without.add((one.id, dialect.id))
             else:
                 assert interface.format == one.id
-    assert {name for name, _ in without} == {"mobile-mcp", "observed"}
+    assert {name for name, _ in without} == {"function-calling", "mobile-mcp", "observed"}
     assert {dialect for name, dialect in without if name == "mobile-mcp"} == {"pre-spec"}
 
 

@@ -156,6 +156,8 @@ def test_any_text_is_read_or_left(text: str) -> None:
         "a{",
         "if ",
         "add ( ",
+        f'include("a"{" " * 8000}x)\n',
+        f"include x{' ' * 8000}x\n",
     ],
 )
 def test_time_grows_with_length_only(unit: str) -> None:

@@ -112,3 +112,7 @@ def test_a_text_that_commands_is_marked(text: str) -> None:
 )
 def test_a_text_that_describes_is_not_marked(text: str) -> None:
     assert injection_marks(text) == ()
+
+
+def test_the_joiners_of_a_family_with_two_equal_members_are_normal() -> None:
+    assert hidden_characters("\U0001f469\u200d\U0001f469\u200d\U0001f467") == ()

@@ -26,6 +26,7 @@ FUNCTION: Final = frozenset(
 ENTRY_POINT: Final = frozenset(
     {f"{_PACKAGE}.AppFunctionServiceEntryPoint", f"{_PACKAGE}.service.AppFunctionEntryPoint"}
 )
+_NOUNS: Final = {str: "a text", bool: "true or false", int: "a whole number", list: "a list"}
 SIGNATURE: Final = frozenset({f"{_PACKAGE}.AppFunctionSignature"})
 ACCESS_LEVEL: Final = frozenset({f"{_PACKAGE}.AppFunctionAccessLevel"})
 SERIALIZABLE: Final = frozenset({f"{_PACKAGE}.AppFunctionSerializable"})
@@ -154,8 +155,10 @@ class Annotations:
             raise refused(message, found.file, error.line, "Write a literal or a const val") from None
         if isinstance(value, kind):
             return value
-        message = f"@{name} has no {argument}" if value is None else f"{argument} of @{name} is {value!r}"
-        raise refused(message, found.file, found.line, f"Give it a constant {argument}")
+        message = f"@{name} has no {argument}"
+        if value is not None:
+            message = f"{argument} of @{name} is not {_noun(kind)}"
+        raise refused(message, found.file, found.line, f"Write {_noun(kind)}, as a literal or a const val")
 
     def optional(self, found: FoundAnnotation, argument: str, kind: type) -> Any:
         """Return the value of an argument; None, reported, where the sources do not give it."""
@@ -169,8 +172,9 @@ class Annotations:
             return None
         if value is None or isinstance(value, kind):
             return value
-        message = f"{argument} of @{found.annotation.name[-1]} is left out: {value!r} is not what it takes"
-        self.reports.not_understood(message, found.file, found.line, f"Give it a {kind.__name__}")
+        message = f"{argument} of @{found.annotation.name[-1]} is left out: it is not {_noun(kind)}"
+        hint = f"Write {_noun(kind)}, as a literal or a const val"
+        self.reports.not_understood(message, found.file, found.line, hint)
         return None
 
     def call_arguments(
@@ -201,3 +205,7 @@ class Annotations:
     def is_described(self, found: FoundAnnotation | None) -> bool:
         """Return whether an annotation says that KDoc is the description."""
         return found is not None and self.optional(found, "isDescribedByKDoc", bool) is True
+
+
+def _noun(kind: type | tuple[type, ...]) -> str:
+    return _NOUNS.get(kind if isinstance(kind, type) else kind[0], "a class literal")

@@ -23,6 +23,7 @@ MAX_TEXT: Final = 64 * 1024
 """Characters of a constant; constants made of constants could double with each one."""
 
 _MAX_DEPTH: Final = 32
+_MAX_DIGITS: Final = 64
 _LISTS: Final = frozenset({"arrayOf", "intArrayOf", "longArrayOf", "emptyArray", "listOf", "emptyList"})
 _ESCAPE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _TEMPLATE: Final = re.compile(
@@ -30,7 +31,7 @@ _TEMPLATE: Final = re.compile(
 )
 _ESCAPED: Final = {"n": "\n", "t": "\t", "b": "\b", "r": "\r", "'": "'", '"': '"', "\\": "\\", "$": "$"}
 _INTEGER: Final = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|0|[1-9][0-9]*)[uU]?L?")
-_REAL: Final = re.compile(r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?[fF]?")
+_REAL: Final = re.compile(r"(?:[0-9]++(?:\.[0-9]++)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?[fF]?")
 
 
 class NotConstantError(Exception):
@@ -102,7 +103,7 @@ class Constants:
         quotes = 3 if raw else 1
         text = text[quotes:-quotes].replace("\r\n", "\n")
         pieces: list[str] = []
-        position = 0
+        position = length = 0
         for found in _TEMPLATE.finditer(text):
             pieces.append(text[position : found.start()])
             position = found.end()
@@ -112,7 +113,10 @@ class Constants:
                 pieces.append(found[3])
             elif found[1] or found[2]:
                 name = tuple((found[1] or found[2]).replace("`", "").split("."))
-                pieces.append(_as_text(self._constant(name, node, file, owner, depth)))
+                pieces.append(_as_text(self._constant(name, node, file, owner, depth), node))
+                length += len(pieces[-1])
+                if length > MAX_TEXT:
+                    raise NotConstantError(node)
             else:
                 raise NotConstantError(node)
         pieces.append(text[position:])
@@ -182,7 +186,7 @@ class Constants:
             current = left
         values = [self.value(term, file, owner, depth + 1) for term in (current, *reversed(terms))]
         if isinstance(values[0], str):
-            return _bounded("".join(map(_as_text, values)), node)
+            return _bounded("".join(_as_text(value, node) for value in values), node)
         if all(isinstance(value, int) and not isinstance(value, bool) for value in values):
             return sum(values)
         raise NotConstantError(node)
@@ -210,8 +214,10 @@ def _refuse(node: Node) -> Any:
 def _number(node: Node) -> int | float:
     text = text_of(node).replace("_", "")
     digits = text[1:].strip() if text.startswith(("-", "+")) else text
+    if len(digits) > _MAX_DIGITS:
+        raise NotConstantError(node)
     integer = _INTEGER.fullmatch(digits)
-    if integer is not None and len(digits) < _MAX_DEPTH:
+    if integer is not None:
         value: int | float = int(integer[1], 0)
     elif _REAL.fullmatch(digits):
         value = float(digits.rstrip("fF"))
@@ -229,9 +235,12 @@ def _unescaped(text: str) -> str:
     return _ESCAPED.get(found[1], text)
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: Any, node: Node) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    # Kotlin writes floating-point numbers, lists and classes in other ways than Python.
+    if not isinstance(value, str | int):
+        raise NotConstantError(node)
     return str(value)
 
 

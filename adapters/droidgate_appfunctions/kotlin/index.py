@@ -19,15 +19,19 @@ from droidgate_appfunctions.kotlin.declarations import (
     SourceDeclarations,
     TypeAlias,
 )
-from droidgate_appfunctions.kotlin.syntax import parse_file
+from droidgate_appfunctions.kotlin.syntax import MAX_FILE, parse_file
 
 _HEADER: Final = re.compile(
     rb"\A(?:\xef\xbb\xbf)?(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|@file\b[^\n]*+|;)*+package\s++([\w.`]++)"
 )
-_DECLARED: Final = re.compile(rb"\b(?:class|interface|object|typealias|val)\s+(?:<[^>\n]*>\s*)?`?(\w+)")
+_DECLARED: Final = re.compile(
+    rb"\b(?:class|interface|object|typealias|val)\s++(?:<[^>\n]{0,120}+>\s*+)?`?(\w++)"
+)
 _LOWER: Final = re.compile(r"[a-z_]")
 _MAX_LINKS: Final = 64
 """Aliases of aliases, and classes above a class."""
+_MAX_SEGMENTS: Final = 64
+"""Longer names are those of no class."""
 
 _KOTLIN: Final = """
 Any Nothing Unit Boolean Byte Short Int Long Float Double Char String CharSequence Number UInt ULong
@@ -128,10 +132,14 @@ class Index:
 
     def files_with(self, package: Name, name: str) -> Iterator[SourceDeclarations]:
         """Yield the files of a package that may declare a name, an app's own before those of libraries."""
+        if package not in self.packages:
+            return
         known = self.names.get(package)
         if known is None:
             known = self.names[package] = {}
-            for entry in self.packages.get(package, ()):
+            for entry in self.packages[package]:
+                if len(entry.file.data) > MAX_FILE:
+                    continue
                 for word in {
                     found[1].decode(errors="replace") for found in _DECLARED.finditer(entry.file.data)
                 }:
@@ -173,6 +181,8 @@ class Index:
 
     def find_qualified(self, name: Name) -> ClassDeclaration | TypeAlias | None:
         """Return the class or alias of a fully qualified name."""
+        if len(name) > _MAX_SEGMENTS:
+            return None
         for split in range(len(name) - 1, -1, -1):
             found = self.top_level(name[:split], name[split])
             if found is not None:

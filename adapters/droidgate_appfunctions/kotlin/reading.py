@@ -54,7 +54,7 @@ def read_sources(
     providers = tuple(reader.read([file for file in files if may_declare(file.data)]))
     for error in index.problems:
         reports.problem(error)
-    return Reading(providers, tuple(context.findings), tuple(reports.problems.values()))
+    return Reading(providers, tuple(context.findings), tuple(reports.all_problems()))
 
 
 @dataclass(slots=True)
@@ -180,7 +180,7 @@ class _Reader:
             try:
                 read.append(self.functions.read(function, mark, in_service=in_service))
             except InputError as error:
-                self.reports.problem(error)
+                self.reports.problem(error, function.name)
         return read
 
     def service(self, declaration: ClassDeclaration, mark: FoundAnnotation) -> Provider | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -20,12 +21,16 @@ MAX_TYPES: Final = 100_000
 """Data types built for one application; a real one has some hundreds."""
 
 
+_MOST_NAMED: Final = 5
+
+
 @dataclass(slots=True, eq=False)
 class Reports:
     """Collects findings and problems, each place and message once."""
 
     context: ReadingContext
     problems: dict[str, InputError] = field(default_factory=dict)
+    left_out: dict[str, list[str]] = field(default_factory=dict)
     found: set[tuple[str, int, str]] = field(default_factory=set)
     built: int = 0
 
@@ -49,8 +54,12 @@ class Reports:
             Finding(code=NOT_UNDERSTOOD, level=level, pointer="", message=message, hint=hint, source=place)
         )
 
-    def problem(self, error: InputError) -> None:
+    def problem(self, error: InputError, function: str | None = None) -> None:
         """Keep an error; the part that has it is left out.
+
+        Args:
+            error: The error.
+            function: The name of the function that is left out, where it is one.
 
         Raises:
             InputError: the context is strict.
@@ -58,6 +67,20 @@ class Reports:
         if self.context.strict:
             raise error
         self.problems.setdefault(str(error), error)
+        if function is not None:
+            self.left_out.setdefault(str(error), []).append(function)
+
+    def all_problems(self) -> Iterator[InputError]:
+        """Yield the errors, each with the functions that are left out because of it."""
+        for text, error in self.problems.items():
+            names = self.left_out.get(text)
+            if names is None:
+                yield error
+                continue
+            named = ", ".join(names[:_MOST_NAMED])
+            more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+            message = f"{error.message}; left out: {named}{more}"
+            yield type(error)(message, place=error.place, hint=error.hint)
 
     def count_type(self, file: SourceDeclarations, line: int) -> None:
         """Count a data type that is built.

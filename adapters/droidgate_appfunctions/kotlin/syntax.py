@@ -185,7 +185,10 @@ def end_members(data: bytes) -> bytes:
             around.append(token)
         elif token == b"}" and around:
             around.pop()
-            before = data[written : found.start()].rstrip(b" \t")[-1:]
+            last = found.start() - 1
+            while last >= written and data[last] in b" \t":
+                last -= 1
+            before = data[last : last + 1] if last >= written else b""
             if inside == b"{" and before not in {b"", b"\n", b"\r", b"{", b";", b",", b">"}:
                 pieces += [data[written : found.start()], b";"]
                 written = found.start()
@@ -244,6 +247,7 @@ class _Walk:
         self.pending = [(root, None)]
         while self.pending:
             node, outer = self.pending.pop()
+            self.detached = []
             first_kdoc: str | None = None
             for child, kdoc in _with_kdoc(node.children):
                 if child.type == "annotated_expression":
@@ -313,7 +317,11 @@ class _Walk:
         if len(declaration.path) > MAX_TYPE_DEPTH:
             message = f"classes are nested more than {MAX_TYPE_DEPTH} levels deep"
             raise BudgetError(message, place=str(self.file.place(declaration.line)))
-        (self.file.classes if outer is None else outer.classes).setdefault(declaration.name, declaration)
+        classes = self.file.classes if outer is None else outer.classes
+        if declaration.name in classes:
+            place = str(self.file.place(declaration.line))
+            raise InputError(f"{declaration.name} is declared a second time", place=place, hint="Remove one")
+        classes[declaration.name] = declaration
         body = _named(node, "class_body", "enum_class_body")
         if body is not None:
             self.pending.append((body, declaration))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from droidgate.app_search.events import Event, read_events
-from droidgate.application import Application, TextFile
+from droidgate.application import Application, TextFile, find_elsewhere
 
 _KEPT_CHARACTERS: Final = 4 << 20
 """Of an application's files together; what is beyond is read again for each release."""
@@ -22,6 +22,7 @@ class AppFiles:
     def __init__(self, application: Application) -> None:
         self._resources = application.resources
         self._files: dict[tuple[str, str], TextFile | None] = {}
+        self._elsewhere: dict[str, str | None] = {}
         self._kept: set[str] = set()
         self._events: dict[str, Sequence[Event]] = {}
         self._left = _KEPT_CHARACTERS
@@ -41,6 +42,12 @@ class AppFiles:
             InputError: it cannot be read.
         """
         return self._file("resource", reference, self._resources.read_file)
+
+    def elsewhere(self, name: str) -> str | None:
+        """Return where a file is that is not where it is named (`find_elsewhere`)."""
+        if name not in self._elsewhere:
+            self._elsewhere[name] = find_elsewhere(self._resources, name)
+        return self._elsewhere[name]
 
     def _file(self, kind: str, name: str, read: Callable[[str], TextFile | None]) -> TextFile | None:
         if (kind, name) in self._files:

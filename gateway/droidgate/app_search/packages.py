@@ -10,7 +10,7 @@ from droidgate.app_search.documents import FileOutcome, FileSetting, index_text
 from droidgate.app_search.events import IndexerError
 from droidgate.app_search.reports import DroppedFile, Ignored, IgnoredKind, IndexingReport
 from droidgate.app_search.schemas import AppSearchSchema, jetpack_schema, platform_schema, read_schema
-from droidgate.application import Application, Component, MetaData, TextFile, find_elsewhere
+from droidgate.application import Application, Component, MetaData, TextFile
 from droidgate.model.capability import Place
 from droidgate_mappings.app_functions import FileRole, Limits, Release, load_indexing
 
@@ -126,7 +126,7 @@ class PackageIndexer:
         self.dropped.append(dropped)
 
     def _drop_missing(self, name: str, what: str, place: Place | None, *, is_schema: bool = False) -> None:
-        elsewhere = find_elsewhere(self.application.resources, name)
+        elsewhere = self.files.elsewhere(name)
         message = f"the app has no {what} {name}"
         if elsewhere is not None:
             message += f", but it has {elsewhere}"

@@ -74,6 +74,10 @@ def _lint_source(spelled: str, formats: Sequence[Format], *, strict: bool) -> It
         return
     findings = tuple(check_reading(reading, formats, lambda path: _content_of(path, data)))
     yield from findings
+    # What a reader leaves out is lost in every command that reads the source.
+    for one in reading.findings:
+        if one.level in {Level.DROPPED, Level.IMPOSSIBLE}:
+            yield one.model_copy(update={"level": Level.WARNING})
     yield from (mark.as_finding() for provider in reading.providers for mark in text_marks(provider))
     broken = {one.source.path for one in findings if one.level is Level.ERROR and one.source is not None}
     for error in reading.problems:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -30,6 +31,9 @@ _LEVELS: Final[Mapping[str | None, str]] = {
     "system": "only the app itself and Android may call (access level system)",
 }
 
+_PACKAGE: Final = re.compile(r"\b(?:[\w$]++\.)++")
+"""Packages and outer classes in a name, also inside of type arguments."""
+
 
 def type_summary(one: Type, depth: int = _DEPTH) -> str:
     """Return a type in a few words: `string?` may be null, `{name?: string}` may lack a name."""
@@ -47,7 +51,7 @@ def _shape_summary(one: Type, depth: int) -> str:
             return "{...}" if one.properties else "{}"
         return f"{{{properties_summary(one, depth)}}}"
     if isinstance(one, RefType):
-        return one.name.rpartition(".")[2] or one.name
+        return _PACKAGE.sub("", one.name) or one.name
     if isinstance(one, AllOfType):
         return _joined(one.members, " & ", depth)
     if isinstance(one, OneOfType):

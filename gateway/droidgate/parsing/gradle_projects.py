@@ -21,8 +21,10 @@ MAX_SHOWN: Final = 80
 
 _TEXT = r"(?:\"[^\"$\\\n]*\"|'[^'\\\n]*')"
 _LITERAL = re.compile(_TEXT)
-_INCLUDE = re.compile(r"include\b(?!\s*=)\s*\(?(?P<names>.*?)\)?\s*", re.DOTALL)
-_ALL_LITERALS = re.compile(rf"\s*(?:arrayOf\s*\(|\[)?\s*{_TEXT}(?:\s*,\s*{_TEXT})*\s*,?\s*[\])]?\s*")
+_INCLUDE = re.compile(r"include\b(?!\s*=)\s*+(?P<names>.*)", re.DOTALL)
+_ALL_LITERALS = re.compile(
+    rf"\s*+(?:(?:arrayOf\s*+\(|\[)\s*+)?+{_TEXT}(?:\s*+,\s*+{_TEXT})*+\s*+(?:,\s*+)?+(?:[\])]\s*+)?+"
+)
 _FOLDER = re.compile(
     rf"(?:settings\.)?project\s*\(\s*(?P<project>{_TEXT})\s*\)\s*\.\s*projectDir\s*=\s*(?:new\s+)?[Ff]ile\s*\("
     rf"\s*(?:(?:settingsDir|rootDir|rootProject\.projectDir|settings\.rootDir)\s*,\s*)?(?P<folder>{_TEXT})\s*\)"
@@ -36,6 +38,7 @@ _KINDS: Final = ("implementation", "api", "runtimeOnly", "compile", "runtime")
 _PROJECT_CALL = re.compile(
     rf"(?<![\w.])(?:dependencies\.|rootProject\.)?project\s*\(\s*(?:path\s*[=:]\s*)?(?P<path>{_TEXT})"
 )
+_CALL_WITHOUT_BRACKETS = re.compile(rf"\bproject\s++({_TEXT})")
 _ACCESSOR = re.compile(r"(?<![\w.:\"'])projects\.(?P<name>\w+(?:\.\w+)*)")
 _MENTION = re.compile(r"(?<![\w.:])(?:project\s*\(|projects\.\w|project\s+[\"'])")
 _NOT_ITS_CODE = re.compile(r"\b(?:platform|enforcedPlatform|testFixtures)\s*\(")
@@ -139,7 +142,7 @@ def _read_dependency(statement: Statement) -> list[ProjectDependency] | None:
         return [] if _OTHER_PLATFORMS.fullmatch(source_set["name"]) else None
     if _CONDITION.search(headers):
         return None
-    rest = re.sub(rf"\bproject\s+({_TEXT})", r"project(\1)", found["rest"])
+    rest = _CALL_WITHOUT_BRACKETS.sub(r"project(\1)", found["rest"])
     named = [*_PROJECT_CALL.finditer(rest), *_ACCESSOR.finditer(rest)]
     if len(named) < len(_MENTION.findall(rest)):
         return None
@@ -178,9 +181,10 @@ def read_settings(text: str) -> GradleSettings:
             unread.append(UnreadStatement("the rest of the file", statement.line))
             break
         included = _INCLUDE.fullmatch(statement.text)
+        names = "" if included is None else _without_brackets(included["names"])
         moved = _FOLDER.fullmatch(statement.text)
-        if included is not None and not statement.headers and _ALL_LITERALS.fullmatch(included["names"]):
-            _include(folders, _LITERAL.findall(included["names"]))
+        if included is not None and not statement.headers and _ALL_LITERALS.fullmatch(names):
+            _include(folders, _LITERAL.findall(names))
         elif moved is not None and not statement.headers:
             path = f":{moved['project'][1:-1].lstrip(':')}"
             folders[path] = posixpath.normpath(moved["folder"][1:-1])
@@ -191,6 +195,11 @@ def read_settings(text: str) -> GradleSettings:
         key = _accessor_key(path[1:])
         accessors[key] = folder if accessors.get(key, folder) == folder else None
     return GradleSettings(folders, accessors, tuple(unread))
+
+
+def _without_brackets(names: str) -> str:
+    names = names.strip()
+    return names[1:-1] if names.startswith("(") and names.endswith(")") else names
 
 
 def _include(folders: dict[str, str], literals: Iterable[str]) -> None:

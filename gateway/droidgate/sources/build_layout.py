@@ -50,7 +50,9 @@ GENERATED: Final = "build/generated/ksp"
 _MAX_VARIANTS: Final = 64
 _MOST_NAMES: Final = 5
 _TEST_VARIANT: Final = re.compile(r"test", re.IGNORECASE)
-_OTHER_SET: Final = re.compile(r"[tT]est\w*|\w*Test(?:s|Fixtures|[A-Z]\w*)?|\w+Main|java|kotlin|res|assets")
+_OTHER_SET: Final = re.compile(
+    r"(?=\w++\Z)(?:[tT]est.*|.*Test(?:s|Fixtures|[A-Z].*)?|.+Main)|java|kotlin|res|assets"
+)
 """Folders in `src` with tests, of other platforms, or that are no source sets."""
 TEST_SET: Final = re.compile(
     r"(?:test|androidTest)(?:[A-Z]\w*)?|android(?:Unit|Instrumented|Host|Device)Test(?:[A-Z]\w*)?"

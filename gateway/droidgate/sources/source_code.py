@@ -144,8 +144,13 @@ def read_code(reader: CodeReader, code: Code, context: ReadingContext) -> CodeRe
         return reading
     reading.providers = found.providers
     reading.problems += found.problems
-    context.findings += [one for one in found.findings if one not in context.findings]
+    known = set(map(_key_of, context.findings))
+    context.findings += [one for one in found.findings if _key_of(one) not in known]
     return reading
+
+
+def _key_of(finding: Finding) -> tuple[object, ...]:
+    return finding.code, finding.pointer, finding.message, finding.source
 
 
 def _located(

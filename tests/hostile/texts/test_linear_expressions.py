@@ -18,7 +18,7 @@ MOST_GROWTH: Final = 8
 
 BOUNDED: Final = {
     "gateway/droidgate/devices/listing.py": "_LINE: a line has at most 1,024 characters",
-    "gateway/droidgate/parsing/gradle_text.py": "_LAST_WORD: a header has at most 256 characters",
+    "gateway/droidgate/parsing/gradle_statements.py": "_LAST_WORD: a header has at most 256 characters",
 }
 BOUNDED_PATTERNS: Final = ("(?P<serial>", "[\\\"'`]?(\\w[\\w-]*)[\\\"'`]?")
 
