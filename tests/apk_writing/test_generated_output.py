@@ -110,6 +110,16 @@ def test_the_name_of_a_functions_file_that_is_not_kept_is_reported(droidgate: Ru
     assert "app_fns.xml" in ran.out
 
 
+def test_a_manifest_that_names_another_functions_file_is_reported(droidgate: Runner, tmp_path: Path) -> None:
+    write_tree(tmp_path / "p", {"app/src/main/java/dev/notes/Notes.kt": SIGNATURE})
+    manifest = tmp_path / "p/app/src/main/AndroidManifest.xml"
+    names = ("android.app.appfunctions", "android.app.appfunctions.v2")
+    facts = "".join(f'<property android:name="{one}" android:value="app_fns.xml"/>' for one in names)
+    manifest.write_text(manifest.read_text().replace("</application>", f"{facts}</application>"))
+    codes, _ = packed(droidgate, tmp_path, "--generate")
+    assert "compiler-output-missing" in codes
+
+
 def test_the_output_of_a_build_is_not_packed_but_generated_too(droidgate: Runner, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert droidgate("convert", tmp_path / "p", "--to", "appfunctions", "-o", out).code == 0

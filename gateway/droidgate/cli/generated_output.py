@@ -81,4 +81,23 @@ def generate_output(
         for one in migration.changes
     }
     findings = [finding for one in translations for finding in one.writing.findings]
-    return replace(files, tree={**files.tree, **changed}), findings
+    tree = {**files.tree, **changed}
+    packed = set(tree.values())
+    findings += [
+        _not_packed(one.source, artifact.path)
+        for one in translations
+        for artifact in one.writing.artifacts
+        if artifact.role == "descriptor" and artifact.text.encode() not in packed
+    ]
+    return replace(files, tree=tree), findings
+
+
+def _not_packed(provider: Provider, path: str) -> Finding:
+    return Finding(
+        code=COMPILER_OUTPUT_MISSING,
+        level=Level.WARNING,
+        pointer="",
+        message=f"{path} is not packed: the manifest names another functions file",
+        source=provider.source,
+        hint="Remove the property from the manifest, or build the app",
+    )
