@@ -61,6 +61,65 @@ def test_generated_output_is_indexed_by_the_phone(droidgate: Runner, tmp_path: P
     ]
 
 
+BROKEN = """package dev.notes
+
+import androidx.appfunctions.AppFunctionContext
+import androidx.appfunctions.service.AppFunction
+
+class F {
+    @AppFunction suspend fun bad(context: AppFunctionContext, a: java.io.File): Int = 1
+}
+"""
+SIGNATURE = """package dev.notes
+
+import androidx.appfunctions.AppFunctionSignature
+
+@AppFunctionSignature(scope = "global", appFunctionXmlFileName = "app_fns")
+fun interface One { suspend fun f(x: Int): Int }
+"""
+
+
+def test_a_function_that_is_refused_is_a_problem_and_the_others_are_packed(
+    droidgate: Runner, tmp_path: Path
+) -> None:
+    write_tree(tmp_path / "p", {"app/src/main/java/dev/notes/A.kt": BROKEN})
+    apk = tmp_path / "app.apk"
+    ran = droidgate("pack", tmp_path / "p", "-o", apk, "--json", "--generate")
+    assert ran.code == 3
+    [problem] = json.loads(ran.out)["problems"]
+    assert problem["place"].endswith("A.kt:7")
+    assert "A.kt:7" in ran.err
+    assert listed(apk.read_bytes()) == [ADD_NOTE]
+
+
+def test_a_tree_whose_functions_are_all_refused_is_packed_with_a_warning(
+    droidgate: Runner, tmp_path: Path
+) -> None:
+    write_tree(tmp_path / "p", {"app/src/main/java/dev/notes/Notes.kt": BROKEN})
+    for arguments, code in ((["--generate"], 3), (["--force"], 0)):
+        ran = droidgate("pack", tmp_path / "p", "-o", tmp_path / "app.apk", *arguments)
+        assert ran.code == code, ran.err
+        assert "Notes.kt:7" in ran.err
+
+
+def test_the_name_of_a_functions_file_that_is_not_kept_is_reported(droidgate: Runner, tmp_path: Path) -> None:
+    write_tree(tmp_path / "p", {"app/src/main/java/dev/notes/Notes.kt": SIGNATURE})
+    ran = droidgate("pack", tmp_path / "p", "-o", tmp_path / "app.apk", "--generate")
+    assert ran.code == 0, ran.err
+    assert "Notes.kt:5" in ran.out
+    assert "app_fns.xml" in ran.out
+
+
+def test_a_manifest_that_names_another_functions_file_is_reported(droidgate: Runner, tmp_path: Path) -> None:
+    write_tree(tmp_path / "p", {"app/src/main/java/dev/notes/Notes.kt": SIGNATURE})
+    manifest = tmp_path / "p/app/src/main/AndroidManifest.xml"
+    names = ("android.app.appfunctions", "android.app.appfunctions.v2")
+    facts = "".join(f'<property android:name="{one}" android:value="app_fns.xml"/>' for one in names)
+    manifest.write_text(manifest.read_text().replace("</application>", f"{facts}</application>"))
+    codes, _ = packed(droidgate, tmp_path, "--generate")
+    assert "compiler-output-missing" in codes
+
+
 def test_the_output_of_a_build_is_not_packed_but_generated_too(droidgate: Runner, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert droidgate("convert", tmp_path / "p", "--to", "appfunctions", "-o", out).code == 0

@@ -2,6 +2,7 @@
 
 import io
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from droidgate.formats import find_format
 from droidgate.model.errors import BudgetError, InputError, UsageError
 from droidgate.model.findings import Level
-from droidgate.sources import UNTIED_DESCRIPTOR, read_source
+from droidgate.sources import UNTIED_DESCRIPTOR, folder_files, read_source
 from droidgate.translate import translate
 from requirements_of_tests import CHECKOUT
 from sources.formats_of_tests import NO_MANIFEST, TOOLS, manifest, read, service, write_tree
@@ -304,6 +305,50 @@ class TestProjects:
         ):
             Path(link).symlink_to(target)
         assert [one[1] for one in found("p")] == [".S"]
+
+    @pytest.mark.parametrize("name", ["assets", "res"])
+    def test_a_folder_that_a_link_leads_out_of_the_project_is_not_listed(self, name: str) -> None:
+        project("p")
+        write_tree(Path("outside"), {"x.json": "tools x", "xml/y.xml": "tools y"})
+        shutil.rmtree(Path("p/app/src/main") / name, ignore_errors=True)
+        (Path("p/app/src/main") / name).symlink_to(Path("outside").absolute())
+        reading = read("p")
+        [problem] = [one for one in reading.problems if "link" in one.message]
+        assert (problem.place, problem.message) == (
+            f"p/app/src/main/{name}",
+            "a link leads out of the project",
+        )
+        assert all("x.json" not in str(one) for one in (*reading.problems, *reading.findings))
+        assert all(f"main/{name}/" not in path for path in reading.files_read)
+
+    def test_a_folder_that_a_link_leads_to_in_the_project_is_read(self) -> None:
+        project("p")
+        write_tree(Path("p"), {"shared/x.json": "tools x"})
+        shutil.rmtree("p/app/src/main/assets", ignore_errors=True)
+        Path("p/app/src/main/assets").symlink_to("../../../shared")
+        assert "p/app/src/main/assets/x.json" in read("p").files_read
+
+    def test_a_source_set_of_endless_assets_is_left_at_the_budget(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        project("p")
+        write_tree(Path("p"), {f"app/src/main/assets/deep{n}/f{n}.txt": "" for n in range(20)})
+        monkeypatch.setattr(folder_files, "MAX_ENTRIES", 10)
+        places = [one.place for one in read("p").problems if isinstance(one, BudgetError)]
+        assert places == ["p/app/src/main"]
+
+    def test_a_file_that_a_link_leads_out_of_the_project_is_reported_once(self) -> None:
+        project("p")
+        write_tree(Path("outside"), {"x.json": "tools x"})
+        Path("p/app/src/main/assets").mkdir(exist_ok=True)
+        Path("p/app/src/main/assets/x.json").symlink_to(Path("outside/x.json").absolute())
+        reading = read("p")
+        [problem] = reading.problems
+        assert (problem.place, problem.message) == (
+            "p/app/src/main/assets/x.json",
+            "a link leads out of the project",
+        )
+        assert all("x.json" not in one.message for one in reading.findings)
 
 
 class TestFolders:

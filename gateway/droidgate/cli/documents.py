@@ -510,6 +510,7 @@ class PackDocument(Document):
         signer: Whose key signed it.
         files: Its entries, the signatures left out.
         findings: What is not in it as it is in the source.
+        problems: What cannot be read of the source.
     """
 
     schema_id: Literal["droidgate.pack/1"] = Field(default="droidgate.pack/1", alias="schema")
@@ -526,3 +527,4 @@ class PackDocument(Document):
     signer: SignerRecord
     files: tuple[PackedFile, ...]
     findings: tuple[Finding, ...]
+    problems: tuple[Problem, ...]

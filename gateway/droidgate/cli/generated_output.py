@@ -12,9 +12,8 @@ from droidgate.formats import load_formats
 from droidgate.migrate.plan import plan_migration
 from droidgate.migrate.source_sets import find_source_set
 from droidgate.model.capability import Provider
-from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.sources import read_source
+from droidgate.sources import SourceReading, read_source
 from droidgate.sources.source_code import is_from_build, is_from_code
 from droidgate.translate import Translation, translate
 
@@ -25,17 +24,16 @@ COMPILER_OUTPUT_MISSING: Final = finding_code(
 )
 
 
-def read_unpacked(project: Path) -> tuple[Provider, ...]:
-    """Return the providers of a project that only its source code, or what a build made of it, declares.
+def read_unpacked(project: Path) -> SourceReading:
+    """Return the reading of a project, with the providers that only its source code or a build declares.
 
-    None are returned for a project that cannot be read.
+    Raises:
+        InputError: the project cannot be read.
     """
     formats = [one for one in load_formats().values() if one.code is not None]
-    try:
-        reading = read_source(str(project), formats=formats)
-    except InputError:
-        return ()
-    return tuple(one for one in reading.providers if is_from_code(one, formats) or is_from_build(one))
+    reading = read_source(str(project), formats=formats)
+    unpacked = (one for one in reading.providers if is_from_code(one, formats) or is_from_build(one))
+    return replace(reading, providers=tuple(unpacked))
 
 
 def missing_output(declared: Sequence[Provider]) -> Finding:
@@ -83,4 +81,23 @@ def generate_output(
         for one in migration.changes
     }
     findings = [finding for one in translations for finding in one.writing.findings]
-    return replace(files, tree={**files.tree, **changed}), findings
+    tree = {**files.tree, **changed}
+    packed = set(tree.values())
+    findings += [
+        _not_packed(one.source, artifact.path)
+        for one in translations
+        for artifact in one.writing.artifacts
+        if artifact.role == "descriptor" and artifact.text.encode() not in packed
+    ]
+    return replace(files, tree=tree), findings
+
+
+def _not_packed(provider: Provider, path: str) -> Finding:
+    return Finding(
+        code=COMPILER_OUTPUT_MISSING,
+        level=Level.WARNING,
+        pointer="",
+        message=f"{path} is not packed: the manifest names another functions file",
+        source=provider.source,
+        hint="Remove the property from the manifest, or build the app",
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,12 +11,14 @@ from droidgate.apk.pack import Packing, pack
 from droidgate.apk.packed_manifest import ManifestFacts
 from droidgate.apk.project_files import MAX_BYTES, read_project
 from droidgate.apk.signing_keys import KeyType, SigningKey, load_key, load_or_make_key
-from droidgate.cli.documents import PackDocument, PackedFile, SignerRecord
+from droidgate.cli.documents import PackDocument, PackedFile, Problem, SignerRecord
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.generated_output import generate_output, missing_output, read_unpacked
 from droidgate.cli.json_output import print_json
 from droidgate.cli.output_folder import write_files
 from droidgate.cli.pages import Block, Heading, Line, Table, show
+from droidgate.cli.reading import tell_problem
+from droidgate.model.errors import InputError
 from droidgate.parsing.project_files import read_project_file
 
 
@@ -48,25 +51,33 @@ def pack_and_report(request: Request, *, as_json: bool) -> int:
     key = load_or_make_key(request.key_type) if request.key is None else load_key(request.key)
     dex = [_read(path) for path in request.dex]
     project = read_project(request.project)
-    declared = read_unpacked(request.project)
-    findings = [missing_output(declared)] if declared and not request.generate else []
+    reading = read_unpacked(request.project)
+    declared = reading.providers
+    findings = list(reading.findings) if request.generate else []
     if declared and request.generate:
-        project, findings = generate_output(request.project, project, declared, request.wanted.package)
+        project, lost = generate_output(request.project, project, declared, request.wanted.package)
+        findings += lost
+    elif declared:
+        findings.append(missing_output(declared))
     packing = pack(project, key=key, wanted=request.wanted, dex=dex)
     packing = replace(packing, findings=(*packing.findings, *findings))
     write_files({request.out: packing.apk}, force=request.force)
+    for problem in reading.problems:
+        tell_problem(problem)
     if as_json:
-        print_json(_document(request, packing, key))
+        print_json(_document(request, packing, key, reading.problems))
     else:
         show(_page(request, packing, key))
-    return ExitCode.OK
+    return ExitCode.INPUT if request.generate and reading.problems else ExitCode.OK
 
 
 def _read(path: Path) -> bytes:
     return read_project_file(path, root=None, most=MAX_BYTES)
 
 
-def _document(request: Request, packing: Packing, key: SigningKey) -> PackDocument:
+def _document(
+    request: Request, packing: Packing, key: SigningKey, problems: Sequence[InputError]
+) -> PackDocument:
     facts = packing.facts
     return PackDocument(
         project=str(request.project),
@@ -81,6 +92,7 @@ def _document(request: Request, packing: Packing, key: SigningKey) -> PackDocume
         signer=SignerRecord(key_type=key.type, digest=key.digest),
         files=tuple(PackedFile(path=path, size=size) for path, size in packing.files.items()),
         findings=packing.findings,
+        problems=Problem.all_of(problems),
     )
 
 

@@ -85,12 +85,24 @@ def _read_start(path: str | Path, length: int, root: str | Path | None, place: s
 def _open(path: str | Path, root: str | Path | None, place: str) -> int:
     if root is None:
         return os.open(path, _FLAGS)
+    real = check_inside(path, root, place)
+    # The path has no link any more: one that appears now was put there meanwhile.
+    return os.open(real, _FLAGS | _NO_LINK)
+
+
+def check_inside(path: str | Path, root: str | Path, place: str) -> str:
+    """Return the real path of a file or folder of a project.
+
+    Raises:
+        InputError: a link leads out of the project; `place` is how the error names the path.
+        OSError: the links form a circle.
+        ValueError: no file can have the name.
+    """
     real = os.path.realpath(path)
     inside = os.path.realpath(root)
     if os.path.commonpath([real, inside]) != inside:
         raise InputError("a link leads out of the project", place=place, hint=_OUTSIDE)
-    # The path has no link any more: one that appears now was put there meanwhile.
-    return os.open(real, _FLAGS | _NO_LINK)
+    return real
 
 
 def _read(descriptor: int, most: int) -> bytes:

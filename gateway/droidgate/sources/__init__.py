@@ -305,6 +305,8 @@ class _Reader:
         self._note(*scan.problems)
         for module in scan.modules:
             self.read_module(module)
+        # Resources and assets are listed as the modules are read.
+        self._note(*scan.problems)
         loose_code = {place: path for path, place in scan.loose_code}
         self._read_code_alone(Code((SourceSet(LooseCode(loose_code, spelled)),)))
         for path, place in scan.loose_files:
@@ -427,13 +429,17 @@ class _Reader:
 
     def _read_manifest_file(self, path: str, data: bytes) -> None:
         context = self._context()
+        unlisted: list[InputError] = []
         if path == STANDARD_INPUT:
             module, name = Module({"main": SourceSet({path: data}, "", path)}), "main"
         else:
             file = Path(path).absolute()
             spelled = spelled_parent(Path(path).as_posix())
-            module, name = module_of_manifest(str(file.parent), file.name, spelled, self._files_read)
+            module, name = module_of_manifest(
+                str(file.parent), file.name, spelled, self._files_read, unlisted
+            )
         application = read_source_set(module, name, context)
+        self._note(*unlisted)
         self._findings.extend(context.findings)
         self._applications.append(application)
         if self._strict:
@@ -476,6 +482,7 @@ class _Reader:
             return
         except InputError as error:
             self._note(error)
+            return
         self._findings.append(
             Finding(
                 code=UNTIED_DESCRIPTOR,

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Final
 
-from droidgate.parsing.project_files import is_regular_file, read_project_file
+from droidgate.model.errors import BudgetError, InputError
+from droidgate.parsing.project_files import check_inside, is_regular_file, read_project_file
 from droidgate.sources.spelling import join_spelled, printable
 
 MANIFEST: Final = "AndroidManifest.xml"
+MAX_ENTRIES: Final = 1_000_000
+"""How many files and folders one source may have, and the resources and assets of one source set."""
+
 MAX_LEVELS: Final = 64
 """How deep folders are looked into."""
 
@@ -40,6 +45,7 @@ class FolderFiles(Mapping[str, bytes]):
         read: Collects the spelled paths of the files that are read.
         manifest: File name of the manifest.
         root: The folder that every file must be in, links followed; `folder` itself by default.
+        problems: Collects the folders that are not listed.
     """
 
     def __init__(
@@ -50,12 +56,15 @@ class FolderFiles(Mapping[str, bytes]):
         manifest: str = MANIFEST,
         *,
         root: str | None = None,
+        problems: list[InputError] | None = None,
     ) -> None:
         self._folder = folder
         self._root = folder if root is None else root
         self._manifest = manifest
         self._spelled = spelled
         self._read = read
+        self._problems = [] if problems is None else problems
+        self._entries_left = MAX_ENTRIES
         self._names: dict[str, None] | None = None
 
     def _all(self) -> dict[str, None]:
@@ -66,21 +75,46 @@ class FolderFiles(Mapping[str, bytes]):
     def _list(self) -> Iterator[str]:
         if is_regular_file(f"{self._folder}/{self._manifest}"):
             yield self._manifest
-        for entry in _entries(f"{self._folder}/res"):
+        for entry in self._entries("res"):
             if entry.name.partition("-")[0] in _RESOURCE_TYPES and entry.is_dir(follow_symlinks=False):
                 yield from (
-                    f"res/{entry.name}/{file.name}" for file in _entries(entry.path) if is_file_entry(file)
+                    f"res/{entry.name}/{file.name}"
+                    for file in self._entries(f"res/{entry.name}")
+                    if is_file_entry(file)
                 )
         pending = ["assets"]
         while pending:
             name = pending.pop()
-            for entry in _entries(f"{self._folder}/{name}"):
+            for entry in self._entries(name):
                 inner = f"{name}/{entry.name}"
                 if entry.is_dir(follow_symlinks=False):
                     if inner.count("/") < MAX_LEVELS:
                         pending.append(inner)
                 elif is_file_entry(entry):
                     yield inner
+
+    def _entries(self, name: str) -> list[os.DirEntry[str]]:
+        """Return the entries of a folder; none where it is outside of the project or has too many."""
+        if self._entries_left < 0:
+            return []
+        folder = f"{self._folder}/{name}"
+        place = join_spelled(self._spelled, name)
+        try:
+            check_inside(folder, self._root, place)
+            with os.scandir(folder) as listing:
+                entries = list(islice(listing, self._entries_left + 1))
+        except InputError as error:
+            self._problems.append(error)
+            return []
+        except (OSError, ValueError):
+            return []
+        if len(entries) > self._entries_left:
+            message = f"the folder has more than {MAX_ENTRIES} files"
+            self._problems.append(BudgetError(message, place=printable(self._spelled)))
+            self._entries_left = -1
+            return []
+        self._entries_left -= len(entries)
+        return sorted(entries, key=lambda one: one.name)
 
     def __getitem__(self, name: str) -> bytes:
         if name not in self._all():
@@ -106,10 +140,3 @@ def is_file_entry(entry: os.DirEntry[str]) -> bool:
         return entry.is_file()
     except OSError:  # a link that leads to itself
         return False
-
-
-def _entries(folder: str) -> list[os.DirEntry[str]]:
-    try:
-        return sorted(os.scandir(folder), key=lambda one: one.name)
-    except OSError:
-        return []

@@ -11,13 +11,17 @@ from droidgate.model.errors import BudgetError, InputError
 from droidgate.parsing.project_files import MAX_FILE_BYTES
 from droidgate.sources.android_project import MAIN, Module
 from droidgate.sources.build_layout import CATALOG, SETTINGS_FILES, FoundFolders, layouts_of
-from droidgate.sources.folder_files import MANIFEST, MAX_LEVELS, FolderFiles, is_file_entry, read_bytes
+from droidgate.sources.folder_files import (
+    MANIFEST,
+    MAX_ENTRIES,
+    MAX_LEVELS,
+    FolderFiles,
+    is_file_entry,
+    read_bytes,
+)
 from droidgate.sources.module_layout import GRADLE_FILES, ModuleLayout, ModuleOpener
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.spelling import join_spelled, printable
-
-MAX_ENTRIES: Final = 1_000_000
-"""How many files and folders one source may have."""
 
 SKIPPED_FOLDERS: Final = frozenset({"build", "node_modules", "__pycache__"})
 """Folders that hold what tools made. Hidden folders (`.git`, `.gradle`, `.idea`) are skipped too."""
@@ -40,7 +44,7 @@ class FolderScan:
         loose_files: XML and JSON files outside their source sets: path on disk and spelled path.
         archives: APKs and containers of APKs, in the same way.
         loose_code: Files of source code outside of modules, in the same way.
-        problems: What could not be looked at.
+        problems: What could not be looked at; the modules' files add folders that are not listed.
         files_read: Spelled paths of the files read so far; the modules' files add theirs as they are read.
     """
 
@@ -66,7 +70,9 @@ def scan_folder(folder: str, spelled: str, code_endings: tuple[str, ...] = ()) -
     return _Walk(folder, spelled, code_endings).run()
 
 
-def module_of_manifest(folder: str, manifest: str, spelled: str, read: dict[str, None]) -> tuple[Module, str]:
+def module_of_manifest(
+    folder: str, manifest: str, spelled: str, read: dict[str, None], problems: list[InputError]
+) -> tuple[Module, str]:
     """Return the module of one manifest file, and the name of the manifest's source set.
 
     Its resources are those beside it, and main's where it stands in another source set; the build file is the
@@ -77,19 +83,21 @@ def module_of_manifest(folder: str, manifest: str, spelled: str, read: dict[str,
         manifest: The manifest's file name.
         spelled: The folder as a user would write it.
         read: Collects the spelled paths of the files that are read.
+        problems: Collects the folders that are not listed.
     """
     place = Path(folder)
     if place.parent.name != "src":
-        own = SourceSet(FolderFiles(folder, spelled, read, manifest), spelled, manifest)
+        own = SourceSet(FolderFiles(folder, spelled, read, manifest, problems=problems), spelled, manifest)
         opener = ModuleOpener(folder, lambda name: join_spelled(spelled, name), read)
         return Module({MAIN: own}, opener.read_gradle("", None)), MAIN
     module = place.parent.parent
-    own = SourceSet(FolderFiles(folder, spelled, read, manifest, root=str(module)), spelled, manifest)
+    own_files = FolderFiles(folder, spelled, read, manifest, root=str(module), problems=problems)
+    own = SourceSet(own_files, spelled, manifest)
     gradle = ModuleOpener(str(module), lambda name: join_spelled(str(module), name), {}).read_gradle("", None)
     source_sets = {place.name: own}
     if place.name != MAIN and (place.parent / MAIN / MANIFEST).is_file():
         main = str(place.parent / MAIN)
-        files = FolderFiles(main, printable(main), {}, root=str(module))
+        files = FolderFiles(main, printable(main), {}, root=str(module), problems=problems)
         source_sets[MAIN] = SourceSet(files, printable(main))
     return Module(source_sets, gradle), place.name
 
@@ -108,7 +116,13 @@ class _Walk:
 
     def run(self) -> FolderScan:
         self._walk()
-        opener = ModuleOpener(self._folder, self._spell, self._scan.files_read, self._code_endings)
+        opener = ModuleOpener(
+            self._folder,
+            self._spell,
+            self._scan.files_read,
+            self._code_endings,
+            problems=self._scan.problems,
+        )
         layouts = self._scan.layouts = layouts_of(self._found, opener)
         self._scan.modules += map(opener.open, layouts)
         roots = {

@@ -157,12 +157,14 @@ class ModuleOpener:
         spell: Returns how a user would write a path in it.
         read: Collects the spelled paths of the files that are read.
         code_endings: How the names of files of source code end.
+        problems: Collects the folders of resources and assets that are not listed.
     """
 
     root: str
     spell: Callable[[str], str]
     read: dict[str, None]
     code_endings: tuple[str, ...] = ()
+    problems: list[InputError] = field(default_factory=list)
     _libraries: dict[str, Module] = field(default_factory=dict)
     _gradle: dict[str, GradleFile] = field(default_factory=dict)
     _catalogs: dict[str, VersionCatalog | None] = field(default_factory=dict)
@@ -191,9 +193,9 @@ class ModuleOpener:
 
     def _source_set(self, path: str) -> SourceSet:
         spelled = self.spell(path)
-        return SourceSet(
-            FolderFiles(self.on_disk(path), spelled, self.read, MANIFEST, root=self.root), spelled
-        )
+        folder = self.on_disk(path)
+        files = FolderFiles(folder, spelled, self.read, MANIFEST, root=self.root, problems=self.problems)
+        return SourceSet(files, spelled)
 
     def _code(self, path: str) -> SourceSet:
         spelled = self.spell(path)
