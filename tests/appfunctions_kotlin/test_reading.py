@@ -433,29 +433,6 @@ def test_functions_of_the_application_are_grouped_by_their_file() -> None:
     assert [one.id for one in second.capabilities] == ["p.Three#h"]
 
 
-def test_each_name_of_a_functions_file_that_is_not_kept_is_a_finding_at_its_line() -> None:
-    text = """
-        package p
-        import androidx.appfunctions.*
-        @AppFunctionSignature(scope = "global", appFunctionXmlFileName = "app_fns")
-        fun interface One { suspend fun f(x: Int) }
-        @AppFunctionSignature(scope = "global", appFunctionXmlFileName = "app_fns")
-        fun interface Three { suspend fun h() }
-        @AppFunctionSignature(scope = "global", appFunctionXmlFileName = "others")
-        fun interface Two { suspend fun g() }
-        @AppFunctionSignature(scope = "global", appFunctionXmlFileName = "app_level_app_functions")
-        fun interface Zero { suspend fun z() }
-    """
-    found = kotlin(text).findings
-    assert [(one.code, one.source and one.source.line) for one in found] == [
-        ("functions-file-name-not-kept", 4),
-        ("functions-file-name-not-kept", 8),
-    ]
-    assert found[0].message == (
-        'functions file "app_fns.xml" is not kept; droidgate writes "app_level_app_functions.xml"'
-    )
-
-
 def test_an_annotation_of_the_library_that_is_not_known_is_a_finding() -> None:
     header = f"{HEADER}import androidx.appfunctions.AppFunctionFuture\n"
     reading = functions("@AppFunction @AppFunctionFuture fun f(c: AppFunctionContext) {}", header=header)

@@ -11,7 +11,7 @@ from droidgate.model.capability import Capability, Place, Provider
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import Type
-from droidgate_appfunctions.constants import APP_LEVEL, FORMAT_ID, NAMES, V2, as_extensions
+from droidgate_appfunctions.constants import APP_LEVEL, FORMAT_ID, V2, as_extensions
 from droidgate_appfunctions.kotlin import may_declare
 from droidgate_appfunctions.kotlin.annotations import (
     ANDROID_ENTRY_POINT,
@@ -271,8 +271,6 @@ class _Reader:
             except InputError as error:
                 self.reports.problem(error)
                 continue
-            if name not in documents:
-                self.reports.file_name(name, NAMES["app_level_asset"], declaration.file, mark.line)
             place = declaration.file.place(declaration.line)
             documents.setdefault(name, _Document(place)).functions.append(function)
         for document in documents.values():

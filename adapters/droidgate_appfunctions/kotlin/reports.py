@@ -17,12 +17,6 @@ NOT_UNDERSTOOD: Final = finding_code(
     __name__,
 )
 
-FILE_NAME_NOT_KEPT: Final = finding_code(
-    "functions-file-name-not-kept",
-    "Kotlin source names the functions file otherwise than droidgate, which writes it under its own name",
-    __name__,
-)
-
 MAX_TYPES: Final = 100_000
 """Data types built for one application; a real one has some hundreds."""
 
@@ -58,24 +52,6 @@ class Reports:
         level = Level.DROPPED if lost else Level.READ
         self.context.findings.append(
             Finding(code=NOT_UNDERSTOOD, level=level, pointer="", message=message, hint=hint, source=place)
-        )
-
-    def file_name(self, name: str, written: str, file: SourceDeclarations, line: int) -> None:
-        """Report the name of a functions file that droidgate does not keep."""
-        if f"{name}.xml" == written:
-            return
-        message = f'functions file "{name}.xml" is not kept; droidgate writes "{written}"'
-        hint = f'Set appFunctionXmlFileName to "{written.removesuffix(".xml")}"'
-        place = file.place(line)
-        self.context.findings.append(
-            Finding(
-                code=FILE_NAME_NOT_KEPT,
-                level=Level.NOTE,
-                pointer="",
-                message=message,
-                hint=hint,
-                source=place,
-            )
         )
 
     def problem(self, error: InputError, function: str | None = None) -> None:
