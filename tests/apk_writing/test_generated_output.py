@@ -102,14 +102,6 @@ def test_a_tree_whose_functions_are_all_refused_is_packed_with_a_warning(
         assert "Notes.kt:7" in ran.err
 
 
-def test_the_name_of_a_functions_file_that_is_not_kept_is_reported(droidgate: Runner, tmp_path: Path) -> None:
-    write_tree(tmp_path / "p", {"app/src/main/java/dev/notes/Notes.kt": SIGNATURE})
-    ran = droidgate("pack", tmp_path / "p", "-o", tmp_path / "app.apk", "--generate")
-    assert ran.code == 0, ran.err
-    assert "Notes.kt:5" in ran.out
-    assert "app_fns.xml" in ran.out
-
-
 def test_a_manifest_that_names_another_functions_file_is_reported(droidgate: Runner, tmp_path: Path) -> None:
     write_tree(tmp_path / "p", {"app/src/main/java/dev/notes/Notes.kt": SIGNATURE})
     manifest = tmp_path / "p/app/src/main/AndroidManifest.xml"
