@@ -1,4 +1,4 @@
-"""Annotated functions as capabilities, and what Jetpack's compiler demands of them."""
+"""Annotated functions as capabilities, and what Jetpack's compiler requires of them."""
 
 from __future__ import annotations
 

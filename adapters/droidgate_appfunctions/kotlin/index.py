@@ -165,7 +165,7 @@ class Index:
         return None
 
     def subclasses(self, declaration: ClassDeclaration) -> Iterator[ClassDeclaration]:
-        """Yield the direct subclasses in the package of a class, where Kotlin wants those of a sealed one."""
+        """Yield the direct subclasses in the package of a class; those of a sealed one have to be there."""
         package = declaration.file.package
         known = self.below.get(package)
         if known is None:

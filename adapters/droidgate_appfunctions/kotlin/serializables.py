@@ -1,4 +1,4 @@
-"""Classes that travel as data: their properties, and what Jetpack's compiler demands of them."""
+"""Classes that travel as data: their properties, and what Jetpack's compiler requires of them."""
 
 from __future__ import annotations
 
@@ -343,7 +343,7 @@ class Serializables:
         arguments: Mapping[str, KotlinType],
         depth: int = 0,
     ) -> None:
-        """Check what the compiler demands of a class that travels as data, with its type arguments.
+        """Check what the compiler requires of a class that travels as data, with its type arguments.
 
         Raises:
             InputError: the compiler refuses the class too.

@@ -108,7 +108,7 @@ def parse_file(file: SourceFile, *, is_library: bool = False) -> SourceDeclarati
     data = file.data.removeprefix(b"\xef\xbb\xbf")
     root = _parse(data, file.path)
     if root.has_error or not all(_is_declaration(child) for child in root.children):
-        # The grammar wants the end of a line, or a semicolon, after the last member of a class.
+        # The grammar requires the end of a line, or a semicolon, after the last member of a class.
         repaired = _parse(end_members(data), file.path)
         root = root if repaired.has_error else repaired
     if root.has_error:

@@ -20,7 +20,6 @@ from droidgate.text_safety import (
     hidden_characters,
     look_alikes,
 )
-from droidgate.text_safety.phrases import injection_marks
 
 HIDDEN_CHARACTERS: Final = finding_code(
     "hidden-characters", "A text has characters that are invisible or change what is visible", __name__
@@ -198,6 +197,9 @@ def _texts_of_value(pointer: str, value: Json) -> Iterator[tuple[str, str]]:
 
 
 def _marks_of_text(text: str, longest: int) -> Iterator[tuple[str, Level, str]]:
+    # Documents of many commands name `TextMark`; the rules are loaded only where a text is looked at.
+    from droidgate.text_safety.phrases import injection_marks  # noqa: PLC0415
+
     hidden = hidden_characters(text)
     if hidden:
         more = f" and {len(hidden) - _MAX_SHOWN} more" if len(hidden) > _MAX_SHOWN else ""
