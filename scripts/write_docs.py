@@ -34,8 +34,8 @@ from droidgate.coverage.catalog_page import catalog_page
 from droidgate.formats import load_formats
 from droidgate.model.findings import FINDING_CODES, FindingCode
 from droidgate_mappings.tables import DivergenceRow, load_divergences
+from droidgate_phone.phone import start_phone
 from droidgate_shim.conformance.page import vectors_page
-from droidgate_shim.phone.phone import start_phone
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 SOURCE_ROOTS = ("gateway", "adapters", "mappings", "device_shim")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from droidgate.apk.pack import pack_project
 from droidgate.apk.signing_keys import KeyType, SigningKey, make_key
-from droidgate_shim.sample_apps import sample_apps_directory
+from droidgate_phone.sample_apps import sample_apps_directory
 
 EVERYTHING = Path(__file__).parent / "sample_tree"
 SAMPLE_MODULES = ("clock-in/app", "pdf-tool/app", "weather/app", "notes/app", "notes/legacy")

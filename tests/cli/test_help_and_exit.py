@@ -52,7 +52,7 @@ def test_help_and_version_import_nothing_heavy(arguments: tuple[str, ...]) -> No
 UNUSED_BY_A_PLAIN_REPORT = {
     *("rich", "jsonschema", "adbutils", "duckdb", "jinja2", "cryptography"),
     *("droidgate.app_search", "droidgate.apk.reader", "droidgate.compare", "droidgate.cli.documents"),
-    *("droidgate.coverage", "droidgate.devices", "droidgate.fit", "droidgate_shim"),
+    *("droidgate.coverage", "droidgate.devices", "droidgate.fit", "droidgate_phone", "droidgate_shim"),
 }
 
 

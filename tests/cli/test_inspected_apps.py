@@ -7,7 +7,7 @@ import pytest
 
 from cli.program_runs import Runner
 from droidgate.apk.pack import pack_project
-from droidgate_shim.phone.sample_packages import signing_key
+from droidgate_phone.sample_packages import signing_key
 
 ANDROID = 'xmlns:android="http://schemas.android.com/apk/res/android"'
 AGENT = f"""<manifest {ANDROID} package="org.example.agent" android:versionCode="7" android:versionName="1.2">

@@ -22,7 +22,7 @@ from droidgate.model.errors import WriteError
 from droidgate.model.findings import Finding, Level
 from droidgate.sources import read_source
 from droidgate.translate import FailedTranslation, Translation, translate, translate_each
-from droidgate_shim.sample_apps import sample_apps_directory
+from droidgate_phone.sample_apps import sample_apps_directory
 
 NOTES = sample_apps_directory() / "notes" / "app"
 HINT = "hint: Check the caller in the code that answers the call, or leave the capability out"

@@ -15,11 +15,11 @@ from droidgate.apk.pack import pack_project
 from droidgate.apk.signing_keys import make_key
 from droidgate.cli.json_output import schema_of
 from droidgate.cli.published import PUBLISHED
+from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.sample_packages import sample_package, signing_key
+from droidgate_phone.system.permissions import SHELL_UID
 from droidgate_shim.builder.shims import build_bare_shim
-from droidgate_shim.phone.phone import VirtualPhone, start_phone
-from droidgate_shim.phone.sample_packages import sample_package, signing_key
-from droidgate_shim.phone.system.permissions import SHELL_UID
-from droidgate_shim.sample_apps import sample_apps_directory
 from phone_apps.pdf_files import pdf_with
 
 CLOCK_IN = "dev.droidgate.sample.clockin"

@@ -7,7 +7,7 @@ from droidgate.coverage.catalog import Catalog
 from droidgate.coverage.process_pool import PoolSettings
 from droidgate.coverage.rows import TABLES
 from droidgate.coverage.scan import Request, Result, scan
-from droidgate_shim.phone.sample_packages import filler_package, sample_packages
+from droidgate_phone.sample_packages import filler_package, sample_packages
 
 SAMPLES = len(sample_packages())
 Rows = dict[str, list[tuple[Any, ...]]]

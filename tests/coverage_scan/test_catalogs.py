@@ -27,7 +27,7 @@ from droidgate.coverage.cluster import Cluster
 from droidgate.coverage.rows import TABLES
 from droidgate.coverage.scan_log import LOG_FILE
 from droidgate.model.errors import InputError, UsageError
-from droidgate_shim.phone.sample_packages import filler_package
+from droidgate_phone.sample_packages import filler_package
 from requirements_of_tests import CHECKOUT
 
 SCAN = (

@@ -20,7 +20,7 @@ from droidgate.apk.pack import pack_project
 from droidgate.coverage import remote
 from droidgate.coverage.inputs import Item, list_inputs
 from droidgate.model.errors import BudgetError, InputError, UsageError
-from droidgate_shim.phone.sample_packages import filler_package, signing_key
+from droidgate_phone.sample_packages import filler_package, signing_key
 
 
 @pytest.fixture

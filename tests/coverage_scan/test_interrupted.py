@@ -21,7 +21,7 @@ from droidgate.coverage.scan_lock import only_scan_of
 from droidgate.coverage.scan_log import LOG_FILE
 from droidgate.model.errors import InputError
 from droidgate.sources import read_opened
-from droidgate_shim.phone.sample_packages import filler_package
+from droidgate_phone.sample_packages import filler_package
 
 LITTLE_DISK = (
     "import resource, sys; from pathlib import Path; from coverage_scan.catalogs import scan_into; "

@@ -23,8 +23,8 @@ from droidgate.model.findings import CROSSING_LEVELS, Level
 from droidgate.model.json_values import canonical_json
 from droidgate.sources import read_source
 from droidgate.translate import translate
-from droidgate_shim.phone.phone import start_phone
-from droidgate_shim.phone.sample_packages import (
+from droidgate_phone.phone import start_phone
+from droidgate_phone.sample_packages import (
     filler_package,
     sample_package,
     sample_packages,

@@ -17,8 +17,8 @@ from droidgate.formats import load_formats
 from droidgate.model.capability import Provider
 from droidgate.sources import read_source
 from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone
-from droidgate_shim.phone.phone import VirtualPhone, start_phone
-from droidgate_shim.phone.sample_packages import sample_packages, signing_key
+from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_phone.sample_packages import sample_packages, signing_key
 from requirements_of_tests import CHECKOUT
 
 APPS = CHECKOUT / "device_shim/apps"

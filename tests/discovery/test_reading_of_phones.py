@@ -13,7 +13,7 @@ from droidgate.devices.errors import CommandFailedError, DeviceGoneError, Output
 from droidgate.formats import load_formats
 from droidgate.model.errors import DeviceError, UsageError
 from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone, read_spelled_device
-from droidgate_shim.phone.sample_packages import sample_package, signing_key
+from droidgate_phone.sample_packages import sample_package, signing_key
 
 CLOCK = "dev.droidgate.sample.clockin"
 BROKEN = "org.example.broken"

@@ -18,7 +18,7 @@ from droidgate.model.types import (
     Type,
 )
 from droidgate.sources.android_project import application_from_tree
-from droidgate_shim.sample_apps import sample_apps_directory
+from droidgate_phone.sample_apps import sample_apps_directory
 
 SAMPLE_MODULES = {
     "clock-in/app": "mobile-mcp",

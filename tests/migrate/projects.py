@@ -9,7 +9,7 @@ from droidgate.migrate.source_sets import Language, find_source_set
 from droidgate.model.capability import Provider
 from droidgate.sources import read_source
 from droidgate.translate import translate
-from droidgate_shim.sample_apps import sample_apps_directory
+from droidgate_phone.sample_apps import sample_apps_directory
 
 MODULES = {"clock-in": "app", "pdf-tool": "app", "notes": "app", "weather": "app"}
 

@@ -8,7 +8,7 @@ import pytest
 
 from droidgate.model.capability import ComponentAccess, Provider
 from droidgate.model.errors import InputError, WriteError
-from droidgate_shim.sample_apps import sample_apps_directory
+from droidgate_phone.sample_apps import sample_apps_directory
 from migrate.projects import copy_module, migrate, read_providers
 
 RULES = ComponentAccess(exported=False, enabled={"": False, "v36": True}, permission="a.b.CALL")

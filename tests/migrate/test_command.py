@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from cli.program_runs import Runner, run_process
-from droidgate_shim.sample_apps import sample_apps_directory
+from droidgate_phone.sample_apps import sample_apps_directory
 from migrate.projects import copy_module, files_of, read_providers
 
 CLOCK = sample_apps_directory() / "clock-in"

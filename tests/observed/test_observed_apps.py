@@ -12,7 +12,7 @@ from droidgate.model.capability import ComponentAccess
 from droidgate.model.errors import InputError
 from droidgate_mappings.observed import load_observed_protocols
 from droidgate_observed.format import FORMAT
-from droidgate_shim.phone.sample_packages import signing_key
+from droidgate_phone.sample_packages import signing_key
 from observed.observed_fixtures import MANIFEST, facts, meta_resource, meta_value, read, read_one, service
 
 PROVIDER = '<provider android:name=".P" android:exported="true" android:authorities="{}">{}</provider>'

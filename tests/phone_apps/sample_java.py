@@ -3,7 +3,7 @@
 import base64
 from pathlib import Path
 
-from droidgate_shim.sample_apps import sample_apps_directory
+from droidgate_phone.sample_apps import sample_apps_directory
 from handlers.jvm import compile_java
 from requirements_of_tests import require
 

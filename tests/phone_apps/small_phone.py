@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from droidgate.application import Application
 from droidgate.sources.android_project import application_from_tree
-from droidgate_shim.phone.apps.behaviour import (
+from droidgate_phone.apps.behaviour import (
     Activity,
     ActivityResult,
     AndroidError,
@@ -21,9 +21,9 @@ from droidgate_shim.phone.apps.behaviour import (
     PendingBroadcast,
     Service,
 )
-from droidgate_shim.phone.apps.platform import Platform
-from droidgate_shim.phone.intents import ComponentName, Intent
-from droidgate_shim.sample_apps import sample_apps_directory
+from droidgate_phone.apps.platform import Platform
+from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.sample_apps import sample_apps_directory
 
 NOW = 1_771_065_000.0
 """14 February 2026, 10:30 UTC."""

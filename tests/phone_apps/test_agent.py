@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from droidgate_shim.phone.apps.agent import Agent, AgentApp, Dialect, NoAnswerError, request_text
-from droidgate_shim.phone.apps.behaviour import App, Message, Service
-from droidgate_shim.phone.apps.clock_in import ClockInApp
-from droidgate_shim.phone.apps.pdf_tool import PdfToolApp
-from droidgate_shim.phone.apps.weather import WeatherApp
-from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.apps.agent import Agent, AgentApp, Dialect, NoAnswerError, request_text
+from droidgate_phone.apps.behaviour import App, Message, Service
+from droidgate_phone.apps.clock_in import ClockInApp
+from droidgate_phone.apps.pdf_tool import PdfToolApp
+from droidgate_phone.apps.weather import WeatherApp
+from droidgate_phone.intents import Bundle, ComponentName, Intent
 from phone_apps.pdf_files import pdf_with
 from phone_apps.small_phone import SmallPhone
 

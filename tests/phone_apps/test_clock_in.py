@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from droidgate_shim.phone.apps.behaviour import Message
-from droidgate_shim.phone.apps.clock_in import ClockInApp
-from droidgate_shim.phone.intents import Bundle, Extra, Intent
+from droidgate_phone.apps.behaviour import Message
+from droidgate_phone.apps.clock_in import ClockInApp
+from droidgate_phone.intents import Bundle, Extra, Intent
 from phone_apps.small_phone import SmallPhone
 
 PACKAGE = "dev.droidgate.sample.clockin"

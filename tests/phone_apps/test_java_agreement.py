@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from droidgate_shim.phone.apps.clock_in_engine import ClockInEngine
-from droidgate_shim.phone.apps.pdf_tools import PdfTools
-from droidgate_shim.phone.apps.schema_check import problem_with
-from droidgate_shim.phone.apps.strict_json import JsonTextError, read_object
-from droidgate_shim.phone.apps.tally import Totals, run_capability
-from droidgate_shim.phone.apps.tool_requests import answer_request, read_descriptor
-from droidgate_shim.phone.apps.weather import WeatherApp
-from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.apps.clock_in_engine import ClockInEngine
+from droidgate_phone.apps.pdf_tools import PdfTools
+from droidgate_phone.apps.schema_check import problem_with
+from droidgate_phone.apps.strict_json import JsonTextError, read_object
+from droidgate_phone.apps.tally import Totals, run_capability
+from droidgate_phone.apps.tool_requests import answer_request, read_descriptor
+from droidgate_phone.apps.weather import WeatherApp
+from droidgate_phone.intents import Bundle, ComponentName, Intent
 from handlers.jvm import as_line, run_class
 from phone_apps.pdf_files import pdf_with
 from phone_apps.sample_java import compile_samples, from_utf16

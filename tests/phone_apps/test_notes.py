@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from droidgate_shim.phone.apps.behaviour import AppFunctionError
-from droidgate_shim.phone.apps.notes import NotesApp
-from droidgate_shim.phone.apps.plain_notes import PlainNotesApp
+from droidgate_phone.apps.behaviour import AppFunctionError
+from droidgate_phone.apps.notes import NotesApp
+from droidgate_phone.apps.plain_notes import PlainNotesApp
 from phone_apps.small_phone import SmallPhone
 
 PACKAGE = "dev.droidgate.sample.notes"

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 import pytest
 from PIL import Image
 
-from droidgate_shim.phone.apps.agent import Agent, request_text
-from droidgate_shim.phone.commands import SHELL_UID, CommandCall
-from droidgate_shim.phone.commands.registry import find_command
-from droidgate_shim.phone.intents import ComponentName
-from droidgate_shim.phone.sample_packages import sample_packages
-from droidgate_shim.phone.system import AndroidSystem
+from droidgate_phone.apps.agent import Agent, request_text
+from droidgate_phone.commands import SHELL_UID, CommandCall
+from droidgate_phone.commands.registry import find_command
+from droidgate_phone.intents import ComponentName
+from droidgate_phone.sample_packages import sample_packages
+from droidgate_phone.system import AndroidSystem
 from phone_apps.pdf_files import pdf_with
 
 AGENT = "dev.droidgate.sample.agent"

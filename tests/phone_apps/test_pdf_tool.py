@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from droidgate_shim.phone.apps.pdf_tool import PdfToolApp
-from droidgate_shim.phone.apps.pdf_tools import real_path
-from droidgate_shim.phone.intents import Bundle, Extra, Intent
+from droidgate_phone.apps.pdf_tool import PdfToolApp
+from droidgate_phone.apps.pdf_tools import real_path
+from droidgate_phone.intents import Bundle, Extra, Intent
 from phone_apps.pdf_files import pdf_with
 from phone_apps.small_phone import SmallPhone
 

@@ -8,16 +8,16 @@ import pytest
 
 from droidgate.apk.application import read_application
 from droidgate.apk.reader import open_apk
-from droidgate_shim.phone import sample_packages as module
-from droidgate_shim.phone.apps.registry import BEHAVIOURS
-from droidgate_shim.phone.sample_packages import (
+from droidgate_phone import sample_packages as module
+from droidgate_phone.apps.registry import BEHAVIOURS
+from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.sample_packages import (
     SamplePackage,
     filler_package,
     sample_package,
     sample_packages,
 )
-from droidgate_shim.phone.system import AndroidSystem
-from droidgate_shim.sample_apps import sample_apps_directory
+from droidgate_phone.system import AndroidSystem
 from handlers.jvm import compile_java
 from requirements_of_tests import require
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from droidgate_shim.phone.apps.behaviour import Message
-from droidgate_shim.phone.apps.tally import TallyApp
-from droidgate_shim.phone.intents import Bundle, Extra, Intent
+from droidgate_phone.apps.behaviour import Message
+from droidgate_phone.apps.tally import TallyApp
+from droidgate_phone.intents import Bundle, Extra, Intent
 from phone_apps.small_phone import SmallPhone
 
 PACKAGE = "dev.droidgate.sample.tally"

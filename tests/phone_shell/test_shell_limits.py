@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from droidgate_shim.phone.commands import registry
-from droidgate_shim.phone.shell import BUDGET_STATUS, NOT_MODELLED_STATUS, Budget, run_shell
-from droidgate_shim.phone.shell.programs import INTERNAL_STATUS
-from droidgate_shim.phone.shell.run import BytesInput, Streams
-from droidgate_shim.phone.system import AndroidSystem
+from droidgate_phone.commands import registry
+from droidgate_phone.shell import BUDGET_STATUS, NOT_MODELLED_STATUS, Budget, run_shell
+from droidgate_phone.shell.programs import INTERNAL_STATUS
+from droidgate_phone.shell.run import BytesInput, Streams
+from droidgate_phone.system import AndroidSystem
 from phone_shell.shell_bench import Phone, Sink
 from phone_shell.test_shell_against_mksh import PIECES
 

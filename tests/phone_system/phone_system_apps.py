@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from droidgate.apk.pack import pack_project
 from droidgate.apk.signing_keys import SigningKey, make_key
-from droidgate_shim.phone.apps.behaviour import (
+from droidgate_phone.apps.behaviour import (
     Activity,
     App,
     AppCrashError,
@@ -22,12 +22,12 @@ from droidgate_shim.phone.apps.behaviour import (
     Receiver,
     Service,
 )
-from droidgate_shim.phone.commands import SHELL_UID, CommandCall
-from droidgate_shim.phone.commands.registry import find_command
-from droidgate_shim.phone.intents import Bundle, Intent
-from droidgate_shim.phone.screen.views import View
-from droidgate_shim.phone.system import AndroidSystem
-from droidgate_shim.phone.system.clocks import StillClock
+from droidgate_phone.commands import SHELL_UID, CommandCall
+from droidgate_phone.commands.registry import find_command
+from droidgate_phone.intents import Bundle, Intent
+from droidgate_phone.screen.views import View
+from droidgate_phone.system import AndroidSystem
+from droidgate_phone.system.clocks import StillClock
 
 Item = TypeVar("Item")
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from droidgate_shim.phone.apps.behaviour import ActivityResult, AndroidError
-from droidgate_shim.phone.faults import Faults
-from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
-from droidgate_shim.phone.system import AndroidSystem
+from droidgate_phone.apps.behaviour import ActivityResult, AndroidError
+from droidgate_phone.faults import Faults
+from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.system import AndroidSystem
 from phone_system.phone_system_apps import (
     ACTION,
     AGENT,

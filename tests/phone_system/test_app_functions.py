@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from droidgate_shim.phone.apps.behaviour import AppFunctionError
-from droidgate_shim.phone.faults import Faults
-from droidgate_shim.phone.system import AndroidSystem
-from droidgate_shim.phone.system.callers import Caller
-from droidgate_shim.phone.system.releases import load_release
+from droidgate_phone.apps.behaviour import AppFunctionError
+from droidgate_phone.faults import Faults
+from droidgate_phone.system import AndroidSystem
+from droidgate_phone.system.callers import Caller
+from droidgate_phone.system.releases import load_release
 from phone_system.phone_system_apps import AGENT, TOOL, Ran, make_agent, make_phone, make_tool, run
 
 ANDROID_17 = "37"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from droidgate_shim.phone.apps.behaviour import AndroidError, BroadcastResult
-from droidgate_shim.phone.faults import Faults
-from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.apps.behaviour import AndroidError, BroadcastResult
+from droidgate_phone.faults import Faults
+from droidgate_phone.intents import Bundle, ComponentName, Intent
 from phone_system.phone_system_apps import (
     ACTION,
     AGENT,

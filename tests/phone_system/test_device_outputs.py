@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from droidgate_shim.phone.system import AndroidSystem
+from droidgate_phone.system import AndroidSystem
 from phone_system.phone_system_apps import make_apk, run
 
 FOLDER = Path(__file__).resolve().parent.parent / "device_outputs"

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from droidgate_shim.phone.apps.behaviour import AndroidError, Message, Service
-from droidgate_shim.phone.intents import ComponentName, Intent
-from droidgate_shim.phone.system import AndroidSystem
+from droidgate_phone.apps.behaviour import AndroidError, Message, Service
+from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.system import AndroidSystem
 from phone_system.phone_system_apps import (
     AGENT,
     BEHAVIOURS,

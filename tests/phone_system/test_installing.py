@@ -9,8 +9,8 @@ import pytest
 
 from droidgate.apk.signing import _sign_archive, _v1_files
 from droidgate.apk.zip_writer import ZipParts
-from droidgate_shim.phone.system import AndroidSystem
-from droidgate_shim.phone.system.installation import InstallError, InstallOptions
+from droidgate_phone.system import AndroidSystem
+from droidgate_phone.system.installation import InstallError, InstallOptions
 from phone_system.phone_system_apps import TOOL, Ran, component, key, make_apk, make_phone, make_tool, run
 
 FILTERED = (

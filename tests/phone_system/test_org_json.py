@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate_shim.phone.org_json import NULL, JsonError, parse_object, write_json
-from droidgate_shim.phone.system.generic_documents import properties_from_json, write_yaml
+from droidgate_phone.org_json import NULL, JsonError, parse_object, write_json
+from droidgate_phone.system.generic_documents import properties_from_json, write_yaml
 
 
 @pytest.mark.parametrize(

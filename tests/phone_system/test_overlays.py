@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from droidgate_shim.phone.apps.behaviour import (
+from droidgate_phone.apps.behaviour import (
     FLAG_WINDOW_IS_OBSCURED,
     FLAG_WINDOW_IS_PARTIALLY_OBSCURED,
     Activity,
     AndroidError,
     Context,
 )
-from droidgate_shim.phone.screen.views import View
-from droidgate_shim.phone.system import AndroidSystem
+from droidgate_phone.screen.views import View
+from droidgate_phone.system import AndroidSystem
 from phone_system.phone_system_apps import (
     BEHAVIOURS,
     TOOL,

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate_shim.phone.apps.behaviour import AndroidError, Message
-from droidgate_shim.phone.intents import Bundle, ComponentName, Extra, Intent, split_uri
-from droidgate_shim.phone.java_text import java_double, java_float, java_int
-from droidgate_shim.phone.system.intent_text import show_bundle, show_intent
-from droidgate_shim.phone.system.messengers import fill_in
-from droidgate_shim.phone.system.parcels import (
+from droidgate_phone.apps.behaviour import AndroidError, Message
+from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent, split_uri
+from droidgate_phone.java_text import java_double, java_float, java_int
+from droidgate_phone.system.intent_text import show_bundle, show_intent
+from droidgate_phone.system.messengers import fill_in
+from droidgate_phone.system.parcels import (
     TRANSACTION_LIMIT,
     cross_bundle,
     cross_intent,

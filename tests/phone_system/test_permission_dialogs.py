@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from droidgate_shim.phone.apps.behaviour import AndroidError
-from droidgate_shim.phone.system import AndroidSystem
-from droidgate_shim.phone.system.notifications import POST_NOTIFICATIONS
+from droidgate_phone.apps.behaviour import AndroidError
+from droidgate_phone.system import AndroidSystem
+from droidgate_phone.system.notifications import POST_NOTIFICATIONS
 from phone_system.phone_system_apps import TOOL, component, make_phone, make_tool, run
 
 ASKS = f'<uses-permission android:name="{POST_NOTIFICATIONS}"/>'

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from droidgate_shim.phone.apps.behaviour import AndroidError, Message
-from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
-from droidgate_shim.phone.system import AndroidSystem
-from droidgate_shim.phone.system.processes import FIRST_ISOLATED_UID, LAST_ISOLATED_UID
+from droidgate_phone.apps.behaviour import AndroidError, Message
+from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.system import AndroidSystem
+from droidgate_phone.system.processes import FIRST_ISOLATED_UID, LAST_ISOLATED_UID
 from phone_system.phone_system_apps import (
     AGENT,
     TOOL,

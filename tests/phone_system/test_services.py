@@ -2,10 +2,10 @@
 
 import pytest
 
-from droidgate_shim.phone.apps.behaviour import AndroidError, Message
-from droidgate_shim.phone.faults import Faults
-from droidgate_shim.phone.intents import Bundle, ComponentName, Extra, Intent
-from droidgate_shim.phone.system import AndroidSystem, messengers
+from droidgate_phone.apps.behaviour import AndroidError, Message
+from droidgate_phone.faults import Faults
+from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
+from droidgate_phone.system import AndroidSystem, messengers
 from phone_system.phone_system_apps import (
     ACTION,
     AGENT,

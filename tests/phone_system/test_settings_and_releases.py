@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from droidgate.model.errors import UsageError
-from droidgate_shim.phone.system.clocks import StillClock, SystemClock
-from droidgate_shim.phone.system.releases import known_releases, load_release
+from droidgate_phone.system.clocks import StillClock, SystemClock
+from droidgate_phone.system.releases import known_releases, load_release
 from phone_system.phone_system_apps import TOOL, Ran, make_phone, make_tool, run
 
 

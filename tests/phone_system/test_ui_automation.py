@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from droidgate_shim.phone.apps.behaviour import AndroidError, App, Instrumentation
-from droidgate_shim.phone.intents import ComponentName
-from droidgate_shim.phone.system import AndroidSystem
-from droidgate_shim.phone.system.app_platform import AppPlatform
-from droidgate_shim.phone.system.instrumentations import (
+from droidgate_phone.apps.behaviour import AndroidError, App, Instrumentation
+from droidgate_phone.intents import ComponentName
+from droidgate_phone.system import AndroidSystem
+from droidgate_phone.system.app_platform import AppPlatform
+from droidgate_phone.system.instrumentations import (
     ALREADY_REGISTERED,
     FLAG_DONT_SUPPRESS_ACCESSIBILITY_SERVICES,
     FLAG_DONT_USE_ACCESSIBILITY,

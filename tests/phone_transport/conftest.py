@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from droidgate_shim.phone.event_log import EventLog
-from droidgate_shim.phone.faults import Faults
-from droidgate_shim.phone.phone import VirtualPhone, start_phone
-from droidgate_shim.phone.transport.adb_keys import AuthorizedKeys
-from droidgate_shim.phone.transport.phone_wire import PhoneWire
+from droidgate_phone.event_log import EventLog
+from droidgate_phone.faults import Faults
+from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_phone.transport.adb_keys import AuthorizedKeys
+from droidgate_phone.transport.phone_wire import PhoneWire
 from phone_transport.adb_host import host_key, public_key_line
 from phone_transport.small_userland import SmallUserland
 from requirements_of_tests import require

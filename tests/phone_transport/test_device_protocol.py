@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from droidgate_shim.phone import event_log
-from droidgate_shim.phone.transport import workers
+from droidgate_phone import event_log
+from droidgate_phone.transport import workers
 from phone_transport.adb_host import (
     NEW_VERSION,
     OLD_VERSION,

@@ -10,7 +10,7 @@ from pathlib import Path
 import adbutils  # type: ignore[import-untyped]
 import pytest
 
-from droidgate_shim.phone.faults import Faults
+from droidgate_phone.faults import Faults
 from phone_transport.adb_host import DeviceHost, ServerClient, host_key, sign
 from phone_transport.conftest import StartPhone, StockAdb
 

@@ -10,8 +10,8 @@ import adbutils  # type: ignore[import-untyped]
 import pytest
 
 from droidgate.apk.pack import pack_project
-from droidgate_shim.phone.phone import VirtualPhone, start_phone
-from droidgate_shim.phone.sample_packages import sample_package, sample_packages, signing_key
+from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_phone.sample_packages import sample_package, sample_packages, signing_key
 from phone_transport.conftest import StockAdb
 
 WEATHER = "dev.droidgate.sample.weather"

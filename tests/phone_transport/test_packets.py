@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate_shim.phone.transport.packets import Packet, PacketError, pack_header, read_packet
-from droidgate_shim.phone.transport.sockets import EndOfInputError, InputSocket
+from droidgate_phone.transport.packets import Packet, PacketError, pack_header, read_packet
+from droidgate_phone.transport.sockets import EndOfInputError, InputSocket
 from phone_transport.adb_host import DeviceHost, message_bytes
 from phone_transport.conftest import WiredPhone
 

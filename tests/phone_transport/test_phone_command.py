@@ -18,7 +18,7 @@ import pytest
 from cli.program_runs import Runner
 from devices.fake_adb_server import FakeAdbServer
 from droidgate.cli.exit_codes import ExitCode
-from droidgate_shim.phone.sample_packages import sample_packages
+from droidgate_phone.sample_packages import sample_packages
 from phone_transport.adb_host import DeviceHost, ServerClient, host_key, public_key_line, wait_until
 from phone_transport.conftest import StockAdb, free_port
 

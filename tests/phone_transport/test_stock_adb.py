@@ -16,7 +16,7 @@ from pathlib import Path
 import adbutils  # type: ignore[import-untyped]
 import pytest
 
-from droidgate_shim.phone.phone import VirtualPhone, start_phone
+from droidgate_phone.phone import VirtualPhone, start_phone
 from phone_transport.adb_host import DeviceHost, ServerClient, wait_until
 from phone_transport.conftest import StockAdb
 

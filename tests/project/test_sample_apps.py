@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from droidgate_shim import sample_apps
+from droidgate_phone import sample_apps
 
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder in which the module now believes to stand."""
-    directory = tmp_path / "root" / "droidgate_shim"
+    directory = tmp_path / "root" / "droidgate_phone"
     directory.mkdir(parents=True)
     monkeypatch.setattr(sample_apps, "__file__", str(directory / "sample_apps.py"))
     return directory
@@ -18,8 +18,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_installed_package_has_them_inside(package: Path) -> None:
     (package.parent / "apps").mkdir()
-    (package / "apps").mkdir()
-    assert sample_apps.sample_apps_directory() == package / "apps"
+    (package / "app_sources").mkdir()
+    assert sample_apps.sample_apps_directory() == package / "app_sources"
 
 
 def test_checkout_has_them_beside_the_package(package: Path) -> None:

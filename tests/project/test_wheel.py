@@ -22,7 +22,12 @@ PACKAGES = {
     "droidgate_observed": "adapters",
     "droidgate_function_calling": "adapters",
     "droidgate_mappings": "mappings",
+    "droidgate_phone": "device_shim",
     "droidgate_shim": "device_shim",
+}
+MOVED_INTO = {
+    "droidgate_phone": {"apps": "app_sources"},
+    "droidgate_shim": {"vectors": "vectors"},
 }
 PARTS_OF_THE_ARCHIVE = {
     "pyproject.toml",
@@ -79,9 +84,8 @@ def test_wheel_installs_our_packages_only(wheel: Path) -> None:
 def test_wheel_has_every_file_of_the_package(wheel: Path, package: str) -> None:
     shipped = {path.relative_to(package) for path in _files_of_the_wheel(wheel) if path.parts[0] == package}
     in_checkout = _files_of_the_checkout(CHECKOUT / PACKAGES[package] / package)
-    if package == "droidgate_shim":
-        for moved in ("apps", "vectors"):
-            in_checkout |= {moved / path for path in _files_of_the_checkout(CHECKOUT / "device_shim" / moved)}
+    for source, target in MOVED_INTO.get(package, {}).items():
+        in_checkout |= {target / path for path in _files_of_the_checkout(CHECKOUT / "device_shim" / source)}
     assert shipped == in_checkout
     assert PurePosixPath("py.typed") in shipped
 

@@ -11,9 +11,9 @@ from apk_writing.packed_samples import module_folder, packed_module, run_tool, s
 from droidgate.apk.signing_keys import SigningKey, make_key
 from droidgate.apk.zip_writer import write_zip
 from droidgate.model.errors import InputError, UsageError
+from droidgate_phone.sample_apps import sample_apps_directory
 from droidgate_shim.builder.shims import build_bare_shim
 from droidgate_shim.builder.source_apps import SourceApp, complete_broadcast, read_source_apps
-from droidgate_shim.sample_apps import sample_apps_directory
 from requirements_of_tests import require
 from shim_builder.built_samples import KEY, PACKAGE, SIGNER, WEATHER_TOOLS, packed, sample_app, sample_shim
 

@@ -18,6 +18,8 @@ from droidgate.devices.device import open_device
 from droidgate.devices.errors import CommandFailedError, DeviceOutputError
 from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate.installed import SHIM_PACKAGE
+from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_phone.sample_packages import sample_package
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim, build_shims
 from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
 from droidgate_shim.host.calling import call_capability
@@ -28,8 +30,6 @@ from droidgate_shim.host.installing import install_shim, remove_shim
 from droidgate_shim.host.place import ShimPlace, installed_shims, place_of
 from droidgate_shim.host.shell_identity import release_identity, set_up_identity
 from droidgate_shim.host.shim_facts import facts_of, installed_facts, read_shim_facts
-from droidgate_shim.phone.phone import VirtualPhone, start_phone
-from droidgate_shim.phone.sample_packages import sample_package
 
 CLOCK_IN = "dev.droidgate.sample.clockin"
 NOTES = "dev.droidgate.sample.notes"

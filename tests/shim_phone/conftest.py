@@ -5,7 +5,7 @@ import os
 import pytest
 
 from droidgate.user_folders import HOME_VARIABLE
-from droidgate_shim.phone.apps.shim_runtimes import ShimRuntime
+from droidgate_phone.apps.shim_runtimes import ShimRuntime
 
 _ON_THE_JVM = (pytest.mark.requires("newer-jdk", "robolectric", "dex2jar"), pytest.mark.timeout(600))
 

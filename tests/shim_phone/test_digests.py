@@ -2,8 +2,8 @@
 
 import pytest
 
+from droidgate_phone.apps.shim.discovery import Tools, digest_of
 from droidgate_shim.builder.target_digests import broadcast_digest
-from droidgate_shim.phone.apps.shim.discovery import Tools, digest_of
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from droidgate_phone.apps.agent import request_text
+from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
 from droidgate_shim.builder.source_apps import read_source_apps
-from droidgate_shim.phone.apps.agent import request_text
-from droidgate_shim.phone.apps.shim_runtimes import ShimRuntime
 from phone_apps.pdf_files import pdf_with
 from shim_phone.hand_made_shim import make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes

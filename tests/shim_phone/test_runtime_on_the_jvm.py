@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from droidgate.model.errors import UsageError
-from droidgate_shim.phone.apps.jvm_shim import parts
-from droidgate_shim.phone.apps.shim_runtimes import check_shim_runtime
-from droidgate_shim.phone.phone import start_phone
-from droidgate_shim.phone.system.releases import load_release
+from droidgate_phone.apps.jvm_shim import parts
+from droidgate_phone.apps.shim_runtimes import check_shim_runtime
+from droidgate_phone.phone import start_phone
+from droidgate_phone.system.releases import load_release
 from shim_phone.hand_made_shim import make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
 from shim_phone.world import SHIM, World, key, outputs_of

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from droidgate_phone.apps.shim_runtimes import ShimRuntime
+from droidgate_phone.faults import Faults
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
 from droidgate_shim.builder.source_apps import complete_broadcast, read_source_apps
-from droidgate_shim.phone.apps.shim_runtimes import ShimRuntime
-from droidgate_shim.phone.faults import Faults
 from shim_phone.hand_made_shim import make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
 from shim_phone.world import (

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
+from droidgate_phone.apps.behaviour import App, Instrumentation, Message
+from droidgate_phone.apps.shim.functions import document_of
+from droidgate_phone.apps.shim_runtimes import ShimRuntime
+from droidgate_phone.faults import Faults
+from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.system.app_platform import AppPlatform
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
 from droidgate_shim.builder.source_apps import read_source_apps
 from droidgate_shim.engine.strict_json import write_strict
-from droidgate_shim.phone.apps.behaviour import App, Instrumentation, Message
-from droidgate_shim.phone.apps.shim.functions import document_of
-from droidgate_shim.phone.apps.shim_runtimes import ShimRuntime
-from droidgate_shim.phone.faults import Faults
-from droidgate_shim.phone.intents import Bundle, ComponentName, Intent
-from droidgate_shim.phone.system.app_platform import AppPlatform
 from phone_system.phone_system_apps import key as other_key
 from phone_system.phone_system_apps import make_apk
 from shim_phone.world import AGENT, PLAIN_NOTES, SHELL_SHIM, World, key, outputs_of, sample_files, token_of

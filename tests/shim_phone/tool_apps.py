@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from droidgate_shim.phone.apps.behaviour import (
+from droidgate_phone.apps.behaviour import (
     Activity,
     AndroidError,
     App,
@@ -17,7 +17,7 @@ from droidgate_shim.phone.apps.behaviour import (
     Receiver,
     Service,
 )
-from droidgate_shim.phone.intents import Bundle, Extra, Intent
+from droidgate_phone.intents import Bundle, Extra, Intent
 from phone_system.phone_system_apps import key, make_apk
 from shim_phone.hand_made_shim import route
 

@@ -19,7 +19,7 @@ from droidgate.leniency import ReadingContext
 from droidgate.model.capability import ComponentAccess
 from droidgate.model.findings import Level
 from droidgate.sources.android_project import application_from_tree
-from droidgate_shim.phone.sample_packages import signing_key
+from droidgate_phone.sample_packages import signing_key
 from requirements_of_tests import require
 
 ANDROID = 'xmlns:android="http://schemas.android.com/apk/res/android"'

@@ -16,7 +16,7 @@ from typing import Self
 
 from droidgate.apk.pack import pack_project, pack_split
 from droidgate.apk.signing import sign_apk
-from droidgate_shim.phone.sample_packages import signing_key
+from droidgate_phone.sample_packages import signing_key
 from synthetic_ecosystem import declarations
 from synthetic_ecosystem.declarations import Declare, Declared
 from synthetic_ecosystem.names import MadeCapability, Names

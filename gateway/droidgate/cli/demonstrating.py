@@ -32,8 +32,8 @@ from droidgate.model.errors import DroidgateError
 from droidgate.sources import read_source
 from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone
 from droidgate.translate import translate
-from droidgate_shim.phone.sample_packages import SamplePackage, sample_packages, signing_key
-from droidgate_shim.sample_apps import sample_apps_directory
+from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.sample_packages import SamplePackage, sample_packages, signing_key
 
 _INTRODUCTION: Final = (
     "Apps in four protocols for agents, and an agent, on a phone that is a program. Nothing here needs a",

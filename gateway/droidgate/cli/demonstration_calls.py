@@ -19,6 +19,9 @@ from droidgate.installed import SHIM_PACKAGE, SHIM_PREFIX
 from droidgate.model.errors import DroidgateError, InputError
 from droidgate.model.json_values import Json, one_line_json
 from droidgate.parsing.json_text import WRITTEN, parse_json
+from droidgate_phone.apps.agent import Agent, Dialect, NoAnswerError, request_text
+from droidgate_phone.apps.behaviour import AndroidError
+from droidgate_phone.intents import ComponentName
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
 from droidgate_shim.builder.source_apps import read_source_apps
 from droidgate_shim.host.client import HostClient
@@ -27,9 +30,6 @@ from droidgate_shim.host.installing import install_shim
 from droidgate_shim.host.place import ShimPlace, place_of
 from droidgate_shim.host.shell_identity import set_up_identity
 from droidgate_shim.host.shim_facts import facts_of
-from droidgate_shim.phone.apps.agent import Agent, Dialect, NoAnswerError, request_text
-from droidgate_shim.phone.apps.behaviour import AndroidError
-from droidgate_shim.phone.intents import ComponentName
 
 if TYPE_CHECKING:
     from droidgate.cli.demonstration_phone import DemonstrationPhone

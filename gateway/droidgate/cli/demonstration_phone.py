@@ -16,7 +16,7 @@ from droidgate.devices.errors import ServerUnreachableError
 from droidgate.devices.installing import install_apks, uninstall
 from droidgate.devices.server import AdbServer, ServerAddress, find_adb
 from droidgate.model.errors import DeviceError
-from droidgate_shim.phone.phone import VirtualPhone, start_phone
+from droidgate_phone.phone import VirtualPhone, start_phone
 
 _LOOPBACK: Final = "127.0.0.1"
 _SECONDS: Final = 60

@@ -17,7 +17,7 @@ from droidgate.model.errors import DeviceError, InputError
 from droidgate.parsing.json_text import parse_json
 from droidgate.parsing.project_files import read_project_file
 from droidgate.user_folders import state_folder
-from droidgate_shim.phone.transport.local_users import can_be_known
+from droidgate_phone.transport.local_users import can_be_known
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from droidgate.model.errors import DeviceError, InputError
 from droidgate.parsing.json_text import parse_json
 
 if TYPE_CHECKING:
-    from droidgate_shim.phone.phone import VirtualPhone
+    from droidgate_phone.phone import VirtualPhone
 
 _SECONDS_TO_START: Final = 120.0
 _OTHER_LOG: Final = "Name a new file, or a file of your own"
@@ -69,9 +69,9 @@ def start_virtual_phone(request: PhoneRequest, *, foreground: bool, handover: bo
         UsageError: an unknown release, fault or shim runtime, or one that cannot be had here.
         DeviceError: the phone does not start.
     """
-    from droidgate_shim.phone.apps.shim_runtimes import check_shim_runtime
-    from droidgate_shim.phone.faults import DOCUMENTATION, parse_faults
-    from droidgate_shim.phone.system.releases import load_release
+    from droidgate_phone.apps.shim_runtimes import check_shim_runtime
+    from droidgate_phone.faults import DOCUMENTATION, parse_faults
+    from droidgate_phone.system.releases import load_release
 
     if "list" in request.faults:
         print("\n".join(DOCUMENTATION.values()))
@@ -138,11 +138,11 @@ def _run_in_background(request: PhoneRequest) -> None:
 
 @contextlib.contextmanager
 def _running(request: PhoneRequest) -> Iterator[VirtualPhone]:
-    from droidgate_shim.phone.apps.shim_runtimes import check_shim_runtime
-    from droidgate_shim.phone.event_log import EventLog
-    from droidgate_shim.phone.faults import parse_faults
-    from droidgate_shim.phone.phone import start_phone
-    from droidgate_shim.phone.system.releases import load_release
+    from droidgate_phone.apps.shim_runtimes import check_shim_runtime
+    from droidgate_phone.event_log import EventLog
+    from droidgate_phone.faults import parse_faults
+    from droidgate_phone.phone import start_phone
+    from droidgate_phone.system.releases import load_release
 
     with contextlib.ExitStack() as stack:
         file = None

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from droidgate_shim.phone.apps.agent import Agent, request_text
-from droidgate_shim.phone.apps.behaviour import Message
-from droidgate_shim.phone.apps.shim_runtimes import ShimRuntime
-from droidgate_shim.phone.intents import Bundle, ComponentName, Extra, Intent
+from droidgate_phone.apps.agent import Agent, request_text
+from droidgate_phone.apps.behaviour import Message
+from droidgate_phone.apps.shim_runtimes import ShimRuntime
+from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
 from phone_system.phone_system_apps import run
 from shim_phone.hand_made_shim import MMCP_ACTIVITY, MMCP_RECEIVER, make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes

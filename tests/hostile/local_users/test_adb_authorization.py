@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from droidgate_shim.phone.phone import VirtualPhone, start_phone
-from droidgate_shim.phone.sample_packages import sample_packages
-from droidgate_shim.phone.transport import device_connection
-from droidgate_shim.phone.transport.adb_keys import AuthorizedKeys, PublicKey, read_public_key
+from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_phone.sample_packages import sample_packages
+from droidgate_phone.transport import device_connection
+from droidgate_phone.transport.adb_keys import AuthorizedKeys, PublicKey, read_public_key
 from phone_transport.adb_host import (
     PUBLIC_KEY,
     SIGNATURE,

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from droidgate_shim.phone.phone import VirtualPhone, start_phone
-from droidgate_shim.phone.transport import local_users
+from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_phone.transport import local_users
 from phone_transport.adb_host import ServerClient, wait_until
 
 IS_ROOT = os.geteuid() == 0

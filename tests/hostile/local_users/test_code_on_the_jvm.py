@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from droidgate.model.errors import UsageError
+from droidgate_phone.apps.jvm_shim import parts, pinned_jars, private_folder
 from droidgate_shim.builder.dex import shim_dex
-from droidgate_shim.phone.apps.jvm_shim import parts, pinned_jars, private_folder
 from shim_phone import hand_made_shim
 from shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
 from shim_phone.world import World, key

@@ -1,0 +1,305 @@
+"""The agent app: looks for tools in the protocols of the other sample apps and calls them.
+
+`Agent` is its Python side. Everything goes through the app's context, so Android's rules bind it: it sees
+only what its `<queries>` name, and starts activities only where an app of its kind may.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Generic, Literal, TypeVar
+
+from droidgate.model.json_values import Json
+from droidgate_phone.apps.behaviour import (
+    Activity,
+    ActivityResult,
+    App,
+    BroadcastResult,
+    Context,
+    Message,
+)
+from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
+from droidgate_phone.screen.views import View
+
+ACTION_MOBILE_MCP: Final = "mobile.mcp.SERVICE"
+ACTION_MMCP_ADVERTISE: Final = "com.example.mMCP.ACTION_TOOL_ADVERTISE"
+ACTION_MMCP_CALL: Final = "com.example.mMCP.ACTION_TOOL_CALL"
+ACTION_BROADCAST_DISCOVERY: Final = "com.example.ACTION_MMCP_DISCOVERY"
+ACTION_BROADCAST_INVOKE: Final = "com.example.ACTION_MMCP_INVOKE"
+EXTRA_CALLBACK: Final = "mcp_callback"
+EXTRA_REQUEST_ID: Final = "mcp_request_id"
+
+Dialect = Literal["S0", "S1", "MM-5", "MM-6"]
+"""Wire forms of Mobile-MCP (reference mobile-mcp-and-mmcp 1): the two editions of the specification, and the
+prototype started and bound.
+"""
+
+_PACKAGE: Final = "dev.droidgate.sample.agent"
+_MSG_REQUEST: Final = 1
+_MSG_RESPONSE: Final = 2
+_PATIENCE: Final = 10.0
+
+_Found = TypeVar("_Found")
+
+
+class NoAnswerError(Exception):
+    """A tool app did not answer in time, or cannot be called in the way that was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class BroadcastTool:
+    """A tool that a receiver told about.
+
+    Attributes:
+        name: Its name.
+        description: Its description, empty where it told none.
+        parameters: Its parameters as JSON text, `{}` where it told none.
+    """
+
+    name: str
+    description: str
+    parameters: str
+
+
+@dataclass(frozen=True, slots=True)
+class BroadcastTools:
+    """What one receiver answered to a discovery."""
+
+    component: ComponentName
+    tools: tuple[BroadcastTool, ...]
+
+
+def request_text(
+    capability: str, arguments: Mapping[str, Json], *, dialect: Dialect, request_id: str | None = None
+) -> str:
+    """Return a Mobile-MCP request as an agent of that dialect writes it."""
+    call: dict[str, Json] = {"id": capability}
+    if dialect == "S0":
+        call["args"] = arguments
+    elif dialect == "S1":
+        call["input"] = arguments
+    else:
+        # The prototype's agent puts the arguments through org.json twice.
+        call["input"] = json.dumps(arguments)
+    request = {"id": request_id or str(uuid.uuid4()), "capability": call}
+    if dialect in {"S0", "S1"}:
+        return json.dumps({"mobile-mcp-request": {"version": "1.0", "request": request}})
+    return json.dumps(request)
+
+
+class Agent:
+    """Calls tools on behalf of one installed agent app.
+
+    Its methods wait for the answer, so they are called from outside the app's main thread.
+    """
+
+    def __init__(self, context: Context, *, patience: float = _PATIENCE) -> None:
+        """Act through a context; give up after so many seconds without an answer."""
+        self._context = context
+        self._patience = patience
+
+    def discover_mobile_mcp(self) -> list[ComponentName]:
+        """Return the Mobile-MCP services that it may see."""
+        return self._context.query_services(Intent(ACTION_MOBILE_MCP))
+
+    def discover_mmcp(self) -> list[ComponentName]:
+        """Return the mMCP activities that it may see."""
+        return self._context.query_activities(Intent(ACTION_MMCP_ADVERTISE))
+
+    def discover_broadcast_tools(self) -> list[BroadcastTools]:
+        """Ask each mMCP receiver that it may see for its tools.
+
+        Raises:
+            NoAnswerError: one of them did not answer.
+            AndroidError: Android refuses.
+        """
+        receivers = self._context.query_receivers(Intent(ACTION_BROADCAST_DISCOVERY))
+        return [BroadcastTools(one, self._tools_of(one)) for one in receivers]
+
+    def call_bound(
+        self, component: ComponentName, request_json: str, *, dialect: Dialect = "S0", flags: int = 0
+    ) -> str:
+        """Bind a service, send it a request, and return its response.
+
+        Args:
+            component: The service.
+            request_json: The request.
+            dialect: Names the keys.
+            flags: Of `bindService`: 512 lets the service open screens while the agent is visible.
+
+        Raises:
+            NoAnswerError: it hands out no binder, died, or did not answer in time.
+            AndroidError: Android refuses.
+        """
+        request_key, response_key = _names(dialect)
+        waiting: _Waiting[str] = _Waiting(self._patience)
+
+        def receive(message: Message) -> None:
+            text = message.data.get_string(response_key)
+            if message.what == _MSG_RESPONSE and text is not None:
+                waiting.put(text)
+
+        binding = self._context.bind_service(
+            Intent(component=component), receive, waiting.give_up, flags=flags
+        )
+        if binding is None:
+            raise NoAnswerError(f"{component.flatten()} hands out no binder")
+        try:
+            binding.send(Message(_MSG_REQUEST, Bundle.of_strings({request_key: request_json})))
+            return waiting.wait()
+        finally:
+            binding.unbind()
+
+    def call_started(
+        self,
+        component: ComponentName,
+        request_json: str,
+        *,
+        dialect: Dialect = "S0",
+        foreground: bool | None = None,
+    ) -> str:
+        """Start a service with a request and a PendingIntent, and return the response that comes through it.
+
+        Args:
+            component: The service.
+            request_json: The request.
+            dialect: Names the extras.
+            foreground: Whether with `startForegroundService`; by default as the dialect's agent does.
+
+        Raises:
+            NoAnswerError: there is no such service, or it did not answer in time.
+            AndroidError: Android refuses.
+        """
+        request_key, response_key = _names(dialect)
+        waiting: _Waiting[str] = _Waiting(self._patience)
+
+        def receive(sent: Intent) -> None:
+            text = sent.extras.get_string(response_key)
+            if text is not None:
+                waiting.put(text)
+
+        base = Intent(extras=Bundle.of_strings({EXTRA_REQUEST_ID: _request_id(request_json)}))
+        callback = Extra("pending-intent", self._context.create_pending_intent(receive, base))
+        extras = Bundle.of_strings({request_key: request_json}).with_extra(EXTRA_CALLBACK, callback)
+        is_foreground = dialect == "MM-5" if foreground is None else foreground
+        intent = Intent(component=component, extras=extras)
+        if self._context.start_service(intent, foreground=is_foreground) is None:
+            raise NoAnswerError(f"there is no service {component.flatten()}")
+        return waiting.wait()
+
+    def call_mmcp_activity(
+        self, component: ComponentName, tool: str, parameters: Mapping[str, Json] | str
+    ) -> ActivityResult:
+        """Start an mMCP activity for a result and return it.
+
+        Raises:
+            NoAnswerError: there was no result in time.
+            AndroidError: Android refuses.
+        """
+        text = parameters if isinstance(parameters, str) else json.dumps(parameters)
+        extras = Bundle.of_strings({"tool_name": tool, "parameters": text})
+        waiting: _Waiting[ActivityResult] = _Waiting(self._patience)
+        self._context.start_activity(Intent(ACTION_MMCP_CALL, component, extras=extras), waiting.put)
+        return waiting.wait()
+
+    def call_broadcast(
+        self, component: ComponentName, tool: str, parameters: Mapping[str, Json] | str
+    ) -> BroadcastResult:
+        """Send an mMCP invocation to a receiver and return the broadcast's result.
+
+        Raises:
+            NoAnswerError: there was no result in time.
+            AndroidError: Android refuses.
+        """
+        text = parameters if isinstance(parameters, str) else json.dumps(parameters)
+        extras = Bundle.of_strings({"tool": tool, "params": text})
+        return self._send(Intent(ACTION_BROADCAST_INVOKE, component, extras=extras))
+
+    def _tools_of(self, component: ComponentName) -> tuple[BroadcastTool, ...]:
+        extras = self._send(Intent(ACTION_BROADCAST_DISCOVERY, component)).extras
+        listed = extras.values.get("tools")
+        names = listed.value if listed is not None and isinstance(listed.value, tuple) else ()
+        return tuple(
+            BroadcastTool(
+                str(name),
+                extras.get_string(f"{name}.description") or "",
+                extras.get_string(f"{name}.parameters") or "{}",
+            )
+            for name in names
+        )
+
+    def _send(self, intent: Intent) -> BroadcastResult:
+        waiting: _Waiting[BroadcastResult] = _Waiting(self._patience)
+        self._context.send_ordered_broadcast(intent, waiting.put)
+        return waiting.wait()
+
+
+class _Waiting(Generic[_Found]):
+    """The first answer of a call; later ones are dropped."""
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._there = threading.Event()
+        self._answers: list[_Found] = []
+
+    def put(self, answer: _Found) -> None:
+        self._answers.append(answer)
+        self._there.set()
+
+    def give_up(self) -> None:
+        self._there.set()
+
+    def wait(self) -> _Found:
+        if not self._there.wait(self._patience):
+            raise NoAnswerError(f"no answer in {self._patience:g} seconds")
+        if not self._answers:
+            raise NoAnswerError("the app died")
+        return self._answers[0]
+
+
+def _request_id(request_json: str) -> str:
+    """Return the id of a request of either form; empty where it has none."""
+    try:
+        request = json.loads(request_json)
+        found = request.get("mobile-mcp-request", {}).get("request", request).get("id", "")
+    except (ValueError, AttributeError):
+        return ""
+    return str(found)
+
+
+def _names(dialect: Dialect) -> tuple[str, str]:
+    """Return what request and response are called, as extras and in a Messenger's bundle."""
+    if dialect in {"S0", "S1"}:
+        return "mobile-mcp-request", "mobile-mcp-response"
+    return "request", "response"
+
+
+class MainActivity(Activity):
+    """Lists the components that offer tools."""
+
+    def view(self) -> View:
+        """Return the list."""
+        context = self.context
+        by_protocol = {
+            "MOBILE_MCP": context.query_services(Intent(ACTION_MOBILE_MCP)),
+            "MMCP": context.query_activities(Intent(ACTION_MMCP_ADVERTISE)),
+            "BROADCAST": context.query_receivers(Intent(ACTION_BROADCAST_DISCOVERY)),
+        }
+        found = [f"{name} {one.flatten_short()}" for name, them in by_protocol.items() for one in them]
+        nothing = "" if found else context.read_string_resource("@string/no_tools") or ""
+        children = (
+            View("text", "answer", nothing),
+            View("list", "tools", children=tuple(View("text", text=one) for one in found)),
+        )
+        return View("column", children=children)
+
+
+class AgentApp(App):
+    """Behaviour of the agent app."""
+
+    PACKAGE = _PACKAGE
+    ACTIVITIES = {f"{_PACKAGE}.MainActivity": MainActivity}

@@ -1,0 +1,184 @@
+"""The properties of a document sent to an AppFunction, each read with its type (`Arguments.java`)."""
+
+from __future__ import annotations
+
+import calendar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+from droidgate.model.json_values import Json
+from droidgate_phone.apps.behaviour import AppFunctionError
+from droidgate_phone.java_text import java_double
+
+ERROR_INVALID_ARGUMENT: Final = 1001
+_LONGEST_CONSTANT: Final = 100
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class DateTime:
+    """`java.time.LocalDateTime`, which knows nanoseconds."""
+
+    year: int
+    month: int
+    day: int
+    hour: int
+    minute: int
+    second: int
+    nano: int
+
+    def document(self) -> dict[str, Json]:
+        """Return it as the document that AppFunctions carry."""
+        parts = (self.year, self.month, self.day, self.hour, self.minute, self.second, self.nano)
+        return {name: [value] for name, value in zip(_DATE_TIME_PARTS, parts, strict=True)}
+
+
+_DATE_TIME_PARTS: Final[Mapping[str, tuple[int, int]]] = {
+    "year": (1, 9999),
+    "month": (1, 12),
+    "dayOfMonth": (1, 31),
+    "hour": (0, 23),
+    "minute": (0, 59),
+    "second": (0, 59),
+    "nanoOfSecond": (0, 999_999_999),
+}
+
+
+class Arguments:
+    """One document and where it stands in the call; properties that nobody asks for are ignored."""
+
+    def __init__(self, document: Mapping[str, Json], where: str = "") -> None:
+        self._document = document
+        self._where = where
+
+    def schema_type(self) -> str:
+        """Return the document's schema type; empty where the caller named none."""
+        found = _list_of(self._document.get("schemaType"), _is_text)
+        return found[0] if found else ""
+
+    def has(self, name: str) -> bool:
+        """Return whether there is such a property."""
+        return self._document.get(name) is not None
+
+    def text(self, name: str, least: int, most: int) -> str:
+        """Return one text of so many characters."""
+        found = _list_of(self._document.get(name), _is_text)
+        if found is None or len(found) != 1:
+            self.refuse(name, "must be one text")
+        return self._sized(name, found[0], least, most)
+
+    def text_or(self, name: str, least: int, most: int, fallback: str | None) -> str | None:
+        """Return one text, or the fallback where there is none."""
+        return self.text(name, least, most) if self.has(name) else fallback
+
+    def texts(self, name: str, most: int, longest: int) -> list[str]:
+        """Return a list of texts, empty where there is none."""
+        if not self.has(name):
+            return []
+        found = _list_of(self._document.get(name), _is_text)
+        if found is None or len(found) > most:
+            self.refuse(name, f"must be a list of at most {most} texts")
+        return [self._sized(name, one, 1, longest) for one in found]
+
+    def constant(self, name: str, constants: Sequence[str]) -> str:
+        """Return one of an enum's constants."""
+        text = self.text(name, 1, _LONGEST_CONSTANT)
+        if text not in constants:
+            self.refuse(name, f"must be one of [{', '.join(constants)}]")
+        return text
+
+    def constant_or(self, name: str, constants: Sequence[str], fallback: str | None) -> str | None:
+        """Return one of an enum's constants, or the fallback where there is none."""
+        return self.constant(name, constants) if self.has(name) else fallback
+
+    def whole(self, name: str, least: int, most: int) -> int:
+        """Return a whole number between two."""
+        found = _list_of(self._document.get(name), _is_whole)
+        if found is None or len(found) != 1 or not least <= found[0] <= most:
+            self.refuse(name, f"must be a whole number from {least} to {most}")
+        return int(found[0])
+
+    def whole_or(self, name: str, least: int, most: int, fallback: int) -> int:
+        """Return a whole number between two, or the fallback where there is none."""
+        return self.whole(name, least, most) if self.has(name) else fallback
+
+    def number(self, name: str, least: float, most: float) -> float:
+        """Return a number between two; a whole one is taken too, since the shell knows no types."""
+        value = self._document.get(name)
+        found = _list_of(value, _is_double)
+        if found is None:
+            found = _list_of(value, _is_whole)
+        if found is None or len(found) != 1 or not least <= found[0] <= most:
+            self.refuse(name, f"must be a number from {java_double(least)} to {java_double(most)}")
+        return float(found[0])
+
+    def flag(self, name: str) -> bool:
+        """Return a boolean."""
+        found = _list_of(self._document.get(name), _is_flag)
+        if found is None or len(found) != 1:
+            self.refuse(name, "must be true or false")
+        return bool(found[0])
+
+    def date_time(self, name: str) -> DateTime:
+        """Return a date with its time."""
+        parts = self.object(name)
+        numbers = [parts.whole(part, *bounds) for part, bounds in _DATE_TIME_PARTS.items()]
+        found = DateTime(*numbers)
+        if found.day > calendar.monthrange(found.year, found.month)[1]:
+            self.refuse(name, "names a day that does not exist")
+        return found
+
+    def object(self, name: str) -> Arguments:
+        """Return one nested document."""
+        found = self.objects(name, 1)
+        if len(found) != 1:
+            self.refuse(name, "must be one object")
+        return found[0]
+
+    def objects(self, name: str, most: int) -> list[Arguments]:
+        """Return nested documents."""
+        found = _list_of(self._document.get(name), _is_document)
+        if found is None or len(found) > most:
+            self.refuse(
+                name, "must be an object" if most == 1 else f"must be a list of at most {most} objects"
+            )
+        return [Arguments(one, f"{self._where}{name}.") for one in found]
+
+    def refuse(self, name: str, reason: str) -> NoReturn:
+        """Refuse a property.
+
+        Raises:
+            AppFunctionError: always, with 1001 and where the property stands.
+        """
+        raise AppFunctionError(ERROR_INVALID_ARGUMENT, f'"{self._where}{name}" {reason}')
+
+    def _sized(self, name: str, text: str, least: int, most: int) -> str:
+        if not least <= len(text) <= most:
+            self.refuse(name, f"must have {least} to {most} characters")
+        return text
+
+
+def _list_of(value: Json, is_one: Callable[[Json], bool]) -> list[Any] | None:
+    """Return a property's values where all are of one kind, as GenericDocument's typed arrays are."""
+    is_list = isinstance(value, list | tuple)
+    return list(value) if is_list and all(map(is_one, value)) else None
+
+
+def _is_text(value: Json) -> bool:
+    return isinstance(value, str)
+
+
+def _is_whole(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_double(value: Json) -> bool:
+    return isinstance(value, float)
+
+
+def _is_flag(value: Json) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_document(value: Json) -> bool:
+    return isinstance(value, Mapping)

@@ -1,0 +1,233 @@
+"""The JVM that all shims of this program run on, and the lines of JSON to and from it."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import itertools
+import json
+import os
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from droidgate.model.errors import UsageError
+from droidgate_phone.apps.behaviour import AndroidError
+from droidgate_phone.apps.jvm_shim.parts import Parts, compiled_bridge, find_parts
+from droidgate_phone.apps.jvm_shim.values import Told
+
+if TYPE_CHECKING:
+    from droidgate_phone.system.android_system import AndroidSystem
+
+_START_SECONDS: Final = 120.0
+_CALL_SECONDS: Final = 300.0
+_THREADS: Final = 32
+_OPTIONS: Final = (
+    "--enable-native-access=ALL-UNNAMED", "--add-opens=java.base/java.io=ALL-UNNAMED", "-Xmx1200m",
+    "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Drobolectric.usePreinstrumentedJars=true",
+)  # fmt: skip
+
+Taker = Callable[[str, Told], object]
+"""Does what the JVM asks of one process, and returns the answer."""
+
+_shared_lock = threading.Lock()
+_shared: list[Machine] = []
+
+
+def shared_machine() -> Machine:
+    """Return this program's JVM, started where it does not run.
+
+    Raises:
+        UsageError: it cannot be had; the message says what is missing and how to get it.
+    """
+    with _shared_lock:
+        if not _shared or not _shared[0].is_running():
+            _shared[:] = [Machine(find_parts())]
+            atexit.register(_shared[0].close)
+        return _shared[0]
+
+
+def _nobody(operation: str, told: Told) -> object:
+    del operation, told
+    raise AndroidError("android.os.DeadObjectException", "the process has ended")
+
+
+class Machine:
+    """A JVM.
+
+    Args:
+        parts: What it is made of.
+
+    Raises:
+        UsageError: it does not start.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self._folder = tempfile.TemporaryDirectory(prefix="shim-jvm-")
+        self._errors = Path(self._folder.name, "errors.txt")
+        path = os.pathsep.join(map(str, (compiled_bridge(parts), *parts.runtime)))
+        temporary = f"-Djava.io.tmpdir={self._folder.name}"
+        command = [parts.program("java"), *_OPTIONS, temporary, "-cp", path, "dev.droidgate.runtime.Main"]
+        with self._errors.open("wb") as errors:
+            self._process = subprocess.Popen(  # noqa: S603 - a JDK's own program, with our own options
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
+            )
+        self._lock = threading.Lock()
+        self._numbers = itertools.count(1)
+        self._asked: dict[int, Future[Told]] = {}
+        self._takers: dict[int, tuple[AndroidSystem, Taker]] = {}
+        self._ready = threading.Event()
+        self._pool = ThreadPoolExecutor(_THREADS, "shim-jvm")
+        self._clock: AndroidSystem | None = None
+        self._behind = 0.0
+        self._latest = 0
+        threading.Thread(target=self._read, name="shim-jvm", daemon=True).start()
+        if not self._ready.wait(_START_SECONDS) or not self.is_running():
+            told = self.errors()[-2000:]
+            self.close()
+            raise UsageError(f"the JVM for shims does not start: {told}")
+
+    def is_running(self) -> bool:
+        """Tell whether it runs."""
+        return self._process.poll() is None
+
+    def errors(self) -> str:
+        """Return what it wrote to its standard error."""
+        return self._errors.read_text("utf-8", errors="replace")
+
+    def attach(self, system: AndroidSystem, taker: Taker) -> int:
+        """Return the number of a new process of a phone, whose clock is the JVM's from now on."""
+        with self._lock:
+            self._follow(system)
+            number = next(self._numbers)
+            self._takers[number] = system, taker
+            return number
+
+    def _follow(self, system: AndroidSystem) -> None:
+        """Take the time from this phone."""
+        if self._clock is not system:
+            self._clock = system
+            # The JVM's time never goes back; another phone's may be earlier.
+            self._behind = max(0.0, self._latest - system.clock.now() * 1000)
+
+    def detach(self, number: int) -> None:
+        """End a process."""
+        with self._lock:
+            known = self._takers.pop(number, None)
+            left = [system for system, _ in self._takers.values()]
+            if left and self._clock not in left:
+                self._follow(left[-1])
+        if known is not None:
+            with contextlib.suppress(AndroidError):
+                self.tell(number, "close", {})
+                # What is due comes on the clock that is followed now.
+                self.tell(-1, "tick", {})
+
+    def _now(self) -> int:
+        system = self._clock
+        if system is not None:
+            self._latest = max(self._latest, int(system.clock.now() * 1000 + self._behind))
+        return self._latest
+
+    def tell(self, process: int, operation: str, told: Told) -> None:
+        """Have something done, without an answer."""
+        self._write({**told, "op": operation, "process": process, "now": self._now()})
+
+    def call(self, process: int, operation: str, told: Told, *, binder: bool = False) -> Any:
+        """Have something done on the main thread, or a Binder thread, and return what comes of it.
+
+        Raises:
+            AndroidError: what the Java code threw.
+        """
+        answer: Future[Told] = Future()
+        with self._lock:
+            number = next(self._numbers)
+            self._asked[number] = answer
+        self._write(
+            {**told, "id": number, "op": operation, "process": process, "now": self._now(), "binder": binder}
+        )
+        read = answer.result(_CALL_SECONDS)
+        error = read.get("error")
+        if error is not None:
+            raise AndroidError(error["exception"], error["message"])
+        return read.get("value")
+
+    def _write(self, told: Told) -> None:
+        line = json.dumps(told, separators=(",", ":")).encode() + b"\n"
+        stream = self._process.stdin
+        with self._lock, contextlib.suppress(OSError, ValueError):
+            if stream is not None:
+                stream.write(line)
+                stream.flush()
+                return
+        raise AndroidError("android.os.DeadObjectException", "the JVM has ended")
+
+    def _read(self) -> None:
+        stream = self._process.stdout
+        for line in stream or ():
+            told = json.loads(line)
+            if "re" in told:
+                with self._lock:
+                    waiting = self._asked.pop(told["re"], None)
+                if waiting is not None:
+                    waiting.set_result(told)
+            elif told["op"] == "ready":
+                self._ready.set()
+            elif told["op"] == "due":
+                self._tick_at(int(told["at"]))
+            else:
+                self._take(told)
+        self._ready.set()
+        with self._lock:
+            left, self._asked = list(self._asked.values()), {}
+        for one in left:
+            one.set_result({"error": {"exception": "android.os.DeadObjectException", "message": ""}})
+
+    def _tick_at(self, due: int) -> None:
+        """Come back when the next thing is due on the JVM, by the phone's clock."""
+        system = self._clock
+        if due > 0 and system is not None:
+            system.timers.after((due - self._now()) / 1000, self._tick)
+
+    def _tick(self) -> None:
+        with contextlib.suppress(AndroidError):
+            self.tell(-1, "tick", {})
+
+    def _take(self, told: Told) -> None:
+        known = self._takers.get(told["process"])
+        taker = None if known is None else known[1]
+        if "id" in told:
+            self._pool.submit(self._answer, taker, told)
+        elif taker is not None:
+            # What wants no answer comes in its order, and for a process that may have ended.
+            with contextlib.suppress(AndroidError):
+                taker(told["op"], told)
+
+    def _answer(self, taker: Taker | None, told: Told) -> None:
+        answer: Told = {"re": told["id"]}
+        try:
+            answer["value"] = (taker or _nobody)(told["op"], told)
+        except AndroidError as error:
+            answer["error"] = {"exception": error.exception, "message": error.message}
+        except Exception as error:  # noqa: BLE001 - the thread of the JVM that asked has to go on
+            answer["error"] = {"exception": type(error).__name__, "message": str(error)}
+        with contextlib.suppress(AndroidError):
+            self._write(answer)
+
+    def close(self) -> None:
+        """End it."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._pool.shutdown(wait=False)
+        self._folder.cleanup()

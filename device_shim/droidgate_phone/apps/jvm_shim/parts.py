@@ -1,0 +1,191 @@
+"""What the JVM is made of: a JDK, jars from the local Maven repository, and the bridge, compiled once."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import droidgate_shim
+from droidgate.model.errors import UsageError
+from droidgate_phone.apps.jvm_shim.pinned_jars import pinned_jars
+from droidgate_phone.apps.jvm_shim.private_folder import is_own, runtime_folder
+from droidgate_shim.builder.dex import shim_dex
+
+LEAST_JDK: Final = 21
+JDK_VARIABLE: Final = "DROIDGATE_JDK"
+_JDK_FOLDERS: Final = Path("/usr/lib/jvm")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts, found.
+
+    Attributes:
+        jdk: The JDK's folder.
+        runtime: What the JVM runs with.
+        framework: Android's classes, for compiling.
+        dex: What turns a dex back into class files.
+    """
+
+    jdk: Path
+    runtime: tuple[Path, ...]
+    framework: Path
+    dex: tuple[Path, ...]
+
+    def program(self, name: str) -> str:
+        """Return a program of the JDK."""
+        return str(self.jdk / "bin" / name)
+
+
+def find_parts() -> Parts:
+    """Return the parts.
+
+    Raises:
+        UsageError: one is missing or is not the pinned one; the message says how to get it.
+    """
+    jdk = _find_jdk()
+    if jdk is None:
+        raise _missing(
+            f"a JDK of version {LEAST_JDK} or later", f"install one, or name its folder in {JDK_VARIABLE}"
+        )
+    if not _sources().is_dir():
+        raise _missing("the Java sources beside it", "run it in a clone of the repository")
+    # The second jar of the framework is the one that Robolectric finds in the local repository by itself.
+    return Parts(jdk, pinned_jars("runtime"), pinned_jars("framework")[0], pinned_jars("dex"))
+
+
+def _missing(what: str, how: str) -> UsageError:
+    return UsageError(f"shims on the JVM need {what}", hint=how)
+
+
+def _find_jdk() -> Path | None:
+    """Return the newest JDK that is new enough: the named one, that on PATH, or one beside it."""
+    folders = [Path(os.environ[JDK_VARIABLE])] if os.environ.get(JDK_VARIABLE) else []
+    on_path = shutil.which("javac")
+    if on_path is not None:
+        folders.append(Path(on_path).resolve().parents[1])
+    if _JDK_FOLDERS.is_dir():
+        folders += sorted(_JDK_FOLDERS.iterdir())
+    fit = [(version, one) for one in folders if (version := _version_of(one)) >= LEAST_JDK]
+    return max(fit, default=(0, None), key=lambda one: one[0])[1]
+
+
+def _version_of(jdk: Path) -> int:
+    """Return a JDK's major version as its `release` file tells it, 0 where it is none."""
+    release = jdk / "release"
+    if not (jdk / "bin" / "javac").is_file() or not release.is_file():
+        return 0
+    found = re.search(r'JAVA_VERSION="(\d+)', release.read_text("utf-8", errors="replace"))
+    return int(found[1]) if found is not None else 0
+
+
+def _module() -> Path:
+    return Path(droidgate_shim.__file__).parents[1] / "android" / "robolectric" / "src"
+
+
+def _sources() -> Path:
+    return _module() / "runtime" / "java"
+
+
+def compiled_bridge(parts: Parts) -> Path:
+    """Return the folder with the bridge's classes, compiled where they are not there yet.
+
+    Raises:
+        UsageError: they do not compile.
+    """
+    folders = (_sources(), _module() / "test" / "java" / "androidx")
+    sources = [one for folder in folders for one in sorted(folder.rglob("*.java"))]
+    settings = _module() / "runtime" / "resources" / "robolectric.properties"
+    digest = hashlib.sha256(b"\0".join(one.read_bytes() for one in (*sources, settings))).hexdigest()
+
+    def compile_into(folder: Path) -> None:
+        folder.mkdir()
+        path = os.pathsep.join(map(str, (parts.framework, *parts.runtime, *parts.dex)))
+        options = ["-proc:none", "-nowarn", "-Xlint:none", "--release", str(LEAST_JDK)]
+        _run([parts.program("javac"), *options, "-d", str(folder), "-cp", path, *map(str, sources)])
+        shutil.copy(settings, folder)
+
+    return _made_once(f"bridge-{digest[:32]}", compile_into)
+
+
+def check_dex(dex: bytes) -> None:
+    """Check that a dex is the one that is shipped: its classes get the rights of this program.
+
+    Raises:
+        UsageError: it is another one.
+    """
+    digest, shipped = _digest(dex), _digest(shim_dex() or b"")
+    if digest != shipped:
+        raise UsageError(
+            f'classes.dex has the SHA-256 "{digest}"; only the shipped one runs on the JVM, "{shipped}"',
+            hint="build the shim again with this droidgate, or use the shim runtime python",
+        )
+
+
+def classes_of_dex(parts: Parts, dex: bytes) -> Path:
+    """Return a jar with the class files of the shipped dex.
+
+    Raises:
+        UsageError: it is another dex, or it cannot be turned back.
+    """
+    check_dex(dex)
+    bridge = compiled_bridge(parts)
+
+    def turn_back(made: Path) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            source, result = Path(folder, "classes.dex"), Path(folder, "classes.jar")
+            source.write_bytes(dex)
+            # The frames of the class files are computed with Android's class hierarchy.
+            path = os.pathsep.join(map(str, (bridge, *parts.dex, parts.framework)))
+            program = [parts.program("java"), "-cp", path, "dev.droidgate.runtime.DexToClasses"]
+            _run([*program, str(source), str(result)])
+            shutil.copy(result, made)
+
+    return _made_once(f"shim-{_digest(dex)[:32]}.jar", turn_back)
+
+
+def kept_apk(apk: bytes) -> Path:
+    """Return a file with an APK, whose name holds its digest."""
+    name = f"{_digest(apk)}.apk"
+    kept = runtime_folder() / name
+    if is_own(kept) and kept.read_bytes() != apk:
+        kept.unlink()
+    return _made_once(name, lambda path: _write(path, apk))
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+
+
+def _made_once(name: str, make: Callable[[Path], None]) -> Path:
+    folder = runtime_folder()
+    path = folder / name
+    if is_own(path):
+        return path
+    with tempfile.TemporaryDirectory(dir=folder) as temporary:
+        made = Path(temporary, name)
+        make(made)
+        made.chmod(0o700 if made.is_dir() else 0o600)
+        if not path.exists():
+            made.rename(path)
+    return path
+
+
+def _run(command: list[str]) -> None:
+    run = subprocess.run(  # noqa: S603 - a JDK's own program, with our own options
+        command, capture_output=True, text=True, check=False
+    )
+    if run.returncode != 0:
+        raise UsageError(f"{Path(command[0]).name} failed: {run.stderr.strip()[-2000:]}")

@@ -1,0 +1,240 @@
+"""The notes app: AppFunctions over one store of notes, and a screen for it (`NoteFunctions.java`)."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from droidgate.model.json_values import Json
+from droidgate_phone.apps.behaviour import (
+    Activity,
+    App,
+    AppFunctionError,
+    AppFunctionService,
+    Context,
+)
+from droidgate_phone.apps.document_arguments import Arguments, DateTime
+from droidgate_phone.apps.note_store import (
+    MOST_NOTES,
+    PRIORITIES,
+    STATES,
+    Note,
+    NoteStore,
+    Reminder,
+    read_checklist,
+)
+from droidgate_phone.java_text import units_of
+from droidgate_phone.screen.views import View
+
+RETURN_VALUE: Final = "androidAppfunctionsReturnValue"
+ERROR_FUNCTION_NOT_FOUND: Final = 1003
+ERROR_RESOURCE_NOT_FOUND: Final = 1500
+ERROR_LIMIT_EXCEEDED: Final = 1501
+ERROR_APP_UNKNOWN_ERROR: Final = 3000
+
+_PACKAGE: Final = "dev.droidgate.sample.notes"
+_PREFIX: Final = f"{_PACKAGE}.NotesService#"
+_LONGEST_ID: Final = 40
+_LONGEST_TITLE: Final = 120
+_LONGEST_CONTENT: Final = 20_000
+_MOST_LABELS: Final = 10
+_LONGEST_LABEL: Final = 30
+_MOST_CHECKLIST: Final = 200
+_MOST_FOUND: Final = 100
+_USUALLY_FOUND: Final = 20
+
+_Document = Mapping[str, Json]
+
+
+def current_time(context: Context) -> DateTime:
+    """Return the time in UTC, the phone's time zone."""
+    now = dt.datetime.fromtimestamp(context.now(), dt.UTC)
+    return DateTime(now.year, now.month, now.day, now.hour, now.minute, now.second, now.microsecond * 1000)
+
+
+class NoteFunctions:
+    """The functions themselves: arguments in, a result document out."""
+
+    def __init__(self, store: NoteStore, now: DateTime) -> None:
+        self._store = store
+        self._now = now
+
+    def find(self, name: str) -> Callable[[Arguments], _Document] | None:
+        """Return a function, None where there is none of this name."""
+        functions: dict[str, Callable[[Arguments], _Document]] = {
+            "addChecklistItems": self._add_checklist_items,
+            "archiveNote": self._archive_note,
+            "createNote": self._create_note,
+            "deleteNote": self._delete_note,
+            "findNotes": self._find_notes,
+            "getNote": self._get_note,
+            "setNoteState": self._set_note_state,
+            "summarizeNotes": self._summarize_notes,
+        }
+        return functions.get(name)
+
+    def _add_checklist_items(self, arguments: Arguments) -> _Document:
+        note = self._note_in(arguments)
+        items = read_checklist(arguments, "items")
+        if not items:
+            arguments.refuse("items", "must hold at least one item")
+        if sum(one.count() for one in (*note.checklist, *items)) > _MOST_CHECKLIST:
+            raise AppFunctionError(
+                ERROR_LIMIT_EXCEEDED, f"A note has room for {_MOST_CHECKLIST} checklist items"
+            )
+        note.checklist.extend(items)
+        self._store.save()
+        return _value(note.document())
+
+    def _archive_note(self, arguments: Arguments) -> _Document:
+        self._set_state(arguments, "ARCHIVED")
+        return {}
+
+    def _create_note(self, arguments: Arguments) -> _Document:
+        title = arguments.text("title", 1, _LONGEST_TITLE)
+        content = arguments.text_or("content", 0, _LONGEST_CONTENT, "") or ""
+        priority = arguments.constant_or("priority", PRIORITIES, "NORMAL") or "NORMAL"
+        labels = arguments.texts("labels", _MOST_LABELS, _LONGEST_LABEL)
+        reminder = Reminder.from_arguments(arguments, "reminder")
+        if self._store.is_full():
+            raise AppFunctionError(ERROR_LIMIT_EXCEEDED, f"There is room for {MOST_NOTES} notes only")
+        note = Note(self._store.new_note_id(), title, content, priority, labels, reminder, self._now)
+        self._store.notes.append(note)
+        self._store.save()
+        return _value(note.document())
+
+    def _delete_note(self, arguments: Arguments) -> _Document:
+        note = self._store.find(arguments.text("noteId", 1, _LONGEST_ID))
+        if note is not None:
+            self._store.notes.remove(note)
+            self._store.save()
+        return {RETURN_VALUE: [note is not None]}
+
+    def _find_notes(self, arguments: Arguments) -> _Document:
+        limit = arguments.whole_or("limit", 1, _MOST_FOUND, _USUALLY_FOUND)
+        is_wanted = _query_in(arguments)
+        found = [one.document() for one in reversed(self._store.notes) if is_wanted(one)]
+        return _value(*found[:limit])
+
+    def _get_note(self, arguments: Arguments) -> _Document:
+        note = self._store.find(arguments.text("noteId", 1, _LONGEST_ID))
+        return {} if note is None else _value(note.document())
+
+    def _set_note_state(self, arguments: Arguments) -> _Document:
+        state = arguments.constant("state", STATES)
+        return _value(self._set_state(arguments, state).document())
+
+    def _summarize_notes(self, arguments: Arguments) -> _Document:
+        del arguments
+        notes = self._store.notes
+        words = sum(one.word_count() for one in notes)
+        return _value(
+            {
+                "total": [len(notes)],
+                "archived": [sum(one.state == "ARCHIVED" for one in notes)],
+                "words": [words],
+                "averageWords": [words / len(notes) if notes else 0.0],
+                "labels": sorted({label for one in notes for label in one.labels}, key=units_of),
+            }
+        )
+
+    def _set_state(self, arguments: Arguments, state: str) -> Note:
+        note = self._note_in(arguments)
+        note.state = state
+        self._store.save()
+        return note
+
+    def _note_in(self, arguments: Arguments) -> Note:
+        note_id = arguments.text("noteId", 1, _LONGEST_ID)
+        note = self._store.find(note_id)
+        if note is None:
+            raise AppFunctionError(ERROR_RESOURCE_NOT_FOUND, f'There is no note "{note_id}"')
+        return note
+
+
+def _query_in(arguments: Arguments) -> Callable[[Note], bool]:
+    if not arguments.has("query"):
+        return lambda note: note.state != "ARCHIVED"
+    query = arguments.object("query")
+    text = query.text_or("text", 1, _LONGEST_TITLE, None)
+    label = query.text_or("label", 1, _LONGEST_LABEL, None)
+    state = query.constant_or("state", STATES, None)
+    after = query.date_time("createdAfter") if query.has("createdAfter") else None
+    return lambda note: (
+        (text is None or text.lower() in f"{note.title}\n{note.content}".lower())
+        and (label is None or label in note.labels)
+        and (state is None or note.state == state)
+        and (after is None or note.created_at > after)
+    )
+
+
+def _value(*documents: _Document) -> _Document:
+    return {RETURN_VALUE: list(documents)}
+
+
+class NotesService(AppFunctionService):
+    """Runs the functions that `assets/notes_service.xml` declares."""
+
+    def on_execute(self, function_id: str, parameters: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Execute one of them."""
+        name = function_id.removeprefix(_PREFIX) if function_id.startswith(_PREFIX) else ""
+        try:
+            store = NoteStore(self.context.files)
+        except ValueError:
+            message = "The notes could not be read or written"
+            raise AppFunctionError(ERROR_APP_UNKNOWN_ERROR, message) from None
+        function = NoteFunctions(store, current_time(self.context)).find(name)
+        if function is None:
+            raise AppFunctionError(ERROR_FUNCTION_NOT_FOUND, f'This app has no function "{function_id}"')
+        return function(Arguments(parameters))
+
+
+class MainActivity(Activity):
+    """The notes for the person who holds the phone, newest first, and a way to write one."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._title = ""
+        self._problem = ""
+
+    def on_text(self, view_id: str, text: str) -> None:
+        """Take the heading of a note."""
+        if view_id == "title":
+            self._title = text
+
+    def on_click(self, view_id: str) -> None:
+        """Write the note that was typed."""
+        create = NoteFunctions(NoteStore(self.context.files), current_time(self.context)).find("createNote")
+        if view_id != "create_note" or create is None:
+            return
+        try:
+            create(Arguments({"title": [self._title]}))
+        except AppFunctionError as error:
+            self._problem = error.message
+        else:
+            self._title = self._problem = ""
+
+    def view(self) -> View:
+        """Return the input and the notes."""
+        notes = NoteStore(self.context.files).notes
+        listed = tuple(View("text", text=f"{one.title}\n{one.content}".strip()) for one in reversed(notes))
+        nothing = (View("text", text=self._text("no_notes")),)
+        children = (
+            View("input", "title", self._title, hint=self._text("new_title")),
+            View("button", "create_note", self._text("create_note")),
+            View("text", "problem", self._problem),
+            View("list", "notes", children=listed or nothing),
+        )
+        return View("column", children=children)
+
+    def _text(self, name: str) -> str:
+        return self.context.read_string_resource(f"@string/{name}") or ""
+
+
+class NotesApp(App):
+    """Behaviour of the notes app."""
+
+    PACKAGE = _PACKAGE
+    ACTIVITIES = {f"{_PACKAGE}.MainActivity": MainActivity}
+    APP_FUNCTION_SERVICES = {f"{_PACKAGE}.NotesService": NotesService}

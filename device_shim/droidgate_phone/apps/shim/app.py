@@ -1,0 +1,40 @@
+"""Which class of the shim's APK does what."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from droidgate_phone.apps.behaviour import App
+from droidgate_phone.apps.shim.consent import CONSENT
+from droidgate_phone.apps.shim.consent_screen import ConsentActivity
+from droidgate_phone.apps.shim.frontends import FunctionService, MmcpActivity, MmcpReceiver
+from droidgate_phone.apps.shim.host import HostProvider
+from droidgate_phone.apps.shim.manage import ManageActivity
+from droidgate_phone.apps.shim.recognition import HOST_PROVIDER
+from droidgate_phone.apps.shim.screen import TRAMPOLINE, TrampolineActivity
+from droidgate_phone.apps.shim.service import TOOL_SERVICE, ToolService
+from droidgate_phone.apps.shim.shell_identity import (
+    INSTRUMENTATION,
+    SHELL_SERVICE,
+    ShellIdentityInstrumentation,
+    ShellIdentityService,
+)
+
+_PACKAGE: Final = "dev.droidgate.shim"
+
+
+class ShimApp(App):
+    """Behaviour of every shim."""
+
+    PACKAGE = _PACKAGE
+    SERVICES = {TOOL_SERVICE: ToolService, SHELL_SERVICE: ShellIdentityService}
+    ACTIVITIES = {
+        TRAMPOLINE: TrampolineActivity,
+        CONSENT: ConsentActivity,
+        f"{_PACKAGE}.ManageActivity": ManageActivity,
+        f"{_PACKAGE}.MmcpActivity": MmcpActivity,
+    }
+    RECEIVERS = {f"{_PACKAGE}.MmcpReceiver": MmcpReceiver}
+    PROVIDERS = {HOST_PROVIDER: HostProvider}
+    APP_FUNCTION_SERVICES = {f"{_PACKAGE}.FunctionService": FunctionService}
+    INSTRUMENTATIONS = {INSTRUMENTATION: ShellIdentityInstrumentation}

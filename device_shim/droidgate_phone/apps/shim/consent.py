@@ -1,0 +1,169 @@
+"""Asking the user (docs/shim.md 3): the questions that wait, one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from droidgate.calls.failures import Failure
+from droidgate.parsing.manifest_limits import utf16_length
+from droidgate_phone.apps.shim.identity import Grant
+from droidgate_phone.apps.shim.openers import Opener, Wanted
+from droidgate_shim.engine.engine import Ask
+from droidgate_shim.engine.strict_json import write_strict
+
+if TYPE_CHECKING:
+    from droidgate_phone.apps.shim.consent_screen import ConsentActivity
+    from droidgate_phone.apps.shim.core import Core, Receipt
+    from droidgate_shim.engine.authority import Carrier
+
+CONSENT: Final = "dev.droidgate.shim.ConsentActivity"
+MOST_QUESTIONS: Final = 4
+LONGEST_ARGUMENTS: Final = 4_000
+"""UTF-16 units of arguments that somebody reads before they decide."""
+
+REFUSED: Final = Failure("denied", "the user refused this call")
+CLOSED: Final = Failure("denied", "the user closed the question about this call without an answer")
+LOCKED: Final = Failure(
+    "needs_user", "the phone is locked, so nobody could be asked about this call; unlock it and retry"
+)
+NOT_SHOWN: Final = Failure(
+    "needs_user",
+    "the user could not be asked: Android lets the shim open no window and show no notification now; "
+    "allow the shim's notifications, or open the shim's app and retry",
+)
+_REFUSED_MS: Final = 60_000
+
+
+@dataclass(slots=True, eq=False)
+class Question:
+    """One question.
+
+    Attributes:
+        ask: What is asked about.
+        receipt: The request.
+        is_read_only: The capability is declared read-only.
+        opener: Opens its screen.
+        screen: The screen that shows it.
+    """
+
+    ask: Ask
+    receipt: Receipt
+    is_read_only: bool
+    opener: Opener | None = None
+    screen: ConsentActivity | None = None
+
+    @property
+    def caller(self) -> tuple[Carrier, int]:
+        """The caller, of whom one question waits."""
+        return self.receipt.carrier, self.receipt.origin.uid
+
+    @property
+    def may_always(self) -> bool:
+        """Whether the user may grant the capability: to a sender, else only one that is read-only."""
+        origin = self.receipt.origin
+        return bool(origin.packages) and (origin.is_sender or self.is_read_only)
+
+
+class ConsentDesk:
+    """The questions that wait for the user, one shown at a time."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._questions: list[Question] = []
+        self._refused: dict[tuple[Carrier, int], int] = {}
+
+    def ask(self, ask: Ask, receipt: Receipt) -> Failure | None:
+        """Ask a question; return why nobody is asked, None where the user is."""
+        prepared = self._core.table.routes.get(ask.capability)
+        effects = None if prepared is None else prepared.route.effects
+        question = Question(ask, receipt, effects is not None and effects.read_only is True)
+        obstacle = self._obstacle(question)
+        if obstacle is not None:
+            return Failure("denied", obstacle)
+        self._questions.append(question)
+        receipt.on_end.append(lambda: self._close(question))
+        if self._questions[0] is question:
+            self._show(question)
+        return None
+
+    def _obstacle(self, question: Question) -> str | None:
+        """Return why the user is not asked, None where nothing is in the way."""
+        if utf16_length(write_strict(dict(question.ask.arguments))) > LONGEST_ARGUMENTS:
+            return "the arguments are too long to be shown to the user for approval"
+        now = self._core.now()
+        refused = self._refused.get(question.caller)
+        left = 0 if refused is None else _REFUSED_MS - (now - refused)
+        if left > 0:
+            return f"the user refused a call of this app a moment ago; retry in {_seconds(left)} s"
+        own = [other for other in self._questions if other.caller == question.caller]
+        if own:
+            wait = _seconds(own[0].ask.deadline - now)
+            return f"the user is being asked about another call of this app; retry in at most {wait} s"
+        if len(self._questions) >= MOST_QUESTIONS:
+            wait = _seconds(min(other.ask.deadline for other in self._questions) - now)
+            return f"the user is being asked about too many calls; retry in at most {wait} s"
+        return None
+
+    def _show(self, question: Question) -> None:
+        if self._core.platform.is_locked():
+            self._end(question, LOCKED)
+            return
+        wanted = Wanted(
+            CONSENT,
+            "An app asks for a tool",
+            f"Tap to decide about {question.ask.capability}",
+            (question.ask.deadline - self._core.now()) / 1000,
+            lambda _: self._end(question, NOT_SHOWN),
+        )
+        question.opener = Opener(self._core, wanted)
+        question.opener.start()
+
+    def opened(self, number: int, screen: ConsentActivity) -> Question | None:
+        """Return the question that a screen was opened for, None where it has ended."""
+        question = self._questions[0] if self._questions else None
+        if question is None or question.opener is None or question.opener.number != number:
+            return None
+        question.opener.opened()
+        question.screen = screen
+        return question
+
+    def allow(self, question: Question, *, always: bool) -> None:
+        """End a question with the user's yes, for this call or for all."""
+        if question not in self._questions:
+            return
+        if always and question.may_always:
+            for package in question.receipt.origin.packages:
+                signer = package.signers[0]
+                self._core.grants.add(Grant(package.name, signer, question.ask.capability, self._core.now()))
+        self._end(question, None)
+
+    def refuse(self, question: Question, how: Failure) -> None:
+        """End a question with the user's no."""
+        if question in self._questions:
+            self._refused[question.caller] = self._core.now()
+            self._end(question, how)
+
+    def _end(self, question: Question, refusal: Failure | None) -> None:
+        """End a question with a decision, None for a yes; a second end changes nothing."""
+        if question in self._questions:
+            self._close(question)
+            self._core.decide(question.receipt, refusal)
+
+    def _close(self, question: Question) -> None:
+        """Take a question away, whatever ended it, and show the next."""
+        if question not in self._questions:
+            return
+        was_first = self._questions[0] is question
+        self._questions.remove(question)
+        if question.opener is not None:
+            question.opener.give_up()
+        if question.screen is not None:
+            question.screen.leave()
+        if was_first and self._questions:
+            self._show(self._questions[0])
+
+
+def _seconds(milliseconds: int) -> int:
+    """Return a time in whole seconds, rounded up."""
+    return -(-milliseconds // 1000)

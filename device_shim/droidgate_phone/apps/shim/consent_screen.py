@@ -1,0 +1,163 @@
+"""The screen that asks the user about one call (docs/shim.md 3)."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Final
+
+from droidgate.model.capability import Effects
+from droidgate_phone.apps.behaviour import Activity, AndroidError
+from droidgate_phone.apps.shim.consent import CLOSED, REFUSED, Question
+from droidgate_phone.apps.shim.core import Core, core_of
+from droidgate_phone.apps.shim.openers import number_of
+from droidgate_phone.apps.shim.shown_text import visible
+from droidgate_phone.intents import Intent
+from droidgate_phone.screen.views import View
+from droidgate_shim.engine.routes import Route
+from droidgate_shim.engine.strict_json import write_strict
+
+if TYPE_CHECKING:
+    from droidgate_phone.apps.platform import PackageFacts, Platform
+
+ARMED_SECONDS: Final = 0.5
+UNKNOWN_APP: Final = "an unknown app"
+SHOW_CERTIFICATE: Final = "Show the whole certificate"
+COVERED: Final = "Another app covers this screen: only Deny works. Close the other app first."
+_CERTIFICATE_DIGITS: Final = 8
+_LONGEST_LABEL: Final = 100
+_FIRST_HIDING_OVERLAYS: Final = 31
+
+
+def hide_overlays(platform: Platform) -> None:
+    """Keep what others draw away from a screen that decides something, where Android can (31)."""
+    if platform.sdk >= _FIRST_HIDING_OVERLAYS:
+        # Without the permission, taps through other windows allow nothing all the same.
+        with contextlib.suppress(AndroidError):
+            platform.hide_overlay_windows()
+
+
+class ConsentActivity(Activity):
+    """Shows who asks for what, and takes the answer."""
+
+    question: Question | None = None
+    shown_at = 0.0
+    is_covered = False
+    shows_certificates = False
+
+    def on_create(self, intent: Intent) -> None:
+        """Show the question that it was opened for."""
+        self.question = core_of(self.context).desk.opened(number_of(intent), self)
+        self.shown_at = self.context.now()
+        if self.question is None:
+            self.finish()
+            return
+        hide_overlays(self.context.platform)
+
+    def view(self) -> View | None:
+        """Return caller, capability, app and the exact arguments, and the answers."""
+        question = self.question
+        if question is None:
+            return View("column")
+        shown = [View("text", "title", "Allow this call?"), *_caller_views(question)]
+        shown += _capability_views(core_of(self.context), question)
+        arguments = visible(write_strict(dict(question.ask.arguments)))
+        shown += [View("text", "arguments_label", "With"), View("text", "arguments", arguments)]
+        if self.is_covered:
+            shown.append(View("text", "covered", COVERED))
+        buttons = [View("button", "deny", "Deny"), View("button", "once", "Once")]
+        if question.may_always:
+            buttons.append(View("button", "always", "Always"))
+        shown.append(View("row", "answers", children=tuple(buttons)))
+        packages = question.receipt.origin.packages
+        if packages and self.shows_certificates:
+            digests = [package.signers[0] if package.signers else "?" for package in packages]
+            shown.append(View("text", "certificates", "\n".join(digests)))
+        elif packages:
+            shown.append(View("button", "certificate", SHOW_CERTIFICATE))
+        return View("column", children=tuple(shown))
+
+    def on_click(self, view_id: str) -> None:
+        """Take an answer, unless nobody can have read the question, or another window covers it."""
+        if view_id == "certificate":
+            self.shows_certificates = True
+            return
+        question = self.question
+        is_armed = self.context.now() - self.shown_at >= ARMED_SECONDS
+        if question is None or not is_armed:
+            return
+        desk = core_of(self.context).desk
+        if view_id == "deny":
+            desk.refuse(question, REFUSED)
+        elif view_id in ("once", "always"):
+            self.is_covered = self.is_touch_obscured
+            if not self.is_covered and (view_id == "once" or question.may_always):
+                desk.allow(question, always=view_id == "always")
+
+    def leave(self) -> None:
+        """Leave the screen: its question has ended."""
+        self.question = None
+        self.context.platform.finish_activity()
+
+    def on_destroy(self) -> None:
+        """Take leaving the screen as a no."""
+        if self.question is not None:
+            core_of(self.context).desk.refuse(self.question, CLOSED)
+
+
+def _caller_views(question: Question) -> list[View]:
+    origin = question.receipt.origin
+    named = [view for number, package in enumerate(origin.packages) for view in _app_views(package, number)]
+    shown = [View("text", "caller_label", "Called by")]
+    if not origin.is_sender:
+        shown += [View("text", "caller", UNKNOWN_APP), View("text", "receiver_label", "The answer goes to")]
+    return [*shown, *(named or [View("text", "caller_0", UNKNOWN_APP)])]
+
+
+def _app_views(package: PackageFacts, number: int) -> list[View]:
+    """Return an app's own words, and in a line of its own what no other app can have."""
+    digits = package.signers[0][:_CERTIFICATE_DIGITS] if package.signers else "unsigned"
+    return [
+        View("text", f"caller_{number}", _label_of(package)),
+        View("text", f"caller_package_{number}", f"{package.name} \u00b7 {digits}"),
+    ]
+
+
+def _label_of(package: PackageFacts) -> str:
+    return visible(package.label[:_LONGEST_LABEL])
+
+
+def _capability_views(core: Core, question: Question) -> list[View]:
+    """Return the capability's id, what it does, what the source app says about it, and that app."""
+    capability = question.ask.capability
+    route = core.table.routes[capability].route
+    shown = [
+        View("text", "capability_label", "Capability"),
+        View("text", "capability", visible(capability)),
+        View("text", "effect_label", "What the call does"),
+        View("text", "effect", _effect_text(route.effects)),
+    ]
+    texts = core.app.get("capabilities")
+    declared = texts.get(capability) if isinstance(texts, dict) else None
+    said = [declared.get(name) for name in ("title", "description")] if isinstance(declared, dict) else []
+    quoted = [f"\u201c{visible(text)}\u201d" for text in said if isinstance(text, str)]
+    if quoted:
+        shown.append(View("text", "said_label", "The app describes it as"))
+    shown += [View("text", f"said_{number}", text) for number, text in enumerate(quoted)]
+    return [*shown, View("text", "source_label", "Of the app"), *_source_views(core, route)]
+
+
+def _effect_text(effects: Effects | None) -> str:
+    if effects is None:
+        return "May change something"
+    if effects.read_only:
+        return "Only reads"
+    if effects.destructive:
+        return "May delete or overwrite something"
+    return "Changes something" if effects.read_only is False else "May change something"
+
+
+def _source_views(core: Core, route: Route) -> list[View]:
+    name = route.target.package
+    found = core.platform.find_package(name)
+    label = name if found is None else _label_of(found)
+    return [View("text", "source_app", label), View("text", "source_package", name)]

@@ -1,0 +1,239 @@
+"""The shim as an app of other protocols: mMCP by activity and broadcast, app functions (docs/shim.md 2, 6).
+
+Each writes its request in the specification's form and hands it to the same engine.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from droidgate.calls.failures import Failure
+from droidgate.leniency import ReadingContext
+from droidgate.model.errors import InputError
+from droidgate.model.json_values import Json
+from droidgate.model.types import ObjectType
+from droidgate_appfunctions.wire import WireError
+from droidgate_appfunctions.wire_documents import read_document, write_document
+from droidgate_mobile_mcp.wire import read_response
+from droidgate_phone.apps.behaviour import (
+    Activity,
+    AppFunctionError,
+    AppFunctionService,
+    BroadcastResult,
+    CallingPackage,
+    PendingBroadcast,
+    Receiver,
+)
+from droidgate_phone.apps.shim.core import Core, Receipt, core_of
+from droidgate_phone.apps.shim.functions import document_of, properties_of
+from droidgate_phone.apps.shim.identity import Origin, origin_of_package
+from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
+from droidgate_shim.engine.authority import Carrier
+from droidgate_shim.engine.routes import NamedOutput, PreparedRoute
+from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
+
+ACTION_CALL: Final = "com.example.mMCP.ACTION_TOOL_CALL"
+ACTION_DISCOVERY: Final = "com.example.ACTION_MMCP_DISCOVERY"
+RECEIVER: Final = "dev.droidgate.shim.MmcpReceiver"
+MANIFEST: Final = "mMCP_manifest"
+_REQUEST: Final = "mobile-mcp-request"
+_BROADCAST_SECONDS: Final = 9.0
+"""Agents wait 10 s for a broadcast, and Android calls a receiver dead after as many."""
+
+_OK: Final = -1
+_RETURN_VALUE: Final = "androidAppfunctionsReturnValue"
+_ERROR_APP_UNKNOWN: Final = 3000
+_ERROR_NOT_FOUND: Final = 1003
+_ERROR_INVALID: Final = 1001
+
+OnOutcome = Callable[[Mapping[str, Json] | None, Failure | None], None]
+"""Takes the outputs (None where there are none) or the failure."""
+
+
+def request_of(capability: str, arguments: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the extras of a request in the form of the specification's second edition."""
+    call: dict[str, Json] = {"id": capability, "input": dict(arguments)}
+    request: dict[str, Json] = {"id": str(uuid.uuid4()), "capability": call}
+    return {_REQUEST: write_strict({_REQUEST: {"version": "1.0", "request": request}})}
+
+
+def ask(
+    core: Core, carrier: Carrier, origin: Origin, extras: Mapping[str, Json], on_outcome: OnOutcome
+) -> Receipt:
+    """Hand a request to the engine and read its answer."""
+
+    def deliver(answer: Mapping[str, str], token: str | None) -> None:
+        read = read_response(dict(answer), ReadingContext(parse=parse_strict), carrier="bind")
+        if token is None:
+            on_outcome(None if read is None else read.outputs, None)
+        else:
+            said = "" if read is None else (read.message or "")
+            on_outcome(None, Failure(token, said.removeprefix(f"{token}: ")))
+
+    return core.take(carrier, origin, extras, deliver)
+
+
+def text_of(prepared: PreparedRoute, outputs: Mapping[str, Json] | None) -> str:
+    """Return the outputs as mMCP's one text: the one output `result` where it is a text, else all as JSON."""
+    held = dict(outputs or {})
+    single = isinstance(prepared.route.outputs, NamedOutput)
+    value = held.get("result")
+    if single and isinstance(value, str):
+        return value
+    return write_strict(held)
+
+
+def _error_text(failure: Failure) -> str:
+    return f"Error: {failure.message()}"
+
+
+def _ask_tool(
+    core: Core, tool: str, parameters: str | None, on_text: Callable[[str, bool], None]
+) -> Receipt | None:
+    """Ask for a tool of mMCP; the text that comes is a result or an error.
+
+    Returns:
+        The request, None for one that is not a request.
+    """
+    try:
+        arguments = parse_strict(parameters) if parameters else {}
+    except InputError as error:
+        on_text(f"Error: invalid_argument: {error.message}", False)
+        return None
+    if not isinstance(arguments, dict):
+        on_text("Error: invalid_argument: the parameters are not a JSON object", False)
+        return None
+
+    def receive(outputs: Mapping[str, Json] | None, failure: Failure | None) -> None:
+        prepared = core.table.routes.get(tool)
+        if failure is not None or prepared is None:
+            on_text(
+                _error_text(
+                    failure
+                    or Failure("unknown_capability", f"{write_strict(tool)} is not a capability of this app")
+                ),
+                False,
+            )
+        else:
+            on_text(text_of(prepared, outputs), True)
+
+    return ask(core, "start", Origin(), request_of(tool, arguments), receive)
+
+
+class MmcpActivity(Activity):
+    """mMCP by activity result; shows nothing."""
+
+    def on_create(self, intent: Intent) -> None:
+        """Answer the call that started it; the action by which it is found calls nothing."""
+        if intent.action != ACTION_CALL:
+            self.finish()
+            return
+        tool = intent.extras.get_string("tool_name") or ""
+
+        def tell(text: str, succeeded: bool) -> None:  # noqa: FBT001 - the shape of a callback
+            extras = {"result": text} if succeeded else {"error": text, "result": text}
+            self.set_result(_OK if succeeded else 0, Intent(extras=Bundle.of_strings(extras)))
+            self.context.platform.finish_activity()
+
+        _ask_tool(core_of(self.context), tool, intent.extras.get_string("parameters"), tell)
+
+
+class MmcpReceiver(Receiver):
+    """mMCP by ordered broadcast."""
+
+    def on_receive(
+        self, intent: Intent, current: BroadcastResult
+    ) -> BroadcastResult | PendingBroadcast | None:
+        """List the tools, or run one."""
+        if intent.action == ACTION_DISCOVERY:
+            return BroadcastResult(_OK, current.data, _described(core_of(self.context), current.extras))
+        pending = PendingBroadcast(self.context.platform.signal())
+
+        def tell(text: str, succeeded: bool) -> None:  # noqa: FBT001 - the shape of a callback
+            pending.finish(BroadcastResult(_OK if succeeded else 0, text, current.extras))
+
+        read, core = intent.extras.get_string, core_of(self.context)
+        receipt = _ask_tool(core, read("tool") or "", read("params"), tell)
+        if receipt is not None:
+            late = Failure("timeout", "no answer came in time; the call may have run")
+            stop = core.platform.after(_BROADCAST_SECONDS, lambda: core.end(receipt, late))
+            receipt.on_end.append(stop)
+        return pending
+
+
+def _described(core: Core, extras: Bundle) -> Bundle:
+    """Return what a discovery is answered with, from the receiver's own meta-data."""
+    package = core.context.package
+    found = core.platform.find_meta_data(ComponentName(package, RECEIVER), MANIFEST)
+    reference = None if found is None else found.resource or found.raw_value
+    content = None if reference is None else core.platform.read_raw_resource(package, reference)
+    text = content.decode() if content is not None else str(None if found is None else found.value)
+    try:
+        held = parse_strict(text, limits=BUILT)
+    except InputError:
+        held = {}
+    tools = held.get("tools") if isinstance(held, dict) else None
+    told: dict[str, Extra] = {}
+    names: list[str] = []
+    for one in tools if isinstance(tools, list) else []:
+        if not isinstance(one, dict):
+            continue
+        name = str(one.get("name"))
+        names.append(name)
+        told[f"{name}.description"] = Extra("string", str(one.get("description") or ""))
+        told[f"{name}.parameters"] = Extra("string", write_strict(one.get("parameters") or {}))
+    return Bundle({**extras.values, "tools": Extra("string[]", tuple(names)), **told})
+
+
+class FunctionService(AppFunctionService):
+    """The shim's routes as app functions."""
+
+    def on_execute_later(
+        self,
+        function_id: str,
+        parameters: Mapping[str, Json],
+        calling_package: CallingPackage,
+        on_outcome: Callable[[Mapping[str, Json] | AppFunctionError], None],
+    ) -> None:
+        """Execute a function that the builder advertised."""
+        core = core_of(self.context)
+        functions = core.app.get("functions")
+        route_id = functions.get(function_id) if isinstance(functions, dict) else None
+        prepared = core.table.routes.get(route_id) if isinstance(route_id, str) else None
+        if prepared is None or not isinstance(route_id, str):
+            on_outcome(AppFunctionError(_ERROR_NOT_FOUND, "there is no such function"))
+            return
+        try:
+            arguments = _arguments_of(core, prepared, parameters)
+        except WireError as error:
+            on_outcome(AppFunctionError(_ERROR_INVALID, error.message))
+            return
+        origin = origin_of_package(core.platform, calling_package.name, calling_package.signers)
+
+        def receive(outputs: Mapping[str, Json] | None, failure: Failure | None) -> None:
+            if failure is not None:
+                on_outcome(AppFunctionError(failure.app_functions_code(), failure.text))
+            else:
+                on_outcome(_result_of(core, prepared, outputs))
+
+        ask(core, "bind", origin, request_of(route_id, arguments), receive)
+
+
+def _arguments_of(core: Core, prepared: PreparedRoute, parameters: Mapping[str, Json]) -> dict[str, Json]:
+    read = read_document(document_of(parameters), prepared.route.input, core.table.definitions)
+    return dict(read) if isinstance(read, dict) else {}
+
+
+def _result_of(
+    core: Core, prepared: PreparedRoute, outputs: Mapping[str, Json] | None
+) -> Mapping[str, Json] | AppFunctionError:
+    if prepared.route.outputs is None:
+        return {}
+    declared: ObjectType = prepared.descriptor_output
+    try:
+        document = write_document(dict(outputs or {}), declared, core.table.definitions)
+    except WireError as error:
+        return AppFunctionError(_ERROR_APP_UNKNOWN, error.message)
+    return {_RETURN_VALUE: [properties_of(document)]}

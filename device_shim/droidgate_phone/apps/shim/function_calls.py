@@ -1,0 +1,58 @@
+"""Calls of app functions: by this app if it may, else by the app that borrows the right (docs/shim.md 4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from droidgate.calls.failures import Failure
+from droidgate_phone.apps.shim.functions import (
+    EXECUTE,
+    FIRST_WITH_FUNCTIONS,
+    FunctionRequest,
+    run_function,
+)
+from droidgate_phone.apps.shim.shell_identity import (
+    HOLDER,
+    RemoteExecution,
+    is_holder,
+    is_signed_alike,
+)
+from droidgate_shim.engine.backends import FunctionAnswer, FunctionCall
+from droidgate_shim.engine.engine import Send
+from droidgate_shim.engine.routes import FunctionBackend
+
+if TYPE_CHECKING:
+    from droidgate_phone.apps.shim.core import Core, Receipt
+
+_NOT_ALLOWED: Final = (
+    "Android does not let this app call app functions; run droidgate shim install from a computer"
+)
+
+
+def execute_function(
+    core: Core, send: Send, backend: FunctionBackend, call: FunctionCall, receipt: Receipt
+) -> None:
+    """Execute an app function for a call."""
+    platform = core.platform
+    if platform.sdk < FIRST_WITH_FUNCTIONS:
+        core.fail(send.call, "unavailable", "app functions need Android 16")
+        return
+
+    def receive(answer: FunctionAnswer | Failure) -> None:
+        if isinstance(answer, Failure):
+            core.fail(send.call, answer.token, answer.text)
+        else:
+            core.result(send.call, answer)
+
+    request = FunctionRequest(backend.package, call.function, call.document)
+    seconds = max(0.0, (send.deadline - core.now()) / 1000)
+    if is_holder(core.context):
+        receipt.on_end.append(core.shell_identity.execute(request, seconds, receive))
+    elif platform.holds(EXECUTE):
+        run_function(platform, request, seconds, receive)
+    elif is_signed_alike(core.context, HOLDER):
+        remote = RemoteExecution(platform, receive)
+        receipt.on_end.append(remote.cancel)
+        remote.begin(request)
+    else:
+        core.fail(send.call, "denied", _NOT_ALLOWED)

@@ -1,0 +1,109 @@
+"""App functions, and their documents as the phone's Android has them (docs/shim.md 4, 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+from droidgate.calls.failures import Failure
+from droidgate.model.json_values import Json
+from droidgate_phone.apps.behaviour import AppFunctionError
+from droidgate_phone.apps.platform import FunctionOutcome
+from droidgate_shim.engine.backends import FunctionAnswer
+
+if TYPE_CHECKING:
+    from droidgate_phone.apps.platform import Platform
+
+FIRST_WITH_FUNCTIONS: Final = 36
+EXECUTE: Final = "android.permission.EXECUTE_APP_FUNCTIONS"
+
+OnAnswer = Callable[[FunctionAnswer | Failure], None]
+"""Takes what an app function answers, or why it was not executed."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionRequest:
+    """An app function that is to be executed.
+
+    Attributes:
+        package: The app.
+        function: The function's id.
+        document: Its parameters, as the engine has documents.
+    """
+
+    package: str
+    function: str
+    document: Mapping[str, Json]
+
+
+def run_function(platform: Platform, request: FunctionRequest, seconds: float, on_answer: OnAnswer) -> None:
+    """Execute an app function with the app's own permissions, where it is enabled."""
+
+    def receive(outcome: FunctionOutcome) -> None:
+        on_answer(_answer_of(outcome))
+
+    try:
+        enabled = platform.is_app_function_enabled(request.package, request.function)
+    except AppFunctionError as error:
+        receive(error)
+        return
+    if not enabled:
+        on_answer(Failure("disabled", "the app has switched the function off"))
+        return
+    parameters = properties_of(request.document)
+    platform.execute_app_function(request.package, request.function, parameters, receive, seconds=seconds)
+
+
+def _answer_of(outcome: FunctionOutcome) -> FunctionAnswer:
+    if isinstance(outcome, AppFunctionError):
+        return FunctionAnswer(code=outcome.code, message=outcome.message)
+    return FunctionAnswer(document=document_of(outcome))
+
+
+def properties_of(document: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the properties that the phone's Android has for a document of the engine."""
+    properties = document.get("properties")
+    if not isinstance(properties, Mapping):
+        return {}
+    return {name: _values_of(one) for name, one in properties.items() if isinstance(one, Mapping)}
+
+
+def _values_of(held: Mapping[str, Json]) -> list[Json]:
+    values = held.get("values")
+    listed = values if isinstance(values, list) else []
+    if held.get("kind") == "document":
+        return [properties_of(one) for one in listed if isinstance(one, Mapping)]
+    if held.get("kind") == "double":
+        return [float(str(one)) for one in listed]
+    return list(listed)
+
+
+def document_of(properties: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the document of the engine that properties of the phone's Android stand for.
+
+    The phone's documents have no schema types, so there is none here.
+    """
+    return {
+        "schemaType": "",
+        "properties": {
+            name: _property_of(one if isinstance(one, list) else [one]) for name, one in properties.items()
+        },
+    }
+
+
+def _property_of(values: list[Json]) -> dict[str, Json]:
+    first = values[0] if values else ""
+    if isinstance(first, Mapping):
+        return {
+            "kind": "document",
+            "values": [document_of(one) for one in values if isinstance(one, Mapping)],
+        }
+    if isinstance(first, bool):
+        return {"kind": "boolean", "values": values}
+    if isinstance(first, int):
+        return {"kind": "long", "values": values}
+    if isinstance(first, float):
+        return {"kind": "double", "values": [Decimal(repr(one)) for one in values]}
+    return {"kind": "string", "values": values}

@@ -1,0 +1,180 @@
+"""Callers, and what they were granted (docs/shim.md 3)."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from droidgate.model.errors import InputError
+from droidgate.model.json_values import Json
+from droidgate_phone.apps.behaviour import AppFiles
+from droidgate_phone.apps.platform import PackageFacts, Platform
+from droidgate_shim.engine.authority import ANY_APP, EVERYTHING, Policy
+from droidgate_shim.engine.strict_json import parse_strict, write_strict
+
+_FILE: Final = "grants.json"
+NOBODY: Final = -1
+"""The uid of a caller that Android does not name."""
+_LOWEST_OTHER: Final = -2
+
+
+_USER_UIDS: Final = 100_000
+_ISOLATED_UIDS: Final = range(90_000, 100_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The caller of a request.
+
+    Attributes:
+        uid: The uid that the system vouches for, or `NOBODY`. For a start: that of the callback's creator.
+        packages: The packages of that uid; empty for nobody, and for those that the shim does not see.
+        name: The package that the history shows, None for an unknown one.
+        is_sender: Whether they sent the request. Those of a start only receive the answer.
+    """
+
+    uid: int = NOBODY
+    packages: tuple[PackageFacts, ...] = ()
+    name: str | None = None
+    is_sender: bool = True
+
+    def extras(self) -> dict[str, str]:
+        """Return the origin pair that goes out with a call; informative, empty for an unknown sender."""
+        first = self.packages[0] if self.packages and self.is_sender else None
+        return {
+            "gateway_origin_package": "" if first is None else first.name,
+            "gateway_origin_certificate": first.signers[0] if first is not None and first.signers else "",
+        }
+
+
+def origin_of(platform: Platform, uid: int) -> Origin:
+    """Return the caller behind the uid of an app; all isolated processes are one, which is nobody."""
+    if _is_isolated(uid):
+        return Origin()
+    names = platform.packages_of_uid(uid)
+    found = tuple(facts for facts in map(platform.find_package, names) if facts is not None)
+    return Origin(uid, found, found[0].name if found else None)
+
+
+def _is_isolated(uid: int) -> bool:
+    """Return whether a uid is that of an isolated process (android.os.Process); any app can have many."""
+    return uid % _USER_UIDS in _ISOLATED_UIDS
+
+
+def origin_of_start(platform: Platform, creator_uid: int) -> Origin:
+    """Return the caller of a start: unknown, with those that receive the answer."""
+    return replace(origin_of(platform, creator_uid), name=None, is_sender=False)
+
+
+def origin_of_package(platform: Platform, name: str, signers: tuple[str, ...]) -> Origin:
+    """Return the caller behind a package that the system vouches for with its certificates.
+
+    The shim may not see it; then it has a number of its own below those of uids.
+    """
+    found = platform.find_package(name)
+    if found is not None:
+        return origin_of(platform, found.uid)
+    if not signers:
+        return Origin()
+    number = _LOWEST_OTHER - zlib.crc32(name.encode())
+    return Origin(number, (PackageFacts(name, number, name, 0, signers, ""),), name)
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """One grant: to a package with a certificate, or to any app (both empty)."""
+
+    package: str
+    signer: str
+    capability: str
+    since: int
+
+    def as_json(self) -> dict[str, Json]:
+        """Return it as `files/grants.json` and the host see it."""
+        caller: Json = {"package": self.package, "signer": self.signer} if self.package else ANY_APP
+        return {"caller": caller, "capability": self.capability, "since": self.since}
+
+
+class GrantStore:
+    """The grants that the user made, in a file that outlives the process."""
+
+    def __init__(self, files: AppFiles) -> None:
+        self._files = files
+        self._grants = list(_read(files.read(_FILE)))
+
+    def all(self) -> Sequence[Grant]:
+        """Return the grants, oldest first."""
+        return tuple(self._grants)
+
+    def add(self, grant: Grant) -> None:
+        """Grant; one of the same caller and capability is replaced."""
+        self._grants = [one for one in self._grants if _key(one) != _key(grant)]
+        self._grants.append(grant)
+        self._save()
+
+    def remove(self, package: str | None, capability: str | None) -> int:
+        """Revoke what a caller (a package, empty for any app, None for everybody) has of a capability.
+
+        Returns:
+            How many grants are gone.
+        """
+        kept = [
+            one
+            for one in self._grants
+            if package not in (None, one.package) or capability not in (None, one.capability)
+        ]
+        removed = len(self._grants) - len(kept)
+        self._grants = kept
+        self._save()
+        return removed
+
+    def policy_for(self, origin: Origin, switched_off: Iterable[str]) -> Policy:
+        """Return the policy of one request: every package of the uid needs a grant of its own."""
+        grants: dict[int | str, frozenset[str]] = {
+            ANY_APP: frozenset(one.capability for one in self._grants if not one.package)
+        }
+        if origin.packages:
+            grants[origin.uid] = self._of_all(origin.packages)
+        return Policy(grants, frozenset(switched_off))
+
+    def _of_all(self, packages: Sequence[PackageFacts]) -> frozenset[str]:
+        held = [
+            {
+                one.capability
+                for one in self._grants
+                if one.package == each.name and one.signer in each.signers
+            }
+            for each in packages
+        ]
+        named = set().union(*held)
+        return frozenset(one for one in named if all(one in each or EVERYTHING in each for each in held))
+
+    def _save(self) -> None:
+        self._files.write(_FILE, write_strict([one.as_json() for one in self._grants]).encode())
+
+
+def _key(grant: Grant) -> tuple[str, str, str]:
+    return grant.package, grant.signer, grant.capability
+
+
+def _read(content: bytes | None) -> Iterable[Grant]:
+    try:
+        listed = parse_strict((content or b"[]").decode(), path=_FILE)
+    except (InputError, UnicodeDecodeError):
+        return
+    for one in listed if isinstance(listed, list) else []:
+        if isinstance(one, dict):
+            yield _grant_of(one)
+
+
+def _grant_of(held: dict[str, Json]) -> Grant:
+    caller, since = held.get("caller"), held.get("since")
+    is_package = isinstance(caller, dict)
+    return Grant(
+        str(caller.get("package")) if isinstance(caller, dict) and is_package else "",
+        str(caller.get("signer")) if isinstance(caller, dict) and is_package else "",
+        str(held.get("capability")),
+        since if isinstance(since, int) else 0,
+    )

@@ -1,0 +1,118 @@
+"""Getting an activity of the shim onto the screen: the routes of docs/shim.md 4, in their order.
+
+A start that Android blocks raises nothing, so each is watched. A visible window, the agent's bind flag and
+the user's permission to draw over apps all show in the first attempt; the notification is left then.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from droidgate_phone.apps.behaviour import AndroidError
+from droidgate_phone.apps.platform import Notification
+from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
+
+if TYPE_CHECKING:
+    from droidgate_phone.apps.shim.core import Core
+
+FLAG_NEW_TASK: Final = 0x10000000
+EXTRA_NUMBER: Final = "dev.droidgate.shim.NUMBER"
+WATCH_SECONDS: Final = 2.5
+_numbers: Final = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An activity that is to open.
+
+    Attributes:
+        class_name: Which.
+        title: The title of the notification in its place.
+        text: The text below.
+        seconds: How long it is worth opening.
+        on_failed: Called once where neither it nor a notification could be shown, with the reason.
+        on_ignored: Called once where nobody tapped the notification in time.
+    """
+
+    class_name: str
+    title: str
+    text: str
+    seconds: float
+    on_failed: Callable[[str], None]
+    on_ignored: Callable[[], None] | None = None
+
+
+class Opener:
+    """One attempt to open an activity; `number` comes with its intent."""
+
+    def __init__(self, core: Core, wanted: Wanted) -> None:
+        self.number = next(_numbers)
+        self._core = core
+        self._wanted = wanted
+        self._ends_at = core.context.now() + wanted.seconds
+        self._settled = False
+        self._cancel: Callable[[], None] = _nothing
+        self._notified = False
+
+    def start(self) -> None:
+        """Try the routes."""
+        try:
+            self._core.context.start_activity(self._intent())
+        except AndroidError as error:
+            self._fail(error.message)
+            return
+        self._cancel = self._core.platform.after(min(WATCH_SECONDS, self._wanted.seconds), self._notify)
+
+    def opened(self) -> None:
+        """The activity is there."""
+        self._settle()
+
+    def give_up(self) -> None:
+        """The activity is not needed any more."""
+        self._settle()
+
+    def _intent(self) -> Intent:
+        extras = Bundle({EXTRA_NUMBER: Extra("int", self.number)})
+        component = ComponentName(self._core.context.package, self._wanted.class_name)
+        return Intent(component=component, flags=FLAG_NEW_TASK, extras=extras)
+
+    def _notify(self) -> None:
+        if self._settled:
+            return
+        left = self._ends_at - self._core.context.now()
+        notification = Notification(self._wanted.title, self._wanted.text, self._intent())
+        if left <= 0 or not self._core.platform.notify(self.number, notification):
+            self._fail("Android lets the shim open no window and show no notification now")
+            return
+        self._notified = True
+        if self._wanted.on_ignored is not None:
+            self._cancel = self._core.platform.after(left, self._ignored)
+
+    def _ignored(self) -> None:
+        if not self._settled and self._wanted.on_ignored is not None:
+            self._settle()
+            self._wanted.on_ignored()
+
+    def _fail(self, why: str) -> None:
+        if not self._settled:
+            self._settle()
+            self._wanted.on_failed(why)
+
+    def _settle(self) -> None:
+        self._settled = True
+        self._cancel()
+        if self._notified:
+            self._core.platform.cancel_notification(self.number)
+
+
+def number_of(intent: Intent) -> int:
+    """Return the number that an intent of an opener carries; 0 for any other."""
+    found = intent.extras.values.get(EXTRA_NUMBER)
+    return found.value if found is not None and isinstance(found.value, int) else 0
+
+
+def _nothing() -> None:
+    """Do nothing."""

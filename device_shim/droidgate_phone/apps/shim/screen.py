@@ -1,0 +1,176 @@
+"""Calls of mMCP activities, one at a time on the screen (docs/shim.md 4; reference android-runtime 1.5)."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from droidgate.model.json_values import Json
+from droidgate_phone.apps.behaviour import Activity, ActivityResult, AndroidError
+from droidgate_phone.apps.shim.core import core_of
+from droidgate_phone.apps.shim.extras import texts_of
+from droidgate_phone.apps.shim.openers import Opener, Wanted, number_of
+from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_shim.engine.backends import ActivityAnswer
+from droidgate_shim.engine.engine import Send
+
+if TYPE_CHECKING:
+    from droidgate_phone.apps.shim.core import Core, Receipt
+
+ACTION_CALL: Final = "com.example.mMCP.ACTION_TOOL_CALL"
+TRAMPOLINE: Final = "dev.droidgate.shim.TrampolineActivity"
+MOST_WAITING: Final = 8
+_NEW_TASK_SECONDS: Final = 0.3
+_NEW_TASK: Final = (
+    "callee_in_new_task: the app opened in a task of its own, which returns no result; the call may run"
+)
+_LOCKED: Final = "the phone is locked, and this app needs its screen; unlock it and retry"
+_UNTAPPED: Final = "nobody tapped the notification that opens the app"
+_NO_WINDOW: Final = (
+    "this app needs the screen, and Android lets the shim open no window and show no notification now; "
+    "allow the shim's notifications, or let it appear on top"
+)
+_EARLY_SECONDS: Final = 1.0
+"""How long before its deadline a call that waits for a tap ends, at most a fifth; later it is a timeout."""
+
+_CANCELED: Final = 0
+_ANSWERS: Final = ("result", "error")
+
+
+@dataclass(slots=True, eq=False)
+class ScreenCall:
+    """One call for the screen.
+
+    Attributes:
+        send: The engine's.
+        intent: What starts the tool.
+        opener: Opens the trampoline, once it is the call's turn.
+        trampoline: The activity that waits for the result.
+    """
+
+    send: Send
+    intent: Intent
+    opener: Opener | None = None
+    trampoline: TrampolineActivity | None = None
+
+
+class ScreenCalls:
+    """The calls that need the screen."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._waiting: deque[ScreenCall] = deque()
+        self._current: ScreenCall | None = None
+
+    def call(self, send: Send, component: ComponentName, extras: Bundle, receipt: Receipt) -> None:
+        """Take a call: it is made when those before it have ended."""
+        core = self._core
+        if core.platform.is_locked():
+            core.fail(send.call, "needs_user", _LOCKED)
+            return
+        if len(self._waiting) >= MOST_WAITING:
+            core.fail(send.call, "busy", "too many calls wait for the screen; retry when one has ended")
+            return
+        call = ScreenCall(send, Intent(ACTION_CALL, component, extras=extras))
+        self._waiting.append(call)
+        receipt.on_end.append(lambda: self._end(call))
+        self._next()
+
+    def _next(self) -> None:
+        while self._current is None and self._waiting:
+            call = self._current = self._waiting.popleft()
+            if self._core.platform.is_locked():
+                self._fail(call, "needs_user", _LOCKED)
+                continue
+            left = (call.send.deadline - self._core.now()) / 1000
+            wanted = Wanted(
+                TRAMPOLINE,
+                "A tool needs the screen",
+                f"Tap to let {call.send.target.package} answer",
+                left - min(_EARLY_SECONDS, left / 5),
+                lambda _, call=call: self._fail(call, "needs_user", _NO_WINDOW),  # type: ignore[misc]
+                lambda call=call: self._fail(call, "needs_user", _UNTAPPED),  # type: ignore[misc]
+            )
+            call.opener = Opener(self._core, wanted)
+            call.opener.start()
+
+    def opened(self, number: int, trampoline: TrampolineActivity) -> ScreenCall | None:
+        """Return the call that a trampoline was opened for, None where it has ended."""
+        call = self._current
+        if call is None or call.opener is None or call.opener.number != number or call.trampoline is not None:
+            return None
+        call.opener.opened()
+        call.trampoline = trampoline
+        return call
+
+    def finish(self, call: ScreenCall, result: ActivityResult, seconds: float) -> None:
+        """Take the tool's result."""
+        extras = {} if result.data is None else _answer_of(result.data.extras)
+        is_empty = not any(extras.values())
+        if result.code == _CANCELED and is_empty and seconds < _NEW_TASK_SECONDS:
+            self._fail(call, "canceled", _NEW_TASK)
+            return
+        self._core.result(call.send.call, ActivityAnswer(result.code, extras))
+
+    def _fail(self, call: ScreenCall, token: str, message: str) -> None:
+        self._core.fail(call.send.call, token, message)
+
+    def is_replaced(self, call: ScreenCall) -> bool:
+        """Return whether another app than the approved one has the tool's name since the call came."""
+        installed = self._core.targets(call.send.target)
+        return installed is None or installed.signer != call.send.target.signer
+
+    def fail(self, call: ScreenCall, message: str) -> None:
+        """End a call whose tool could not be started."""
+        self._fail(call, "unavailable", message)
+
+    def _end(self, call: ScreenCall) -> None:
+        """Make room for the next call when this one has been answered; what comes of it later is dropped."""
+        if call in self._waiting:
+            self._waiting.remove(call)
+        if call is not self._current:
+            return
+        self._current = None
+        if call.opener is not None:
+            call.opener.give_up()
+        if call.trampoline is not None:
+            call.trampoline.end()
+        self._next()
+
+
+def _answer_of(bundle: Bundle) -> dict[str, Json]:
+    """Return the result and the error of an answer; None for one that is neither a text nor a boolean."""
+    texts = texts_of(bundle)
+    held = {name: texts.get(name) for name in _ANSWERS if name in bundle.values}
+    return {name: value if isinstance(value, str | bool) else None for name, value in held.items()}
+
+
+class TrampolineActivity(Activity):
+    """Starts one tool for its result; shows nothing of its own."""
+
+    call: ScreenCall | None = None
+
+    def on_create(self, intent: Intent) -> None:
+        """Start the tool of the call that it was opened for."""
+        core = core_of(self.context)
+        self.call = call = core.screen.opened(number_of(intent), self)
+        if call is None:
+            self.finish()
+            return
+        if core.screen.is_replaced(call):
+            core.screen.fail(call, "the app behind the capability has been replaced")
+            return
+        begun = self.context.now()
+
+        def receive(result: ActivityResult) -> None:
+            core.screen.finish(call, result, self.context.now() - begun)
+
+        try:
+            self.context.start_activity(call.intent, receive)
+        except AndroidError as error:
+            core.screen.fail(call, error.message)
+
+    def end(self) -> None:
+        """Leave the screen."""
+        self.context.platform.finish_activity()

@@ -1,0 +1,48 @@
+"""What shims run on: the engine in Python, or their own Java classes on a JVM."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, get_args
+
+from droidgate.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from droidgate_phone.system.releases import ReleaseProfile
+
+ShimRuntime = Literal["python", "jvm"]
+_NAMES: Final[tuple[ShimRuntime, ...]] = get_args(ShimRuntime)
+_SDK_OF_THE_JVM: Final = 36
+
+
+def check_shim_runtime(name: str, release: ReleaseProfile) -> ShimRuntime:
+    """Return the runtime of that name, where it can be had here and for this release.
+
+    Raises:
+        UsageError: it cannot; the message says what is missing and how to get it. There is no falling back.
+    """
+    for one in _NAMES:
+        if one == name:
+            break
+    else:
+        raise UsageError(f"there is no shim runtime {name}", hint=f"there are {' and '.join(_NAMES)}")
+    if one == "jvm":
+        from droidgate_phone.apps.jvm_shim.parts import find_parts  # noqa: PLC0415 - few phones need it
+
+        if release.sdk != _SDK_OF_THE_JVM:
+            raise UsageError(
+                f"shims run on the JVM with Android {_SDK_OF_THE_JVM} only", hint="use --sdk 36 or 36.1"
+            )
+        find_parts()
+    return one
+
+
+def start_shim_runtime(runtime: ShimRuntime, release: ReleaseProfile) -> None:
+    """Start what is needed before the first shim runs.
+
+    Raises:
+        UsageError: it cannot be had.
+    """
+    if check_shim_runtime(runtime, release) == "jvm":
+        from droidgate_phone.apps.jvm_shim.machine import shared_machine  # noqa: PLC0415 - as above
+
+        shared_machine()

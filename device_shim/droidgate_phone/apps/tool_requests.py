@@ -1,0 +1,191 @@
+"""One Mobile-MCP 1.0 request text in, one response text out: `RequestEngine.java` and `Descriptor.java`.
+
+The sample apps are a tool author's, so nothing here comes from the gateway's own adapter, which is to be
+tried against them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from droidgate.model.errors import DroidgateError
+from droidgate.model.json_values import Json
+from droidgate.parsing.xml_text import parse_xml
+from droidgate_phone.apps.behaviour import AppCrashError
+from droidgate_phone.apps.strict_json import JsonTextError, named_object, read_object
+from droidgate_phone.java_text import java_length
+from droidgate_phone.org_json import java_text, write_json
+
+_VERSION: Final = "1.0"
+_LONGEST_REQUEST: Final = 64 * 1024
+_TYPES: Final[Mapping[str, type]] = {"boolean": bool, "integer": int}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter that the descriptor declares."""
+
+    name: str
+    type: str
+    is_required: bool
+
+
+@dataclass(slots=True)
+class Capability:
+    """A capability that the descriptor declares."""
+
+    inputs: dict[str, Parameter] = field(default_factory=dict)
+    outputs: list[Parameter] = field(default_factory=list)
+
+    def problem_with(self, arguments: Mapping[str, Json]) -> str | None:
+        """Return what is wrong with arguments, None where nothing is."""
+        for parameter in self.inputs.values():
+            if parameter.is_required and parameter.name not in arguments:
+                return f'"{parameter.name}" is missing'
+        for name, value in arguments.items():
+            found = self.inputs.get(name)
+            if found is None:
+                return f'"{name}" is not a parameter of this capability'
+            if type(value) is not _TYPES.get(found.type, str):
+                return f'"{name}" must be {"an" if found.type == "integer" else "a"} {found.type}'
+        return None
+
+
+def read_descriptor(xml: str | None) -> dict[str, Capability]:
+    """Return what the app's own descriptor declares, by id.
+
+    Raises:
+        AppCrashError: it cannot be read; the service dies when it is made.
+    """
+    try:
+        root = parse_xml(xml or "", path="mcp_capabilities.xml")
+    except DroidgateError as error:
+        message = f"java.lang.IllegalStateException: The app's own descriptor cannot be read: {error}"
+        raise AppCrashError(message) from None
+    capabilities = {}
+    for element in root.iter("capability"):
+        capability = Capability()
+        for parameter in map(_parameter_of, element.iterfind("input/param")):
+            capability.inputs[parameter.name] = parameter
+        capability.outputs.extend(map(_parameter_of, element.iterfind("output/param")))
+        capabilities[element.get("id", "")] = capability
+    return capabilities
+
+
+def _parameter_of(element: _Attributes) -> Parameter:
+    name, kind = element.get("name", ""), element.get("type", "")
+    return Parameter(name, kind, element.get("required", "") == "true")
+
+
+class _Attributes(Protocol):
+    def get(self, name: str, default: str) -> str: ...
+
+
+class RefusalError(Exception):
+    """The tool refuses a request, with a token and a reason."""
+
+    def __init__(self, token: str, reason: str) -> None:
+        super().__init__(f"{token}: {reason}")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a capability answers: a text for people and its outputs, by name."""
+
+    message: str
+    outputs: Mapping[str, Json] = field(default_factory=dict)
+
+
+Run = Callable[[str, Mapping[str, Json]], Answer]
+"""Does what a capability does, by its id and its arguments, or raises `RefusalError`."""
+
+
+@dataclass(slots=True)
+class _Naming:
+    """What a refusal names: as much as was read before it."""
+
+    request_id: str = ""
+    capability_id: str = ""
+
+
+def answer_request(descriptor: Mapping[str, Capability], request_text: str | None, run: Run) -> str:
+    """Return the response to a request, whatever it looks like; None where the extra was missing.
+
+    Args:
+        descriptor: What the app declares, by id.
+        request_text: The request.
+        run: What the app does for a request that fits.
+    """
+    naming = _Naming()
+    try:
+        capability, answer = _serve(descriptor, request_text, run, naming)
+    except RefusalError as refusal:
+        return _response(naming.request_id, {"id": naming.capability_id}, "failure", str(refusal))
+    described: dict[str, Json] = {"id": naming.capability_id}
+    if capability.outputs:
+        described["output"] = [
+            {"name": one.name, "type": one.type, "value": answer.outputs.get(one.name)}
+            for one in capability.outputs
+        ]
+    return _response(naming.request_id, described, "success", answer.message)
+
+
+def _serve(
+    descriptor: Mapping[str, Capability], request_text: str | None, run: Run, naming: _Naming
+) -> tuple[Capability, Answer]:
+    envelope = _envelope_of(request_text)
+    request = _object_in(envelope, "request")
+    naming.request_id = _text_in(request, "id")
+    named = named_object(request, "capability")
+    naming.capability_id = java_text(named["id"]) if named is not None and "id" in named else ""
+    if envelope.get("version") != _VERSION:
+        raise RefusalError("unsupported_version", f"this tool speaks version {_VERSION}")
+    call = _object_in(request, "capability")
+    naming.capability_id = _text_in(call, "id")
+    capability = descriptor.get(naming.capability_id)
+    if capability is None:
+        raise RefusalError("unknown_capability", f'there is no "{naming.capability_id}" here')
+    arguments = _arguments_of(call)
+    problem = capability.problem_with(arguments)
+    if problem is not None:
+        raise RefusalError("invalid_argument", problem)
+    return capability, run(naming.capability_id, arguments)
+
+
+def _envelope_of(request_text: str | None) -> Mapping[str, Json]:
+    if request_text is None:
+        raise RefusalError("invalid_argument", "the request is missing")
+    if java_length(request_text) > _LONGEST_REQUEST:
+        raise RefusalError("invalid_argument", f"the request is longer than {_LONGEST_REQUEST} characters")
+    try:
+        document = read_object(request_text)
+    except JsonTextError as error:
+        raise RefusalError("invalid_argument", f"the request is not JSON: {error}") from None
+    return _object_in(document, "mobile-mcp-request")
+
+
+def _arguments_of(call: Mapping[str, Json]) -> Mapping[str, Json]:
+    if "input" in call:
+        raise RefusalError("invalid_argument", 'arguments belong under "args", not under "input"')
+    return _object_in(call, "args") if "args" in call else {}
+
+
+def _object_in(parent: Mapping[str, Json], name: str) -> Mapping[str, Json]:
+    found = named_object(parent, name)
+    if found is None:
+        raise RefusalError("invalid_argument", f'"{name}" must be an object')
+    return found
+
+
+def _text_in(parent: Mapping[str, Json], name: str) -> str:
+    value = parent.get(name)
+    if isinstance(value, str) and value:
+        return value
+    raise RefusalError("invalid_argument", f'"{name}" must be a text that is not empty')
+
+
+def _response(request_id: str, capability: Json, status: str, message: str) -> str:
+    response = {"id": request_id, "capability": capability, "status": status, "message": message}
+    return write_json({"mobile-mcp-response": {"version": _VERSION, "response": response}})

@@ -1,0 +1,301 @@
+"""`am` and `cmd activity` (AOSP's ActivityManagerShellCommand)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from droidgate_phone.apps.behaviour import BroadcastResult
+from droidgate_phone.commands import Command, CommandCall
+from droidgate_phone.commands.argument_reader import ArgumentReader
+from droidgate_phone.commands.instrument_command import run_instrument
+from droidgate_phone.commands.intent_arguments import parse_intent
+from droidgate_phone.commands.refusal import FAILED, refuse
+from droidgate_phone.commands.service_shell import (
+    ALL_USERS,
+    OWNER,
+    is_known_user,
+    read_user,
+    run_guarded,
+)
+from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.system.activity_stack import (
+    FLAG_NEW_TASK,
+    ActivityNotFoundError,
+    ActivityRecord,
+    StartOutcome,
+)
+from droidgate_phone.system.callers import caller_of_uid
+from droidgate_phone.system.intent_text import show_bundle, show_intent
+from droidgate_phone.system.processes import NotModelledError
+from droidgate_phone.system.services import ServiceRefusedError
+
+_FLAG_FROM_SHELL: Final = 0x00400000
+_FIRST_WITH_STATUS: Final = 31
+_FIRST_WITH_LAUNCH_STATE: Final = 29
+
+Verb = Callable[[CommandCall, ArgumentReader], int]
+
+
+@dataclass(slots=True)
+class _Start:
+    intent: Intent
+    wait: bool = False
+    stop: bool = False
+    asynchronous: bool = False
+    user: int = OWNER
+    refused: str | None = None
+
+
+_NOT_MODELLED: Final = frozenset(
+    {
+        "-D", "-N", "-P", "-R", "--start-profiler", "--sampling", "--streaming", "--windowingMode",
+        "--activityType", "--task", "--task-overlay", "--lock-task", "--allow-background-activity-starts",
+        "--receiver-permission", "--display", "--attach-agent",
+    }
+)  # fmt: skip
+
+
+def _read_start(reader: ArgumentReader) -> _Start:
+    start = _Start(Intent())
+
+    def take(option: str, arguments: ArgumentReader) -> bool:
+        if option == "-W":
+            start.wait = True
+        elif option == "-S":
+            start.stop = True
+        elif option == "--async":
+            start.asynchronous = True
+        elif option == "--user":
+            start.user = read_user(arguments)
+        elif option in _NOT_MODELLED:
+            start.refused = start.refused or option
+        else:
+            return False
+        return True
+
+    start.intent = parse_intent(reader, take)
+    return start
+
+
+def _run_start(call: CommandCall, reader: ArgumentReader) -> int:
+    start = _read_start(reader)
+    if start.refused is not None:
+        return refuse(call, f"am start {start.refused}")
+    if start.user == ALL_USERS:
+        call.write_error("Error: Can't start service with user 'all'\n")
+        return 1
+    if start.stop and not _stop_target(call, start.intent):
+        return 1
+    call.write(f"Starting: {show_intent(start.intent)}\n")
+    intent = replace(start.intent, flags=start.intent.flags | FLAG_NEW_TASK)
+    begun = call.system.clock.now()
+    try:
+        outcome, record = call.system.stack.start(caller_of_uid(call.uid), intent)
+    except ActivityNotFoundError as error:
+        return _print_not_found(call, error, intent, wait=start.wait)
+    write = call.write if start.wait else call.write_error
+    write(_WARNINGS.get(outcome, ""))
+    if start.wait:
+        _print_wait(call, record, outcome, begun)
+    return 0
+
+
+def _stop_target(call: CommandCall, intent: Intent) -> bool:
+    name = intent.package if intent.component is None else intent.component.package
+    if name is None:
+        found = call.system.resolver.query("activity", intent, caller_uid=call.uid)
+        if len(found) != 1:
+            problem = (
+                "does not match any activities" if not found else "matches multiple activities; can't stop"
+            )
+            call.write_error(f"Error: Intent {problem}: {show_intent(intent)}\n")
+            return False
+        name = found[0].package.name
+    call.write(f"Stopping: {name}\n")
+    call.system.force_stop(name)
+    return True
+
+
+_WARNINGS: Final[Mapping[StartOutcome, str]] = {
+    "delivered-to-top": (
+        "Warning: Activity not started, intent has been delivered to currently running top-most instance.\n"
+    ),
+    "to-front": "Warning: Activity not started, its current task has been brought to the front\n",
+}
+
+
+def _print_not_found(call: CommandCall, error: ActivityNotFoundError, intent: Intent, *, wait: bool) -> int:
+    write = call.write if wait else call.write_error
+    if error.component is None:
+        write(f"Error: Activity not started, unable to resolve {show_intent(intent)}\n")
+    else:
+        shown = _full_short(error.component)
+        write(f"Error type 3\nError: Activity class {shown} does not exist.\n")
+    return 1 if call.system.release.at_least(_FIRST_WITH_STATUS) else 0
+
+
+def _full_short(name: ComponentName) -> str:
+    """Return `ComponentName.toShortString`, which shortens nothing."""
+    return f"{{{name.flatten()}}}"
+
+
+def _print_wait(
+    call: CommandCall, record: ActivityRecord | None, outcome: StartOutcome, begun: float
+) -> None:
+    clock, sdk = call.system.clock, call.system.release.sdk
+    up = record is None or call.system.stack.wait_created(record)
+    milliseconds = max(0, round((clock.now() - begun) * 1000))
+    call.write(f"Status: {'ok' if up else 'timeout'}\n")
+    if sdk >= _FIRST_WITH_LAUNCH_STATE:
+        call.write(f"LaunchState: {'COLD' if outcome == 'started' else 'UNKNOWN (0)'}\n")
+    if record is not None:
+        call.write(f"Activity: {record.match.name.flatten_short()}\n")
+    if sdk < _FIRST_WITH_LAUNCH_STATE:
+        call.write(f"ThisTime: {milliseconds}\n")
+    call.write(f"TotalTime: {milliseconds}\nWaitTime: {milliseconds}\nComplete\n")
+
+
+def _start_service(call: CommandCall, reader: ArgumentReader, *, foreground: bool) -> int:
+    start = _read_start(reader)
+    if start.refused is not None:
+        return refuse(call, f"am startservice {start.refused}")
+    if start.user == ALL_USERS:
+        call.write_error("Error: Can't start activity with user 'all'\n")
+        return FAILED
+    call.write(f"Starting service: {show_intent(start.intent)}\n")
+    name: ComponentName | None = None
+    try:
+        if is_known_user(start.user):
+            name = call.system.services.start(caller_of_uid(call.uid), start.intent, foreground=foreground)
+    except ServiceRefusedError as refused:
+        call.write_error(f"Error: {refused.text}\n")
+        return FAILED
+    if name is None:
+        call.write_error("Error: Not found; no service started.\n")
+        return FAILED
+    return 0
+
+
+def _run_start_service(call: CommandCall, reader: ArgumentReader) -> int:
+    return _start_service(call, reader, foreground=False)
+
+
+def _run_start_foreground(call: CommandCall, reader: ArgumentReader) -> int:
+    return _start_service(call, reader, foreground=True)
+
+
+def _run_stop_service(call: CommandCall, reader: ArgumentReader) -> int:
+    start = _read_start(reader)
+    call.write(f"Stopping service: {show_intent(start.intent)}\n")
+    try:
+        stopped = call.system.services.stop(caller_of_uid(call.uid), start.intent)
+    except ServiceRefusedError:
+        call.write_error("Error stopping service\n")
+        return FAILED
+    # Android returns -1 in every case.
+    call.write_error("Service stopped\n" if stopped else "Service not stopped: was not running.\n")
+    return FAILED
+
+
+def _run_broadcast(call: CommandCall, reader: ArgumentReader) -> int:
+    start = _read_start(reader)
+    if start.refused is not None:
+        return refuse(call, f"am broadcast {start.refused}")
+    intent = replace(start.intent, flags=start.intent.flags | _FLAG_FROM_SHELL)
+    call.write(f"Broadcasting: {show_intent(intent)}\n")
+    if not is_known_user(start.user):
+        return 0
+    caller = caller_of_uid(call.uid)
+    if start.asynchronous:
+        call.system.broadcasts.send_ordered(caller, intent, _forget)
+        return 0
+    _print_broadcast(call, call.system.broadcasts.send_and_wait(caller, intent))
+    return 0
+
+
+def _forget(result: BroadcastResult) -> None:
+    """Nobody waits for the result."""
+    del result
+
+
+def _print_broadcast(call: CommandCall, result: BroadcastResult) -> None:
+    line = f"Broadcast completed: result={result.code}"
+    if result.data is not None:
+        line += f', data="{result.data}"'
+    if result.extras.values:
+        line += f", extras: {show_bundle(result.extras, parcelled=True)}"
+    call.write(line + "\n")
+
+
+def _run_force_stop(call: CommandCall, reader: ArgumentReader) -> int:
+    user = OWNER
+    while (option := reader.next_option()) is not None:
+        if option != "--user":
+            call.write_error(f"Error: Unknown option: {option}\n")
+            return FAILED
+        user = read_user(reader)
+    name = reader.require()
+    if is_known_user(user):
+        call.system.force_stop(name)
+    return 0
+
+
+def _run_kill(call: CommandCall, reader: ArgumentReader) -> int:
+    """Only processes that the user does not notice are ended."""
+    while reader.next_option() is not None:
+        read_user(reader)
+    name = reader.require()
+    package = call.system.packages.find(name)
+    if package is not None and not call.system.is_uid_active(package.uid):
+        call.system.end_processes(name, "kill background")
+    return 0
+
+
+def _run_current_user(call: CommandCall, reader: ArgumentReader) -> int:
+    del reader
+    call.write("0\n")
+    return 0
+
+
+_VERBS: Final[Mapping[str, Verb]] = {
+    "broadcast": _run_broadcast,
+    "force-stop": _run_force_stop,
+    "get-current-user": _run_current_user,
+    "instrument": run_instrument,
+    "kill": _run_kill,
+    "start": _run_start,
+    "start-activity": _run_start,
+    "start-foreground-service": _run_start_foreground,
+    "startforegroundservice": _run_start_foreground,
+    "start-service": _run_start_service,
+    "startservice": _run_start_service,
+    "stop-service": _run_stop_service,
+    "stopservice": _run_stop_service,
+}
+
+
+def run_activity(call: CommandCall, arguments: tuple[str, ...]) -> int:
+    """`cmd activity ARGUMENTS`."""
+    if not arguments:
+        return refuse(call, "the help of am")
+    verb, reader = arguments[0], ArgumentReader(arguments[1:])
+    if verb not in _VERBS:
+        return refuse(call, f"am {verb}")
+
+    def run() -> int:
+        try:
+            return _VERBS[verb](call, reader)
+        except NotModelledError as error:
+            return refuse(call, error.message)
+
+    return run_guarded(call, verb, run)
+
+
+def run_am(call: CommandCall) -> int:
+    """`am ARGUMENTS`."""
+    return run_activity(call, call.arguments)
+
+
+COMMANDS: Final[Mapping[str, Command]] = {"am": run_am}

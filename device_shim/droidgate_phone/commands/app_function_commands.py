@@ -1,0 +1,369 @@
+"""`cmd app_function`, in each of its generations (reference appfunctions 6).
+
+What it prints goes to standard output, errors too; only what escapes it goes to standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate.application import Component
+from droidgate.model.errors import InputError
+from droidgate.parsing.xml_text import parse_xml
+from droidgate_phone.apps.behaviour import AppFunctionError
+from droidgate_phone.commands import ROOT_UID, SHELL_UID, CommandCall
+from droidgate_phone.commands.app_function_help import help_text
+from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader
+from droidgate_phone.commands.refusal import FAILED, refuse
+from droidgate_phone.commands.service_shell import print_exception, read_user, unknown_command
+from droidgate_phone.org_json import JsonError, parse_object, write_json
+from droidgate_phone.system.app_functions import EnabledState, ListedDocument, TimedOutError
+from droidgate_phone.system.callers import SHELL, Caller
+from droidgate_phone.system.generic_documents import (
+    RETURN_VALUE,
+    Properties,
+    properties_from_json,
+    write_document_text,
+    write_yaml,
+)
+from droidgate_phone.system.processes import NotModelledError
+
+_EXCEPTION: Final = "android.app.appfunctions.AppFunctionException"
+_DEFAULT_SECONDS: Final = 30
+_FIRST_SECONDS: Final = 10
+_TEXT_GENERATION: Final = 1
+_ARRAY_GENERATION: Final = 2
+_OBJECT_GENERATION: Final = 3
+_NEWEST: Final = 5
+_STATES: Final[Mapping[str, EnabledState]] = {
+    "enable": "enabled",
+    "disable": "disabled",
+    "default": "default",
+}
+_DESCRIPTION_NAMESPACES: Final = (
+    "http://schemas.android.com/apk/res-auto",
+    "http://schemas.android.com/apk/androidx.appfunctions",
+)
+
+
+class _UnknownOptionError(Exception):
+    """An option that the verb does not have."""
+
+
+@dataclass(slots=True)
+class _Arguments:
+    package: str | None = None
+    function: str | None = None
+    parameters: str | None = None
+    state: EnabledState | None = None
+    seconds: float | None = None
+    brief: bool = False
+    pending_intent: str | None = None
+
+
+def run_app_function(call: CommandCall, arguments: tuple[str, ...]) -> int:
+    """`cmd app_function ARGUMENTS`."""
+    generation = call.system.release.function_shell
+    if not generation:
+        call.write_error("No shell command implementation.\n")
+        return 0
+    if not arguments or arguments[0] in ("help", "-h"):
+        call.write(help_text(generation))
+        return FAILED
+    verb, reader = arguments[0], ArgumentReader(arguments[1:])
+    found = _VERBS.get(verb)
+    if found is None or generation not in found.generations:
+        return unknown_command(call, verb)
+    try:
+        return found.run(call, reader, generation)
+    except _UnknownOptionError as error:
+        call.write(f"Unknown option: {error}\n")
+    except ArgumentError as error:
+        call.write(f"Exception: {error.exception}: {error.message}\n")
+    except JsonError as error:
+        call.write(f"Exception: org.json.JSONException: {error}\n")
+    except ValueError as error:
+        call.write(f"Exception: java.lang.IllegalArgumentException: {error}\n")
+    except NotModelledError as error:
+        return refuse(call, error.message)
+    return FAILED
+
+
+def _read(call: CommandCall, reader: ArgumentReader, options: frozenset[str]) -> _Arguments:
+    """Read the options that a verb has.
+
+    Raises:
+        _UnknownOptionError: it does not have one.
+        ArgumentError: a value is missing.
+    """
+    read = _Arguments()
+    while (option := reader.next_option()) is not None:
+        if option not in options:
+            raise _UnknownOptionError(option)
+        if option == "--user":
+            _read_user(call, reader)
+        elif option == "--timeout-duration":
+            read.seconds = _read_seconds(call, reader)
+        elif option == "--brief-yaml":
+            read.brief = True
+        elif option == "--state":
+            read.state = _STATES.get(reader.require())
+        else:
+            setattr(read, _TEXT_OPTIONS[option], reader.require())
+    return read
+
+
+_TEXT_OPTIONS: Final = {
+    "--package": "package",
+    "--function": "function",
+    "--parameters": "parameters",
+    "--pending-intent-path": "pending_intent",
+}
+
+
+def _read_user(call: CommandCall, reader: ArgumentReader) -> None:
+    try:
+        read_user(reader)
+    except ArgumentError as error:
+        if not error.message.startswith("Bad user number"):
+            raise
+        # Android shows the argument behind the bad one, which it takes by that.
+        call.write(f"Invalid user ID: {reader.next() or 'null'}. Using current user.\n")
+
+
+def _read_seconds(call: CommandCall, reader: ArgumentReader) -> float | None:
+    text = reader.require()
+    try:
+        return float(int(text))
+    except ValueError:
+        shown = reader.next() or "null"
+        call.write(f"Invalid timeout duration: {shown}. Using default of {_DEFAULT_SECONDS}s.\n")
+        return None
+
+
+def _require(call: CommandCall, read: _Arguments, *names: str) -> bool:
+    for name in names:
+        if getattr(read, name) is None:
+            if name == "state":
+                accepted = "The accepted values are: `enable`, `disable`, `default`."
+                call.write(f"Error: --state must be specified. {accepted}\n")
+            else:
+                call.write(f"Error: --{name} must be specified.\n")
+            return False
+    return True
+
+
+def _list(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
+    options = {"--user"} | ({"--package"} if generation >= _NEWEST else set())
+    read = _read(call, reader, frozenset(options))
+    listing = call.system.app_functions.listing(read.package)
+    shown = {
+        package: [_search_result(call, package, one) for one in documents]
+        for package, documents in listing.items()
+    }
+    call.write(write_json(shown, 2) + "\n")
+    return 0
+
+
+def _search_result(call: CommandCall, package: str, document: ListedDocument) -> dict[str, object]:
+    shown: dict[str, object] = {document.type: document.properties}
+    if document.runtime is not None:
+        name = call.system.app_functions.runtime_type(package)
+        shown[name] = {name: document.runtime}
+    return shown
+
+
+def _execute(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
+    options = {"--package", "--function", "--parameters", "--user"}
+    if generation >= _OBJECT_GENERATION:
+        options |= {"--timeout-duration", "--brief-yaml"}
+    if generation >= _NEWEST:
+        options |= {"--pending-intent-path"}
+    read = _read(call, reader, frozenset(options))
+    if not _require(call, read, "package", "function", "parameters"):
+        return FAILED
+    parameters = properties_from_json(parse_object(read.parameters or ""))
+    caller = _caller(call)
+    if caller is None:
+        print_exception(
+            call, "execute-app-function", "java.lang.IllegalAccessError", "Only allow shell or root"
+        )
+        return FAILED
+    usual = _DEFAULT_SECONDS if generation >= _OBJECT_GENERATION else _FIRST_SECONDS
+    seconds = float(usual) if read.seconds is None else read.seconds
+    try:
+        result = call.system.app_functions.execute(
+            caller, read.package or "", read.function or "", parameters, seconds=seconds
+        )
+    except TimedOutError:
+        call.write("Timed out\n")
+        return 0 if generation == _TEXT_GENERATION else FAILED
+    except AppFunctionError as error:
+        return _print_error(call, error, generation)
+    return _print_result(call, result, read, generation)
+
+
+def _caller(call: CommandCall) -> Caller | None:
+    if call.uid == SHELL_UID:
+        return SHELL
+    return Caller(ROOT_UID, "root") if call.uid == ROOT_UID else None
+
+
+def _print_error(call: CommandCall, error: AppFunctionError, generation: int) -> int:
+    shown = f"{_EXCEPTION}: {error.message}"
+    if generation >= _OBJECT_GENERATION:
+        call.write(f"Error executing app function: {shown}. See logcat for more details. \n")
+        return FAILED
+    call.write(f"Error executing app function: {error.code} - {shown}\n")
+    return 0 if generation == _TEXT_GENERATION else FAILED
+
+
+def _print_result(call: CommandCall, result: Properties, read: _Arguments, generation: int) -> int:
+    try:
+        if generation == _TEXT_GENERATION:
+            created = int(call.system.clock.now() * 1000)
+            text = write_document_text(result, created=created)
+            call.write(f"App function executed successfully.\nFunction return:\n{text}\n")
+        elif generation == _ARRAY_GENERATION:
+            return _print_documents(call, result)
+        elif read.brief:
+            call.write(write_yaml(result) + "\n")
+        else:
+            call.write(write_json(result, 2) + "\n")
+    except JsonError:
+        call.write("Failed to convert the function response to JSON.\n")
+        return FAILED
+    if read.pending_intent is not None:
+        # The phone's functions return no extras, so no PendingIntent is ever found.
+        call.write(f"No PendingIntent found at extras key: {read.pending_intent}\n")
+    return 0
+
+
+def _print_documents(call: CommandCall, result: Properties) -> int:
+    returned = result.get(RETURN_VALUE, [])
+    if returned and isinstance(returned[0], dict):
+        call.write(write_json(returned, 2) + "\n")
+        return 0
+    # This generation forgets to say that it is done where no document is returned, and then waits in vain.
+    call.write("{}\n")
+    clock = call.system.clock
+    clock.wait(clock.signal(), _FIRST_SECONDS)
+    call.write("Timed out\n")
+    return FAILED
+
+
+def _set_enabled(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
+    del generation
+    read = _read(call, reader, frozenset({"--package", "--function", "--state", "--user"}))
+    if not _require(call, read, "package", "function", "state"):
+        return FAILED
+    try:
+        call.system.app_functions.set_enabled(
+            read.package or "", read.function or "", read.state or "default"
+        )
+    except AppFunctionError as error:
+        shown = f"android.os.ParcelableException: java.lang.IllegalArgumentException: {error.message}"
+        call.write(f"Error setting app function state: {shown}\n")
+        return 0
+    call.write("App function enabled state updated successfully.\n")
+    return 0
+
+
+def _is_enabled(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
+    del generation
+    read = _read(call, reader, frozenset({"--package", "--function", "--user"}))
+    if not _require(call, read, "package", "function"):
+        return FAILED
+    try:
+        enabled = call.system.app_functions.is_enabled(read.package or "", read.function or "")
+    except AppFunctionError as error:
+        shown = f"android.os.ParcelableException: java.lang.IllegalArgumentException: {error.message}"
+        call.write(f"Error checking app function state: {shown}\n")
+        return 0
+    call.write("true\n" if enabled else "false\n")
+    return 0
+
+
+def _purge(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
+    del reader, generation
+    call.write("Purge allowlist cache\n")
+    return 0
+
+
+def _access(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
+    """The access commands: the flags that guard them from generation 3 on are off on the phone."""
+    del reader
+    if generation == _ARRAY_GENERATION:
+        return refuse(call, "access grants of generation 2")
+    return FAILED
+
+
+def _describe(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
+    del generation
+    name: str | None = None
+    while (option := reader.next_option()) is not None:
+        if option == "--package":
+            name = reader.require()
+        elif option == "--user":
+            read_user(reader)
+        else:
+            call.write_error(f"Unknown option: {option}\n")
+            return FAILED
+    package = call.system.packages.find(name or "")
+    whole: Component | None = None
+    if package is not None:
+        whole = next(package.application.of_kind("application"))
+    property_ = whole.find_property("android.app.appfunctions.app_metadata") if whole is not None else None
+    if package is None or property_ is None:
+        shown = "null" if name is None else name
+        raise ArgumentError(shown, "android.content.pm.PackageManager$NameNotFoundException")
+    file = package.application.resources.read_file(property_.resource) if property_.resource else None
+    if file is None:
+        call.write_error(f"No app metadata found for package: {name}\n")
+        return FAILED
+    call.write((_description_of(file.text) or "null") + "\n")
+    return 0
+
+
+def _description_of(text: str) -> str | None:
+    try:
+        root = parse_xml(text, path="app_metadata")
+    except InputError:
+        return None
+    for namespace in _DESCRIPTION_NAMESPACES:
+        found = root.get(f"{{{namespace}}}description")
+        if found is not None:
+            return str(found)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Verb:
+    run: Callable[[CommandCall, ArgumentReader, int], int]
+    generations: frozenset[int]
+
+
+def _of(run: Callable[[CommandCall, ArgumentReader, int], int], first: int, last: int = 5) -> _Verb:
+    return _Verb(run, frozenset(range(first, last + 1)))
+
+
+_VERBS: Final[Mapping[str, _Verb]] = {
+    "list-app-functions": _of(_list, 2),
+    "execute-app-function": _of(_execute, 1),
+    "set-enabled": _of(_set_enabled, 1),
+    "is-enabled": _of(_is_enabled, 5),
+    "purge-allowlist-cache": _of(_purge, 4),
+    "read-app-description": _of(_describe, 5),
+    "grant-app-function-access": _of(_access, 2),
+    "revoke-app-function-access": _of(_access, 2),
+    "list-valid-agents": _of(_access, 3),
+    "list-valid-targets": _of(_access, 3),
+    "set-additional-allowlisted-agents": _of(_access, 3),
+    "clear-additional-allowlisted-agents": _of(_access, 3),
+    "enable-allowlist": _of(_access, 4, 4),
+    "disable-allowlist": _of(_access, 4, 4),
+    "set-test-page-size": _of(_access, 4),
+    "reset-test-page-size": _of(_access, 4),
+}

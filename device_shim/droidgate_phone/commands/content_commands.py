@@ -1,0 +1,207 @@
+"""`content` (AOSP's cmds/content): content providers from the shell; its exit status is 0 even on failure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from droidgate_phone.apps.behaviour import AndroidError
+from droidgate_phone.commands import Command, CommandCall
+from droidgate_phone.commands.refusal import refuse
+from droidgate_phone.intents import Bundle, Extra, split_uri
+from droidgate_phone.java_text import java_double
+from droidgate_phone.system.callers import caller_of_uid
+from droidgate_phone.system.content_providers import Cell
+from droidgate_phone.system.intent_text import show_bundle
+from droidgate_phone.system.processes import NotModelledError
+
+_OWNER: Final = 0
+_FIRST_UNESCAPING: Final = 33
+"""From here on `--extra` undoes backslashes; the reference says only "newer images"."""
+
+
+class _UsageError(Exception):
+    """What `content` says behind its usage."""
+
+
+@dataclass(slots=True)
+class _Arguments:
+    uri: str | None = None
+    method: str | None = None
+    argument: str | None = None
+    extras: dict[str, Extra] = field(default_factory=dict)
+    projection: list[str] | None = None
+    user: int = _OWNER
+
+
+class _Tokens:
+    def __init__(self, arguments: tuple[str, ...]) -> None:
+        self._arguments = list(arguments)
+
+    def next(self) -> str | None:
+        return self._arguments.pop(0) if self._arguments else None
+
+    def require(self, option: str) -> str:
+        value = self.next()
+        if not value or value.startswith("--"):
+            raise _UsageError(f"No value for argument: {option}")
+        return value
+
+
+def _read(call: CommandCall, tokens: _Tokens, options: frozenset[str]) -> _Arguments:
+    read = _Arguments()
+    while (option := tokens.next()) is not None:
+        if option not in options:
+            raise _UsageError(f"Unsupported argument: {option}")
+        value = tokens.require(option)
+        if option == "--uri":
+            read.uri = value
+        elif option == "--method":
+            read.method = value
+        elif option == "--arg":
+            read.argument = value
+        elif option == "--projection":
+            read.projection = value.split(":")
+        elif option == "--user":
+            read.user = _OWNER if value in ("current", "cur") else _number(value)
+        elif option == "--extra":
+            key, extra = _extra(value, unescape=call.system.release.at_least(_FIRST_UNESCAPING))
+            read.extras[key] = extra
+    if read.uri is None:
+        raise _UsageError("Content provider URI not specified. Did you specify --uri argument?")
+    return read
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise _UsageError(f'For input string: "{text}"') from None
+
+
+def _extra(text: str, *, unescape: bool) -> tuple[str, Extra]:
+    """Read `key:type:value`; the value may hold colons, the key may not unless they are escaped."""
+    parts = _split(text) if unescape else text.split(":", 2)
+    if len(parts) != len(("key", "type", "value")):
+        raise _UsageError(f"Binding not well formed: {text}")
+    key, kind, value = parts
+    if kind == "s":
+        return key, Extra("string", value)
+    if kind == "b":
+        return key, Extra("boolean", value.lower() == "true")
+    if kind in ("i", "l"):
+        return key, Extra("int" if kind == "i" else "long", _number(value))
+    if kind in ("f", "d"):
+        try:
+            return key, Extra("float" if kind == "f" else "double", float(value))
+        except ValueError:
+            raise _UsageError(f'For input string: "{value}"') from None
+    if kind == "n":
+        return key, Extra("null", None)
+    raise _UsageError(f"Unsupported type: {kind}")
+
+
+def _split(text: str) -> list[str]:
+    """Split at the first two colons that no backslash stands before, and undo the backslashes."""
+    parts: list[str] = []
+    current: list[str] = []
+    position = 0
+    while position < len(text):
+        character = text[position]
+        if character == "\\" and position + 1 < len(text):
+            position += 1
+            current.append(text[position])
+        elif character == ":" and len(parts) < len(("key", "type")):
+            parts.append("".join(current))
+            current = []
+        else:
+            current.append(character)
+        position += 1
+    return [*parts, "".join(current)]
+
+
+def _call(call: CommandCall, read: _Arguments) -> None:
+    result = call.system.content.call(
+        caller_of_uid(call.uid), read.uri or "", read.method or "", read.argument, Bundle(read.extras)
+    )
+    call.write(f"Result: {'null' if result is None else show_bundle(result)}\n")
+
+
+def _read_content(call: CommandCall, read: _Arguments) -> None:
+    call.streams.output.write(call.system.content.read(caller_of_uid(call.uid), read.uri or ""))
+
+
+def _write_content(call: CommandCall, read: _Arguments) -> None:
+    call.system.content.write(caller_of_uid(call.uid), read.uri or "", call.streams.input.read(-1))
+
+
+def _query(call: CommandCall, read: _Arguments) -> None:
+    rows = call.system.content.query(caller_of_uid(call.uid), read.uri or "")
+    if not rows:
+        call.write("No result found.\n")
+        return
+    for number, row in enumerate(rows):
+        names = read.projection if read.projection is not None else list(row)
+        shown = ", ".join(f"{name}={_cell(row.get(name))}" for name in names)
+        call.write(f"Row: {number} {shown}\n")
+
+
+def _cell(value: Cell) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        return "BLOB"
+    return java_double(value) if isinstance(value, float) else str(value)
+
+
+_COMMON: Final = frozenset({"--uri", "--user"})
+_VERBS: Final[Mapping[str, tuple[Callable[[CommandCall, _Arguments], None], frozenset[str]]]] = {
+    "call": (_call, _COMMON | {"--method", "--arg", "--extra"}),
+    "query": (_query, _COMMON | {"--projection"}),
+    "read": (_read_content, _COMMON),
+    "write": (_write_content, _COMMON),
+}
+_OTHERS: Final = frozenset({"insert", "update", "delete", "gettype"})
+
+
+def run_content(call: CommandCall) -> int:
+    """`content SUBCOMMAND OPTIONS`."""
+    verb = call.arguments[0] if call.arguments else None
+    if verb in _OTHERS:
+        return refuse(call, f"content {verb}")
+    tokens = _Tokens(call.arguments[1:])
+    if verb is None or verb not in _VERBS:
+        return _tell_usage(call, f"Unsupported operation: {verb or 'null'}")
+    run, options = _VERBS[verb]
+    try:
+        read = _read(call, tokens, options)
+    except _UsageError as error:
+        return _tell_usage(call, str(error))
+    if verb == "call" and read.method is None:
+        return _tell_usage(call, "Content provider method not specified. Did you specify --method argument?")
+    return _execute(call, read, run)
+
+
+def _tell_usage(call: CommandCall, problem: str) -> int:
+    call.write(f"usage: adb shell content [subcommand] [options]\n\n[ERROR] {problem}\n")
+    return 0
+
+
+def _execute(call: CommandCall, read: _Arguments, run: Callable[[CommandCall, _Arguments], None]) -> int:
+    authority = split_uri(read.uri or "").host
+    if read.user != _OWNER:
+        message = f"java.lang.IllegalStateException: Could not find provider: {authority}"
+        call.write_error(f"Error while accessing provider:{authority}\n{message}\n")
+        return 0
+    try:
+        run(call, read)
+    except NotModelledError as error:
+        return refuse(call, error.message)
+    except AndroidError as error:
+        shown = f"{error.exception}: {error.message}" if error.message else error.exception
+        call.write_error(f"Error while accessing provider:{authority}\n{shown}\n")
+    return 0
+
+
+COMMANDS: Final[Mapping[str, Command]] = {"content": run_content}

@@ -1,0 +1,192 @@
+"""`dumpsys`: a few facts of a few services; no parser may depend on more (reference android-runtime 1.8)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from droidgate.model.json_values import Json
+from droidgate_phone.commands import Command, CommandCall
+from droidgate_phone.commands.refusal import FAILED, refuse
+from droidgate_phone.org_json import java_text
+from droidgate_phone.system.activity_stack import ActivityRecord
+from droidgate_phone.system.generic_documents import Properties
+from droidgate_phone.system.permission_dialogs import CONTROLLER, DIALOG_ACTIVITY
+
+Dump = Callable[[CommandCall, tuple[str, ...]], int]
+
+
+def _dump_package(call: CommandCall, arguments: tuple[str, ...]) -> int:
+    if len(arguments) != 1 or arguments[0].startswith("-"):
+        return refuse(call, " ".join(("dumpsys package", *arguments)))
+    package = call.system.packages.find(arguments[0])
+    if package is None:
+        call.write(f"Unable to find package: {arguments[0]}\n")
+        return 0
+    flags = " ".join(("DEBUGGABLE",) * package.manifest.debuggable + ("HAS_CODE",))
+    lines = [
+        "Packages:",
+        f"  Package [{package.name}] (0):",
+        f"    {'appId' if call.system.release.at_least(33) else 'userId'}={package.uid}",
+        f"    codePath={package.code_folder}",
+        f"    versionCode={package.version_code} minSdk={package.minimum_sdk} targetSdk={package.target_sdk}",
+        f"    versionName={package.version_name or 'null'}",
+        f"    flags=[ {flags} ]",
+        f"    firstInstallTime={_time(package.first_installed)}",
+        f"    lastUpdateTime={_time(package.last_updated)}",
+        f"    installerPackageName={package.installer or 'null'}",
+        "    requested permissions:",
+        *(f"      {one}" for one in package.manifest.requested_permissions),
+        (
+            "    User 0: installed=true hidden=false suspended=false "
+            f"stopped={java_text(package.stopped)} enabled={_ENABLED[package.enabled]}"
+        ),
+        "      granted permissions:",
+        *(f"        {one}: granted=true" for one in sorted(package.granted)),
+    ]
+    call.write("\n".join(lines) + "\n")
+    return 0
+
+
+_ENABLED: Final = {"default": 0, "enabled": 1, "disabled": 2, "disabled-user": 3, "disabled-until-used": 4}
+
+
+def _time(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds))
+
+
+def _dump_app_function(call: CommandCall, arguments: tuple[str, ...]) -> int:
+    if call.system.release.function_shell is None:
+        return _missing(call, "app_function")
+    if any(one not in ("-v", "--verbose") for one in arguments):
+        return refuse(call, " ".join(("dumpsys app_function", *arguments)))
+    lines = ["AppFunction state for user 0:"]
+    for package, documents in call.system.app_functions.listing().items():
+        shown = [one for one in documents if one.runtime is not None or arguments]
+        lines += ["", f"  AppFunctionDocument(s) for package: {package}"]
+        for document in shown:
+            lines.append("")
+            if document.runtime is None:
+                lines += [f"    {document.type}: ", *_dump_document(document.properties, "      ")]
+                continue
+            lines.append(f"    AppFunctionMetadata for: {document.properties['functionId'][0]}")
+            lines += ["      Static Metadata:", *_dump_document(document.properties, "        ")]
+            lines += ["      Runtime Metadata:", *_dump_document(document.runtime, "        ")]
+    call.write("\n".join(lines) + "\n")
+    return 0
+
+
+def _dump_document(properties: Properties, indent: str) -> list[str]:
+    lines = [indent + "{"]
+    for name, values in properties.items():
+        if values and isinstance(values[0], dict):
+            lines.append(f'{indent}  "{name}": [' + "{")
+            for number, one in enumerate(values):
+                inner = _dump_document(one, indent + "  ")
+                lines += inner[1:] + ([f"{indent}  , " + "{"] if number < len(values) - 1 else [])
+            lines.append(f"{indent}  ]")
+        else:
+            lines.append(f'{indent}  "{name}": [{", ".join(map(_dump_value, values))}]')
+    return [*lines, indent + "}"]
+
+
+def _dump_value(value: Json) -> str:
+    return f'"{value}"' if isinstance(value, str) else java_text(value)
+
+
+def _dump_idle(call: CommandCall, arguments: tuple[str, ...]) -> int:
+    if arguments[:1] != ("whitelist",):
+        return refuse(call, " ".join(("dumpsys deviceidle", *arguments)))
+    system = call.system
+    if len(arguments) == 1:
+        for name in sorted(system.idle_whitelist):
+            found = system.packages.find(name)
+            if found is not None:
+                call.write(f"user,{name},{found.uid}\n")
+        return 0
+    for change in arguments[1:]:
+        sign, name = change[:1], change[1:]
+        if sign not in "+-" or not name:
+            call.write(f"Package must be prefixed with +, -, or =: {change}\n")
+            return FAILED
+        if sign == "-":
+            system.idle_whitelist.discard(name)
+            call.write(f"Removed: {name}\n")
+        elif system.packages.find(name) is None:
+            call.write(f"Unknown package: {name}\n")
+        else:
+            system.idle_whitelist.add(name)
+            call.write(f"Added: {name}\n")
+    return 0
+
+
+def _shown(record: ActivityRecord, task: int) -> str:
+    return f"ActivityRecord{{0 u0 {record.match.name.flatten_short()} t{task}}}"
+
+
+def _dump_activity(call: CommandCall, arguments: tuple[str, ...]) -> int:
+    if arguments not in (("activities",), ("top",)):
+        return refuse(call, " ".join(("dumpsys activity", *arguments)))
+    stack = call.system.stack
+    call.write("ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\n")
+    for task in reversed(stack.tasks()):
+        call.write(f"  * Task{{0 #{task.id} type=standard A={task.affinity}}}\n")
+        for number, record in reversed(list(enumerate(task.activities))):
+            call.write(f"    * Hist  #{number}: {_shown(record, task.id)}\n")
+    top = stack.top_record()
+    if top is not None:
+        number = next((one.id for one in stack.tasks() if top in one.activities), 0)
+        name = "topResumedActivity" if call.system.release.at_least(30) else "mResumedActivity"
+        call.write(f"  {name}={_shown(top, number)}\n")
+    return 0
+
+
+def _dump_window(call: CommandCall, arguments: tuple[str, ...]) -> int:
+    if arguments not in ((), ("windows",), ("displays",)):
+        return refuse(call, " ".join(("dumpsys window", *arguments)))
+    top = call.system.stack.top_record()
+    if top is None:
+        focus = "com.android.launcher3/.Launcher"
+    elif call.system.permission_dialogs.over(top) is not None:
+        focus = f"{CONTROLLER}/{DIALOG_ACTIVITY}"
+    else:
+        focus = top.match.name.flatten()
+    call.write(f"  mCurrentFocus=Window{{0 u0 {focus}}}\n")
+    return 0
+
+
+_SERVICES: Final[Mapping[str, Dump]] = {
+    "activity": _dump_activity,
+    "app_function": _dump_app_function,
+    "deviceidle": _dump_idle,
+    "package": _dump_package,
+    "window": _dump_window,
+}
+
+
+def _missing(call: CommandCall, name: str) -> int:
+    call.write_error(f"Can't find service: {name}\n")
+    return 0
+
+
+def run_device_idle(call: CommandCall, arguments: tuple[str, ...]) -> int:
+    """`cmd deviceidle ARGUMENTS`."""
+    return _dump_idle(call, arguments)
+
+
+def run_dumpsys(call: CommandCall) -> int:
+    """`dumpsys -l` and `dumpsys SERVICE ARGUMENTS`."""
+    if call.arguments == ("-l",):
+        call.write("Currently running services:\n" + "".join(f"  {name}\n" for name in sorted(_SERVICES)))
+        return 0
+    if not call.arguments or call.arguments[0].startswith("-"):
+        return refuse(call, " ".join(("dumpsys", *call.arguments)))
+    name, *rest = call.arguments
+    dump = _SERVICES.get(name)
+    if dump is None:
+        return refuse(call, f"dumpsys {name}")
+    return dump(call, tuple(rest))
+
+
+COMMANDS: Final[Mapping[str, Command]] = {"dumpsys": run_dumpsys}

@@ -1,0 +1,383 @@
+"""`pm` and `cmd package` (AOSP's PackageManagerShellCommand)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate_phone.apps.behaviour import AndroidError
+from droidgate_phone.commands import Command, CommandCall
+from droidgate_phone.commands import install_commands as installing
+from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader, parse_number
+from droidgate_phone.commands.intent_arguments import parse_intent
+from droidgate_phone.commands.refusal import FAILED, refuse
+from droidgate_phone.commands.service_shell import (
+    ALL_USERS,
+    is_known_user,
+    read_user,
+    run_guarded,
+)
+from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.system.manifests import PartKind
+from droidgate_phone.system.package_records import EnabledState, InstalledPackage
+from droidgate_phone.system.permissions import SHELL_UID
+from droidgate_phone.system.resolver import MATCH_DEFAULT_ONLY, Match
+
+Verb = Callable[[CommandCall, ArgumentReader], int]
+
+# Number of each state, as PackageManager.COMPONENT_ENABLED_STATE_*.
+_STATES: Final[Mapping[EnabledState, int]] = {
+    "default": 0,
+    "enabled": 1,
+    "disabled": 2,
+    "disabled-user": 3,
+    "disabled-until-used": 4,
+}
+_STATE_VERBS: Final[Mapping[str, EnabledState]] = {
+    "enable": "enabled",
+    "disable": "disabled",
+    "disable-user": "disabled-user",
+    "disable-until-used": "disabled-until-used",
+    "default-state": "default",
+}
+_FEATURES: Final = (
+    "android.hardware.touchscreen",
+    "android.software.app_widgets",
+    "android.software.home_screen",
+)
+
+
+@dataclass(slots=True)
+class _ListOptions:
+    disabled: bool = False
+    enabled: bool = False
+    paths: bool = False
+    installer: bool = False
+    system: bool = False
+    third_party: bool = False
+    uid: bool = False
+    version: bool = False
+    stopped: bool = False
+    only_uid: int | None = None
+    user: int = ALL_USERS
+
+
+_LIST_FLAGS: Final[Mapping[str, str]] = {
+    "-d": "disabled",
+    "-e": "enabled",
+    "-f": "paths",
+    "-i": "installer",
+    "-s": "system",
+    "-3": "third_party",
+    "-U": "uid",
+    "--show-versioncode": "version",
+    "--show-stopped": "stopped",
+}
+_LIST_WITHOUT_EFFECT: Final = frozenset({"-a", "-l", "-u", "--match-libraries", "--factory-only"})
+
+
+def _run_list(call: CommandCall, reader: ArgumentReader) -> int:
+    kind = reader.next()
+    if kind in ("package", "packages"):
+        return _list_packages(call, reader)
+    if kind == "features":
+        call.write("".join(f"feature:{name}\n" for name in _FEATURES))
+        return 0
+    if kind == "users":
+        call.write("Users:\n\tUserInfo{0:Owner:c13} running\n")
+        return 0
+    if kind == "permissions":
+        return _list_permissions(call, reader)
+    if kind is None:
+        call.write("Error: didn't specify type of data to list\n")
+        return FAILED
+    if kind in ("instrumentation", "libraries", "permission-groups", "staged-sessions", "sdks"):
+        return refuse(call, f"pm list {kind}")
+    call.write(f"Error: unknown list type '{kind}'\n")
+    return FAILED
+
+
+def _list_packages(call: CommandCall, reader: ArgumentReader) -> int:
+    options = _ListOptions()
+    try:
+        while (option := reader.next_option()) is not None:
+            if option in _LIST_FLAGS:
+                setattr(options, _LIST_FLAGS[option], True)
+            elif option == "--user":
+                options.user = read_user(reader)
+            elif option == "--uid":
+                options.uid, options.only_uid = True, parse_number(reader.require())
+            elif option not in _LIST_WITHOUT_EFFECT:
+                call.write(f"Error: Unknown option: {option}\n")
+                return FAILED
+    except ArgumentError as error:
+        call.write(f"Error: {error.exception}: {error.message}\n")
+        return FAILED
+    if not is_known_user(options.user):
+        return 0
+    wanted = reader.next()
+    for package in call.system.packages.all():
+        if (wanted is None or wanted in package.name) and _is_listed(package, options):
+            call.write(_package_line(package, options))
+    return 0
+
+
+def _is_listed(package: InstalledPackage, options: _ListOptions) -> bool:
+    return not (
+        (options.disabled and package.is_enabled)
+        or (options.enabled and not package.is_enabled)
+        or (options.system and not package.system)
+        or (options.third_party and package.system)
+        or options.only_uid not in (None, package.uid)
+    )
+
+
+def _package_line(package: InstalledPackage, options: _ListOptions) -> str:
+    line = f"package:{package.base_path + '=' if options.paths else ''}{package.name}"
+    if options.version:
+        line += f" versionCode:{package.version_code}"
+    if options.stopped:
+        line += f" stopped={'true' if package.stopped else 'false'}"
+    if options.installer:
+        line += f"  installer={package.installer or 'null'}"
+    if options.uid:
+        line += f" uid:{package.uid}"
+    return line + "\n"
+
+
+def _list_permissions(call: CommandCall, reader: ArgumentReader) -> int:
+    option = reader.next_option()
+    if option not in (None, "-f"):
+        return refuse(call, f"pm list permissions {option}")
+    call.write("All Permissions:\n\n")
+    permissions = call.system.packages.permissions
+    for name, level in permissions.known().items():
+        if option is None:
+            call.write(f"permission:{name}\n")
+            continue
+        owner = permissions.owner_of(name)
+        call.write(
+            f"+ permission:{name}\n  package:{owner.name if owner else 'android'}\n  label:null\n"
+            f"  description:null\n  protectionLevel:{level}\n"
+        )
+    return 0
+
+
+def _run_path(call: CommandCall, reader: ArgumentReader) -> int:
+    user = read_user(reader) if reader.next_option() == "--user" else ALL_USERS
+    package = call.system.packages.find(reader.require())
+    if package is None or not is_known_user(user):
+        return 1
+    call.write("".join(f"package:{path}\n" for path in package.paths))
+    return 0
+
+
+@dataclass(slots=True)
+class _Query:
+    intent: Intent
+    brief: bool = False
+    components: bool = False
+    user: int = ALL_USERS
+    flags: int = 0
+
+
+def _read_query(reader: ArgumentReader) -> _Query:
+    query = _Query(Intent())
+
+    def take(option: str, arguments: ArgumentReader) -> bool:
+        if option == "--brief":
+            query.brief = True
+        elif option == "--components":
+            query.components = True
+        elif option == "--user":
+            query.user = read_user(arguments)
+        elif option == "--query-flags":
+            query.flags = arguments.require_number()
+        else:
+            return False
+        return True
+
+    query.intent = parse_intent(reader, take)
+    return query
+
+
+_QUERIES: Final[Mapping[str, tuple[PartKind, str, str]]] = {
+    "query-activities": ("activity", "Activity", "activities"),
+    "query-services": ("service", "Service", "services"),
+    "query-receivers": ("receiver", "Receiver", "receivers"),
+}
+
+
+def _run_query(call: CommandCall, verb: str, reader: ArgumentReader) -> int:
+    kind, title, plural = _QUERIES[verb]
+    query = _read_query(reader)
+    found = _found(call, kind, query)
+    if not found:
+        call.write(f"No {plural} found\n")
+        return 0
+    if query.components:
+        call.write("".join(f"{one.name.flatten_short()}\n" for one in found))
+        return 0
+    if not query.brief:
+        return refuse(call, f"{verb} without --components or --brief")
+    call.write(f"{len(found)} {plural} found:\n")
+    for number, one in enumerate(found):
+        call.write(f"  {title} #{number}:\n" + _brief_lines(one, "    "))
+    return 0
+
+
+def _found(call: CommandCall, kind: PartKind, query: _Query) -> list[Match]:
+    if not is_known_user(query.user):
+        return []
+    return call.system.resolver.query(kind, query.intent, caller_uid=call.uid, flags=query.flags)
+
+
+def _brief_lines(match: Match, indent: str) -> str:
+    return (
+        f"{indent}priority={match.priority} preferredOrder=0 match=0x{match.match:x} specificIndex=-1 "
+        f"isDefault={'true' if match.is_default else 'false'}\n{indent}{match.name.flatten_short()}\n"
+    )
+
+
+def _run_resolve(call: CommandCall, reader: ArgumentReader) -> int:
+    query = _read_query(reader)
+    query.flags |= MATCH_DEFAULT_ONLY if query.intent.component is None else 0
+    found = _found(call, "activity", query)
+    if not found:
+        call.write("No activity found\n")
+        return 0
+    if len(found) > 1 and found[0].priority == found[1].priority:
+        return refuse(call, "resolve-activity where several activities match equally (the chooser)")
+    if query.components:
+        call.write(f"{found[0].name.flatten_short()}\n")
+    elif query.brief:
+        call.write(_brief_lines(found[0], ""))
+    else:
+        return refuse(call, "resolve-activity without --components or --brief")
+    return 0
+
+
+def _run_clear(call: CommandCall, reader: ArgumentReader) -> int:
+    while (option := reader.next_option()) is not None:
+        if option != "--user":
+            return refuse(call, f"pm clear {option}")
+        read_user(reader)
+    name = reader.next()
+    if name is None:
+        call.write_error("Error: no package specified\n")
+        return 1
+    if call.system.packages.find(name) is None:
+        call.write_error("Failed\n")
+        return 1
+    call.system.force_stop(name)
+    call.system.packages.clear_data(name)
+    call.write("Success\n")
+    return 0
+
+
+def _run_state(call: CommandCall, verb: str, reader: ArgumentReader) -> int:
+    while reader.next_option() is not None:
+        read_user(reader)
+    target = reader.next()
+    if target is None:
+        call.write_error("Error: no package or component specified\n")
+        return 1
+    state = _STATE_VERBS[verb]
+    name = ComponentName.parse(target)
+    package = call.system.packages.find(name.package if name else target)
+    if package is None:
+        message = f"Unknown package: {target}" if name is None else f"Unknown component: {name.flatten()}"
+        raise AndroidError("java.lang.IllegalArgumentException", message)
+    _check_shell_may_set(call, package, name, state)
+    if name is None:
+        package.enabled = state
+        call.write(f"Package {package.name} new state: {state}\n")
+    else:
+        if all(one.name != name.class_name for one in package.components()):
+            message = f"Component class {name.class_name} does not exist in {package.name}"
+            raise AndroidError("java.lang.IllegalArgumentException", message)
+        package.component_states[name.class_name] = state
+        call.write(f"Component {{{name.flatten()}}} new state: {state}\n")
+    call.system.packages.changed(package)
+    return 0
+
+
+def _check_shell_may_set(
+    call: CommandCall, package: InstalledPackage, name: ComponentName | None, state: EnabledState
+) -> None:
+    """The shell changes whole packages between enabled and disabled-user only, unless they are for tests."""
+    if call.uid != SHELL_UID or package.manifest.test_only:
+        return
+    if name is None and state in ("default", "enabled", "disabled-user") and package.enabled != "disabled":
+        return
+    target = f"{package.name}/{name.class_name if name else 'null'}"
+    message = f"Shell cannot change component state for {target} to {_STATES[state]}"
+    raise AndroidError("java.lang.SecurityException", message)
+
+
+def _run_grant(call: CommandCall, verb: str, reader: ArgumentReader) -> int:
+    while reader.next_option() is not None:
+        read_user(reader)
+    name, permission = reader.next(), reader.next()
+    if name is None or permission is None:
+        call.write_error(f"Error: no {'package' if name is None else 'permission'} specified\n")
+        return 1
+    package = call.system.packages.find(name)
+    permissions = call.system.packages.permissions
+    if package is None:
+        raise AndroidError("java.lang.IllegalArgumentException", f"Unknown package: {name}")
+    if permissions.protection_of(permission) is None:
+        raise AndroidError("java.lang.IllegalArgumentException", f"Unknown permission: {permission}")
+    if permission not in package.manifest.requested_permissions:
+        message = f"Package {name} has not requested permission {permission}"
+        raise AndroidError("java.lang.SecurityException", message)
+    if not permissions.is_changeable(permission):
+        message = f"Permission {permission} requested by {name} is not a changeable permission type"
+        raise AndroidError("java.lang.SecurityException", message)
+    if verb == "grant":
+        package.granted.add(permission)
+    else:
+        package.granted.discard(permission)
+        call.system.end_processes(package.name, "permissions revoked")
+    return 0
+
+
+_VERBS: Final[Mapping[str, Verb]] = {
+    "clear": _run_clear,
+    "install": installing.run_install,
+    "install-abandon": installing.run_install_abandon,
+    "install-commit": installing.run_install_commit,
+    "install-create": installing.run_install_create,
+    "install-destroy": installing.run_install_abandon,
+    "install-remove": installing.run_install_remove,
+    "install-write": installing.run_install_write,
+    "list": _run_list,
+    "path": _run_path,
+    "resolve-activity": _run_resolve,
+    "uninstall": installing.run_uninstall,
+}
+
+
+def run_package(call: CommandCall, arguments: tuple[str, ...]) -> int:
+    """`cmd package ARGUMENTS`."""
+    if not arguments:
+        return refuse(call, "the help of pm")
+    verb, reader = arguments[0], ArgumentReader(arguments[1:])
+    if verb in _QUERIES:
+        return run_guarded(call, verb, lambda: _run_query(call, verb, reader))
+    if verb in _STATE_VERBS:
+        return run_guarded(call, verb, lambda: _run_state(call, verb, reader))
+    if verb in ("grant", "revoke"):
+        return run_guarded(call, verb, lambda: _run_grant(call, verb, reader))
+    if verb in _VERBS:
+        return run_guarded(call, verb, lambda: _VERBS[verb](call, reader))
+    return refuse(call, f"pm {verb}")
+
+
+def run_pm(call: CommandCall) -> int:
+    """`pm ARGUMENTS`."""
+    return run_package(call, call.arguments)
+
+
+COMMANDS: Final[Mapping[str, Command]] = {"pm": run_pm}

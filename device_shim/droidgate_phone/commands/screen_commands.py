@@ -1,0 +1,151 @@
+"""`screencap`, `uiautomator` and `monkey`."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from typing import Final
+
+from droidgate_phone.commands import Command, CommandCall
+from droidgate_phone.commands.refusal import refuse
+from droidgate_phone.java_text import java_int
+from droidgate_phone.system.instrumentations import ALREADY_REGISTERED
+
+_USAGE_OF_SCREENCAP: Final = """usage: screencap [-hp] [-d display-id] [FILENAME]
+   -h: this message
+   -p: save the file as a png.
+   -d: specify the physical display ID to capture (default: 0)
+       see "dumpsys SurfaceFlinger --display-id" for valid display IDs.
+If FILENAME ends with .png it will be saved as a png.
+If FILENAME is not given, the results will be printed to stdout.
+"""
+_USAGE_OF_UIAUTOMATOR: Final = """Usage: uiautomator <subcommand> [options]
+
+Available subcommands:
+
+help: displays help message
+
+dump: creates an XML dump of current UI hierarchy
+    dump [--verbose][file]
+      [--compressed]: dumps compressed layout information.
+      [file]: the location where the dumped XML should be stored, default is
+      /sdcard/window_dump.xml
+
+"""
+_USUAL_DUMP: Final = "/sdcard/window_dump.xml"
+_TERMINALS: Final = frozenset({"/dev/tty", "/dev/stdout", "/proc/self/fd/1"})
+_LAUNCHER: Final = "android.intent.category.LAUNCHER"
+_NOTHING_TO_RUN: Final = 252
+_KILLED: Final = 137
+
+
+def screencap(call: CommandCall) -> int:
+    """Run `screencap`: a PNG file, or raw pixels without `-p`, to a file or to standard output."""
+    is_png, file = False, None
+    arguments = list(call.arguments)
+    while arguments:
+        one = arguments.pop(0)
+        if one in {"-h", "-hp", "-ph"}:
+            call.write_error(_USAGE_OF_SCREENCAP)
+            return 1
+        if one == "-p":
+            is_png = True
+        elif one == "-d" and arguments[:1] == ["0"]:
+            arguments.pop(0)
+        elif one.startswith("-"):
+            return refuse(call, f"screencap {one}")
+        else:
+            file = one
+    if file is None:
+        call.streams.output.write(call.system.window.png() if is_png else call.system.window.raw_pixels())
+        return 0
+    is_png = is_png or file.endswith(".png")
+    content = call.system.window.png() if is_png else call.system.window.raw_pixels()
+    problem = _write_file(call, file, content)
+    if problem is None:
+        return 0
+    call.write_error(f"Error opening file: {file} ({problem})\n")
+    return 1
+
+
+def uiautomator(call: CommandCall) -> int:
+    """Run `uiautomator dump`."""
+    if not call.arguments or call.arguments[0] == "help":
+        call.write_error(_USAGE_OF_UIAUTOMATOR)
+        return 0 if call.arguments else 1
+    if call.arguments[0] != "dump":
+        return refuse(call, f"uiautomator {call.arguments[0]}")
+    options = call.arguments[1:]
+    if "--windows" in options:
+        return refuse(call, "uiautomator dump --windows")
+    named = [one for one in options if not one.startswith("-")]
+    file = posixpath.join(call.directory, named[-1]) if named else _USUAL_DUMP
+    if call.system.instrumentations.uses_accessibility:
+        # UiAutomation.connect throws, and the runtime kills the program; the text is the shell's.
+        call.system.log.record("uiautomator", problem=ALREADY_REGISTERED)
+        call.write_error("Killed \n")
+        return _KILLED
+    xml = call.system.window.hierarchy(compressed="--compressed" in options)
+    if file in _TERMINALS:
+        call.write(xml)
+    else:
+        # As on Android, a file that cannot be written is told in the device's log only.
+        problem = _write_file(call, file, xml.encode())
+        if problem is not None:
+            call.system.log.record("uiautomator", file=file, problem=problem)
+    call.write(f"UI hierchary dumped to: {file}\n")
+    return 0
+
+
+def monkey(call: CommandCall) -> int:
+    """Run `monkey` as far as it starts an app: one event for one package."""
+    packages: list[str] = []
+    categories: list[str] = []
+    count = None
+    for one in call.arguments:
+        call.write(f"  bash arg: {one}\n")
+    rest = list(call.arguments)
+    while rest:
+        one = rest.pop(0)
+        if one in {"-p", "-c"} and rest:
+            (packages if one == "-p" else categories).append(rest.pop(0))
+        elif not rest and java_int(one) is not None:
+            count = java_int(one)
+        elif one != "-v":
+            return refuse(call, f"monkey {one}")
+    if count != 1 or len(packages) != 1:
+        return refuse(call, "monkey with other than one event for one package")
+    _tell_arguments(call, [*packages, *categories])
+    entries = call.system.window.launcher_entries()
+    found = [
+        one for one in entries if one.package == packages[0] and _LAUNCHER in (categories or [_LAUNCHER])
+    ]
+    if not found:
+        call.write("** No activities found to run, monkey aborted.\n")
+        return _NOTHING_TO_RUN
+    found[0].launch()
+    call.write("Events injected: 1\n")
+    call.write("## Network stats: elapsed time=10ms (0ms mobile, 0ms wifi, 10ms not connected)\n")
+    return 0
+
+
+def _tell_arguments(call: CommandCall, values: list[str]) -> None:
+    call.write_error(f"args: [{', '.join(call.arguments)}]\n")
+    call.write_error("".join(f' arg: "{one}"\n' for one in call.arguments))
+    call.write_error("".join(f'data="{one}"\n' for one in values))
+
+
+def _write_file(call: CommandCall, file: str, content: bytes) -> str | None:
+    """Write a file as the caller; return why it cannot be, None where it was."""
+    try:
+        call.system.files.write(posixpath.join(call.directory, file), content, uid=call.uid)
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
+
+
+COMMANDS: Final[Mapping[str, Command]] = {
+    "screencap": screencap,
+    "uiautomator": uiautomator,
+    "monkey": monkey,
+}

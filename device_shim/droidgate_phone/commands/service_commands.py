@@ -1,0 +1,68 @@
+"""`cmd` and `service`: Android's services by name (frameworks/native `cmds/cmd`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Final
+
+from droidgate_phone.commands import Command, CommandCall
+from droidgate_phone.commands.refusal import refuse
+
+_NO_SERVICE: Final = 20
+
+ServiceCommand = Callable[[CommandCall, tuple[str, ...]], int]
+
+# Service -> module and function that runs its shell commands; "" where other commands alone use it.
+_SERVICES: Final[Mapping[str, str]] = {
+    "activity": "activity_commands:run_activity",
+    "app_function": "app_function_commands:run_app_function",
+    "appops": "settings_commands:run_appops_service",
+    "content": "",
+    "deviceidle": "dumpsys_commands:run_device_idle",
+    "device_config": "settings_commands:run_device_config_service",
+    "package": "package_commands:run_package",
+    "settings": "settings_commands:run_settings_service",
+    "window": "window_commands:run_window",
+}
+
+
+def _has_service(call: CommandCall, name: str) -> bool:
+    if name == "app_function" and call.system.release.function_shell is None:
+        return False
+    return name in _SERVICES
+
+
+def run_cmd(call: CommandCall) -> int:
+    """`cmd -l` and `cmd SERVICE ARGUMENTS`."""
+    if not call.arguments:
+        call.write_error("cmd: No service specified; use -l to list all services\n")
+        return _NO_SERVICE
+    name, *rest = call.arguments
+    if name == "-l":
+        services = "".join(f"  {one}\n" for one in sorted(_SERVICES) if _has_service(call, one))
+        call.write("Currently running services:\n" + services)
+        return 0
+    if name.startswith("-"):
+        return refuse(call, f"cmd {name}")
+    if not _has_service(call, name):
+        call.write_error(f"cmd: Can't find service: {name}\n")
+        return _NO_SERVICE
+    target = _SERVICES[name]
+    if not target:
+        return refuse(call, f"cmd {name}")
+    module, _, function = target.partition(":")
+    run: ServiceCommand = getattr(import_module(f"droidgate_phone.commands.{module}"), function)
+    return run(call, tuple(rest))
+
+
+def run_service(call: CommandCall) -> int:
+    """`service check NAME`."""
+    if call.arguments[:1] == ("check",) and len(call.arguments) == len(("check", "name")):
+        name = call.arguments[1]
+        call.write(f"Service {name}: {'found' if _has_service(call, name) else 'not found'}\n")
+        return 0
+    return refuse(call, " ".join(("service", *call.arguments)))
+
+
+COMMANDS: Final[Mapping[str, Command]] = {"cmd": run_cmd, "service": run_service}

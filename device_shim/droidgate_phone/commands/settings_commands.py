@@ -1,0 +1,140 @@
+"""`settings`, `device_config` and `appops`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from droidgate_phone.commands import Command, CommandCall
+from droidgate_phone.commands.argument_reader import ArgumentReader
+from droidgate_phone.commands.refusal import FAILED, refuse
+from droidgate_phone.commands.service_shell import read_user, run_guarded
+from droidgate_phone.system.properties import NAMESPACES
+
+_MODES: Final = frozenset({"allow", "deny", "ignore", "default", "foreground"})
+_OPERATIONS: Final = frozenset({"SYSTEM_ALERT_WINDOW", "RUN_IN_BACKGROUND", "RUN_ANY_IN_BACKGROUND"})
+
+
+def _without_user(words: tuple[str, ...]) -> list[str]:
+    """Return the words without `--user N`, which changes nothing on a phone with one user."""
+    rest = list(words)
+    while "--user" in rest:
+        at = rest.index("--user")
+        reader = ArgumentReader(rest[at : at + 2])
+        reader.next_option()
+        read_user(reader)
+        del rest[at : at + 2]
+    return rest
+
+
+def run_settings_service(call: CommandCall, arguments: tuple[str, ...]) -> int:
+    """`cmd settings get|put|delete|list NAMESPACE [KEY [VALUE]]`."""
+    if not arguments:
+        return refuse(call, "the help of settings")
+    return run_guarded(call, arguments[0], lambda: _settings(call, _without_user(arguments)))
+
+
+def _settings(call: CommandCall, words: list[str]) -> int:
+    verb, rest = words[0], words[1:]
+    wanted = {"get": 2, "put": 3, "delete": 2, "list": 1}.get(verb)
+    if wanted is None:
+        return refuse(call, f"settings {verb}")
+    if len(rest) < wanted or rest[0] not in NAMESPACES:
+        problem = (
+            f"Invalid namespace '{rest[0]}'" if rest and rest[0] not in NAMESPACES else "Not enough arguments"
+        )
+        call.write_error(f"{problem}\n")
+        return FAILED
+    settings, namespace = call.system.settings, rest[0]
+    if verb == "list":
+        call.write("".join(f"{key}={value}\n" for key, value in settings.all(namespace).items()))
+    elif verb == "get":
+        found = settings.get(namespace, rest[1])
+        call.write(f"{'null' if found is None else found}\n")
+    elif verb == "put":
+        settings.put(namespace, rest[1], rest[2])
+    else:
+        call.write(f"Deleted {settings.delete(namespace, rest[1])} rows\n")
+    return 0
+
+
+def run_device_config_service(call: CommandCall, arguments: tuple[str, ...]) -> int:
+    """`cmd device_config get|put|delete|list NAMESPACE [KEY [VALUE]]`."""
+    if not arguments:
+        return refuse(call, "the help of device_config")
+    verb, *rest = arguments
+    wanted = {"get": 2, "put": 3, "delete": 2, "list": 1}.get(verb)
+    if wanted is None:
+        return refuse(call, f"device_config {verb}")
+    if len(rest) < wanted:
+        call.write_error("Bad arguments\n")
+        return FAILED
+    settings, namespace = call.system.settings, rest[0]
+    if verb == "list":
+        values = settings.device_values(namespace)
+        call.write("".join(f"{key}={value}\n" for key, value in values.items()))
+    elif verb == "get":
+        found = settings.device_value(namespace, rest[1])
+        call.write(f"{'null' if found is None else found}\n")
+    elif verb == "put":
+        settings.set_device_value(namespace, rest[1], rest[2])
+    else:
+        gone = settings.set_device_value(namespace, rest[1], None)
+        done = "Successfully deleted" if gone else "Failed to delete"
+        call.write(f"{done} {rest[1]} from {namespace}\n")
+    return 0
+
+
+def run_appops_service(call: CommandCall, arguments: tuple[str, ...]) -> int:
+    """`cmd appops set|get PACKAGE [OPERATION [MODE]]`."""
+    if not arguments:
+        return refuse(call, "the help of appops")
+    return run_guarded(call, arguments[0], lambda: _app_ops(call, _without_user(arguments)))
+
+
+def _app_ops(call: CommandCall, words: list[str]) -> int:
+    verb, rest = words[0], words[1:]
+    if verb not in ("get", "set") or not rest or rest[0].startswith("-"):
+        return refuse(call, " ".join(["appops", *words]))
+    package, system = rest[0], call.system
+    if system.packages.find(package) is None:
+        call.write_error(f"Error: No UID for {package} in user 0\n")
+        return FAILED
+    if any(one not in _OPERATIONS for one in rest[1:2]):
+        return refuse(call, f"the app operation {rest[1]}")
+    if verb == "set":
+        if len(rest) < len(("package", "operation", "mode")):
+            call.write_error("Error: Operation or mode not specified.\n")
+            return FAILED
+        if rest[2] not in _MODES:
+            call.write_error(f"Error: Mode {rest[2]} is not valid\n")
+            return FAILED
+        system.set_app_op(package, rest[1], rest[2])
+        return 0
+    found = {name: mode for name, mode in system.app_ops(package).items() if rest[1:] in ([], [name])}
+    if not found:
+        call.write("No operations.\nDefault mode: default\n" if rest[1:] else "No operations.\n")
+    call.write("".join(f"{name}: {mode}\n" for name, mode in found.items()))
+    return 0
+
+
+def run_settings(call: CommandCall) -> int:
+    """`settings ARGUMENTS`."""
+    return run_settings_service(call, call.arguments)
+
+
+def run_device_config(call: CommandCall) -> int:
+    """`device_config ARGUMENTS`."""
+    return run_device_config_service(call, call.arguments)
+
+
+def run_appops(call: CommandCall) -> int:
+    """`appops ARGUMENTS`."""
+    return run_appops_service(call, call.arguments)
+
+
+COMMANDS: Final[Mapping[str, Command]] = {
+    "settings": run_settings,
+    "device_config": run_device_config,
+    "appops": run_appops,
+}

@@ -1,0 +1,182 @@
+"""The virtual phone as a whole: its Android, its apps and its wire."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
+
+from droidgate_phone.apps.shim_runtimes import ShimRuntime, start_shim_runtime
+from droidgate_phone.event_log import EventLog
+from droidgate_phone.faults import Faults
+from droidgate_phone.shell import SHELL_ENVIRONMENT, run_shell
+from droidgate_phone.streams import CommandStreams
+from droidgate_phone.system.android_system import AndroidSystem
+from droidgate_phone.system.installation import InstallError
+from droidgate_phone.system.releases import load_release
+from droidgate_phone.transport.adb_features import features_of
+from droidgate_phone.transport.adb_keys import AuthorizedKeys, user_key_file
+from droidgate_phone.transport.phone_wire import PhoneWire
+from droidgate_phone.transport.shell_files import ShellFiles
+from droidgate_phone.transport.userland import Banner, Userland
+
+if TYPE_CHECKING:
+    from droidgate_phone.sample_packages import SamplePackage
+    from droidgate_phone.system.package_records import InstalledPackage
+    from droidgate_phone.transport.adb_server import AdbServer
+
+DEFAULT_SDK: Final = "36.1"
+"""The release that a phone is where nobody asks for another."""
+
+_INTERACTIVE_SHELL: Final = "sh"
+_TOO_OLD: Final = "INSTALL_FAILED_OLDER_SDK"
+
+
+class VirtualPhone:
+    """A phone that runs; a context manager that stops it.
+
+    Attributes:
+        system: Its Android.
+        log: What happened on it.
+        port: The port of the device protocol, on 127.0.0.1.
+        server_port: The port of the adb server's protocol, None without a server.
+        serial: What `adb devices` calls it: `127.0.0.1:PORT`.
+    """
+
+    def __init__(self, system: AndroidSystem, wire: PhoneWire) -> None:
+        self.system = system
+        self.log = system.log
+        self.port = wire.port
+        self.server_port = wire.server_port
+        self.serial = wire.serial
+        self._wire = wire
+
+    @property
+    def server(self) -> AdbServer | None:
+        """The adb server that shows it; another phone can be started with it."""
+        return self._wire.server
+
+    def install(self, *apks: bytes) -> InstalledPackage:
+        """Install a package: its base APK and, where it has them, its splits.
+
+        Raises:
+            InstallError: Android refuses it, with its own text.
+        """
+        return self.system.packages.install(*apks)
+
+    def stop(self) -> None:
+        """End every connection, command and process."""
+        self._wire.close()
+        self.system.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def start_phone(  # noqa: PLR0913 - each part of a phone can be chosen
+    *,
+    sdk: str = DEFAULT_SDK,
+    packages: int = 0,
+    apps: bool = True,
+    faults: Faults | None = None,
+    log: EventLog | None = None,
+    port: int = 0,
+    server_port: int | None = None,
+    server: AdbServer | None = None,
+    app_function_shell: int | None = None,
+    shim_runtime: ShimRuntime = "python",
+    adb_keys: Iterable[Path] | None = None,
+) -> VirtualPhone:
+    """Start a phone.
+
+    Args:
+        sdk: Its Android release (`system/releases.toml`).
+        packages: How many packages it has besides; the first of them speak agent protocols too.
+        apps: Whether the sample apps are installed; those that need a newer Android are left out.
+        faults: What shall go wrong.
+        log: Where events go; in memory by default.
+        port: The port of the device protocol, 0 for a free one.
+        server_port: The port of the adb server's protocol, 0 for a free one, None for no server.
+        server: The adb server of another phone that shall show this one too; `server_port` is None then.
+        app_function_shell: Generation of `cmd app_function`, where it shall not be the release's own.
+        shim_runtime: What shims run on: the engine in Python, or their own Java classes on a JVM.
+        adb_keys: Files with the public keys of the adb hosts that may connect; the user's own by default.
+
+    Raises:
+        UsageError: there is no such release, or no such generation; or the JVM cannot be had.
+        OSError: a port is taken.
+    """
+    log = log or EventLog()
+    release = load_release(sdk, function_shell=app_function_shell)
+    start_shim_runtime(shim_runtime, release)
+    system = AndroidSystem(release, faults=faults, log=log, shim_runtime=shim_runtime)
+    try:
+        _install_packages(system, count=packages, apps=apps)
+        wire = PhoneWire(
+            _userland(system),
+            keys=AuthorizedKeys((user_key_file(),) if adb_keys is None else adb_keys),
+            log=log,
+            faults=lambda: system.faults,
+            port=port,
+            server_port=server_port,
+            server=server,
+        )
+    except BaseException:
+        system.close()
+        raise
+    return VirtualPhone(system, wire)
+
+
+def _install_packages(system: AndroidSystem, *, count: int, apps: bool) -> None:
+    if not (apps or count):
+        return
+    from droidgate_phone import sample_packages  # noqa: PLC0415 - packing needs much that a bare phone does not
+
+    if apps:
+        for one in sample_packages.sample_packages():
+            _install_where_it_can_run(system, one)
+    for number in range(count):
+        system.packages.install(sample_packages.filler_package(number))
+
+
+def _install_where_it_can_run(system: AndroidSystem, one: SamplePackage) -> None:
+    """Install a sample app, unless it needs a newer Android."""
+    try:
+        system.packages.install(one.apk)
+    except InstallError as refused:
+        if refused.code != _TOO_OLD:
+            raise
+        system.log.record("left-out", package=one.package, reason=refused.message)
+
+
+def _userland(system: AndroidSystem) -> Userland:
+    return Userland(
+        run=functools.partial(_run, system),
+        files=ShellFiles(system.files),
+        banner=functools.partial(_banner, system),
+    )
+
+
+def _run(system: AndroidSystem, command: str, streams: CommandStreams, environment: Mapping[str, str]) -> int:
+    return run_shell(
+        system,
+        command or _INTERACTIVE_SHELL,
+        streams,
+        environment={**SHELL_ENVIRONMENT, **environment},
+    )
+
+
+def _banner(system: AndroidSystem) -> Banner:
+    return Banner(
+        product=system.properties.get("ro.product.name"),
+        model=system.properties.get("ro.product.model"),
+        device=system.properties.get("ro.product.device"),
+        features=features_of(system.release.sdk),
+    )

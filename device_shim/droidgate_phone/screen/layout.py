@@ -1,0 +1,192 @@
+"""From a view tree to rectangles on the display.
+
+Views in a column stand below each other, in a row beside each other with equal widths; a list takes what is
+left and scrolls. Nothing reaches out of what holds it: the parts that would are cut off, and views of which
+nothing is left are not on the screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from droidgate_phone.screen.text_layout import LINE_HEIGHT, break_lines
+from droidgate_phone.screen.views import View
+
+STATUS_BAR: Final = 63
+"""Height of the bar at the top of the display, in pixels."""
+PADDING: Final = 32
+"""Room between a view's edge and its text, in pixels."""
+GAP: Final = 8
+"""Room between two views, in pixels."""
+_BUTTON_PADDING: Final = 40
+
+Path = tuple[int, ...]
+"""Where a view stands in its tree: the position among its siblings, from the root down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """A display: width and height in pixels as it is held now, and by how many quarters it is turned."""
+
+    width: int = 1080
+    height: int = 2400
+    rotation: int = 0
+
+    def turned(self, rotation: int) -> Display:
+        """Return the display in another position, 0 to 3 quarters from upright."""
+        upright = (self.width, self.height) if self.rotation % 2 == 0 else (self.height, self.width)
+        width, height = upright if rotation % 2 == 0 else upright[::-1]
+        return Display(width, height, rotation % 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle in pixels; right and bottom are the first columns and rows outside."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    @property
+    def width(self) -> int:
+        """Its width."""
+        return max(0, self.right - self.left)
+
+    @property
+    def height(self) -> int:
+        """Its height."""
+        return max(0, self.bottom - self.top)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it holds no pixel."""
+        return not (self.width and self.height)
+
+    def cut(self, other: Box) -> Box:
+        """Return what both have in common."""
+        return Box(
+            max(self.left, other.left),
+            max(self.top, other.top),
+            min(self.right, other.right),
+            min(self.bottom, other.bottom),
+        )
+
+    def holds(self, x: int, y: int) -> bool:
+        """Return whether a pixel is inside."""
+        return self.left <= x < self.right and self.top <= y < self.bottom
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A view on the screen.
+
+    Attributes:
+        view: The view.
+        path: Where it stands in the tree.
+        box: The pixels of it that are seen.
+        full: The pixels that it would take if nothing were cut off.
+        lines: Its text, line by line.
+        children: The views in it of which something is seen.
+        overflow: By how many pixels a list can be scrolled.
+    """
+
+    view: View
+    path: Path
+    box: Box
+    full: Box
+    lines: tuple[str, ...]
+    children: tuple[Placed, ...]
+    overflow: int = 0
+
+    def walk(self) -> Iterator[Placed]:
+        """Yield it and everything in it, in drawing order."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def at(self, x: int, y: int) -> Placed | None:
+        """Return the innermost view at a pixel."""
+        if not self.box.holds(x, y):
+            return None
+        found = (child.at(x, y) for child in self.children)
+        return next((one for one in found if one is not None), self)
+
+
+def lay_out(root: View, display: Display, scrolled: Mapping[Path, int] | None = None) -> Placed:
+    """Place a tree below the status bar.
+
+    Args:
+        root: The tree.
+        display: What it is shown on.
+        scrolled: By how many pixels the lists at these paths are scrolled.
+    """
+    area = Box(0, min(STATUS_BAR, display.height), display.width, display.height)
+    return _Layout(scrolled or {}).place(root, (), area, area)
+
+
+def shown_text(view: View) -> str:
+    """Return the text that a view shows: its own, or the hint of an empty input."""
+    return view.text or (view.hint if view.kind == "input" else "")
+
+
+class _Layout:
+    def __init__(self, scrolled: Mapping[Path, int]) -> None:
+        self._scrolled = scrolled
+
+    def place(self, view: View, path: Path, full: Box, clip: Box) -> Placed:
+        box = full.cut(clip)
+        lines = _lines_of(view, full.width)
+        if not view.children:
+            return Placed(view, path, box, full, lines, ())
+        overflow = max(0, _height_of(view, full.width) - full.height) if view.kind == "list" else 0
+        boxes = self._boxes_of_children(view, path, full, overflow)
+        children = (
+            self.place(child, (*path, position), child_box, box)
+            for position, (child, child_box) in enumerate(zip(view.children, boxes, strict=True))
+        )
+        seen = tuple(child for child in children if not child.box.is_empty)
+        return Placed(view, path, box, full, lines, seen, overflow)
+
+    def _boxes_of_children(self, view: View, path: Path, full: Box, overflow: int) -> list[Box]:
+        if view.kind == "row":
+            edges = [
+                full.left + full.width * at // len(view.children) for at in range(len(view.children) + 1)
+            ]
+            return [Box(left, full.top, right, full.bottom) for left, right in pairwise(edges)]
+        top = full.top - min(self._scrolled.get(path, 0), overflow)
+        boxes = []
+        for height in self._heights_of_children(view, full):
+            boxes.append(Box(full.left, top, full.right, top + height))
+            top += height + GAP
+        return boxes
+
+    def _heights_of_children(self, view: View, full: Box) -> list[int]:
+        heights = [_height_of(child, full.width) for child in view.children]
+        spare = full.height - sum(heights) - GAP * (len(heights) - 1)
+        for position, child in enumerate(view.children):
+            if spare < 0 and child.kind == "list" and view.kind == "column":
+                cut = min(heights[position], -spare)
+                heights[position] -= cut
+                spare += cut
+        return heights
+
+
+def _lines_of(view: View, width: int) -> tuple[str, ...]:
+    if view.children or view.kind in {"column", "row", "list"}:
+        return ()
+    return break_lines(shown_text(view), max(1, width - 2 * PADDING))
+
+
+def _height_of(view: View, width: int) -> int:
+    if view.kind == "row":
+        share = width // max(1, len(view.children))
+        return max((_height_of(child, share) for child in view.children), default=0)
+    if view.kind in {"column", "list"}:
+        heights = [_height_of(child, width) for child in view.children]
+        return sum(heights) + GAP * max(0, len(heights) - 1)
+    padding = PADDING if view.kind == "text" else _BUTTON_PADDING
+    return LINE_HEIGHT * len(_lines_of(view, width)) + 2 * padding

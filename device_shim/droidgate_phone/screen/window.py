@@ -1,0 +1,349 @@
+"""The window that has the display: what it shows, and what touches and keys do to it.
+
+Its methods may be called from any thread, one after the other.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from PIL.Image import Image
+
+from droidgate_phone.apps.behaviour import (
+    FLAG_WINDOW_IS_OBSCURED,
+    FLAG_WINDOW_IS_PARTIALLY_OBSCURED,
+    AndroidError,
+)
+from droidgate_phone.screen import keys
+from droidgate_phone.screen.drawing import draw_screen, png_of, raw_of
+from droidgate_phone.screen.hierarchy import Screen, write_hierarchy
+from droidgate_phone.screen.layout import Display, Path, Placed, lay_out
+from droidgate_phone.screen.views import View
+
+LAUNCHER_PACKAGE: Final = "com.android.launcher3"
+_ICONS_IN_A_ROW: Final = 4
+_SLOP: Final = 21
+"""By how many pixels a finger moves before it scrolls: 8 dp."""
+_LONG_PRESS: Final = 500
+"""Milliseconds."""
+_UPPER_PART: Final = 4
+"""An overlay that does not cover all covers this part of the display's height."""
+_FIRST_PARTIAL_FLAG: Final = 29
+_TYPE_APPLICATION_OVERLAY: Final = 2038
+
+
+def _ignore_flags(flags: int) -> None:
+    del flags
+
+
+class NotModelledError(Exception):
+    """A key or gesture that the phone does not model; its message says which."""
+
+
+class Touched(Protocol):
+    """What an activity does with touches and text, on its app's main thread."""
+
+    def view(self) -> View | None:
+        """Return what it shows."""
+
+    def on_click(self, view_id: str) -> None:
+        """Handle a tap on a view."""
+
+    def on_text(self, view_id: str, text: str) -> None:
+        """Handle the new text of an input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The activity that has the display.
+
+    Attributes:
+        token: Differs from every other activity's.
+        package: Its package.
+        activity: What it shows and does.
+        hides_overlays: Whether overlays of apps are hidden while it has the display.
+        set_touch_flags: Takes the flags of the tap that the next `on_click` handles.
+    """
+
+    token: object
+    package: str
+    activity: Touched
+    hides_overlays: bool = False
+    set_touch_flags: Callable[[int], None] = _ignore_flags
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """An overlay window of an app, which lets touches through (`TYPE_APPLICATION_OVERLAY`).
+
+    Attributes:
+        package: Whose it is.
+        covers_all: Whether it covers the whole display; else it covers the upper quarter.
+    """
+
+    package: str
+    covers_all: bool
+
+    def covers(self, display: Display, y: int) -> bool:
+        """Return whether it covers a row of the display."""
+        return self.covers_all or y < display.height // _UPPER_PART
+
+
+@dataclass(frozen=True, slots=True)
+class LauncherEntry:
+    """An app on the home screen: its package and label, and what starts it."""
+
+    package: str
+    label: str
+    launch: Callable[[], None]
+
+
+class Stage(Protocol):
+    """Where activities come from: the activity manager."""
+
+    def top(self) -> Shown | None:
+        """Return the activity that has the display, None where the home screen has it."""
+
+    def go_back(self) -> None:
+        """End the top activity as the back key does; nothing on the home screen."""
+
+    def go_home(self) -> None:
+        """Show the home screen; activities go on behind it."""
+
+    def launcher_entries(self) -> Sequence[LauncherEntry]:
+        """Return the apps of the home screen, in its order."""
+
+
+class Window:
+    """The display of one phone.
+
+    Attributes:
+        display: The display, upright.
+    """
+
+    def __init__(
+        self,
+        stage: Stage,
+        display: Display | None = None,
+        *,
+        rotation: Callable[[], int] = lambda: 0,
+        may_overlay: Callable[[str], bool] = lambda package: True,  # noqa: ARG005 - every package may
+        sdk: int = _FIRST_PARTIAL_FLAG,
+    ) -> None:
+        """Show a stage.
+
+        Args:
+            stage: Where activities come from.
+            display: The display, upright.
+            rotation: By how many quarters the phone is turned now.
+            may_overlay: Returns whether a package may show overlays now.
+            sdk: The phone's API level.
+        """
+        self.display = display or Display()
+        self._stage = stage
+        self._rotation = rotation
+        self._may_overlay = may_overlay
+        self._sdk = sdk
+        # Apart from the other lock, which a tap holds while an app handles it.
+        self._overlay_lock = threading.Lock()
+        self._overlays: dict[str, Overlay] = {}
+        self._lock = threading.RLock()
+        self._token: object = None
+        self._focused: Path | None = None
+        self._scrolled: dict[Path, int] = {}
+
+    def screen(self) -> Screen:
+        """Return what is on the display now."""
+        with self._lock:
+            return self._look()[1]
+
+    def png(self) -> bytes:
+        """Return the picture of the display as a PNG file."""
+        return png_of(self._picture())
+
+    def raw_pixels(self) -> bytes:
+        """Return the picture of the display as `screencap` writes it without `-p`."""
+        return raw_of(self._picture())
+
+    def hierarchy(self, *, compressed: bool = False) -> str:
+        """Return the display as `uiautomator dump` writes it."""
+        return write_hierarchy(self.screen(), compressed=compressed)
+
+    def launcher_entries(self) -> Sequence[LauncherEntry]:
+        """Return the apps of the home screen."""
+        return self._stage.launcher_entries()
+
+    def show_overlay(self, package: str, *, covers_all: bool) -> None:
+        """Put an app's overlay over the screen, see-through enough (alpha 0.8) that touches pass through it.
+
+        Args:
+            package: The app; an overlay of its own from before is replaced.
+            covers_all: Whether it covers the whole display; else it covers the upper quarter.
+
+        Raises:
+            AndroidError: android.view.WindowManager$BadTokenException, if the user has not allowed the app
+                SYSTEM_ALERT_WINDOW.
+        """
+        if not self._may_overlay(package):
+            message = (
+                "Unable to add window android.view.ViewRootImpl$W@0 -- permission denied for window type "
+                f"{_TYPE_APPLICATION_OVERLAY}"
+            )
+            raise AndroidError("android.view.WindowManager$BadTokenException", message)
+        with self._overlay_lock:
+            self._overlays[package] = Overlay(package, covers_all)
+
+    def hide_overlays(self, package: str | None = None) -> None:
+        """Remove the overlays of a package, by default those of all."""
+        with self._overlay_lock:
+            self._overlays = {
+                name: overlay for name, overlay in self._overlays.items() if package not in (None, name)
+            }
+
+    def seen_overlays(self) -> list[Overlay]:
+        """Return the overlays over the screen now, of apps other than the one that has the display."""
+        with self._lock:
+            return self._overlays_over(self._look()[0])
+
+    def _overlays_over(self, shown: Shown) -> list[Overlay]:
+        if shown.hides_overlays:
+            return []
+        with self._overlay_lock:
+            overlays = list(self._overlays.values())
+        return [
+            overlay
+            for overlay in overlays
+            if overlay.package != shown.package and self._may_overlay(overlay.package)
+        ]
+
+    def _touch_flags(self, shown: Shown, display: Display, y: int) -> int:
+        """Return the flags of a touch (InputDispatcher's isWindowObscuredAtPoint, isWindowObscured)."""
+        overlays = self._overlays_over(shown)
+        if any(overlay.covers(display, y) for overlay in overlays):
+            return FLAG_WINDOW_IS_OBSCURED
+        return FLAG_WINDOW_IS_PARTIALLY_OBSCURED if overlays and self._sdk >= _FIRST_PARTIAL_FLAG else 0
+
+    def tap(self, x: int, y: int) -> None:
+        """Touch a pixel and let go."""
+        with self._lock:
+            shown, screen = self._look()
+            placed = screen.root.at(x, y) if screen.root is not None else None
+            if placed is None or not placed.view.enabled:
+                return
+            if placed.view.kind == "input":
+                self._focused = placed.path
+            if placed.view.kind in {"button", "switch", "icon"}:
+                shown.set_touch_flags(self._touch_flags(shown, screen.display, y))
+                shown.activity.on_click(placed.view.id)
+
+    def press_long(self, x: int, y: int) -> None:
+        """Touch a pixel for long: an input takes the keyboard; no view of the apps has more to it."""
+        with self._lock:
+            root = self._look()[1].root
+            placed = root.at(x, y) if root is not None else None
+            if placed is not None and placed.view.enabled and placed.view.kind == "input":
+                self._focused = placed.path
+
+    def swipe(self, start: tuple[int, int], end: tuple[int, int], milliseconds: int = 300) -> None:
+        """Draw a finger over the display: lists follow it; one that stays where it is taps."""
+        across, down = end[0] - start[0], end[1] - start[1]
+        if max(abs(across), abs(down)) < _SLOP:
+            (self.press_long if milliseconds >= _LONG_PRESS else self.tap)(*start)
+            return
+        with self._lock:
+            placed = self._scrolled_at(*start)
+            if placed is not None:
+                before = min(self._scrolled.get(placed.path, 0), placed.overflow)
+                self._scrolled[placed.path] = min(max(0, before - down), placed.overflow)
+
+    def type_text(self, text: str) -> None:
+        """Type at the end of the input that has the keyboard; nothing where none has it."""
+        self._change_text(lambda before: before + text)
+
+    def press_key(self, code: int) -> None:
+        """Press a key.
+
+        Raises:
+            NotModelledError: the phone does not model this key.
+        """
+        if code == keys.HOME:
+            self._stage.go_home()
+        elif code == keys.BACK:
+            self._stage.go_back()
+        elif code == keys.DELETE:
+            self._change_text(lambda before: before[:-1])
+        elif code in keys.TYPED:
+            self.type_text(keys.TYPED[code])
+        elif code == keys.TAB or code in keys.CONFIRMING:
+            self._focus_next(wraps=code == keys.TAB)
+        elif code not in keys.WITHOUT_EFFECT:
+            message = f"key {code}"
+            raise NotModelledError(message)
+
+    def _picture(self) -> Image:
+        screen = self.screen()
+        return draw_screen(screen.root, screen.display, screen.focused)
+
+    def _look(self) -> tuple[Shown, Screen]:
+        home = Shown(None, LAUNCHER_PACKAGE, _HomeScreen(self._stage))
+        shown = self._stage.top() or home
+        if shown.token is not self._token:
+            self._token, self._focused, self._scrolled = shown.token, None, {}
+        display = self.display.turned(self._rotation())
+        view = shown.activity.view()
+        root = None if view is None else lay_out(view, display, self._scrolled)
+        if self._focused_input(root) is None:
+            self._focused = None
+        return shown, Screen(shown.package, root, display, self._focused)
+
+    def _scrolled_at(self, x: int, y: int) -> Placed | None:
+        """Return the innermost list at a pixel that can be scrolled."""
+        root = self._look()[1].root
+        under = [one for one in root.walk() if one.overflow and one.box.holds(x, y)] if root else []
+        return under[-1] if under else None
+
+    def _focused_input(self, root: Placed | None) -> Placed | None:
+        if root is None or self._focused is None:
+            return None
+        inputs = (one for one in root.walk() if one.view.kind == "input")
+        return next((one for one in inputs if one.path == self._focused), None)
+
+    def _change_text(self, change: Callable[[str], str]) -> None:
+        with self._lock:
+            shown, screen = self._look()
+            focused = self._focused_input(screen.root)
+            if focused is not None:
+                shown.activity.on_text(focused.view.id, change(focused.view.text))
+
+    def _focus_next(self, *, wraps: bool) -> None:
+        with self._lock:
+            root = self._look()[1].root
+            inputs = [one.path for one in root.walk() if one.view.kind == "input"] if root is not None else []
+            if self._focused is None or not inputs:
+                return
+            following = inputs[inputs.index(self._focused) + 1 :] + (inputs if wraps else [])
+            self._focused = following[0] if following else self._focused
+
+
+class _HomeScreen:
+    """The launcher: an icon for each app."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._entries = stage.launcher_entries()
+
+    def view(self) -> View:
+        icons = [
+            View("icon", f"icon_{number}", one.label, one.label) for number, one in enumerate(self._entries)
+        ]
+        rows = [icons[at : at + _ICONS_IN_A_ROW] for at in range(0, len(icons), _ICONS_IN_A_ROW)]
+        filled = (tuple(row + [View("text")] * (_ICONS_IN_A_ROW - len(row))) for row in rows)
+        return View("list", "workspace", children=tuple(View("row", children=row) for row in filled))
+
+    def on_click(self, view_id: str) -> None:
+        self._entries[int(view_id.removeprefix("icon_"))].launch()
+
+    def on_text(self, view_id: str, text: str) -> None:
+        del view_id, text

@@ -1,0 +1,188 @@
+"""The command language of the phone's shell, and how a command line is run."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from droidgate_phone.commands import CommandCall
+from droidgate_phone.file_layout import SEARCH_PATH, SHELL_PROGRAM
+from droidgate_phone.shell.errors import (
+    BROKEN_PIPE_STATUS,
+    BUDGET_STATUS,
+    NOT_MODELLED_STATUS,
+    BudgetExceededError,
+    NotModelledError,
+)
+from droidgate_phone.shell.here import HERE
+from droidgate_phone.shell.interpreter import Interpreter, run_process
+from droidgate_phone.shell.programs import INTERNAL_STATUS
+from droidgate_phone.shell.run import Budget, CountedOutput, Run
+from droidgate_phone.shell.state import ShellState, exported_variables
+from droidgate_phone.streams import CommandStreams, HangingUp
+
+if TYPE_CHECKING:
+    from droidgate_phone.system import AndroidSystem
+
+__all__ = [
+    "BUDGET_STATUS",
+    "NOT_MODELLED_STATUS",
+    "SHELL_ENVIRONMENT",
+    "Budget",
+    "pause",
+    "run_script",
+    "run_shell",
+    "start_words",
+]
+
+SHELL_ENVIRONMENT: Final[Mapping[str, str]] = {
+    "ANDROID_ASSETS": "/system/app",
+    "ANDROID_BOOTLOGO": "1",
+    "ANDROID_DATA": "/data",
+    "ANDROID_ROOT": "/system",
+    "ANDROID_STORAGE": "/storage",
+    "ASEC_MOUNTPOINT": "/mnt/asec",
+    "EXTERNAL_STORAGE": "/sdcard",
+    "HOME": "/",
+    "HOSTNAME": "localhost",
+    "LOGNAME": "shell",
+    "PATH": SEARCH_PATH,
+    "SHELL": "/system/bin/sh",
+    "TERM": "xterm-256color",
+    "TMPDIR": "/data/local/tmp",
+    "USER": "shell",
+}
+"""Variables of a shell that adbd starts."""
+
+_FIRST_PROCESS: Final = 4242
+
+
+def run_shell(
+    system: AndroidSystem,
+    command: str,
+    streams: CommandStreams,
+    *,
+    uid: int = 2000,
+    environment: Mapping[str, str] | None = None,
+    budget: Budget | None = None,
+) -> int:
+    """Run what was typed after `adb shell` to its end, as `/system/bin/sh -c` does, and return its status.
+
+    It blocks, so it is called in a thread of its own; several may run at once.
+
+    Args:
+        system: The phone.
+        command: The command line.
+        streams: Standard streams; they are not closed.
+        uid: Whose process the shell is.
+        environment: Variables, `SHELL_ENVIRONMENT` by default.
+        budget: What the run may take.
+
+    Returns:
+        0 to 255: the last command's status; 69 where the phone does not model something; 137 where the budget
+        is used up; 141 where nobody reads the output any more.
+    """
+    return run_script(system, command, streams, uid=uid, environment=environment, budget=budget or Budget())
+
+
+def run_script(  # noqa: PLR0913
+    system: AndroidSystem,
+    text: str,
+    streams: CommandStreams,
+    *,
+    name: str = SHELL_PROGRAM,
+    arguments: Sequence[str] = (),
+    uid: int = 2000,
+    environment: Mapping[str, str] | None = None,
+    directory: str = "/",
+    budget: Budget | None = None,
+) -> int:
+    """Run a script; as `run_shell`, with `$0`, `$1`... and the working directory.
+
+    A thread that already works for a run (a command that starts `sh`) goes on with that one's budget.
+    """
+    run = HERE.run
+    own = run is None
+    if run is None:
+        run = Run(budget or Budget())
+        if isinstance(streams, HangingUp):
+            streams.on_hang_up(functools.partial(run.stop, BrokenPipeError("the other side is gone")))
+    output = CountedOutput(streams.output, run) if own else streams.output
+    error = output if own and streams.error is streams.output else streams.error
+    variables = exported_variables(SHELL_ENVIRONMENT if environment is None else environment)
+    state = ShellState(
+        system=system,
+        run=run,
+        descriptors={0: streams.input, 1: output, 2: error},
+        uid=uid,
+        name=name,
+        positional=tuple(arguments),
+        variables=variables,
+        directory=directory,
+        process=_FIRST_PROCESS,
+        depth=HERE.depth + 1 if not own else 0,
+    )
+    variables.mark("PWD", exported=True)
+    variables.set("PWD", directory)
+    if not own:
+        run.demand_depth(state.depth)
+        return run_process(state, lambda shell: shell.run_text(text))
+    return _run_to_the_end(state, run, text)
+
+
+def start_words(call: CommandCall, words: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Start a program from a command, as `execvp` does, with the command's streams and directory.
+
+    Raises:
+        CommandError: it is not there (127) or is none (126).
+    """
+    run = HERE.run or Run(Budget())
+    streams = call.streams
+    state = ShellState(
+        system=call.system,
+        run=run,
+        descriptors={0: streams.input, 1: streams.output, 2: streams.error},
+        uid=call.uid,
+        name=SHELL_PROGRAM,
+        variables=exported_variables(environment),
+        directory=call.directory,
+        process=_FIRST_PROCESS,
+        depth=HERE.depth + 1,
+    )
+    run.demand_depth(state.depth)
+    return Interpreter(state).start(words)
+
+
+def pause(seconds: float) -> None:
+    """Wait, but not beyond the end of the run that this thread works for."""
+    (HERE.run or Run(Budget())).sleep(seconds)
+
+
+def _run_to_the_end(state: ShellState, run: Run, text: str) -> int:
+    before, HERE.run, HERE.depth = (HERE.run, HERE.depth), run, 0
+    try:
+        return run_process(state, lambda shell: shell.run_text(text))
+    except Exception as error:  # noqa: BLE001 - a command line must never end the phone
+        run.stop(error)
+        return _refuse(state, run.refusal or error)
+    finally:
+        HERE.run, HERE.depth = before
+
+
+def _refuse(state: ShellState, reason: Exception) -> int:
+    if isinstance(reason, NotModelledError):
+        status, text = NOT_MODELLED_STATUS, f"{reason} is not modelled"
+    elif isinstance(reason, BudgetExceededError | RecursionError):
+        text = str(reason) if isinstance(reason, BudgetExceededError) else "commands are nested too deep"
+        status, text = BUDGET_STATUS, f"the command line was ended: {text}"
+    else:
+        status, text = INTERNAL_STATUS, f"the shell failed inside: {type(reason).__name__}: {reason}"
+    stream = state.output(2)
+    try:
+        (stream.uncounted if isinstance(stream, CountedOutput) else stream).write(
+            f"droidgate phone: {text}\n".encode("utf-8", "surrogateescape")
+        )
+    except BrokenPipeError:
+        return BROKEN_PIPE_STATUS
+    return status

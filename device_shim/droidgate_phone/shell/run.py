@@ -1,0 +1,298 @@
+"""What one run of the shell may take, and the pipes between its commands."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate_phone.files import VirtualFileError
+from droidgate_phone.shell.errors import BudgetExceededError
+from droidgate_phone.streams import InputStream, OutputStream
+
+PIPE_CAPACITY: Final = 1 << 16
+_WAKE_SECONDS: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a run may take.
+
+    Attributes:
+        seconds: From its start to its end.
+        steps: Commands and rounds of loops.
+        output: Bytes written to the streams it was given.
+        input: Bytes that its commands read, from files and from each other.
+        memory: Bytes that one command reads before it does anything with them.
+        text: Characters of one expanded word, and bytes of one command substitution.
+        fields: Words that one command line expands to.
+        threads: Commands of pipelines at one time.
+        depth: Functions, `eval`s, scripts and subshells inside each other.
+    """
+
+    seconds: float = 600.0
+    steps: int = 1_000_000
+    output: int = 1 << 30
+    input: int = 1 << 32
+    memory: int = 1 << 26
+    text: int = 1 << 24
+    fields: int = 100_000
+    threads: int = 64
+    depth: int = 40
+
+
+class Run:
+    """Counts what a run takes; all its threads share it.
+
+    Its counting methods raise BudgetExceededError when it is too much, and ever after.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self.over = threading.Event()
+        self.refusal: Exception | None = None
+        self._end = time.monotonic() + budget.seconds
+        self._lock = threading.Lock()
+        self._steps = 0
+        self._written = 0
+        self._read = 0
+        self._threads = 0
+
+    def stop(self, why: Exception) -> None:
+        """End the whole run; the first reason counts."""
+        with self._lock:
+            self.refusal = self.refusal or why
+        self.over.set()
+
+    def check(self) -> None:
+        """Raise where the run is over, or its time is."""
+        if self.over.is_set():
+            raise BudgetExceededError("it was ended")
+        if time.monotonic() > self._end:
+            raise BudgetExceededError(f"it took longer than {self.budget.seconds:g} s")
+
+    def step(self) -> None:
+        """Count a command or a round of a loop."""
+        self._steps += 1
+        if self._steps > self.budget.steps:
+            raise BudgetExceededError(f"it took more than {self.budget.steps} steps")
+        self.check()
+
+    def count_output(self, size: int) -> None:
+        """Count bytes that go out."""
+        self._written += size
+        if self._written > self.budget.output:
+            raise BudgetExceededError(f"it wrote more than {self.budget.output} bytes")
+        self.check()
+
+    def count_input(self, size: int) -> None:
+        """Count bytes that a command reads."""
+        self._read += size
+        if self._read > self.budget.input:
+            raise BudgetExceededError(f"its commands read more than {self.budget.input} bytes")
+        self.check()
+
+    def demand_memory(self, size: int) -> None:
+        """Raise where a command holds too much of what it reads."""
+        if size > self.budget.memory:
+            raise BudgetExceededError(f"a command read more than {self.budget.memory} bytes at one time")
+
+    def demand_text(self, size: int) -> None:
+        """Raise where a text is too long."""
+        if size > self.budget.text:
+            raise BudgetExceededError(f"a text grew beyond {self.budget.text} characters")
+
+    def demand_fields(self, count: int) -> None:
+        """Raise where there are too many words."""
+        if count > self.budget.fields:
+            raise BudgetExceededError(f"a command line grew beyond {self.budget.fields} words")
+
+    def demand_depth(self, depth: int) -> None:
+        """Raise where commands are too deep inside each other."""
+        if depth > self.budget.depth:
+            raise BudgetExceededError(f"commands are nested deeper than {self.budget.depth}")
+
+    @contextlib.contextmanager
+    def threads(self, count: int) -> Iterator[None]:
+        """Count threads for as long as they live."""
+        with self._lock:
+            if self._threads + count > self.budget.threads:
+                raise BudgetExceededError(f"more than {self.budget.threads} commands run at one time")
+            self._threads += count
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._threads -= count
+
+    def sleep(self, seconds: float) -> None:
+        """Wait, but not beyond the end of the run."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            self.check()
+            self.over.wait(min(left, max(self._end - time.monotonic(), 0.0) + 0.001))
+
+
+class CountedOutput:
+    """A stream of the caller, with what goes there counted; `uncounted` is that stream itself."""
+
+    def __init__(self, output: OutputStream, run: Run) -> None:
+        self.uncounted = output
+        self._run = run
+
+    def write(self, data: bytes) -> None:
+        """Write, and count."""
+        self._run.count_output(len(data))
+        self.uncounted.write(data)
+
+
+class CheckedOutput:
+    """What a command writes to; ends the command with the run, also where nobody counts what it writes."""
+
+    def __init__(self, output: OutputStream, run: Run) -> None:
+        self._output = output
+        self._run = run
+
+    def write(self, data: bytes) -> None:
+        """Write, while the run goes on."""
+        self._run.check()
+        self._output.write(data)
+
+
+class CountedInput:
+    """What a command reads from, with that counted."""
+
+    def __init__(self, source: InputStream, run: Run) -> None:
+        self._source = source
+        self._run = run
+
+    def read(self, limit: int = -1) -> bytes:
+        """Read, and count; all there is comes in pieces, so that a source without end is noticed."""
+        if limit < 0:
+            pieces = bytearray()
+            while piece := self.read(PIPE_CAPACITY):
+                pieces += piece
+                self._run.demand_memory(len(pieces))
+            return bytes(pieces)
+        self._run.check()
+        data = self._source.read(min(limit, self._run.budget.memory))
+        self._run.count_input(len(data))
+        return data
+
+
+class Collector:
+    """Takes what a command substitution writes."""
+
+    def __init__(self, run: Run) -> None:
+        self.data = bytearray()
+        self._run = run
+
+    def write(self, data: bytes) -> None:
+        """Keep the bytes."""
+        self._run.demand_text(len(self.data) + len(data))
+        self.data += data
+
+
+class BytesInput:
+    """Reads from bytes in memory."""
+
+    def __init__(self, data: bytes = b"") -> None:
+        self._data = data
+        self._position = 0
+
+    def read(self, limit: int = -1) -> bytes:
+        """Return up to `limit` bytes; b"" at the end."""
+        end = len(self._data) if limit < 0 else self._position + limit
+        data = self._data[self._position : end]
+        self._position += len(data)
+        return data
+
+
+class ClosedStream:
+    """What a descriptor that was closed does: everything fails with EBADF."""
+
+    def read(self, limit: int = -1) -> bytes:
+        """Fail."""
+        del limit
+        raise VirtualFileError(errno.EBADF)
+
+    def write(self, data: bytes) -> None:
+        """Fail."""
+        del data
+        raise VirtualFileError(errno.EBADF)
+
+
+class Pipe:
+    """Bytes from one command to the next; a writer waits while it is full, a reader while it is empty."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._data = bytearray()
+        self._changed = threading.Condition()
+        self._writer_open = True
+        self._reader_open = True
+
+    def write(self, data: bytes) -> None:
+        """Write all of it.
+
+        Raises:
+            BrokenPipeError: nobody reads any more.
+        """
+        rest = memoryview(data)
+        with self._changed:
+            while rest:
+                while self._reader_open and len(self._data) >= PIPE_CAPACITY:
+                    self._wait()
+                if not self._reader_open:
+                    raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+                room = PIPE_CAPACITY - len(self._data)
+                self._data += rest[:room]
+                rest = rest[room:]
+                self._changed.notify_all()
+
+    def read(self, limit: int = -1) -> bytes:
+        """Return up to `limit` bytes as soon as there are any, all until the writer closes for -1."""
+        if limit < 0:
+            pieces = []
+            while piece := self.read(PIPE_CAPACITY):
+                pieces.append(piece)
+            return b"".join(pieces)
+        with self._changed:
+            while self._writer_open and not self._data:
+                self._wait()
+            data = bytes(self._data[:limit])
+            del self._data[:limit]
+            self._changed.notify_all()
+            return data
+
+    def close_writer(self) -> None:
+        """Tell the reader that this was all."""
+        with self._changed:
+            self._writer_open = False
+            self._changed.notify_all()
+
+    def close_reader(self) -> None:
+        """Tell the writer that nobody reads any more."""
+        with self._changed:
+            self._reader_open = False
+            self._changed.notify_all()
+
+    def _wait(self) -> None:
+        self._run.check()
+        self._changed.wait(_WAKE_SECONDS)
+
+
+Stream = InputStream | OutputStream
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """The three streams of a command."""
+
+    input: InputStream
+    output: OutputStream
+    error: OutputStream

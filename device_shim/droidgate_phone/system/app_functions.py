@@ -1,0 +1,276 @@
+"""AppFunctions: what is indexed, what is enabled, and executing (reference appfunctions 3, 5, 7).
+
+What a package's functions are is decided by `droidgate.app_search`, the model of the release's indexer,
+whenever a package comes, changes or goes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from droidgate.app_search import IndexedDocument, simulate_indexing
+from droidgate.model.json_values import Json
+from droidgate_mappings.app_functions import load_error_codes, load_indexing
+from droidgate_phone.apps.behaviour import AppFunctionError, CallingPackage
+from droidgate_phone.system.callers import Caller
+from droidgate_phone.system.generic_documents import Properties, in_map_order
+from droidgate_phone.system.manifests import InstalledComponent
+from droidgate_phone.system.package_records import InstalledPackage
+from droidgate_phone.system.packages import FIRST_APP_UID
+from droidgate_phone.system.processes import NotModelledError
+
+if TYPE_CHECKING:
+    from droidgate_phone.system.android_system import AndroidSystem
+
+SERVICE_ACTION: Final = "android.app.appfunctions.AppFunctionService"
+BIND_PERMISSION: Final = "android.permission.BIND_APP_FUNCTION_SERVICE"
+EXECUTE_PERMISSION: Final = "android.permission.EXECUTE_APP_FUNCTIONS"
+EXECUTE_SYSTEM_PERMISSION: Final = "android.permission.EXECUTE_APP_FUNCTIONS_SYSTEM"
+_RUNTIME_TYPE: Final = "AppFunctionRuntimeMetadata"
+_BY_NAME: Final = {one.name: code for code, one in load_error_codes().items()}
+
+EnabledState = Literal["default", "enabled", "disabled"]
+_STATE_NUMBERS: Final[Mapping[EnabledState, int]] = {"default": 0, "enabled": 1, "disabled": 2}
+
+
+class TimedOutError(TimeoutError):
+    """The function did not answer in time; it was cancelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDocument:
+    """One search result of the listing.
+
+    Attributes:
+        type: Schema type with the package, as AppSearch names it.
+        properties: The document.
+        runtime: The joined document with the state at run time, None for other documents than functions.
+    """
+
+    type: str
+    properties: Properties
+    runtime: Properties | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Execution:
+    """What is executed: a function with its parameters, in the name of a package."""
+
+    function_id: str
+    parameters: Properties
+    caller: CallingPackage
+
+
+def error(name: str, message: str) -> AppFunctionError:
+    """Return the error of a name such as `ERROR_DENIED`."""
+    return AppFunctionError(_BY_NAME[name], message)
+
+
+class AppFunctionManager:
+    """AppFunctionManagerService of one phone."""
+
+    def __init__(self, system: AndroidSystem) -> None:
+        self._system = system
+        self._lock = threading.RLock()
+        self._indexed: dict[str, dict[str, IndexedDocument]] = {}
+        self._states: dict[tuple[str, str], EnabledState] = {}
+        self._allowed: set[tuple[str, str]] = set()
+        if system.release.app_search is not None:
+            system.packages.listen(self._package_changed)
+
+    def _package_changed(self, name: str, package: InstalledPackage | None) -> None:
+        release = self._system.release.app_search
+        if release is None:
+            return
+        with self._lock:
+            if package is None:
+                self._indexed.pop(name, None)
+                self._states = {key: one for key, one in self._states.items() if key[0] != name}
+                return
+            report = simulate_indexing(package.application, release)
+            self._indexed[name] = dict(report.documents)
+        for dropped in report.dropped_files:
+            self._system.log.record(
+                "app-functions-dropped", package=name, file=dropped.path, reason=dropped.reason
+            )
+
+    def packages(self) -> list[str]:
+        """Return the packages that have indexed documents."""
+        with self._lock:
+            return sorted(name for name, documents in self._indexed.items() if documents)
+
+    def functions(self, package: str) -> dict[str, IndexedDocument]:
+        """Return a package's functions by id."""
+        with self._lock:
+            documents = self._indexed.get(package, {}).values()
+            return {one.function_id: one for one in documents if one.function_id is not None}
+
+    def listing(self, package: str | None = None) -> dict[str, list[ListedDocument]]:
+        """Return what a search over all documents finds, by package, in the order of Android's maps."""
+        names = [one for one in self.packages() if package in (None, one)]
+        order = in_map_order({name: [] for name in names})
+        return {name: self._documents(name) for name in order}
+
+    def _documents(self, package: str) -> list[ListedDocument]:
+        with self._lock:
+            return [self._listed(package, one) for one in self._indexed[package].values()]
+
+    def _listed(self, package: str, document: IndexedDocument) -> ListedDocument:
+        runtime: Properties | None = None
+        if document.function_id is not None:
+            runtime = in_map_order(self._runtime(package, document.function_id))
+        return ListedDocument(f"{document.type}-{package}", in_map_order(document.properties), runtime)
+
+    def _runtime(self, package: str, function_id: str) -> Properties:
+        state = self._states.get((package, function_id), "default")
+        qualified = f"android$apps-db/app_functions#{package}/{function_id}"
+        return {
+            "functionId": [function_id],
+            "packageName": [package],
+            "enabled": [_STATE_NUMBERS[state]],
+            "appFunctionStaticMetadataQualifiedId": [qualified],
+        }
+
+    @staticmethod
+    def runtime_type(package: str) -> str:
+        """Return the schema type of a package's runtime documents."""
+        return f"{_RUNTIME_TYPE}-{package}"
+
+    def is_enabled(self, package: str, function_id: str) -> bool:
+        """Tell whether a function can be executed: its state, else what its file says.
+
+        Raises:
+            AppFunctionError: there is no such function.
+        """
+        document = self.functions(package).get(function_id)
+        if document is None:
+            raise error("ERROR_FUNCTION_NOT_FOUND", _not_found(package, function_id))
+        state = self._states.get((package, function_id), "default")
+        return bool(document.enabled) if state == "default" else state == "enabled"
+
+    def set_enabled(self, package: str, function_id: str, state: EnabledState) -> None:
+        """Set a function's state.
+
+        Raises:
+            AppFunctionError: there is no such function.
+        """
+        if function_id not in self.functions(package):
+            raise error("ERROR_FUNCTION_NOT_FOUND", f"Function {function_id} does not exist")
+        with self._lock:
+            self._states[package, function_id] = state
+        self._system.log.record("app-function-state", package=package, function=function_id, state=state)
+
+    def allow_caller(self, agent: str, target: str) -> None:
+        """Put an agent and a target on the allowlist (Android 17)."""
+        self._allowed.add((agent, target))
+
+    def execute(
+        self, caller: Caller, package: str, function_id: str, parameters: Properties, *, seconds: float
+    ) -> Properties:
+        """Execute a function and return the properties of its result document.
+
+        Raises:
+            AppFunctionError: as the caller's callback gets it.
+            TimedOutError: there was no answer within the seconds.
+            NotModelledError: the service's code is not modelled.
+        """
+        if not package:
+            raise error("ERROR_INVALID_ARGUMENT", "Target package name cannot be empty.")
+        if not self._may_execute(caller, package):
+            raise error("ERROR_DENIED", "Caller does not have permission to execute the appfunction")
+        self._check_scope(package, function_id)
+        if not self.is_enabled(package, function_id):
+            raise error("ERROR_DISABLED", "The app function is disabled")
+        found, component = self._service_of(package, function_id)
+        self._system.log.record("app-function", package=package, function=function_id, caller_uid=caller.uid)
+        execution = _Execution(function_id, parameters, self._calling_package(caller))
+        return self._run(found, component, execution, seconds)
+
+    def _calling_package(self, caller: Caller) -> CallingPackage:
+        found = self._system.packages.find(caller.package or "")
+        return CallingPackage(caller.package or "", () if found is None else found.signers)
+
+    def _may_execute(self, caller: Caller, package: str) -> bool:
+        holds = self._system.packages.permissions.holds
+        if caller.package == package or caller.uid < FIRST_APP_UID:
+            return holds(caller.uid, EXECUTE_PERMISSION) or caller.package == package
+        if not holds(caller.uid, EXECUTE_PERMISSION):
+            return False
+        if not self._system.release.has("function-caller-allowlist"):
+            return True
+        return (
+            holds(caller.uid, EXECUTE_SYSTEM_PERMISSION) or (caller.package or "", package) in self._allowed
+        )
+
+    def _check_scope(self, package: str, function_id: str) -> None:
+        document = self.functions(package).get(function_id)
+        if document is not None and document.properties.get("scope") == ["activity"]:
+            message = "SCOPE_ACTIVITY functions must be targeted with an AppFunctionActivityId"
+            raise error("ERROR_FUNCTION_NOT_FOUND", message)
+
+    def _service_of(self, package: str, function_id: str) -> tuple[InstalledPackage, InstalledComponent]:
+        """Return the service that runs a function: the one that the index names, else the package's."""
+        found = self._system.packages.find(package)
+        document = self.functions(package)[function_id]
+        named = document.properties.get("serviceName")
+        if found is not None and named != [load_indexing().names.application_service]:
+            for component in found.components("service"):
+                wanted = named is None or named == [component.name]
+                if wanted and self._is_function_service(found, component):
+                    return found, component
+        raise error("ERROR_SYSTEM_ERROR", "Cannot find the target service.")
+
+    def _is_function_service(self, package: InstalledPackage, component: InstalledComponent) -> bool:
+        return (
+            component.permission == BIND_PERMISSION
+            and any(SERVICE_ACTION in one.actions for one in component.filters)
+            and package.is_component_enabled(component)
+        )
+
+    def _run(
+        self,
+        package: InstalledPackage,
+        component: InstalledComponent,
+        execution: _Execution,
+        seconds: float,
+    ) -> Properties:
+        app = self._system.code_of(package)
+        service = app.APP_FUNCTION_SERVICES.get(component.code_class) if app is not None else None
+        if service is None:
+            raise NotModelledError(f"the code of AppFunctions service {package.name}/{component.name}")
+        process = self._system.start_process(package, component.process)
+        made = service(self._system.context_for(package, process))
+
+        clock = self._system.clock
+        done = clock.signal()
+        outcomes: list[Mapping[str, Json] | AppFunctionError] = []
+
+        def take(outcome: Mapping[str, Json] | AppFunctionError) -> None:
+            outcomes.append(outcome)
+            done.set()
+
+        def run() -> None:
+            given = in_map_order(execution.parameters)
+            made.on_execute_later(execution.function_id, given, execution.caller, take)
+
+        forget = process.on_death(done.set)
+        try:
+            self._system.processes.run_code(process, run)
+            if not clock.wait(done, seconds):
+                raise TimedOutError
+        finally:
+            forget()
+        if not outcomes:
+            message = "Failed to execute the app function: the service's process died"
+            raise error("ERROR_APP_UNKNOWN_ERROR", message)
+        outcome = outcomes[0]
+        if isinstance(outcome, AppFunctionError):
+            raise outcome
+        return in_map_order({name: list(one) for name, one in outcome.items() if isinstance(one, list)})
+
+
+def _not_found(package: str, function_id: str) -> str:
+    return f"App function not found with identifier: {function_id} under package: {package}"

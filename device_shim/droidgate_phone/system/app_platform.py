@@ -1,0 +1,381 @@
+"""Android's managers as one app's code reaches them (`droidgate_phone.apps.platform.Platform`)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from droidgate.apk.budgets import MAX_ENTRY_BYTES
+from droidgate.apk.reader import Apk
+from droidgate.apk.values import value_text
+from droidgate.apk.xml_tree import TypedValue, ValueType, XmlElement
+from droidgate.application import MetaData
+from droidgate.model.errors import InputError
+from droidgate.model.json_values import Json
+from droidgate_phone.apps.behaviour import AndroidError, AppFunctionError, Binding, Message
+from droidgate_phone.apps.platform import (
+    Connection,
+    FunctionOutcome,
+    Notification,
+    PackageFacts,
+    PendingIntentFacts,
+    XmlAttributeText,
+    XmlNode,
+)
+from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.system.activity_stack import ActivityRecord
+from droidgate_phone.system.callers import Caller
+from droidgate_phone.system.clocks import Signal
+from droidgate_phone.system.generic_documents import in_map_order
+from droidgate_phone.system.intent_text import show_intent
+from droidgate_phone.system.manifests import SERVICE_TYPES
+from droidgate_phone.system.messengers import PendingIntentRecord
+from droidgate_phone.system.package_records import InstalledPackage
+from droidgate_phone.system.processes import AppProcess, NotModelledError
+
+if TYPE_CHECKING:
+    from droidgate_phone.system.android_system import AndroidSystem
+
+_ERROR_SYSTEM: Final = 2000
+_ERROR_CANCELLED: Final = 2001
+_HIDE_OVERLAYS: Final = "android.permission.HIDE_OVERLAY_WINDOWS"
+_FIRST_HIDING_OVERLAYS: Final = 31
+_FIRST_SERVICE_TYPES: Final = 29
+"""ServiceInfo.getForegroundServiceType is there from this API level on."""
+
+
+class AppPlatform:
+    """Android's managers for one app."""
+
+    def __init__(
+        self, system: AndroidSystem, package: InstalledPackage, process: AppProcess, caller: Caller
+    ) -> None:
+        self._system = system
+        self._package = package
+        self._process = process
+        self._caller = caller
+
+    @property
+    def sdk(self) -> int:
+        """Build.VERSION.SDK_INT."""
+        return self._system.release.sdk
+
+    @property
+    def statics(self) -> dict[str, object]:
+        """What the app's code keeps for as long as its process lives."""
+        return self._process.statics
+
+    def holds(self, permission: str, *, uid: int | None = None) -> bool:
+        """Tell whether a uid, by default the app's own, holds a permission."""
+        return self._system.packages.permissions.holds(self._caller.uid if uid is None else uid, permission)
+
+    def packages_of_uid(self, uid: int) -> Sequence[str]:
+        """Return the packages of a uid that the app may see."""
+        return [one.name for one in self._system.packages.of_uid(uid) if self._sees(one)]
+
+    def find_package(self, name: str) -> PackageFacts | None:
+        """Return a package that is installed and that the app may see."""
+        found = self._find(name)
+        if found is None:
+            return None
+        return PackageFacts(
+            found.name,
+            found.uid,
+            found.application.label or found.name,
+            found.version_code,
+            found.signers,
+            found.code_folder,
+        )
+
+    def find_meta_data(self, component: ComponentName, name: str) -> MetaData | None:
+        """Return a component's meta-data, of a package that the app may see."""
+        package = self._find(component.package)
+        if package is None:
+            return None
+        application = package.application
+        for one in application.components:
+            if application.qualified_name(one) == component.class_name:
+                return one.find_meta_data(name)
+        return None
+
+    def read_xml(self, package: str, reference: str) -> XmlNode | None:
+        """Return compiled XML (`@xml/name`) of a package that the app may see."""
+        apk, file = self._file_of(package, reference)
+        if apk is None or file is None:
+            return None
+        try:
+            return _node(apk.read_xml(file), apk)
+        except InputError:
+            return None
+
+    def read_raw_resource(self, package: str, reference: str) -> bytes | None:
+        """Return the content of `@raw/name` of a package that the app may see."""
+        apk, file = self._file_of(package, reference)
+        return None if apk is None or file is None else _read_entry(apk, file)
+
+    def read_asset(self, package: str, name: str) -> bytes | None:
+        """Return an asset of a package that the app may see."""
+        found = self._find(package)
+        return None if found is None or found.apk is None else _read_entry(found.apk, f"assets/{name}")
+
+    def bind(self, intent: Intent, connection: Connection) -> Binding | None:
+        """Bind a service; what comes of it is told later. None where there is no such service.
+
+        Raises:
+            AndroidError: Android refuses.
+        """
+        if intent.component is None and intent.package is None:
+            message = f"Service Intent must be explicit: {show_intent(intent)}"
+            raise AndroidError("java.lang.IllegalArgumentException", message)
+        self._caller.refuse_isolated("bindService")
+        return self._system.services.bind_later(self._caller, intent, connection)
+
+    def create_messenger(self, on_message: Callable[[Message], None]) -> str:
+        """Return the token of a Messenger whose messages come to the app's main thread."""
+        return self._system.messengers.add_messenger(self._process, on_message)
+
+    def close_messenger(self, token: str) -> None:
+        """Let go of a Messenger of the app's own."""
+        self._system.messengers.remove_messenger(token)
+
+    def link_to_death(self, token: str, on_death: Callable[[], None]) -> Callable[[], None]:
+        """Run code on the app's main thread when the process that owns a Messenger dies.
+
+        Raises:
+            AndroidError: android.os.DeadObjectException, if the process has died or the Messenger is closed.
+        """
+        return self._system.messengers.link_to_death(token, self._process, on_death)
+
+    def finish_activity(self) -> None:
+        """End the activity whose context this is of."""
+        if isinstance(self._caller.activity, ActivityRecord):
+            self._system.stack.finish(self._caller.activity)
+
+    def acknowledge_start(self, class_name: str, intent: Intent) -> None:
+        """Let go of one start of a service of the app; it is stopped after the last."""
+        name = ComponentName(self._package.name, class_name)
+        self._system.services.acknowledge(self._caller, name, intent)
+
+    def foreground_service_types(self, component: ComponentName) -> tuple[str, ...]:
+        """Return the declared types of a service that the app may see; empty for none, and below API 29."""
+        package = self._find(component.package)
+        found = None if package is None else package.find_component("service", component.class_name)
+        if found is None or not self._system.release.at_least(_FIRST_SERVICE_TYPES):
+            return ()
+        return tuple(word for word in SERVICE_TYPES.values() if word in found.service_types)
+
+    def start_foreground(self, class_name: str, types: Sequence[str] | None = None) -> None:
+        """Move a running service of the app to the foreground.
+
+        Raises:
+            AndroidError: Android refuses.
+        """
+        name = ComponentName(self._package.name, class_name)
+        self._system.services.start_foreground(self._caller, name, types)
+
+    def stop_foreground(self, class_name: str) -> None:
+        """Move a service of the app back to the background."""
+        self._system.services.stop_foreground(self._caller, ComponentName(self._package.name, class_name))
+
+    def look_at_pending_intent(self, token: str) -> PendingIntentFacts | None:
+        """Return what the system tells about a PendingIntent, None for one that was cancelled."""
+        found = self._system.messengers.find_pending_intent(token)
+        if found is None:
+            return None
+        return PendingIntentFacts(found.package, found.uid, found.is_activity, is_immutable=not found.mutable)
+
+    def create_activity_intent(self, intent: Intent) -> str:
+        """Return the token of a PendingIntent that opens an activity."""
+        self._caller.refuse_isolated("getIntentSender")
+
+        def open_it(sent: Intent) -> None:
+            self._system.stack.start(self._caller, sent, created_by=self._package)
+
+        record = PendingIntentRecord(
+            self._package.name,
+            self._package.uid,
+            None,
+            intent,
+            mutable=False,
+            on_sent=open_it,
+            is_activity=True,
+        )
+        return self._system.messengers.add_pending_intent(record)
+
+    def is_app_function_enabled(self, package: str, function_id: str) -> bool:
+        """Tell whether an app function can be executed.
+
+        Raises:
+            AppFunctionError: there is none of that id.
+        """
+        return self._system.app_functions.is_enabled(package, function_id)
+
+    def execute_app_function(
+        self,
+        package: str,
+        function_id: str,
+        parameters: Mapping[str, Json],
+        on_outcome: Callable[[FunctionOutcome], None],
+        *,
+        seconds: float,
+    ) -> None:
+        """Execute an app function; the outcome comes later on the app's main thread."""
+        given = in_map_order({name: one for name, one in parameters.items() if isinstance(one, list)})
+        clock, functions = self._system.clock, self._system.app_functions
+
+        def run() -> None:
+            with clock.working():
+                outcome: FunctionOutcome
+                try:
+                    outcome = functions.execute(self._caller, package, function_id, given, seconds=seconds)
+                except AppFunctionError as error:
+                    outcome = error
+                except NotModelledError as error:
+                    outcome = AppFunctionError(_ERROR_SYSTEM, error.message)
+                except TimeoutError:
+                    outcome = AppFunctionError(_ERROR_CANCELLED, "the call was cancelled")
+                self._system.processes.run_code(self._process, lambda: on_outcome(outcome))
+
+        clock.work_added()
+        threading.Thread(target=run, name="phone:app-function", daemon=True).start()
+
+    def notify(self, number: int, notification: Notification) -> bool:
+        """Post a notification; false where the app may not."""
+        return self._system.notifications.post(self._package, number, notification)
+
+    def cancel_notification(self, number: int) -> None:
+        """Remove a notification."""
+        self._system.notifications.cancel(self._package.name, number)
+
+    def may_notify(self) -> bool:
+        """Tell whether notifications are shown."""
+        return self._system.notifications.may_post(self._package)
+
+    def may_draw_overlays(self) -> bool:
+        """Tell whether the user allowed SYSTEM_ALERT_WINDOW."""
+        return self._system.stack.may_overlay(self._package.uid)
+
+    def is_battery_exempt(self) -> bool:
+        """Tell whether the app is exempt from battery optimisation."""
+        return self._package.name in self._system.idle_whitelist
+
+    def is_locked(self) -> bool:
+        """Tell whether the screen is locked."""
+        return self._system.is_locked
+
+    def is_visible(self) -> bool:
+        """Tell whether the app shows an activity."""
+        return self._system.stack.is_visible(self._package.uid)
+
+    def post(self, code: Callable[[], None]) -> None:
+        """Run code on the app's main thread, some time."""
+        self._system.processes.run_code(self._process, code)
+
+    def after(self, seconds: float, code: Callable[[], None]) -> Callable[[], None]:
+        """Run code on the main thread after so many seconds; return what cancels it."""
+        return self._system.timers.after(seconds, lambda: self.post(code))
+
+    def signal(self) -> Signal:
+        """Return a signal that a Binder thread can wait for."""
+        return self._system.clock.signal()
+
+    def wait(self, signal: Signal, seconds: float) -> bool:
+        """Wait on a Binder thread until a signal is set, the time is over or the process has ended."""
+        forget = self._process.on_death(signal.set)
+        try:
+            return self._system.clock.wait(signal, seconds)
+        finally:
+            forget()
+
+    def hide_overlay_windows(self, *, hide: bool = True) -> None:
+        """Hide other apps' overlays while the context's activity is on top (`Window.setHideOverlayWindows`).
+
+        Raises:
+            AndroidError: The permission is missing, or Android is older than API 31.
+        """
+        record = self._activity("setHideOverlayWindows")
+        if self.sdk < _FIRST_HIDING_OVERLAYS:
+            message = "No virtual method setHideOverlayWindows(Z)V in class Landroid/view/Window;"
+            raise AndroidError("java.lang.NoSuchMethodError", message)
+        if not self.holds(_HIDE_OVERLAYS):
+            message = "Permission denial: setHideOverlayWindows: HIDE_OVERLAY_WINDOWS"
+            raise AndroidError("java.lang.SecurityException", message)
+        record.hides_overlays = hide
+
+    def request_permissions(self, *permissions: str) -> None:
+        """Ask the user for permissions, from an activity (`Activity.requestPermissions`).
+
+        Raises:
+            AndroidError: java.lang.IllegalStateException outside of an activity.
+        """
+        self._system.permission_dialogs.request(self._activity("requestPermissions"), permissions)
+
+    def _activity(self, call: str) -> ActivityRecord:
+        if not isinstance(self._caller.activity, ActivityRecord):
+            message = f"{call} needs the context of an activity"
+            raise AndroidError("java.lang.IllegalStateException", message)
+        return self._caller.activity
+
+    def connect_ui_automation(self, flags: int) -> None:
+        """Connect the UiAutomation of an instrumentation.
+
+        Raises:
+            AndroidError: java.lang.IllegalStateException.
+        """
+        self._system.instrumentations.connect(self._process, flags)
+
+    def adopt_shell_permissions(self, *permissions: str) -> None:
+        """Act with the shell's permissions, by default with all of them.
+
+        Raises:
+            AndroidError: java.lang.IllegalStateException without a connected UiAutomation,
+                java.lang.SecurityException if another app has adopted them.
+        """
+        self._system.instrumentations.adopt_shell_permissions(self._process, permissions)
+
+    def drop_shell_permissions(self) -> None:
+        """Act with the app's own permissions again.
+
+        Raises:
+            AndroidError: java.lang.IllegalStateException without a connected UiAutomation.
+        """
+        self._system.instrumentations.drop_shell_permissions(self._process)
+
+    def _sees(self, package: InstalledPackage) -> bool:
+        return self._system.resolver.can_see(self._caller.uid, package)
+
+    def _find(self, name: str) -> InstalledPackage | None:
+        found = self._system.packages.find(name)
+        return found if found is not None and self._sees(found) else None
+
+    def _file_of(self, package: str, reference: str) -> tuple[Apk | None, str | None]:
+        found = self._find(package)
+        if found is None or found.apk is None or found.apk.resources is None:
+            return None, None
+        identifier = found.apk.resources.find(reference)
+        if identifier is None:
+            return found.apk, None
+        value = found.apk.resolve(TypedValue(ValueType.REFERENCE, identifier))
+        return found.apk, None if value is None else value.text
+
+
+def _read_entry(apk: Apk, name: str) -> bytes | None:
+    part = apk.part_with(name)
+    if part is None:
+        return None
+    try:
+        return part.archive.read_entry(name, MAX_ENTRY_BYTES)
+    except InputError:
+        return None
+
+
+def _node(element: XmlElement, apk: Apk) -> XmlNode:
+    return XmlNode(
+        element.tag,
+        tuple(
+            XmlAttributeText(one.namespace or "", one.name, value_text(one.value, apk.name_of) or "")
+            for one in element.attributes
+        ),
+        tuple(one if isinstance(one, str) else _node(one, apk) for one in element.children),
+    )

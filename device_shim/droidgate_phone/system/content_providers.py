@@ -1,0 +1,162 @@
+"""Content providers, as `content` and other apps call them (AOSP's ContentProviderHelper and Transport)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from droidgate_phone.apps.behaviour import AndroidError, Provider
+from droidgate_phone.intents import Bundle, split_uri
+from droidgate_phone.system.callers import Caller
+from droidgate_phone.system.manifests import InstalledComponent
+from droidgate_phone.system.messengers import DEAD_OBJECT
+from droidgate_phone.system.package_records import InstalledPackage
+from droidgate_phone.system.parcels import TRANSACTION_LIMIT, cross_bundle
+from droidgate_phone.system.processes import (
+    AppProcess,
+    DeadProcessError,
+    NoAnswerError,
+    NotModelledError,
+)
+
+if TYPE_CHECKING:
+    from droidgate_phone.system.android_system import AndroidSystem
+
+ANSWER_SECONDS: Final = 300.0
+"""How long the phone waits for a provider; Android itself would wait for ever."""
+
+Value = TypeVar("Value")
+Cell = str | int | float | bytes | None
+"""One value of a cursor."""
+
+
+class ContentManager:
+    """The content providers of one phone."""
+
+    def __init__(self, system: AndroidSystem) -> None:
+        self._system = system
+        self._instances: dict[tuple[str, int], Provider] = {}
+
+    def call(
+        self, caller: Caller, uri: str, method: str, argument: str | None, extras: Bundle
+    ) -> Bundle | None:
+        """Call a method; the framework checks only that the provider may be opened (reference 1.8).
+
+        Raises:
+            AndroidError: Android refuses, the app died, or its code is not modelled.
+        """
+        crossed = cross_bundle(extras, TRANSACTION_LIMIT)
+        result = self._run(caller, uri, lambda one: one.call(method, argument, crossed, caller.uid))
+        self._system.log.record("provider-call", uri=uri, method=method, caller_uid=caller.uid)
+        return None if result is None else cross_bundle(result, TRANSACTION_LIMIT)
+
+    def read(self, caller: Caller, uri: str) -> bytes:
+        """Return what `openFile(uri, "r")` gives.
+
+        Raises:
+            AndroidError: as `call`, and java.io.FileNotFoundException.
+        """
+        self._check_data(caller, uri, writing=False)
+        found = self._run(caller, uri, lambda one: one.open_for_reading(uri, caller.uid))
+        if found is None:
+            raise AndroidError("java.io.FileNotFoundException", f"No files supported by provider at {uri}")
+        return bytes(found)
+
+    def write(self, caller: Caller, uri: str, content: bytes) -> None:
+        """Write through `openFile(uri, "w")`.
+
+        Raises:
+            AndroidError: as `read`.
+        """
+        self._check_data(caller, uri, writing=True)
+        taken = self._run(caller, uri, lambda one: one.open_for_writing(uri, bytes(content), caller.uid))
+        if not taken:
+            raise AndroidError("java.io.FileNotFoundException", f"No files supported by provider at {uri}")
+
+    def query(self, caller: Caller, uri: str) -> list[Mapping[str, Cell]] | None:
+        """Return a cursor's rows, None for no cursor.
+
+        Raises:
+            AndroidError: as `call`.
+        """
+        self._check_data(caller, uri, writing=False)
+        found = self._run(caller, uri, lambda one: one.query(uri, caller.uid))
+        return None if found is None else [dict(row) for row in found]
+
+    def _find(self, caller: Caller, uri: str) -> tuple[InstalledPackage, InstalledComponent]:
+        authority = split_uri(uri).host
+        for package in self._system.packages.all():
+            for component in package.components("provider"):
+                if (
+                    authority in component.authorities
+                    and package.is_component_enabled(component)
+                    and self._system.resolver.can_see(caller.uid, package)
+                ):
+                    return package, component
+        raise AndroidError("java.lang.IllegalStateException", f"Could not find provider: {authority}")
+
+    def _check_open(self, caller: Caller, package: InstalledPackage, component: InstalledComponent) -> None:
+        if caller.uid in (0, 1000, package.uid):
+            return
+        holds = self._system.packages.permissions.holds
+        start = (
+            f"Permission Denial: opening provider {component.name} from "
+            f"{'(null)' if caller.process is None else caller.describe()} (pid=4711, uid={caller.uid})"
+        )
+        if not component.exported:
+            message = f"{start} that is not exported from UID {package.uid}"
+        elif not holds(caller.uid, component.permission) and not holds(
+            caller.uid, component.write_permission
+        ):
+            message = f"{start} requires {component.permission} or {component.write_permission}"
+        else:
+            return
+        raise AndroidError("java.lang.SecurityException", message)
+
+    def _check_data(self, caller: Caller, uri: str, *, writing: bool) -> None:
+        package, component = self._find(caller, uri)
+        self._check_open(caller, package, component)
+        needed = component.write_permission if writing else component.permission
+        if caller.uid in (0, 1000, package.uid) or self._system.packages.permissions.holds(
+            caller.uid, needed
+        ):
+            return
+        message = (
+            f"Permission Denial: {'writing' if writing else 'reading'} {component.name} uri {uri} from "
+            "pid=4711, "
+            f"uid={caller.uid} requires {needed}, or grantUriPermission()"
+        )
+        raise AndroidError("java.lang.SecurityException", message)
+
+    def _run(self, caller: Caller, uri: str, code: Callable[[Provider], Value]) -> Value:
+        package, component = self._find(caller, uri)
+        self._check_open(caller, package, component)
+        app = self._system.code_of(package)
+        provider = app.PROVIDERS.get(component.code_class) if app is not None else None
+        if provider is None:
+            raise NotModelledError(f"the code of provider {package.name}/{component.name}")
+        self._system.resolver.interacted(caller.uid, package.uid)
+        process = self._system.start_process(package, component.process)
+
+        processes = self._system.processes
+        try:
+            made = processes.call_code(
+                process, lambda: self._instance(package, component, process, provider), ANSWER_SECONDS
+            )
+            return processes.call_binder(process, lambda: code(made), ANSWER_SECONDS)
+        except DeadProcessError:
+            raise AndroidError(DEAD_OBJECT, "") from None
+        except NoAnswerError:
+            raise NotModelledError(f"waiting more than {ANSWER_SECONDS:.0f} s for a provider") from None
+
+    def _instance(
+        self,
+        package: InstalledPackage,
+        component: InstalledComponent,
+        process: AppProcess,
+        provider: type[Provider],
+    ) -> Provider:
+        key = (component.name, process.pid)
+        if key not in self._instances:
+            self._instances[key] = provider(self._system.context_for(package, process))
+        return self._instances[key]

@@ -1,0 +1,88 @@
+"""Notifications: who may post, what the shade shows, what a tap opens (AOSP's NotificationManagerService)."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from droidgate_phone.apps.behaviour import AndroidError
+from droidgate_phone.apps.platform import Notification
+from droidgate_phone.system.callers import SHELL
+from droidgate_phone.system.package_records import InstalledPackage
+
+if TYPE_CHECKING:
+    from droidgate_phone.system.android_system import AndroidSystem
+
+POST_NOTIFICATIONS: Final = "android.permission.POST_NOTIFICATIONS"
+_FIRST_ASKED: Final = 33
+MOST_OF_ONE_PACKAGE: Final = 50
+"""How many an app may show (NotificationManagerService.MAX_PACKAGE_NOTIFICATIONS)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PostedNotification:
+    """A notification in the shade."""
+
+    package: str
+    number: int
+    notification: Notification
+
+
+class NotificationShade:
+    """The notifications of one phone."""
+
+    def __init__(self, system: AndroidSystem) -> None:
+        self._system = system
+        self._lock = threading.Lock()
+        self._posted: dict[tuple[str, int], PostedNotification] = {}
+
+    def may_post(self, package: InstalledPackage) -> bool:
+        """Tell whether an app's notifications are shown."""
+        if not self._system.release.at_least(_FIRST_ASKED):
+            return True
+        return self._system.packages.permissions.holds(package.uid, POST_NOTIFICATIONS)
+
+    def post(self, package: InstalledPackage, number: int, notification: Notification) -> bool:
+        """Show a notification in place of the app's one of that number; false where it may not."""
+        key = (package.name, number)
+        with self._lock:
+            held = sum(one.package == package.name for one in self._posted.values())
+            posted = self.may_post(package) and (key in self._posted or held < MOST_OF_ONE_PACKAGE)
+            if posted:
+                self._posted[key] = PostedNotification(package.name, number, notification)
+        self._system.log.record(
+            "notification", package=package.name, number=number, title=notification.title, posted=posted
+        )
+        return posted
+
+    def cancel(self, package: str, number: int) -> None:
+        """Remove a notification."""
+        with self._lock:
+            self._posted.pop((package, number), None)
+
+    def cancel_all(self, package: str) -> None:
+        """Remove an app's notifications, as when it is removed or force-stopped."""
+        with self._lock:
+            self._posted = {key: one for key, one in self._posted.items() if one.package != package}
+
+    def all(self) -> list[PostedNotification]:
+        """Return what the shade shows, oldest first."""
+        with self._lock:
+            return list(self._posted.values())
+
+    def tap(self, posted: PostedNotification) -> None:
+        """Do what a tap of the user does: open the notification's activity, which is always allowed.
+
+        Raises:
+            AndroidError: Android refuses the start.
+        """
+        intent = posted.notification.intent
+        if posted.notification.cancel_on_tap:
+            self.cancel(posted.package, posted.number)
+        if intent is None:
+            return
+        package = self._system.packages.find(posted.package)
+        if package is None:
+            raise AndroidError("android.app.PendingIntent$CanceledException", "")
+        self._system.stack.start(SHELL, intent, created_by=package)

@@ -1,0 +1,121 @@
+"""Permissions: their protection levels and who holds them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Final
+
+from droidgate_phone.system.package_records import InstalledPackage
+
+ROOT_UID: Final = 0
+SYSTEM_UID: Final = 1000
+SHELL_UID: Final = 2000
+SHELL_PACKAGE: Final = "com.android.shell"
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    protection: Mapping[str, str]
+    since: Mapping[str, int]
+    shell: frozenset[str]
+
+
+@cache
+def _table() -> _Table:
+    text = resources.files(__package__).joinpath("permissions.toml").read_text("utf-8")
+    tables = tomllib.loads(text)
+    return _Table(tables["protection"], tables["since"], frozenset(tables["shell"]["holds"]))
+
+
+class Permissions:
+    """What each permission is, on one phone.
+
+    Args:
+        sdk: The phone's SDK.
+        packages: The installed packages by name; the same mapping for the phone's whole life.
+    """
+
+    def __init__(self, sdk: int, packages: Mapping[str, InstalledPackage]) -> None:
+        self._sdk = sdk
+        self._packages = packages
+        self._adopted: dict[int, frozenset[str] | None] = {}
+
+    def protection_of(self, permission: str) -> str | None:
+        """Return a protection level, None where nobody declares the permission."""
+        table = _table()
+        if permission in table.protection and table.since.get(permission, 0) <= self._sdk:
+            return table.protection[permission]
+        owner = self.owner_of(permission)
+        return owner.manifest.declared_permissions[permission] if owner is not None else None
+
+    def owner_of(self, permission: str) -> InstalledPackage | None:
+        """Return the installed app that declares a permission."""
+        return next(
+            (one for one in self._packages.values() if permission in one.manifest.declared_permissions), None
+        )
+
+    def known(self) -> dict[str, str]:
+        """Return every permission of the phone with its protection level, sorted."""
+        table = _table()
+        found = {
+            name: level for name, level in table.protection.items() if table.since.get(name, 0) <= self._sdk
+        }
+        for one in self._packages.values():
+            for name, level in one.manifest.declared_permissions.items():
+                found.setdefault(name, level)
+        return dict(sorted(found.items()))
+
+    def grant_at_install(self, package: InstalledPackage, *, runtime: bool) -> None:
+        """Give an app what it gets without asking.
+
+        Args:
+            package: The app.
+            runtime: Runtime permissions too, as `pm install -g`.
+        """
+        for permission in package.manifest.requested_permissions:
+            level = (self.protection_of(permission) or "").split("|")[0]
+            if (
+                level == "normal"
+                or (level == "dangerous" and runtime)
+                or (level == "signature" and self._same_signer(package, permission))
+            ):
+                package.granted.add(permission)
+
+    def _same_signer(self, package: InstalledPackage, permission: str) -> bool:
+        owner = self.owner_of(permission)
+        return owner is not None and owner.signers == package.signers
+
+    def is_changeable(self, permission: str) -> bool:
+        """Tell whether `pm grant` may give it: runtime and development permissions."""
+        level = (self.protection_of(permission) or "").split("|")
+        return level[0] == "dangerous" or "development" in level
+
+    def holds(self, uid: int, permission: str | None) -> bool:
+        """Tell whether a uid holds a permission; nobody needs to hold None."""
+        if permission is None or uid in (ROOT_UID, SYSTEM_UID):
+            return True
+        if uid == SHELL_UID:
+            return permission in _table().shell
+        if uid in self._adopted:
+            names = self._adopted[uid]
+            if names is None or permission in names:
+                # The shell's answer replaces the app's own, and may be less.
+                return permission in _table().shell
+        return any(permission in one.granted for one in self._packages.values() if one.uid == uid)
+
+    def adopt(self, uid: int, *permissions: str) -> None:
+        """Have permissions of a uid checked as the shell's (AccessCheckDelegate.setShellPermissionDelegate).
+
+        Args:
+            uid: The uid.
+            permissions: Which permissions; all of them by default.
+        """
+        self._adopted[uid] = frozenset(permissions) or None
+
+    def give_back(self, uid: int) -> None:
+        """Have permissions of a uid checked as its own again."""
+        self._adopted.pop(uid, None)

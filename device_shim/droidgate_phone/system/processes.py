@@ -1,0 +1,328 @@
+"""App processes: one main thread each, on which all of an app's code runs."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from droidgate_phone.apps.behaviour import AndroidError
+from droidgate_phone.system.clocks import Clock
+
+if TYPE_CHECKING:
+    from droidgate_phone.system.android_system import AndroidSystem
+    from droidgate_phone.system.package_records import InstalledPackage
+
+Value = TypeVar("Value")
+
+FIRST_PID: Final = 4000
+FIRST_ISOLATED_UID: Final = 99000
+LAST_ISOLATED_UID: Final = 99999
+"""`Process.FIRST_ISOLATED_UID` and `LAST_ISOLATED_UID`: uids of isolated processes, which no package has."""
+SETTLE_SECONDS: Final = 60.0
+"""How long an app in the background still counts as active (ActivityManager's BACKGROUND_SETTLE_TIME)."""
+_JOIN_SECONDS: Final = 5.0
+
+
+class NotModelledError(AndroidError):
+    """Somebody reached what the phone does not model; `message` says what."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__("dev.droidgate.phone.NotModelledException", what)
+
+
+class DeadProcessError(Exception):
+    """The process ended before it answered."""
+
+
+class NoAnswerError(Exception):
+    """The app did not answer in time."""
+
+
+def is_isolated(uid: int) -> bool:
+    """Return whether a uid is that of an isolated process (`UserHandle.isIsolated`)."""
+    return FIRST_ISOLATED_UID <= uid <= LAST_ISOLATED_UID
+
+
+class AppProcess:
+    """A process of an app.
+
+    Attributes:
+        package: Whose it is.
+        name: Its name; the package's, or that of `android:process`.
+        uid: Its uid: the package's, or that of an isolated process.
+        pid: Its number.
+        alive: It has not ended.
+        watched: The system is told when it ends.
+        statics: What the app's code keeps for as long as the process lives (Java's static fields).
+    """
+
+    def __init__(self, package: str, name: str, uid: int, pid: int, clock: Clock) -> None:
+        self.package = package
+        self.name = name
+        self.uid = uid
+        self.pid = pid
+        self.alive = True
+        self.watched = False
+        self.statics: dict[str, object] = {}
+        self._clock = clock
+        self._tasks: deque[Callable[[], None]] = deque()
+        self._condition = threading.Condition()
+        self._thread = threading.Thread(target=self._loop, name=f"phone:{name}", daemon=True)
+        self._deaths: dict[int, Callable[[], None]] = {}
+        self._numbers = itertools.count()
+        self._thread.start()
+
+    def post(self, task: Callable[[], None]) -> bool:
+        """Have a task run on the main thread; false where the process has ended."""
+        with self._condition:
+            if not self.alive:
+                return False
+            self._clock.work_added()
+            self._tasks.append(task)
+            self._condition.notify()
+            return True
+
+    def on_death(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Have a listener called when the process ends, at once where it has ended.
+
+        Returns:
+            What forgets the listener again.
+        """
+        with self._condition:
+            if self.alive:
+                number = next(self._numbers)
+                self._deaths[number] = listener
+                return lambda: self._forget(number)
+        listener()
+        return lambda: None
+
+    def _forget(self, number: int) -> None:
+        with self._condition:
+            self._deaths.pop(number, None)
+
+    def end(self) -> None:
+        """End it: what it has not begun is never done."""
+        with self._condition:
+            if not self.alive:
+                return
+            self.alive = False
+            dropped = len(self._tasks)
+            self._tasks.clear()
+            listeners, self._deaths = list(self._deaths.values()), {}
+            self._condition.notify()
+        for listener in listeners:
+            listener()
+        for _ in range(dropped):
+            self._clock.work_dropped()
+
+    def join(self) -> None:
+        """Wait for the end of the main thread, unless this is it."""
+        if threading.current_thread() is not self._thread:
+            self._thread.join(_JOIN_SECONDS)
+
+    def is_ending(self) -> bool:
+        """Tell whether its main thread still runs."""
+        return self._thread.is_alive()
+
+    def is_main_thread(self) -> bool:
+        """Tell whether the caller runs on the main thread."""
+        return threading.current_thread() is self._thread
+
+    def _loop(self) -> None:
+        while True:
+            with self._condition:
+                while self.alive and not self._tasks:
+                    self._condition.wait()
+                if not self.alive:
+                    return
+                task = self._tasks.popleft()
+            with self._clock.working():
+                task()
+
+
+class ProcessManager:
+    """The processes of one phone."""
+
+    def __init__(self, system: AndroidSystem) -> None:
+        self._system = system
+        self._lock = threading.RLock()
+        self._processes: dict[tuple[str, int], AppProcess] = {}
+        self._ended: list[AppProcess] = []
+        self._pids = itertools.count(FIRST_PID)
+        self._isolated_uids = itertools.cycle(range(FIRST_ISOLATED_UID, LAST_ISOLATED_UID + 1))
+        self._last_active: dict[int, float] = {}
+
+    def start(self, package: InstalledPackage, name: str, *, isolated: bool = False) -> AppProcess:
+        """Return an app's process of that name, started if it does not run; the app is not stopped any more.
+
+        Args:
+            package: The app.
+            name: The process's name.
+            isolated: Whether it is a new process with a uid of its own (`ProcessList.IsolatedUidRange`).
+        """
+        with self._lock:
+            uid = next(self._isolated_uids) if isolated else package.uid
+            found = self._processes.get((name, uid))
+            if found is not None and found.alive:
+                return found
+            clock = self._system.clock
+            process = AppProcess(package.name, name, uid, next(self._pids), clock)
+            self._processes[name, uid] = process
+            package.stopped = False
+            self._system.log.record("process-started", package=package.name, process=name, pid=process.pid)
+            return process
+
+    def of_package(self, package: str) -> list[AppProcess]:
+        """Return the processes of a package that run."""
+        with self._lock:
+            return [one for one in self._processes.values() if one.package == package and one.alive]
+
+    def of_uid(self, uid: int) -> list[AppProcess]:
+        """Return the processes of a uid that run."""
+        with self._lock:
+            return [one for one in self._processes.values() if one.uid == uid and one.alive]
+
+    def all(self) -> list[AppProcess]:
+        """Return the processes that run, by pid."""
+        with self._lock:
+            return sorted((one for one in self._processes.values() if one.alive), key=lambda one: one.pid)
+
+    def end(self, process: AppProcess, reason: str) -> None:
+        """End a process."""
+        if not process.alive:
+            return
+        self._system.log.record("process-ended", package=process.package, pid=process.pid, reason=reason)
+        process.end()
+        with self._lock:
+            self._processes.pop((process.name, process.uid), None)
+            self._ended = [*(one for one in self._ended if one.is_ending()), process]
+
+    def close(self) -> None:
+        """End every process and wait for its thread."""
+        for process in self.all():
+            self.end(process, "shutdown")
+        with self._lock:
+            ended, self._ended = self._ended, []
+        for process in ended:
+            process.join()
+
+    def mark_active(self, uid: int) -> None:
+        """Remember that a uid does something that the user sees or waits for."""
+        with self._lock:
+            self._last_active[uid] = self._system.clock.now()
+
+    def was_just_active(self, uid: int) -> bool:
+        """Tell whether a uid has run and was active a moment ago, so that it is not idle yet."""
+        with self._lock:
+            last = self._last_active.get(uid)
+        if last is None or not self.of_uid(uid):
+            return False
+        return self._system.clock.now() - last < SETTLE_SECONDS
+
+    def run_code(self, process: AppProcess, code: Callable[[], None]) -> bool:
+        """Run an app's code on its main thread, some time: what it throws ends the process.
+
+        Faults come in here: a silent app's code is never run, a crashing app dies instead.
+
+        Returns:
+            False where the process has ended.
+        """
+        faults = self._system.faults
+        if process.package in faults.silent:
+            self._system.log.record("app-silent", package=process.package)
+            return process.alive
+
+        return process.post(lambda: self._guard(process, code))
+
+    def call_binder(self, process: AppProcess, code: Callable[[], Value], seconds: float) -> Value:
+        """Run an app's code on a Binder thread, beside the main thread, and return what it returns.
+
+        Raises:
+            AndroidError: what the code threw of Android's exceptions, which a Binder carries to its caller.
+            DeadProcessError: the process ended.
+            NoAnswerError: it did not answer within the seconds.
+        """
+        is_silent = process.package in self._system.faults.silent
+        if is_silent:
+            self._system.log.record("app-silent", package=process.package)
+        clock = self._system.clock
+        done = clock.signal()
+        results: list[Value] = []
+        thrown: list[AndroidError] = []
+
+        def answer() -> None:
+            try:
+                results.append(code())
+            except AndroidError as error:
+                thrown.append(error)
+
+        def run() -> None:
+            with clock.working():
+                self._guard(process, answer)
+                done.set()
+
+        forget = process.on_death(done.set)
+        try:
+            if process.alive and not is_silent:
+                clock.work_added()
+                threading.Thread(target=run, name=f"binder:{process.name}", daemon=True).start()
+            if not clock.wait(done, seconds):
+                raise NoAnswerError
+        finally:
+            forget()
+        if thrown:
+            raise thrown[0]
+        if not results:
+            raise DeadProcessError
+        return results[0]
+
+    def _guard(self, process: AppProcess, code: Callable[[], None]) -> None:
+        """Run an app's code; what it throws, and the fault of that name, ends its process."""
+        if process.package in self._system.faults.crashing:
+            self.crash(process, "java.lang.RuntimeException: fault asked for")
+            return
+        try:
+            code()
+        except AndroidError as error:
+            self.crash(process, f"{error.exception}: {error.message}")
+        except Exception as error:  # noqa: BLE001 - whatever an app throws ends its process, as on Android
+            self.crash(process, f"{type(error).__name__}: {error}")
+
+    def crash(self, process: AppProcess, cause: str) -> None:
+        """End a process as an exception that its code does not catch (also `ProcessRecord.scheduleCrash`)."""
+        if not process.alive:
+            return
+        self._system.log.record("app-crash", package=process.package, pid=process.pid, cause=cause)
+        self.end(process, "crash")
+
+    def call_code(self, process: AppProcess, code: Callable[[], Value], seconds: float) -> Value:
+        """Run an app's code on its main thread and return what it returns.
+
+        Raises:
+            DeadProcessError: the process ended.
+            NoAnswerError: it did not answer within the seconds.
+        """
+        if process.is_main_thread():
+            return code()
+        clock = self._system.clock
+        done = clock.signal()
+        results: list[Value] = []
+
+        def run() -> None:
+            results.append(code())
+            done.set()
+
+        forget = process.on_death(done.set)
+        try:
+            if not self.run_code(process, run):
+                raise DeadProcessError
+            if not clock.wait(done, seconds):
+                raise NoAnswerError
+        finally:
+            forget()
+        if not results:
+            raise DeadProcessError
+        return results[0]

@@ -1,0 +1,201 @@
+"""Which components an intent reaches, for whom: AOSP's ResolveIntentHelper and AppsFilter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.system.intent_matching import MATCH_ADJUSTMENT_NORMAL, match_filter
+from droidgate_phone.system.manifests import (
+    CATEGORY_DEFAULT,
+    InstalledComponent,
+    InstalledFilter,
+    PartKind,
+)
+from droidgate_phone.system.package_records import InstalledPackage
+from droidgate_phone.system.packages import FIRST_APP_UID, PackageManager
+from droidgate_phone.system.releases import ReleaseProfile
+
+MATCH_DISABLED_COMPONENTS: Final = 0x200
+MATCH_DEFAULT_ONLY: Final = 0x10000
+
+FLAG_EXCLUDE_STOPPED_PACKAGES: Final = 0x10
+FLAG_INCLUDE_STOPPED_PACKAGES: Final = 0x20
+
+_QUERY_ALL: Final = "android.permission.QUERY_ALL_PACKAGES"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A component that an intent reaches (`android.content.pm.ResolveInfo`)."""
+
+    package: InstalledPackage
+    component: InstalledComponent
+    priority: int = 0
+    match: int = MATCH_ADJUSTMENT_NORMAL
+    is_default: bool = False
+
+    @property
+    def name(self) -> ComponentName:
+        """The component's name."""
+        return ComponentName(self.package.name, self.component.name)
+
+
+class Resolver:
+    """Queries of PackageManager for one phone."""
+
+    def __init__(self, release: ReleaseProfile, packages: PackageManager) -> None:
+        self._release = release
+        self._packages = packages
+        self._interacted: set[tuple[int, int]] = set()
+
+    def interacted(self, caller_uid: int, target_uid: int) -> None:
+        """Make the caller visible to whom it started, bound or called (reference android-runtime 1.4)."""
+        if caller_uid >= FIRST_APP_UID:
+            self._interacted.add((target_uid, caller_uid))
+
+    def forget(self, uid: int) -> None:
+        """Forget the interactions of a uid whose app is gone."""
+        self._interacted = {pair for pair in self._interacted if uid not in pair}
+
+    def can_see(self, caller_uid: int, target: InstalledPackage) -> bool:
+        """Tell whether a caller may know of a package (AppsFilter)."""
+        if caller_uid < FIRST_APP_UID or caller_uid == target.uid:
+            return True
+        if (caller_uid, target.uid) in self._interacted:
+            return True
+        callers = self._packages.of_uid(caller_uid)
+        if not all(self._release.has("package-visibility", one.target_sdk) for one in callers):
+            return True
+        if self._packages.permissions.holds(caller_uid, _QUERY_ALL):
+            return True
+        return any(self._declares(one, target) for one in callers)
+
+    def _declares(self, caller: InstalledPackage, target: InstalledPackage) -> bool:
+        queries = caller.manifest.queries
+        if target.name in queries.packages:
+            return True
+        for component in target.components():
+            if component.kind == "provider" and queries.authorities & set(component.authorities):
+                return True
+            if component.exported and any(
+                match_filter(asked, one) is not None
+                for asked in map(_intent_of, queries.intents)
+                for one in component.filters
+            ):
+                return True
+        return False
+
+    def query(
+        self, kind: PartKind, intent: Intent, *, caller_uid: int, flags: int = 0, unseen: bool = False
+    ) -> list[Match]:
+        """Return the components of a kind that match, best first, as `PackageManager.queryIntent...`.
+
+        Args:
+            kind: Activity, service, receiver, or provider.
+            intent: What is asked for; its component, if any, names exactly one.
+            caller_uid: Who asks: other apps see what they may see.
+            flags: `MATCH_DISABLED_COMPONENTS`, `MATCH_DEFAULT_ONLY`.
+            unseen: Packages that the caller may not see are reached too, as when an activity is started.
+        """
+        with self._packages.lock:
+            seen = [one for one in self._packages.all() if unseen or self.can_see(caller_uid, one)]
+            if intent.component is not None:
+                return self._explicit(kind, intent, intent.component, caller_uid, flags, seen)
+            found = [
+                match
+                for package in seen
+                if intent.package in (None, package.name)
+                for match in self._matches(package, kind, intent, caller_uid, flags)
+            ]
+        return sorted(found, key=lambda one: (-one.priority, not one.is_default))
+
+    def _explicit(
+        self,
+        kind: PartKind,
+        intent: Intent,
+        name: ComponentName,
+        caller_uid: int,
+        flags: int,
+        seen: list[InstalledPackage],
+    ) -> list[Match]:
+        package = next((one for one in seen if one.name == name.package), None)
+        if package is None:
+            return []
+        component = package.find_component(kind, name.class_name)
+        if component is None or not self._is_usable(package, component, flags):
+            return []
+        if self._filters_bar(package, component, intent, caller_uid):
+            return []
+        return [Match(package, component)]
+
+    def _filters_bar(
+        self, package: InstalledPackage, component: InstalledComponent, intent: Intent, caller_uid: int
+    ) -> bool:
+        """Android 13: what others send explicitly has to match a filter of the component, if it has any."""
+        if caller_uid < FIRST_APP_UID or caller_uid == package.uid or intent.action is None:
+            return False
+        if not component.filters or not self._release.has("filter-match", package.target_sdk):
+            return False
+        return all(match_filter(intent, one) is None for one in component.filters)
+
+    def _is_usable(self, package: InstalledPackage, component: InstalledComponent, flags: int) -> bool:
+        return bool(flags & MATCH_DISABLED_COMPONENTS) or package.is_component_enabled(component)
+
+    def _matches(
+        self, package: InstalledPackage, kind: PartKind, intent: Intent, caller_uid: int, flags: int
+    ) -> list[Match]:
+        if (
+            package.stopped
+            and intent.flags & FLAG_EXCLUDE_STOPPED_PACKAGES
+            and not (intent.flags & FLAG_INCLUDE_STOPPED_PACKAGES)
+        ):
+            return []
+        found = []
+        for component in package.components(kind):
+            if not self._is_usable(package, component, flags):
+                continue
+            if not component.exported and self._needs_export(caller_uid):
+                continue
+            match = _best_filter(package, component, intent, flags)
+            if match is not None:
+                found.append(match)
+        return found
+
+    def _needs_export(self, caller_uid: int) -> bool:
+        """Android 14: implicit intents of apps that target it reach only exported components."""
+        if caller_uid < FIRST_APP_UID:
+            return False
+        return any(
+            self._release.has("implicit-exported-only", one.target_sdk)
+            for one in self._packages.of_uid(caller_uid)
+        )
+
+
+def _intent_of(asked: InstalledFilter) -> Intent:
+    """Return the intent that an `<intent>` of `<queries>` stands for."""
+    data = None
+    if asked.data.schemes:
+        data = f"{asked.data.schemes[0]}://{asked.data.hosts[0] if asked.data.hosts else ''}"
+    return Intent(
+        action=asked.actions[0] if asked.actions else None,
+        categories=asked.categories,
+        data=data,
+        mime_type=asked.data.types[0] if asked.data.types else None,
+    )
+
+
+def _best_filter(
+    package: InstalledPackage, component: InstalledComponent, intent: Intent, flags: int
+) -> Match | None:
+    best: Match | None = None
+    for one in component.filters:
+        found = match_filter(intent, one)
+        is_default = CATEGORY_DEFAULT in one.categories
+        if found is None or (flags & MATCH_DEFAULT_ONLY and not is_default):
+            continue
+        candidate = Match(package, component, one.priority, found, is_default)
+        if best is None or candidate.priority > best.priority:
+            best = candidate
+    return best

@@ -1,0 +1,705 @@
+"""Services: started and bound (AOSP's ActiveServices; reference android-runtime 0, 1.1, 1.3, 2.1)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from droidgate_phone.apps.behaviour import START_REDELIVER_INTENT, AndroidError, Message, Service
+from droidgate_phone.apps.platform import Connection
+from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.system.callers import Caller
+from droidgate_phone.system.intent_text import show_intent
+from droidgate_phone.system.manifests import SERVICE_TYPES
+from droidgate_phone.system.messengers import DEAD_OBJECT
+from droidgate_phone.system.packages import FIRST_APP_UID
+from droidgate_phone.system.parcels import ONE_WAY_LIMIT, TRANSACTION_LIMIT, cross_intent
+from droidgate_phone.system.processes import (
+    AppProcess,
+    DeadProcessError,
+    NoAnswerError,
+    NotModelledError,
+)
+from droidgate_phone.system.resolver import Match
+
+if TYPE_CHECKING:
+    from droidgate_phone.system.android_system import AndroidSystem
+
+BIND_SECONDS: Final = 20.0
+"""How long a service may take to come up (ActiveServices.SERVICE_TIMEOUT)."""
+RESTART_SECONDS: Final = 1.0
+"""How long after a service's process died it is brought up again (ActivityManagerConstants)."""
+FOREGROUND_SECONDS: Final = {33: 30.0, 28: 10.0, 0: 5.0}
+"""How long a service may take to call `startForeground`, by the first API level.
+
+Source: ActiveServices.SERVICE_START_FOREGROUND_TIMEOUT, ActivityManagerConstants; reference
+android-runtime 1.3.
+"""
+ANR_DELAY_SECONDS: Final = 10.0
+"""How much longer it may be bound before its app does not respond (ActivityManagerConstants, from 33 on)."""
+_FIRST_ANR_DELAY: Final = 33
+_FIRST_CHOSEN_TYPES: Final = 29
+_FOREGROUND_CRASHES: Final = {
+    31: "android.app.RemoteServiceException$ForegroundServiceDidNotStartInTimeException",
+    0: "android.app.RemoteServiceException",
+}
+"""What the app of a service dies of that does not call `startForeground`, by the first API level."""
+_FIRST_LIMITED_TARGET: Final = 26
+_FIRST_PERMISSION_TARGET: Final = 28
+_FIRST_SHORT_SERVICE: Final = 34
+"""A shortService, known from here on, is never brought up again."""
+
+# Permission that each type of foreground service needs from Android 14 on.
+_TYPE_PERMISSIONS: Final = {
+    "camera": "CAMERA",
+    "connectedDevice": "CONNECTED_DEVICE",
+    "dataSync": "DATA_SYNC",
+    "health": "HEALTH",
+    "location": "LOCATION",
+    "mediaPlayback": "MEDIA_PLAYBACK",
+    "mediaProcessing": "MEDIA_PROCESSING",
+    "mediaProjection": "MEDIA_PROJECTION",
+    "microphone": "MICROPHONE",
+    "phoneCall": "PHONE_CALL",
+    "remoteMessaging": "REMOTE_MESSAGING",
+    "specialUse": "SPECIAL_USE",
+}
+
+
+class ServiceRefusedError(Exception):
+    """Android refuses a start, with the text that `am` prints behind `Error: `.
+
+    Attributes:
+        text: That text.
+        exception: The Java exception that an app gets.
+        reason: What stands behind the intent in the exception's message.
+    """
+
+    def __init__(self, text: str, exception: str, reason: str) -> None:
+        super().__init__(text)
+        self.text = text
+        self.exception = exception
+        self.reason = reason
+
+
+@dataclass(slots=True)
+class _Binder:
+    """What a service hands out for one intent, and who is bound with it (AOSP's IntentBindRecord).
+
+    All but the bindings changes on the service's main thread only.
+    """
+
+    intent: Intent
+    bindings: list[BoundService] = field(default_factory=list)
+    is_asked: bool = False
+    handle: Callable[[Message], None] | None = None
+    is_told_bound: bool = False
+    wants_rebind: bool = False
+
+
+@dataclass(slots=True)
+class ServiceRecord:
+    """A service that runs.
+
+    Attributes:
+        match: Its component.
+        process: Where its code runs.
+        instance: Its object; None until it is made.
+        started: Whether it was started and not stopped since.
+        foreground: Whether it is a foreground service.
+        cancel_timeout: Cancels what happens if it does not call `startForeground`; None if it need not.
+        pending: Starts that its code has not handled yet.
+        redelivered: Starts that come again if its process dies.
+        binders: What it hands out, by the intent that it is bound with.
+    """
+
+    match: Match
+    process: AppProcess
+    instance: Service | None = None
+    started: bool = False
+    foreground: bool = False
+    cancel_timeout: Callable[[], None] | None = None
+    pending: list[Intent] = field(default_factory=list)
+    redelivered: list[Intent] = field(default_factory=list)
+    binders: dict[tuple[object, ...], _Binder] = field(default_factory=dict)
+
+    @property
+    def name(self) -> ComponentName:
+        """Its component."""
+        return self.match.name
+
+    @property
+    def waits_for_foreground(self) -> bool:
+        """Whether it must call `startForeground` (`ServiceRecord.fgRequired`)."""
+        return self.cancel_timeout is not None
+
+    @property
+    def bindings(self) -> list[BoundService]:
+        """Who is bound to it."""
+        return [binding for binder in list(self.binders.values()) for binding in binder.bindings]
+
+
+class BoundService:
+    """A binding of a caller to a service (`droidgate_phone.apps.behaviour.Binding`)."""
+
+    def __init__(
+        self,
+        system: AndroidSystem,
+        record: ServiceRecord,
+        binder: _Binder,
+        caller: Caller,
+        on_message: Callable[[Message], None],
+        flags: int = 0,
+    ) -> None:
+        self.caller = caller
+        self.flags = flags
+        self.binder = binder
+        self.bound = True
+        self.forget_death: Callable[[], None] | None = None
+        self._system = system
+        self._record = record
+        self._answers = system.messengers.add_messenger(caller.process, on_message)
+        self._service = ""
+
+    def connect(self, handle: Callable[[Message], None]) -> None:
+        """Take the binder that the service hands out."""
+        self._service = self._system.messengers.add_messenger(self._record.process, handle)
+
+    @property
+    def component(self) -> ComponentName:
+        """The service."""
+        return self._record.name
+
+    def send(self, message: Message) -> None:
+        """Send a message; answers come to the binding's `on_message` where `reply_to` is left None.
+
+        Raises:
+            AndroidError: the service's process is gone.
+        """
+        if not self._record.process.alive:
+            raise AndroidError(DEAD_OBJECT, "")
+        answered = message if message.reply_to is not None else replace(message, reply_to=self._answers)
+        self._system.messengers.send_message(self._service, answered, self.caller.uid)
+
+    def unbind(self) -> None:
+        """Let go of the service; it ends where nobody holds it any more."""
+        self.bound = False
+        if self.forget_death is not None:
+            self.forget_death()
+        self._system.messengers.remove_messenger(self._answers)
+        self._system.messengers.remove_messenger(self._service)
+        self._system.services.release(self._record, self)
+
+
+class ServiceManager:
+    """The services of one phone."""
+
+    def __init__(self, system: AndroidSystem) -> None:
+        self._system = system
+        self._lock = threading.RLock()
+        self._records: dict[ComponentName, ServiceRecord] = {}
+
+    def running(self) -> list[ServiceRecord]:
+        """Return the services that run."""
+        with self._lock:
+            return [one for one in self._records.values() if one.process.alive]
+
+    def start(self, caller: Caller, intent: Intent, *, foreground: bool = False) -> ComponentName | None:
+        """Start a service; None where there is none.
+
+        Raises:
+            ServiceRefusedError: Android refuses.
+            AndroidError: the intent is too large, or the service's code is not modelled.
+        """
+        crossed = cross_intent(intent, ONE_WAY_LIMIT)
+        match = self._find(caller, crossed)
+        if match is None:
+            return None
+        self._check_access(caller, match)
+        service = self._modelled(match)
+        with self._lock:
+            self._check_background(caller, match, foreground=foreground)
+            self._system.resolver.interacted(caller.uid, match.package.uid)
+            record = self._bring_up(match, service)
+            record.started = True
+            record.pending.append(crossed)
+        self._system.log.record(
+            "service-started", component=match.name.flatten_short(), intent=show_intent(crossed),
+            caller_uid=caller.uid, foreground=foreground,
+        )  # fmt: skip
+        clock = self._system.clock
+        # A still clock must not run to the timeout before the start is handed over.
+        clock.work_added()
+        try:
+            if foreground:
+                self._require_foreground(record)
+            self._system.processes.run_code(
+                record.process, lambda: self._run_start(record, crossed, foreground=foreground)
+            )
+        finally:
+            clock.work_dropped()
+        return match.name
+
+    def _run_start(self, record: ServiceRecord, intent: Intent, *, foreground: bool) -> None:
+        instance = self._instance(record)
+        if foreground and instance.CALLS_START_FOREGROUND:
+            self._enter_foreground(record)
+        self._run_tracked(record, intent, instance.on_start_command)
+
+    def _require_foreground(self, record: ServiceRecord) -> None:
+        """Give a service that `startForegroundService` starts its time to call `startForeground`."""
+        with self._lock:
+            if record.foreground or record.waits_for_foreground:
+                return
+            release = self._system.release
+            seconds = next(
+                seconds for since, seconds in FOREGROUND_SECONDS.items() if release.at_least(since)
+            )
+            record.cancel_timeout = self._system.timers.after(
+                seconds, lambda: self._foreground_timed_out(record)
+            )
+
+    def _foreground_timed_out(self, record: ServiceRecord) -> None:
+        """Stop a service that did not call `startForeground` (ActiveServices.serviceForegroundTimeout)."""
+        with self._lock:
+            if not record.waits_for_foreground or not record.process.alive:
+                return
+            record.started = False
+            record.redelivered.clear()
+        self._end_if_unused(record)
+        if record.process.alive:
+            # Somebody is bound to it, so it is not brought down: the app does not respond instead.
+            delay = ANR_DELAY_SECONDS if self._system.release.at_least(_FIRST_ANR_DELAY) else 0.0
+            self._system.timers.after(delay, lambda: self._end_unresponsive(record))
+
+    def _end_unresponsive(self, record: ServiceRecord) -> None:
+        if record.process.alive and record.waits_for_foreground:
+            package = record.match.package.name
+            self._system.log.record("app-not-responding", package=package, what=_not_in_foreground(record))
+            self._system.processes.end(record.process, "anr")
+
+    def start_foreground(
+        self, caller: Caller, name: ComponentName, types: Sequence[str] | None = None
+    ) -> None:
+        """Move a service to the foreground (ActiveServices.setServiceForegroundInnerLocked).
+
+        Args:
+            caller: The app; nothing happens for a service that does not run in the caller's process.
+            name: The service.
+            types: Types of the foreground service; those of the manifest by default.
+
+        Raises:
+            AndroidError: Android refuses.
+        """
+        record = self._records.get(name)
+        if record is not None and record.process is caller.process:
+            self._enter_foreground(record, types)
+
+    def stop_foreground(self, caller: Caller, name: ComponentName) -> None:
+        """Move a service of the caller's process back to the background; it goes on."""
+        record = self._records.get(name)
+        if record is not None and record.process is caller.process:
+            record.foreground = False
+            self._system.processes.mark_active(record.process.uid)
+
+    def _enter_foreground(self, record: ServiceRecord, types: Sequence[str] | None = None) -> None:
+        self._check_foreground(record, types)
+        with self._lock:
+            record.foreground = True
+            _stop_waiting(record)
+
+    def stop(self, caller: Caller, intent: Intent) -> bool:
+        """Stop a started service; False where it does not run.
+
+        Raises:
+            ServiceRefusedError: the caller may not.
+        """
+        match = self._find(caller, intent)
+        record = self._records.get(match.name) if match is not None else None
+        if match is None or record is None or not record.started:
+            return False
+        self._check_access(caller, match)
+        record.started = False
+        record.redelivered.clear()
+        self._end_if_unused(record)
+        return True
+
+    def bind(
+        self,
+        caller: Caller,
+        intent: Intent,
+        on_message: Callable[[Message], None],
+        on_disconnected: Callable[[], None] | None = None,
+        flags: int = 0,
+    ) -> BoundService | None:
+        """Bind a service and wait for its binder; None where there is no service or no binder.
+
+        Raises:
+            AndroidError: Android refuses, or the service's code is not modelled.
+        """
+        begun = self._begin_binding(caller, intent, on_message, flags)
+        if begun is None:
+            return None
+        record, binding = begun
+        try:
+            handle = self._system.processes.call_code(
+                record.process, lambda: self._ask_for_binder(record, binding.binder), BIND_SECONDS
+            )
+        except (DeadProcessError, NoAnswerError):
+            binding.unbind()
+            return None
+        self._log_bound(binding, handle)
+        if handle is None:
+            binding.unbind()
+            return None
+        binding.connect(handle)
+        if on_disconnected is not None:
+            binding.forget_death = record.process.on_death(lambda: self._tell(binding, on_disconnected))
+        return binding
+
+    def bind_later(self, caller: Caller, intent: Intent, connection: Connection) -> BoundService | None:
+        """Bind a service as an app does: what comes of it is told on the caller's main thread.
+
+        Returns:
+            The binding, None where there is no such service.
+
+        Raises:
+            AndroidError: Android refuses, or the service's code is not modelled.
+        """
+        begun = self._begin_binding(caller, intent, connection.on_message, connection.flags)
+        if begun is None:
+            return None
+        record, binding = begun
+        binding.forget_death = record.process.on_death(
+            lambda: self._tell(binding, connection.on_disconnected)
+        )
+
+        def connect() -> None:
+            handle = self._ask_for_binder(record, binding.binder)
+            self._log_bound(binding, handle)
+            if handle is None:
+                self._tell(binding, connection.on_null_binding)
+                return
+            binding.connect(handle)
+            self._tell(binding, connection.on_connected)
+
+        self._system.processes.run_code(record.process, connect)
+        return binding
+
+    def _log_bound(self, binding: BoundService, handle: object) -> None:
+        self._system.log.record(
+            "service-bound",
+            component=binding.component.flatten_short(),
+            caller_uid=binding.caller.uid,
+            bound=handle is not None,
+        )
+
+    def _begin_binding(
+        self, caller: Caller, intent: Intent, on_message: Callable[[Message], None], flags: int
+    ) -> tuple[ServiceRecord, BoundService] | None:
+        crossed = cross_intent(intent, TRANSACTION_LIMIT)
+        match = self._find(caller, crossed)
+        if match is None:
+            return None
+        try:
+            self._check_access(caller, match)
+        except ServiceRefusedError:
+            message = f"Not allowed to bind to service {show_intent(crossed)}"
+            raise AndroidError("java.lang.SecurityException", message) from None
+        service = self._modelled(match)
+        with self._lock:
+            self._system.resolver.interacted(caller.uid, match.package.uid)
+            record = self._bring_up(match, service)
+            binder = record.binders.setdefault(crossed.filter_comparison(), _Binder(crossed))
+            binding = BoundService(self._system, record, binder, caller, on_message, flags)
+            binder.bindings.append(binding)
+        return record, binding
+
+    def _ask_for_binder(self, record: ServiceRecord, binder: _Binder) -> Callable[[Message], None] | None:
+        """Return what a service hands out for an intent: it is asked for it once (bindServiceLocked)."""
+        instance = self._instance(record)
+        if not binder.is_asked:
+            binder.handle = instance.on_bind(binder.intent)
+            binder.is_asked = binder.is_told_bound = True
+        elif binder.wants_rebind:
+            binder.wants_rebind = False
+            binder.is_told_bound = True
+            instance.on_rebind(binder.intent)
+        return binder.handle
+
+    def _tell_unbound(self, record: ServiceRecord, binder: _Binder) -> None:
+        """Tell a service that nobody is bound with an intent any more (removeConnectionLocked)."""
+        if record.instance is not None and binder.is_told_bound:
+            binder.is_told_bound = False
+            binder.wants_rebind = record.instance.on_unbind(binder.intent)
+
+    def _tell(self, binding: BoundService, listener: Callable[[], None]) -> None:
+        """Tell a client what became of its binding, unless it has let go of it."""
+
+        def tell() -> None:
+            if binding.bound:
+                listener()
+
+        if binding.caller.process is None:
+            tell()
+        else:
+            self._system.processes.run_code(binding.caller.process, tell)
+
+    def release(self, record: ServiceRecord, binding: BoundService) -> None:
+        """Forget a binding."""
+        binder = binding.binder
+        with self._lock:
+            if binding not in binder.bindings:
+                return
+            binder.bindings.remove(binding)
+            is_last = not binder.bindings
+        if is_last:
+            self._system.processes.run_code(record.process, lambda: self._tell_unbound(record, binder))
+        self._end_if_unused(record)
+
+    def forget_process(self, process: AppProcess) -> None:
+        """Forget the services of a process that ended, and its bindings to others."""
+        with self._lock:
+            for name, record in list(self._records.items()):
+                if record.process is process:
+                    del self._records[name]
+                    _stop_waiting(record)
+                    self._restart_later(record)
+            held = [one for one in self._records.values() if one.bindings]
+        for record in held:
+            for binding in [one for one in record.bindings if one.caller.process is process]:
+                binding.unbind()
+
+    def _restart_later(self, record: ServiceRecord) -> None:
+        """Bring a service up again that has intents to be delivered once more (START_REDELIVER_INTENT)."""
+        package, component = record.match.package, record.match.component
+        is_short = "shortService" in component.service_types and self._system.release.at_least(
+            _FIRST_SHORT_SERVICE
+        )
+        if not record.redelivered or is_short:
+            return
+
+        def restart() -> None:
+            with self._lock:
+                if package.stopped or self._system.packages.find(package.name) is not package:
+                    return
+                again = self._bring_up(record.match, self._modelled(record.match))
+                again.started = True
+            for intent in record.redelivered:
+                self._system.processes.run_code(
+                    again.process,
+                    lambda intent=intent: self._run_again(again, intent),  # type: ignore[misc]
+                )
+
+        self._system.timers.after(RESTART_SECONDS, restart)
+
+    def _run_again(self, record: ServiceRecord, intent: Intent) -> None:
+        self._run_tracked(record, intent, self._instance(record).on_redelivered)
+
+    def _run_tracked(
+        self, record: ServiceRecord, intent: Intent, deliver: Callable[[Intent], int | None]
+    ) -> None:
+        """Deliver a start, and keep it where it shall come again until it is acknowledged."""
+        record.redelivered.append(intent)
+        record.pending = [start for start in record.pending if start is not intent]
+        if deliver(intent) != START_REDELIVER_INTENT and intent in record.redelivered:
+            record.redelivered.remove(intent)
+
+    def acknowledge(self, caller: Caller, name: ComponentName, intent: Intent) -> None:
+        """Let go of one start (`stopSelf(startId)`); the service is stopped when none is left."""
+        record = self._records.get(name)
+        if record is None or record.process is not caller.process:
+            return
+        with self._lock:
+            record.redelivered = [start for start in record.redelivered if start is not intent]
+            # A start that is on its way keeps the service (ActiveServices.stopServiceTokenLocked).
+            if not record.redelivered and not record.pending:
+                self.stop(caller, Intent(component=name))
+
+    def _find(self, caller: Caller, intent: Intent) -> Match | None:
+        found = self._system.resolver.query("service", intent, caller_uid=caller.uid)
+        return found[0] if found else None
+
+    def _check_access(self, caller: Caller, match: Match) -> None:
+        component = match.component
+        if caller.uid in (0, 1000, match.package.uid):
+            return
+        if not component.exported:
+            needed = f"not exported from uid {match.package.uid}"
+        elif not self._system.packages.permissions.holds(caller.uid, component.permission):
+            needed = component.permission or ""
+        else:
+            return
+        raise ServiceRefusedError(
+            f"Requires permission {needed}", "java.lang.SecurityException", f"without permission {needed}"
+        )
+
+    def _modelled(self, match: Match) -> type[Service]:
+        app = self._system.code_of(match.package)
+        service = app.SERVICES.get(match.component.code_class) if app is not None else None
+        if service is None:
+            # What Android would refuse it refuses all the same: only a start that works needs the code.
+            return _NoCode
+        return service
+
+    def _check_background(self, caller: Caller, match: Match, *, foreground: bool) -> None:
+        release, target = self._system.release, match.package.target_sdk
+        if foreground:
+            self._check_foreground_start(caller, match)
+            return
+        record = self._records.get(match.name)
+        if record is not None and record.started and record.process.alive:
+            return
+        if not release.has("background-services") or target < _FIRST_LIMITED_TARGET:
+            return
+        uid = match.package.uid
+        if self._system.is_uid_active(uid) or match.package.name in self._system.idle_whitelist:
+            return
+        shown = f"UidRecord{{0 u0a{uid - FIRST_APP_UID} SVC  idle procs:1}}"
+        text = f"app is in background uid {shown if self._system.processes.of_uid(uid) else 'null'}"
+        exception = (
+            "android.app.BackgroundServiceStartNotAllowedException"
+            if release.at_least(31)
+            else "java.lang.IllegalStateException"
+        )
+        raise ServiceRefusedError(text, exception, text)
+
+    def _check_foreground_start(self, caller: Caller, match: Match) -> None:
+        """Android 12: an app in the background starts no foreground service; the shell does."""
+        if caller.uid < FIRST_APP_UID or not self._system.release.has(
+            "background-foreground-services", match.package.target_sdk
+        ):
+            return
+        if self._system.is_uid_active(caller.uid) or (caller.package or "") in self._system.idle_whitelist:
+            return
+        text = (
+            "startForegroundService() not allowed due to mAllowStartForeground false: service "
+            f"{match.name.flatten_short()}"
+        )
+        raise ServiceRefusedError(text, "android.app.ForegroundServiceStartNotAllowedException", text)
+
+    def _check_foreground(self, record: ServiceRecord, types: Sequence[str] | None = None) -> None:
+        """Raise what `startForeground` throws."""
+        package, component = record.match.package, record.match.component
+        declared = component.service_types
+        chosen = declared if types is None else frozenset(types)
+        release = self._system.release
+        holds = self._system.packages.permissions.holds
+        who = (
+            f"ProcessRecord{{0 {record.process.pid}:{record.process.name}/u0a{package.uid - FIRST_APP_UID}}}"
+        )
+        if release.at_least(_FIRST_PERMISSION_TARGET) and package.target_sdk >= _FIRST_PERMISSION_TARGET:
+            needed = "android.permission.FOREGROUND_SERVICE"
+            if not holds(package.uid, needed):
+                message = (
+                    f"Permission Denial: startForeground from pid={record.process.pid}, uid={package.uid} "
+                    f"requires {needed}"
+                )
+                raise AndroidError("java.lang.SecurityException", message)
+        if release.at_least(_FIRST_CHOSEN_TYPES) and not chosen <= declared:
+            message = (
+                f"foregroundServiceType {_mask(chosen):#010x} is not a subset of foregroundServiceType "
+                f"attribute {_mask(declared):#010x} in service element of manifest file"
+            )
+            raise AndroidError("java.lang.IllegalArgumentException", message)
+        self._check_foreground_caller(record)
+        if not release.has("foreground-service-types", package.target_sdk):
+            return
+        if not chosen:
+            message = f"Starting FGS without a type  callerApp={who} targetSDK={package.target_sdk}"
+            raise AndroidError("android.app.MissingForegroundServiceTypeException", message)
+        for one in sorted(chosen):
+            needed = f"android.permission.FOREGROUND_SERVICE_{_TYPE_PERMISSIONS.get(one, '')}"
+            if one in _TYPE_PERMISSIONS and not holds(package.uid, needed):
+                message = (
+                    f"Starting FGS with type {one} callerApp={who} targetSDK={package.target_sdk} requires "
+                    f"permissions: all of the permissions allOf=true [{needed}]"
+                )
+                raise AndroidError("java.lang.SecurityException", message)
+
+    def _check_foreground_caller(self, record: ServiceRecord) -> None:
+        """Raise what `startForeground` throws from Android 12 on in an app in the background.
+
+        A start by `startForegroundService` allows it.
+        """
+        package, system = record.match.package, self._system
+        if not system.release.has("background-foreground-services", package.target_sdk):
+            return
+        if record.foreground or record.waits_for_foreground or system.is_uid_active(package.uid):
+            return
+        if package.name in system.idle_whitelist:
+            return
+        message = (
+            "Service.startForeground() not allowed due to mAllowStartForeground false: service "
+            f"{record.name.flatten_short()}"
+        )
+        raise AndroidError("android.app.ForegroundServiceStartNotAllowedException", message)
+
+    def _bring_up(self, match: Match, service: type[Service]) -> ServiceRecord:
+        if service is _NoCode:
+            raise NotModelledError(f"the code of service {match.name.flatten_short()}")
+        record = self._records.get(match.name)
+        if record is not None and record.process.alive:
+            return record
+        component = match.component
+        name = f"{component.process}:{component.name}" if component.isolated else component.process
+        process = self._system.start_process(match.package, name, isolated=component.isolated)
+        record = self._records[match.name] = ServiceRecord(match, process)
+        return record
+
+    def _instance(self, record: ServiceRecord) -> Service:
+        """Return the service's object, made on its main thread when it is first needed."""
+        if record.instance is None:
+            service = self._modelled(record.match)
+            record.instance = service(self._system.context_for(record.match.package, record.process))
+        return record.instance
+
+    def _end_if_unused(self, record: ServiceRecord) -> None:
+        with self._lock:
+            if record.started or record.bindings or self._records.get(record.name) is not record:
+                return
+            del self._records[record.name]
+            waited = record.waits_for_foreground
+            record.foreground = False
+            _stop_waiting(record)
+        if waited:
+            self._crash_without_foreground(record)
+        instance = record.instance
+        if instance is not None:
+            self._system.processes.run_code(record.process, instance.on_destroy)
+        if record.match.component.isolated:
+            # Nothing else runs in its process.
+            self._system.processes.run_code(
+                record.process, lambda: self._system.processes.end(record.process, "isolated not needed")
+            )
+
+    def _crash_without_foreground(self, record: ServiceRecord) -> None:
+        """End the app of a service that is brought down before it called `startForeground`.
+
+        Source: ActiveServices.bringDownServiceLocked ("Bringing down service while still waiting for start
+        foreground"), serviceForegroundCrashLocked.
+        """
+        names = _FOREGROUND_CRASHES
+        name = next(names[since] for since in names if self._system.release.at_least(since))
+        self._system.processes.crash(record.process, f"{name}: {_not_in_foreground(record)}")
+
+
+def _stop_waiting(record: ServiceRecord) -> None:
+    if record.cancel_timeout is not None:
+        record.cancel_timeout()
+        record.cancel_timeout = None
+
+
+def _not_in_foreground(record: ServiceRecord) -> str:
+    shown = f"ServiceRecord{{0 u0 {record.name.flatten_short()}}}"
+    return f"Context.startForegroundService() did not then call Service.startForeground(): {shown}"
+
+
+def _mask(types: frozenset[str]) -> int:
+    return sum(bit for bit, word in SERVICE_TYPES.items() if word in types)
+
+
+class _NoCode(Service):
+    """Stands for a service whose code the phone does not model."""

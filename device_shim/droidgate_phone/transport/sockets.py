@@ -1,0 +1,124 @@
+"""Blocking sockets with what the wire needs: exact reads, writes of several pieces, faults on the way out."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from droidgate_phone.faults import Faults
+
+Buffer: TypeAlias = bytes | bytearray | memoryview
+
+_JOINED_UP_TO: Final = 16 * 1024
+_SLOW_STEPS_A_SECOND: Final = 20
+
+
+class EndOfInputError(Exception):
+    """The other side has closed the connection, or it broke."""
+
+
+class InputSocket:
+    """The reading half of a socket."""
+
+    def __init__(self, connected: socket.socket) -> None:
+        self._socket = connected
+
+    def read_exactly(self, count: int) -> bytearray:
+        """Return so many bytes.
+
+        Raises:
+            EndOfInputError: the connection ended before.
+        """
+        content = bytearray(count)
+        rest = memoryview(content)
+        while rest:
+            try:
+                received = self._socket.recv_into(rest)
+            except OSError as error:
+                raise EndOfInputError(str(error)) from error
+            if not received:
+                raise EndOfInputError("closed by the other side")
+            rest = rest[received:]
+        return content
+
+
+class OutputSocket:
+    """The writing half of a socket, for several threads; shows the faults that belong to bytes.
+
+    Args:
+        connected: The socket.
+        faults: `drop_after`, `stall_after` and `bytes_per_second` are shown here.
+    """
+
+    def __init__(self, connected: socket.socket, faults: Faults) -> None:
+        self._socket = connected
+        self._faults = faults
+        self._lock = threading.Lock()
+        self._sent = 0
+        self._ended = threading.Event()
+        self._to_tell: list[Callable[[], None]] = []
+        self._telling = threading.Lock()
+        self._is_faulty = any(
+            one is not None for one in (faults.drop_after, faults.stall_after, faults.bytes_per_second)
+        )
+
+    def send(self, *pieces: Buffer) -> None:
+        """Send the pieces one after the other, with nothing of another thread between them.
+
+        Raises:
+            OSError: the connection has ended.
+        """
+        with self._lock:
+            if self._is_faulty:
+                self._send_with_faults(b"".join(pieces))
+            elif sum(map(len, pieces)) <= _JOINED_UP_TO:
+                self._socket.sendall(b"".join(pieces))
+            else:
+                for piece in pieces:
+                    self._socket.sendall(piece)
+
+    def end(self) -> None:
+        """End the connection in both directions; whoever reads or writes is woken."""
+        with self._telling:
+            self._ended.set()
+            waiting, self._to_tell = self._to_tell, []
+        for tell in waiting:
+            tell()
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def on_end(self, tell: Callable[[], None]) -> None:
+        """Have something called when the connection ends, at once where it has ended."""
+        with self._telling:
+            if not self._ended.is_set():
+                self._to_tell.append(tell)
+                return
+        tell()
+
+    def _send_with_faults(self, content: bytes) -> None:
+        stall, drop = self._faults.stall_after, self._faults.drop_after
+        allowed = len(content)
+        if stall is not None:
+            allowed = min(allowed, max(0, stall - self._sent))
+        if drop is not None:
+            allowed = min(allowed, max(0, drop - self._sent))
+        self._send_slowly(content[:allowed])
+        self._sent += allowed
+        if drop is not None and self._sent >= drop:
+            self.end()
+            raise ConnectionResetError(f"dropped after {drop} bytes, as asked")
+
+    def _send_slowly(self, content: bytes) -> None:
+        pace = self._faults.bytes_per_second
+        if pace is None:
+            self._socket.sendall(content)
+            return
+        step = max(1, pace // _SLOW_STEPS_A_SECOND)
+        for start in range(0, len(content), step):
+            piece = content[start : start + step]
+            if self._ended.wait(len(piece) / pace):
+                raise BrokenPipeError("the connection has ended")
+            self._socket.sendall(piece)
