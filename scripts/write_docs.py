@@ -23,13 +23,13 @@ from pathlib import Path
 
 import typer
 
-from droidgate.cli.documents import Matrix
+from droidgate.cli.descriptors.listing_formats import can_write
+from droidgate.cli.descriptors.matrix import cell_text, make_matrix
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.json_output import json_text, schema_of
-from droidgate.cli.listing_formats import can_write
-from droidgate.cli.matrix import cell_text, make_matrix
+from droidgate.cli.output.documents import Matrix
+from droidgate.cli.output.json_output import json_text, schema_of
+from droidgate.cli.output.published import PUBLISHED
 from droidgate.cli.program import build_app
-from droidgate.cli.published import PUBLISHED
 from droidgate.coverage.catalog_page import catalog_page
 from droidgate.formats import load_formats
 from droidgate.model.findings import FINDING_CODES, FindingCode
@@ -74,8 +74,8 @@ Python traceback is printed too.
 _AREAS = {
     "droidgate.leniency": "Reading",
     "droidgate.sources": "Reading",
-    "droidgate.cli.linting": "Checking",
-    "droidgate.cli.generated_output": "Packing",
+    "droidgate.cli.descriptors.linting": "Checking",
+    "droidgate.cli.descriptors.generated_output": "Packing",
     "droidgate.apk.pack": "Packing",
     "droidgate.fit": "Crossing from one protocol to another",
     "droidgate.compare": "Differences between two versions",

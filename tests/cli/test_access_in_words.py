@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from droidgate.cli.pages import Line, Table
-from droidgate.cli.summaries import provider_page
+from droidgate.cli.output.pages import Line, Table
+from droidgate.cli.output.summaries import provider_page
 from droidgate.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
 
 BIND = "android.permission.BIND_APP_FUNCTION_SERVICE"

@@ -15,7 +15,7 @@ from cli.program_runs import Run, Runner, run_on_terminal, run_process
 from cli.samples import TIMER, TIMER_MANIFEST, TOOLS, hostile_tools, write_project, write_tools
 from cli.test_sarif import check_log
 from conftest import Golden
-from droidgate.cli import demonstration_calls
+from droidgate.cli.demo import demonstration_calls
 
 
 @pytest.fixture(autouse=True)

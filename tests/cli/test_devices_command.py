@@ -8,8 +8,8 @@ import pytest
 
 from cli.program_runs import Runner
 from devices.fake_adb_server import LISTED, SERIAL, Answer, FakeAdbServer
-from droidgate.cli.documents import DevicesDocument
-from droidgate.cli.json_output import schema_of
+from droidgate.cli.output.documents import DevicesDocument
+from droidgate.cli.output.json_output import schema_of
 
 OTHERS = (
     f"{'LOCKED':<22} unauthorized usb:1-1 transport_id:8\n"

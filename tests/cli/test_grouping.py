@@ -2,8 +2,8 @@
 
 import pytest
 
-from droidgate.cli.grouping import common_prefix, count_levels, counted, findings_table, group_findings
-from droidgate.cli.pages import Table
+from droidgate.cli.output.grouping import common_prefix, count_levels, counted, findings_table, group_findings
+from droidgate.cli.output.pages import Table
 from droidgate.model.capability import Place
 from droidgate.model.findings import Finding, Level
 

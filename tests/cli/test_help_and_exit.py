@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cli.program_runs import WHOLE_PROGRAM, Runner, run_on_terminal, run_process
-from droidgate.cli import inspecting
+from droidgate.cli.descriptors import inspecting
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import CrossingThreshold, DiffThreshold, LintThreshold
 from droidgate.compare import WEIGHTS
@@ -51,7 +51,7 @@ def test_help_and_version_import_nothing_heavy(arguments: tuple[str, ...]) -> No
 
 UNUSED_BY_A_PLAIN_REPORT = {
     *("rich", "jsonschema", "adbutils", "duckdb", "jinja2", "cryptography"),
-    *("droidgate.app_search", "droidgate.apk.reader", "droidgate.compare", "droidgate.cli.documents"),
+    *("droidgate.app_search", "droidgate.apk.reader", "droidgate.compare", "droidgate.cli.output.documents"),
     *("droidgate.coverage", "droidgate.devices", "droidgate.fit", "droidgate_phone", "droidgate_shim"),
 }
 

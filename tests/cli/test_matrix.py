@@ -2,7 +2,7 @@
 
 import pytest
 
-from droidgate.cli.matrix import FEATURES, cell_text, make_matrix
+from droidgate.cli.descriptors.matrix import FEATURES, cell_text, make_matrix
 from droidgate.fit import fit_provider
 from droidgate.formats import load_formats
 from droidgate.model.capability import Capability, CapabilityAccess, Effects, Provider

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.cli.json_output import json_text, json_value
-from droidgate.cli.pages import Block, Heading, Line, Table, show
-from droidgate.cli.safe_text import cut, one_line, visible
+from droidgate.cli.output.json_output import json_text, json_value
+from droidgate.cli.output.pages import Block, Heading, Line, Table, show
+from droidgate.cli.output.safe_text import cut, one_line, visible
 from droidgate.model.capability import Capability, Effects
 from droidgate.model.types import ArrayType, ObjectType, Property, ScalarType
 

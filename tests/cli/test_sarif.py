@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from droidgate.cli.sarif import sarif_log
+from droidgate.cli.output.sarif import sarif_log
 from droidgate.model.capability import Place
 from droidgate.model.findings import FINDING_CODES, Finding, Level
 

@@ -10,10 +10,10 @@ import pytest
 from cli.program_runs import Runner
 from cli.samples import TOOLS, write_tools
 from cli.test_sarif import check_log
-from droidgate.cli.converting import Converted, conversion_page, convert
-from droidgate.cli.diffing import diff_page
-from droidgate.cli.grouping import findings_table, group_findings, security_blocks
-from droidgate.cli.pages import Heading, Line, Table
+from droidgate.cli.descriptors.converting import Converted, conversion_page, convert
+from droidgate.cli.descriptors.diffing import diff_page
+from droidgate.cli.output.grouping import findings_table, group_findings, security_blocks
+from droidgate.cli.output.pages import Heading, Line, Table
 from droidgate.cli.reading import Read
 from droidgate.compare import compare_sets
 from droidgate.formats import find_format

@@ -13,8 +13,8 @@ from cli.program_runs import Run, Runner, run_on_terminal, run_process
 from devices.conftest import VARIABLES
 from droidgate.apk.pack import pack_project
 from droidgate.apk.signing_keys import make_key
-from droidgate.cli.json_output import schema_of
-from droidgate.cli.published import PUBLISHED
+from droidgate.cli.output.json_output import schema_of
+from droidgate.cli.output.published import PUBLISHED
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.sample_apps import sample_apps_directory
 from droidgate_phone.sample_packages import sample_package, signing_key
@@ -474,7 +474,7 @@ def test_a_text_of_several_lines_is_shown_in_lines(
     del phone
     assert droidgate("shim", "install", "--from", f"adb:/{CLOCK_IN}").code == 0
     outputs = {"text": "one\ntwo \x1b[31m\u202e\n", "count": 2, "empty": ""}
-    monkeypatch.setattr("droidgate.cli.shim_calling.call_capability", lambda *_, **__: outputs)
+    monkeypatch.setattr("droidgate.cli.shim.calling.call_capability", lambda *_, **__: outputs)
     shown = droidgate("shim", "call", "clock_in_today").out
     assert shown == "text:\n  one\n  two \\x1b[31m\\u202e\ncount: 2\nempty:\n"
 

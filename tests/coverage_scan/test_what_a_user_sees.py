@@ -15,7 +15,7 @@ import pytest
 from coverage_scan.catalogs import SAMPLES, ask, scan_into
 from coverage_scan.made_apps import split_app, tool_app
 from droidgate.cli import run
-from droidgate.cli.scanning import ProgressLine
+from droidgate.cli.coverage.scanning import ProgressLine
 from droidgate.coverage import cluster
 from droidgate.coverage.catalog import Catalog
 from droidgate.coverage.rows import TABLES

@@ -18,8 +18,8 @@ from droidgate.callability import (
     protection_of,
     provider_verdict,
 )
-from droidgate.cli.discovering import callability_of, discovery_page
-from droidgate.cli.pages import Table
+from droidgate.cli.devices.discovering import callability_of, discovery_page
+from droidgate.cli.output.pages import Table
 from droidgate.installed import DeviceFacts
 from droidgate.model.capability import (
     Capability,

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from droidgate.apk.pack import pack_project, pack_split
-from droidgate.cli.discovering import discovery_page
-from droidgate.cli.pages import Table
+from droidgate.cli.devices.discovering import discovery_page
+from droidgate.cli.output.pages import Table
+from droidgate.cli.output.summaries import capability_name
 from droidgate.cli.program import run
-from droidgate.cli.summaries import capability_name
 from droidgate.devices.device import Device
 from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate.formats import load_formats

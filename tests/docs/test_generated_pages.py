@@ -14,8 +14,8 @@ import jsonschema
 import pytest
 import typer
 
+from droidgate.cli.descriptors.matrix import FEATURES
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.matrix import FEATURES
 from droidgate.cli.program import build_app
 from droidgate.formats import load_formats
 from droidgate.model.findings import FINDING_CODES

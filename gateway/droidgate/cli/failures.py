@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import typer
 
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.safe_text import one_line
+from droidgate.cli.output.safe_text import one_line
 from droidgate.model.errors import DeviceError, DroidgateError
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _hint_of(error: DroidgateError) -> str | None:
     """Return the way out; the way to a virtual phone where one runs that the adb server does not know."""
     if not isinstance(error, DeviceError):
         return error.hint
-    from droidgate.cli.running_phones import way_to_running_phone
+    from droidgate.cli.phone.running_phones import way_to_running_phone
 
     return way_to_running_phone(error) or error.hint
 

@@ -59,8 +59,8 @@ AsSarif: TypeAlias = Annotated[bool, typer.Option("--sarif", help="Print a SARIF
 def _print_schema(context: typer.Context, wanted: bool) -> None:  # noqa: FBT001
     if not wanted or context.resilient_parsing:
         return
-    from droidgate.cli.json_output import print_json, schema_of
-    from droidgate.cli.published import PUBLISHED
+    from droidgate.cli.output.json_output import print_json, schema_of
+    from droidgate.cli.output.published import PUBLISHED
 
     words = context.command_path.split()[1:]
     print_json(schema_of(PUBLISHED["-".join(words)]))

@@ -13,25 +13,22 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from droidgate.cli import (
-    catalog_command,
+from droidgate.cli.coverage import catalog_command, coverage_command, scan_command
+from droidgate.cli.demo import demo_command
+from droidgate.cli.descriptors import (
     convert_command,
-    coverage_command,
-    demo_command,
-    devices_command,
     diff_command,
-    discover_command,
     formats_command,
     inspect_command,
     lint_command,
     migrate_command,
     pack_command,
-    phone_command,
-    scan_command,
-    shim_command,
 )
+from droidgate.cli.devices import devices_command, discover_command
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failures import guard
+from droidgate.cli.phone import phone_command
+from droidgate.cli.shim import shim_command
 
 _COMMANDS: Final = (
     inspect_command,

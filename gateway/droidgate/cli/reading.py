@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from droidgate.cli.pages import tell
+from droidgate.cli.output.pages import tell
 from droidgate.formats import Format, find_format
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DroidgateError, InputError, UsageError

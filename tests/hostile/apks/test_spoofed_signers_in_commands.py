@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.cli.inspecting import inspect_sources
+from droidgate.cli.descriptors.inspecting import inspect_sources
 from droidgate.coverage.inputs import Item
 from droidgate.coverage.scan_one import scan_one
 from hostile.apks.made_signatures import forged_v3, key_of, plain_v3, with_pairs

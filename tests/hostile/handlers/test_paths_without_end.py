@@ -100,7 +100,7 @@ class TestBudgets:
     """A run that takes too much ends with one line, whatever it was at."""
 
     HANG = (
-        "import sys, time; from droidgate.cli import {module} as module; "
+        "import sys, time; from droidgate.cli.{folder} import {module} as module; "
         "module.{name} = lambda *_, **__: {work}; from droidgate.cli import run; sys.exit(run(sys.argv[1:]))"
     )
     WORK = {
@@ -108,10 +108,10 @@ class TestBudgets:
         "too large": ("[bytearray(1 << 20) for _ in iter(int, 1)]", "--memory", "64"),
     }
     COMMANDS = {
-        "migrate": ("migrating", "migrate_source", ["x.json", "--to", "mmcp", "--into", "."]),
-        "pack": ("packing", "pack_and_report", [".", "--out", "x.apk"]),
-        "shim build": ("shim_building", "build_and_report", ["--from", "x.apk"]),
-        "catalog sql": ("querying", "ask_catalog", ["SELECT 1", "--catalog", "x"]),
+        "migrate": ("descriptors", "migrating", "migrate_source", ["x.json", "--to", "mmcp", "--into", "."]),
+        "pack": ("descriptors", "packing", "pack_and_report", [".", "--out", "x.apk"]),
+        "shim build": ("shim", "building", "build_and_report", ["--from", "x.apk"]),
+        "catalog sql": ("coverage", "querying", "ask_catalog", ["SELECT 1", "--catalog", "x"]),
     }
 
     @pytest.mark.parametrize(
@@ -124,10 +124,10 @@ class TestBudgets:
     def test_each_command_ends_with_one_line(
         self, command: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        module, name, arguments = self.COMMANDS[command]
+        folder, module, name, arguments = self.COMMANDS[command]
         work, option, value = self.WORK[what]
         more = [] if what == "too slow" else ["--deadline", "50"]
-        program = self.HANG.format(module=module, name=name, work=work)
+        program = self.HANG.format(folder=folder, module=module, name=name, work=work)
         monkeypatch.setattr(
             "cli.program_runs.WHOLE_PROGRAM", [WHOLE_PROGRAM[0], "-c", program, *command.split()]
         )

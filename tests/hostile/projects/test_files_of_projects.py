@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cli.program_runs import Run, run_process
-from droidgate.cli import starting_phones
+from droidgate.cli.phone import starting_phones
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.parsing.project_files import find_encoding, read_project_file
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from droidgate.cli import migrating
-from droidgate.cli.json_output import json_text
-from droidgate.cli.pages import Line, Table, show
-from droidgate.cli.querying import _cell
-from droidgate.cli.sarif import sarif_log
+from droidgate.cli.coverage.querying import _cell
+from droidgate.cli.descriptors import migrating
+from droidgate.cli.output.json_output import json_text
+from droidgate.cli.output.pages import Line, Table, show
+from droidgate.cli.output.sarif import sarif_log
 from droidgate.coverage.export import _harmless_text
 from droidgate.coverage.html.safe import shown, shown_json
 from droidgate.model.findings import Finding, Level

@@ -1,0 +1,1 @@
+"""Commands for scans, catalogs and coverage reports."""

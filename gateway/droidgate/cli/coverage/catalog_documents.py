@@ -1,0 +1,49 @@
+"""The documents that `scan --json` and `catalog sql --json` print."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from droidgate.cli.output.documents import VERSION
+from droidgate.cli.output.json_output import Document
+from droidgate.model.json_values import Json
+
+
+class ScanDocument(Document):
+    """What `scan --json` prints: what came of a scan.
+
+    Attributes:
+        catalog: The folder.
+        outcomes: How many sources of the catalog have which outcome.
+        resumed: How many had their result from an earlier run that did not end.
+        known: How many were not read, since a catalog has their content.
+        rows: How many rows each table has.
+        targets: The dialects of its crossings.
+    """
+
+    schema_id: Literal["droidgate.scan/1"] = Field(default="droidgate.scan/1", alias="schema")
+    droidgate: str = VERSION
+    catalog: str
+    outcomes: dict[str, int]
+    resumed: int
+    known: int
+    rows: dict[str, int]
+    targets: tuple[str, ...]
+
+
+class AnswerColumn(Document):
+    """A column of an answer, with DuckDB's name of its type."""
+
+    name: str
+    type: str
+
+
+class AnswerDocument(Document):
+    """What `catalog sql --json` prints: columns, and rows of JSON values (dates and the like as text)."""
+
+    schema_id: Literal["droidgate.catalog-sql/1"] = Field(default="droidgate.catalog-sql/1", alias="schema")
+    droidgate: str = VERSION
+    columns: tuple[AnswerColumn, ...]
+    rows: tuple[tuple[Json, ...], ...]

@@ -1,0 +1,104 @@
+"""`droidgate coverage`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from droidgate.cli.options import AsJson, JsonSchema
+
+CatalogFolder = Annotated[
+    Path, typer.Argument(metavar="CATALOG", help="Folder that `scan` has filled", show_default=False)
+]
+Since = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--since",
+        metavar="OLD",
+        help="An earlier catalog: tell what changed; may be repeated, the oldest first: catalogs have no "
+        "time, so the order is taken as it is given",
+        show_default=False,
+    ),
+]
+NoMatch = Annotated[
+    bool, typer.Option("--no-match", help="Leave out what overlaps and the use cases, which take longest")
+]
+WithDetails = Annotated[
+    bool, typer.Option("--details", help="Every app, capability and finding in the JSON document")
+]
+Translate = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--translate",
+        metavar="PACKAGE",
+        help="Show the translations of these apps in page and details; `*` stands for anything; may be "
+        "repeated",
+        show_default=False,
+    ),
+]
+HtmlFile = Annotated[
+    Path | None,
+    typer.Option("--html", metavar="FILE", help="Write the report as one HTML page", show_default=False),
+]
+CsvFolder = Annotated[
+    Path | None,
+    typer.Option("--csv", metavar="DIR", help="Write the tables behind it as CSV", show_default=False),
+]
+ParquetFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--parquet", metavar="DIR", help="Write the tables behind it as Parquet", show_default=False
+    ),
+]
+SarifFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--sarif", metavar="FILE", help="Write what could be better as a SARIF 2.1.0 log", show_default=False
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are there and differ")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("coverage", short_help="Tell who exposes what, and who can reach it")(_coverage)
+
+
+def _coverage(  # noqa: PLR0913
+    catalog: CatalogFolder,
+    *,
+    since: Since = None,
+    no_match: NoMatch = False,
+    details: WithDetails = False,
+    translate: Translate = None,
+    html: HtmlFile = None,
+    csv: CsvFolder = None,
+    parquet: ParquetFolder = None,
+    sarif: SarifFile = None,
+    force: Force = False,
+    as_json: AsJson = False,
+    json_schema: JsonSchema = False,
+) -> int:
+    """Tell who exposes what, who can reach it, and what changed.
+
+    Which apps declare which capabilities in which protocol; what each kind of agent reaches natively, through
+    the gateway, by screens only or not at all, and at what loss; what overlaps and what is missing; how well
+    it is described; and, with --since, what came, went and changed.
+    """
+    del json_schema
+    from droidgate.cli.coverage.covering import CoverageOptions, cover
+
+    options = CoverageOptions(
+        since=tuple(since or ()),
+        matching=not no_match,
+        details=details,
+        translate=tuple(translate or ()),
+        html=html,
+        csv=csv,
+        parquet=parquet,
+        sarif=sarif,
+        force=force,
+    )
+    return cover(catalog, options, as_json=as_json)

@@ -1,0 +1,444 @@
+"""What `coverage` shows on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from shlex import quote
+from typing import Final
+
+from droidgate.cli.output.pages import Block, Heading, Line, Table
+from droidgate.cli.output.safe_text import one_line
+from droidgate.coverage.document import (
+    REACHES,
+    AgentFacts,
+    AgentReach,
+    AppTypeCoverage,
+    ChangeCounts,
+    ChangedApp,
+    Counted,
+    History,
+    MatchingSummary,
+    Quality,
+    QualityFigures,
+    Report,
+    Totals,
+)
+from droidgate.coverage.outcomes import outcomes_in_words
+from droidgate.coverage.reach import obstacle_of
+from droidgate.formats import load_formats
+
+_MOST_ROWS: Final = 10
+_MOST_APPS: Final = 15
+_MOST_OBSTACLES: Final = 5
+_LONGEST: Final = 60
+_GRAVEST: Final = {"error": 0, "warning": 1, "note": 2}
+_EXACT: Final = "exact"
+_DROPPED: Final = "dropped"
+_WHY: Final = "SELECT source, outcome, reason FROM sources WHERE reason IS NOT NULL"
+
+
+def coverage_page(report: Report, folder: Path) -> list[Block]:
+    """Return what `coverage` shows of the catalog in a folder."""
+    parts: list[list[Block]] = [
+        _head(report),
+        *(_of_apps(report) if report.totals.apps else [_why_nothing(report, folder)]),
+        [] if report.history is None else _history(report.history),
+        [*map(Line, report.notes)],
+    ]
+    blocks: list[Block] = []
+    for part in parts:
+        if part:
+            blocks += [*([Line()] if blocks else []), *part]
+    return blocks
+
+
+def _of_apps(report: Report) -> list[list[Block]]:
+    return [
+        _protocols(report),
+        _reach(report),
+        _fidelity(report),
+        [] if report.use_cases is None else _use_cases(report.use_cases),
+        [] if report.matching is None else _matching(report.matching),
+        _quality(report.quality),
+    ]
+
+
+def _why_nothing(report: Report, folder: Path) -> list[Block]:
+    if not report.catalog.outcomes:
+        return [Line("the scan found nothing to read", 1)]
+    return [
+        Line("no app was read", 1),
+        Line(f'why not: droidgate catalog sql --catalog {quote(str(folder))} "{_WHY}"', 1),
+    ]
+
+
+def _head(report: Report) -> list[Block]:
+    totals = report.totals
+    sources = sum(one.count for one in report.catalog.outcomes)
+    outcomes = outcomes_in_words(report.catalog.outcomes)
+    where = _counted(totals.providers, "component or descriptor", "components and descriptors")
+    rows = [
+        (totals.apps, _plural(totals.apps, "app")),
+        *((count, f"  {told}") for count, told in _told_apps(totals) if count),
+        (totals.capabilities, f"{_plural(totals.capabilities, 'capability', 'capabilities')} in {where}"),
+    ]
+    if totals.tokens:
+        rows.append((totals.tokens, "  tokens to tell a model of all of them, estimated"))
+    rows.append((sources, f"{_plural(sources, 'source')}: {outcomes or 'none'}"))
+    return [
+        Heading(f"Coverage of {one_line(report.catalog.name)}"),
+        *(Line(f"{_count(count):>10} {told}") for count, told in rows),
+    ]
+
+
+def _told_apps(totals: Totals) -> Iterator[tuple[int, str]]:
+    declares = _plural(totals.declaring_apps, "declares", "declare")
+    yield totals.declaring_apps, f"{declares} something for agents"
+    silent = _plural(totals.silent_apps, "tells its", "tell their")
+    yield totals.silent_apps, f"of them {silent} tools only when asked"
+    several = _plural(totals.several_protocols_apps, "does", "do")
+    yield totals.several_protocols_apps, f"of them {several} so in two protocols or more"
+    yield (
+        totals.descriptors,
+        f"of them {_plural(totals.descriptors, 'is a descriptor', 'are descriptors')} alone",
+    )
+    yield totals.ui_only_apps, f"{_plural(totals.ui_only_apps, 'has', 'have')} screens only"
+    yield totals.mute_apps, f"{_plural(totals.mute_apps, 'has', 'have')} neither"
+
+
+def _protocols(report: Report) -> list[Block]:
+    rows = [
+        (one.protocol, one.dialect or "-", _count(one.apps), _count(one.capabilities))
+        for one in report.protocols
+    ]
+    blocks: list[Block] = [
+        Heading("Protocols"),
+        Table(("PROTOCOL", "DIALECT", "APPS", "CAPABILITIES"), rows)
+        if rows
+        else Line("no app declares anything", 1),
+    ]
+    overlapping = [one for one in report.overlap if len(one.protocols) > 1]
+    blocks += [
+        Line(f"{_counted(one.apps, 'app')} in {' + '.join(one.protocols)}", 1)
+        for one in overlapping[:_MOST_ROWS]
+    ]
+    if rows and not overlapping:
+        blocks.append(Line("no app is in more than one of them", 1))
+    return blocks
+
+
+def _reach(report: Report) -> list[Block]:
+    agents = {one.id: one for one in report.agents}
+    total = report.totals.capabilities
+    columns = ("AGENT", "NATIVE", "GATEWAY", "SCREENS ONLY", "NOT AT ALL")
+    by_capability = [
+        (agents[one.agent].title, *(_share(count, total) for count in one.capabilities))
+        for one in report.reach
+    ]
+    by_app = [(agents[one.agent].title, *map(_count, one.apps)) for one in report.reach]
+    losses = [
+        (agents[one.agent].title, _loss(one))
+        for one in report.reach
+        if one.capabilities[REACHES.index("gateway")]
+    ]
+    blocks: list[Block] = [Heading("Who reaches which capabilities"), Table(columns, by_capability)]
+    obstacles = _obstacles(report)
+    if obstacles:
+        heading = Heading("Why the others cannot be called, the most frequent reasons")
+        blocks += [Line(), heading, *obstacles]
+    if losses:
+        told = Table(("AGENT", "THROUGH THE GATEWAY"), losses, is_told=True)
+        blocks += [Line(), Heading("What is lost on the way through the gateway"), told]
+    missing = [
+        Line(f"{one.title}: reaches nothing through the gateway, because {one.gateway_missing}", 1)
+        for one in report.agents
+        if one.gateway_missing is not None and total
+    ]
+    if missing:
+        blocks += [Line(), *missing]
+    return [*blocks, Line(), Heading("Who reaches which apps, at best"), Table(columns, by_app)]
+
+
+def _obstacles(report: Report) -> list[Block]:
+    """Return the most frequent reasons of each agent; agents with the same reasons are listed together."""
+    alike: dict[tuple[tuple[int, str], ...], list[str]] = {}
+    for agent, reach in zip(report.agents, report.reach, strict=True):
+        reasons = tuple(_obstacles_of(agent, reach))
+        if reasons:
+            alike.setdefault(reasons, []).append(agent.title)
+    return [
+        block
+        for reasons, titles in alike.items()
+        for block in (
+            Line(", ".join(titles), 1),
+            *(Line(f"{count:>10,} {one_line(reason)}") for count, reason in reasons),
+        )
+    ]
+
+
+def _obstacles_of(agent: AgentFacts, reach: AgentReach) -> Iterator[tuple[int, str]]:
+    """Yield the most frequent reasons why an agent does not call capabilities, with their counts.
+
+    What the gateway lacks for an agent has a line of its own.
+    """
+    counts: dict[str, int] = {}
+    for one in reach.reasons:
+        obstacle = obstacle_of(one.name)
+        if obstacle is not None:
+            counts[obstacle] = counts.get(obstacle, 0) + one.count
+    rest = _unreached(agent, reach) - counts.pop(agent.gateway_missing or "", 0)
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    for obstacle, count in ordered[:_MOST_OBSTACLES]:
+        rest -= count
+        yield count, obstacle
+    if rest:
+        yield rest, "other reasons, in --json --details"
+
+
+def _unreached(agent: AgentFacts, reach: AgentReach) -> int:
+    """Return how many capabilities an agent does not call, or does not reach by screens if it uses these."""
+    counts = dict(zip(REACHES, reach.capabilities, strict=True))
+    return counts["none"] + (0 if agent.uses_screens else counts["ui-only"])
+
+
+def _loss(reach: AgentReach) -> str:
+    """Return what an agent loses through the gateway."""
+    lossy = sum(level.count for level in reach.levels if level.name == _DROPPED)
+    told = f"{lossy:,} with parts dropped" if lossy else "nothing dropped"
+    if reach.version_alone:
+        whose = "all" if reach.version_alone == lossy else f"{reach.version_alone:,}"
+        told += f", of {whose} only the version"
+    return told
+
+
+def _fidelity(report: Report) -> list[Block]:
+    """Return what crossing costs from each protocol to the dialect that each format is written in."""
+    defaults = {f"{one.id}+{one.dialects[0].id}": one.id for one in load_formats().values()}
+    shown = {one: defaults[one] for one in report.targets if one in defaults}
+    sums: dict[str, dict[str, list[int]]] = {}
+    for cell in report.fidelity:
+        if cell.target in shown:
+            held = sums.setdefault(cell.protocol, {}).setdefault(cell.target, [0] * len(report.levels))
+            held[:] = map(sum, zip(held, cell.levels, strict=True))
+    if not sums:
+        return []
+    unenforced = sum(cell.security for cell in report.fidelity if cell.target in shown)
+    rows = [
+        (protocol, *(_kept(report, by_target.get(target, ())) for target in shown))
+        for protocol, by_target in sums.items()
+    ]
+    return [
+        Heading("What a crossing costs: % exact / changed / dropped or impossible"),
+        Table(("FROM", *(f"TO {one}" for one in shown.values())), rows),
+        *([Line(_unenforced_line(unenforced), 1)] if unenforced else []),
+    ]
+
+
+def _unenforced_line(count: int) -> str:
+    noun = "conversion of a capability drops" if count == 1 else "conversions of a capability drop"
+    return f"security: {count:,} {noun} an access rule that the target does not enforce"
+
+
+def _kept(report: Report, counts: Sequence[int]) -> str:
+    total = sum(counts)
+    if not total:
+        return "-"
+    exact, dropped = report.levels.index(_EXACT) + 1, report.levels.index(_DROPPED)
+    parts = (counts[:exact], counts[exact:dropped], counts[dropped:])
+    return " / ".join(f"{100 * sum(one) / total:.0f}" for one in parts)
+
+
+def _use_cases(coverage: Sequence[AppTypeCoverage]) -> list[Block]:
+    rows = [
+        (
+            one.title,
+            f"{one.covered} of {len(one.use_cases)}",
+            _count(one.apps),
+            ", ".join(held.title for held in one.use_cases if not held.apps) or "-",
+        )
+        for one in coverage
+    ]
+    table = Table(("APP TYPE", "USE CASES", "APPS", "GAPS"), rows, is_told=True)
+    return [Heading("Use cases of Android's guideline"), table]
+
+
+def _matching(matching: MatchingSummary) -> list[Block]:
+    if not matching.groups:
+        return [Heading("Overlaps"), Line("no two capabilities do the same", 1)]
+    kinds = ", ".join(f"{one.count:,} {one.name}" for one in matching.kinds)
+    rows = [
+        (
+            one_line(one.name),
+            _count(one.apps),
+            _count(one.capabilities),
+            _listed(one.protocols),
+        )
+        for one in matching.largest[:_MOST_ROWS]
+    ]
+    groups = _counted(matching.groups, "group")
+    links = _counted(sum(one.count for one in matching.kinds), "link")
+    return [
+        Heading("Overlaps"),
+        Line(f"{matching.capabilities:,} capabilities in {groups} that do the same, by {links}: {kinds}", 1),
+        Table(("LIKE", "APPS", "CAPABILITIES", "PROTOCOLS"), rows, {"LIKE": _LONGEST}),
+    ]
+
+
+def _quality(quality: Quality) -> list[Block]:
+    if not quality.all.capabilities:
+        return []
+    worst = [
+        (
+            "-" if one.figures.score is None else str(one.figures.score),
+            one_line(one.package or one.source or one.key),
+            _faults(one.figures),
+        )
+        for one in quality.worst[:_MOST_ROWS]
+    ]
+    blocks: list[Block] = [
+        Heading(f"How well it is described: {quality.all.score} of 100"),
+        Line(_faults(quality.all), 1),
+    ]
+    if worst:
+        table = Table(("SCORE", "APP", "WHY"), worst, {"APP": _LONGEST}, is_told=True)
+        blocks += [Line(), Heading("The lowest scores"), table]
+    return [*blocks, *_findings(quality), *_releases(quality)]
+
+
+def _findings(quality: Quality) -> list[Block]:
+    found = [
+        (one.level, one.protocol or "-", _count(one.findings), _count(one.apps), one.code)
+        for one in sorted(quality.findings, key=lambda one: _GRAVEST.get(one.level, len(_GRAVEST)))
+        if one.origin != "reading"
+    ]
+    if not found:
+        return []
+    columns = ("LEVEL", "PROTOCOL", "FINDINGS", "APPS", "CODE")
+    more = len(found) - _MOST_ROWS
+    return [
+        Line(),
+        Heading("Findings, the gravest first"),
+        Table(columns, found[:_MOST_ROWS], is_told=True),
+        *([Line(f"and {_counted(more, 'kind')} more, in --json", 1)] if more > 0 else []),
+    ]
+
+
+def _releases(quality: Quality) -> list[Block]:
+    rows = [
+        (one.release, one.protocol or "-", _count(one.errors), _count(one.warnings), _count(one.apps))
+        for one in quality.releases
+    ]
+    if not rows:
+        return []
+    columns = ("RELEASE", "PROTOCOL", "ERRORS", "WARNINGS", "APPS")
+    return [Line(), Heading("Findings that depend on the Android release"), Table(columns, rows)]
+
+
+def _faults(figures: QualityFigures) -> str:
+    capabilities = _plural(figures.capabilities, "capability", "capabilities")
+    parameters = _plural(figures.parameters, "parameter")
+    told = [
+        (figures.undescribed_capabilities, figures.capabilities, f"{capabilities} undescribed"),
+        (figures.undescribed_parameters, figures.parameters, f"{parameters} undescribed"),
+        (figures.untyped_parameters, figures.parameters, f"{parameters} untyped"),
+    ]
+    faults = [f"{count:,} of {of:,} {what}" for count, of, what in told if count]
+    counted = [
+        (figures.poor_names, "poor name"),
+        (figures.lint_errors, "error"),
+        (figures.marks, "security mark"),
+    ]
+    faults += [_counted(count, what) for count, what in counted if count]
+    return ", ".join(faults) or "nothing to object to"
+
+
+def _history(history: History) -> list[Block]:
+    rows = [
+        (
+            "re-signed" if one.resigned else one.weight or "-",
+            one.status,
+            one_line(one.package),
+            _versions(one),
+            _capability_changes(one),
+        )
+        for one in history.apps[:_MOST_APPS]
+    ]
+    blocks: list[Block] = [
+        Heading(f"Since {one_line(history.since)}"),
+        Line(_changes(history.counts), 1),
+    ]
+    if rows:
+        columns = ("WEIGHT", "APP", "PACKAGE", "VERSION", "CAPABILITIES")
+        blocks.append(Table(columns, rows, {"PACKAGE": _LONGEST}))
+    more = len(history.apps) + history.left_out - len(rows)
+    if more:
+        blocks.append(Line(f"and {_counted(more, 'app')} more, in --json", 1))
+    trend = [
+        (
+            one_line(one.name),
+            _count(one.apps),
+            _count(one.declaring_apps),
+            _count(one.capabilities),
+            "-" if one.since_last is None else _capability_sum(one.since_last),
+        )
+        for one in history.trend
+    ]
+    named = ("CATALOG", "APPS", "DECLARING", "CAPABILITIES", "CAME, WENT, CHANGED")
+    return [
+        *blocks,
+        Line(),
+        Heading("Trend, the oldest catalog first; of an app in several versions the newest counts"),
+        Table(named, trend),
+    ]
+
+
+def _changes(counts: ChangeCounts) -> str:
+    apps = f"apps: {counts.apps_added:,} came, {counts.apps_removed:,} went, {counts.apps_changed:,} changed"
+    if counts.apps_resigned:
+        apps += f", {counts.apps_resigned:,} signed by somebody else"
+    opened = _counted(counts.security, "access rule accepts", "access rules accept")
+    security = f"; security: {opened} other callers" if counts.security else ""
+    return (
+        f"{apps}; capabilities: {counts.capabilities_added:,} came, {counts.capabilities_removed:,} went, "
+        f"{counts.capabilities_changed:,} changed, {counts.unchanged:,} as before; "
+        f"{_counted(counts.breaking, 'capability breaks', 'capabilities break')} callers{security}"
+    )
+
+
+def _capability_sum(counts: ChangeCounts) -> str:
+    return f"+{counts.capabilities_added:,} -{counts.capabilities_removed:,} ~{counts.capabilities_changed:,}"
+
+
+def _capability_changes(app: ChangedApp) -> str:
+    told = (
+        f"+{app.capabilities_added:,}" if app.capabilities_added else "",
+        f"-{app.capabilities_removed:,}" if app.capabilities_removed else "",
+        f"~{app.capabilities_changed:,}" if app.capabilities_changed else "",
+    )
+    return " ".join(filter(None, told)) or "-"
+
+
+def _versions(app: ChangedApp) -> str:
+    held = [one_line(one) for one in (app.old_version, app.new_version) if one is not None]
+    return " to ".join(dict.fromkeys(held)) or "-"
+
+
+def _listed(counts: Iterable[Counted]) -> str:
+    return ", ".join(f"{one.count:,} {one.name}" for one in counts)
+
+
+def _count(count: int) -> str:
+    return f"{count:,}"
+
+
+def _plural(count: int, one: str, several: str | None = None) -> str:
+    return one if count == 1 else several or f"{one}s"
+
+
+def _counted(count: int, one: str, several: str | None = None) -> str:
+    return f"{count:,} {_plural(count, one, several)}"
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count:,} ({count / total:.0%})" if count else "-"

@@ -1,0 +1,219 @@
+"""What `scan` does."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Final, Self
+
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.pages import Block, Line, Table, show, tell
+from droidgate.coverage.cluster import Cluster, check_cluster
+from droidgate.coverage.cores import usable_cores
+from droidgate.coverage.process_pool import PoolSettings, ProcessPool
+from droidgate.coverage.scan import Executor, Request, Result, scan
+from droidgate.coverage.scanned import KNOWN
+from droidgate.model.errors import InputError
+from droidgate.sources.spelling import printable
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+_MEBIBYTE: Final = 1 << 20
+_REDRAWN_EACH: Final = 0.2
+_MOST_REASONS: Final = 5
+_NOT_READ: Final = "FROM sources WHERE unit IS NULL AND outcome <> 'no-descriptor'"
+"""A split that was read with its base has the base's unit; one that stands alone has none."""
+
+_SHOWN_TABLES: Final = ("apps", "providers", "capabilities", "crossings", "findings", "problems")
+
+
+@dataclass(frozen=True, slots=True)
+class ScanOptions:
+    """Options of the command, as they were given."""
+
+    known: tuple[str, ...] = ()
+    workers: int | None = None
+    memory: int = 1024
+    deadline: float = 60.0
+    cluster: str | None = None
+    trust_scheduler: bool = False
+    keep_log: bool = False
+
+
+def scan_sources(sources: Sequence[str], folder: Path, options: ScanOptions, *, as_json: bool) -> int:
+    """Scan sources into a catalog and tell what came of it.
+
+    Raises:
+        UsageError: anybody on the network could answer as the cluster's scheduler.
+        InputError: nothing could be read; what came of it has been told.
+    """
+    address = options.cluster
+    if address is not None:
+        check_cluster(address, is_trusted=options.trust_scheduler)
+
+    def executor(settings: PoolSettings) -> Executor:
+        return ProcessPool(settings) if address is None else Cluster(address, settings)
+
+    request = Request(
+        sources=sources,
+        folder=folder,
+        pool=PoolSettings(
+            workers=options.workers or usable_cores(),
+            memory=options.memory * _MEBIBYTE,
+            deadline=options.deadline,
+        ),
+        earlier=options.known,
+        keeps_log=options.keep_log,
+        make_executor=executor,
+    )
+    with ProgressLine() as progress:
+        result = scan(request, progress)
+    if as_json:
+        _print_document(result)
+    else:
+        show(scan_page(result))
+    if result.catalog.rows["apps"] or result.outcomes.get("read"):
+        return ExitCode.OK
+    raise InputError(
+        "nothing could be read", place=printable(str(folder)), hint=_why(result, as_json=as_json)
+    )
+
+
+def scan_page(result: Result) -> list[Block]:
+    """Return what `scan` shows."""
+    catalog = result.catalog
+    return [
+        Table(("OUTCOME", "SOURCES"), [(name, f"{count:,}") for name, count in result.outcomes.items()]),
+        Line(),
+        *_reasons(result),
+        Table(("TABLE", "ROWS"), [(name, f"{catalog.rows[name]:,}") for name in _SHOWN_TABLES]),
+        Line(),
+    ]
+
+
+def _reasons(result: Result) -> list[Block]:
+    """Return why the first sources were not read, and the way to the other ones."""
+    sql = f"SELECT source, reason {_NOT_READ} ORDER BY source LIMIT {_MOST_REASONS + 1}"
+    rows = list(result.catalog.ask(sql))
+    if not rows:
+        return []
+    told: list[Block] = [Line(f"{source}: {reason}", indent=1) for source, reason in rows[:_MOST_REASONS]]
+    if len(rows) > _MOST_REASONS:
+        told.append(Line(f"all of them: {_question(result)}", indent=1))
+    return [Line("not read:"), *told, Line()]
+
+
+def _why(result: Result, *, as_json: bool) -> str:
+    """Return the way to the reasons of a scan that could read nothing."""
+    if result.outcomes.keys() <= {"no-descriptor"}:
+        return "`droidgate formats` lists what is read"
+    return f"Why: {_question(result)}" if as_json else "Why stands above"
+
+
+def _question(result: Result) -> str:
+    """Return the command that tells what was not read."""
+    sql = f"SELECT source, outcome, reason {_NOT_READ}"
+    return f'droidgate catalog sql --catalog {quote(str(result.catalog.folder))} "{sql}"'
+
+
+class ProgressLine:
+    """The progress of a scan on standard error: a bar with rate and time left; in a pipe, a last line."""
+
+    def __init__(self) -> None:
+        self._bar: Progress | None = None
+        self._started: float | None = None
+        self._ended: float | None = None
+        self._drawn = 0.0
+        self._total = 0
+        self._done = 0
+        self._earlier = 0
+        self._known = 0
+        self._not_read = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        if self._started is None or (self._ended is None and not self._done):
+            return
+        resumed = f", {self._earlier:,} of them in an earlier run" if self._earlier else ""
+        known = f", {self._known:,} known already" if self._known else ""
+        rate = f"; {self._rate():,.1f} a second" if self._done > self._earlier else ""
+        told = f"{self._done:,} of {self._total:,} scanned{resumed}{known}{rate}"
+        tell(told if self._ended is not None else f"{told}; the same scan goes on from here")
+
+    def _rate(self) -> float:
+        """Return how many inputs of this run have their result in a second."""
+        now = time.monotonic() if self._ended is None else self._ended
+        return (self._done - self._earlier) / max(now - (self._started or 0.0), 1e-3)
+
+    def begin(self, total: int, done: int) -> None:
+        """Show that there are so many inputs, of which so many have their results."""
+        self._started = time.monotonic()
+        self._total, self._done, self._earlier = total, done, done
+        if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+            self._bar = _bar(total, done)
+            self._bar.start()
+
+    def advance(self, outcome: str) -> None:
+        """Show that one more input has its result."""
+        self._done += 1
+        self._total = max(self._total, self._done)
+        self._known += outcome == KNOWN
+        self._not_read += outcome not in {"read", "known", "part", "no-descriptor"}
+        now = time.monotonic()
+        if self._bar is not None and (now - self._drawn > _REDRAWN_EACH or self._done == self._total):
+            self._drawn = now
+            not_read = f", {self._not_read:,} not read" if self._not_read else ""
+            self._draw(f"{self._rate():,.1f}/s{not_read}")
+
+    def finish(self) -> None:
+        """Show that the catalog is written now."""
+        self._ended = time.monotonic()
+        self._draw("writing the catalog")
+
+    def _draw(self, told: str) -> None:
+        if self._bar is not None:
+            task = self._bar.task_ids[0]
+            self._bar.update(task, completed=self._done, total=self._total, told=told)
+            self._bar.refresh()
+
+
+def _bar(total: int, done: int) -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[told]}", markup=False),
+        TimeRemainingColumn(),
+    )
+    console = Console(stderr=True, markup=False, highlight=False)
+    bar = Progress(*columns, console=console, transient=True, auto_refresh=False)
+    bar.add_task("scan", total=total, completed=done, told="")
+    return bar
+
+
+def _print_document(result: Result) -> None:
+    from droidgate.cli.coverage.catalog_documents import ScanDocument
+    from droidgate.cli.output.json_output import print_json
+
+    print_json(
+        ScanDocument(
+            catalog=str(result.catalog.folder),
+            outcomes=dict(result.outcomes),
+            resumed=result.resumed,
+            known=result.known,
+            rows=result.catalog.rows,
+            targets=result.catalog.targets,
+        )
+    )

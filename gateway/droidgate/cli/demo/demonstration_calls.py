@@ -1,0 +1,442 @@
+"""The calls of the demo: shims before every app, and agents of each kind that call through them."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from operator import eq
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from droidgate.apk.signing_keys import SigningKey
+from droidgate.cli.output.grouping import count_levels, counted
+from droidgate.cli.output.pages import Line, Table, show
+from droidgate.devices.app_functions import app_function_shell, execute_app_function
+from droidgate.installed import SHIM_PACKAGE, SHIM_PREFIX
+from droidgate.model.errors import DroidgateError, InputError
+from droidgate.model.json_values import Json, one_line_json
+from droidgate.parsing.json_text import WRITTEN, parse_json
+from droidgate_phone.apps.agent import Agent, Dialect, NoAnswerError, request_text
+from droidgate_phone.apps.behaviour import AndroidError
+from droidgate_phone.intents import ComponentName
+from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
+from droidgate_shim.builder.source_apps import read_source_apps
+from droidgate_shim.host.client import HostClient
+from droidgate_shim.host.discovering import ask_broadcast_apps
+from droidgate_shim.host.installing import install_shim
+from droidgate_shim.host.place import ShimPlace, place_of
+from droidgate_shim.host.shell_identity import set_up_identity
+from droidgate_shim.host.shim_facts import facts_of
+
+if TYPE_CHECKING:
+    from droidgate.cli.demo.demonstration_phone import DemonstrationPhone
+
+AGENT: Final = "dev.droidgate.sample.agent"
+CLOCK_IN: Final = "dev.droidgate.sample.clockin"
+NOTES: Final = "dev.droidgate.sample.notes"
+PLAIN_NOTES: Final = "dev.droidgate.sample.notes.legacy"
+PDF_TOOL: Final = "dev.droidgate.sample.pdftool"
+TALLY: Final = "dev.droidgate.sample.tally"
+WEATHER: Final = "dev.droidgate.sample.weather"
+
+_ADVERTISED: Final = frozenset({"mmcp", "mmcp-broadcast", "appfunctions"})
+_LEND_VISIBILITY: Final = 512
+"""BIND_ALLOW_ACTIVITY_STARTS (reference android-runtime 0.4)."""
+_PDF: Final = f"/sdcard/Android/data/{PDF_TOOL}/report.pdf"
+_PAGES: Final = ("Rain fell on nine days.", "The river rose by a hand.", "Nobody was hurt.")
+_DAY: Final = "2026-02-03"
+_PLACE: Final = "Bonn"
+_RETURN_VALUE: Final = "androidAppfunctionsReturnValue"
+
+
+class UnexpectedAnswerError(Exception):
+    """A call was answered with something else than what is true."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of the demo.
+
+    Attributes:
+        pair: The protocol that the agent speaks, and the app's.
+        capability: What was called.
+        request: Its arguments.
+        answer: What came back.
+        milliseconds: How long that took.
+        problem: What was wrong with it; empty where nothing was.
+    """
+
+    pair: str
+    capability: str
+    request: Json
+    answer: Json
+    milliseconds: float
+    problem: str = ""
+
+
+@dataclass
+class DemonstrationCalls:
+    """Shims before the sample apps, and calls through them.
+
+    Args:
+        phone: The phone, with the sample apps.
+        apks: Their APKs.
+        key: Signs the shims.
+    """
+
+    phone: DemonstrationPhone
+    apks: Sequence[Path]
+    key: SigningKey
+    calls: list[Call] = field(default_factory=list)
+
+    @cached_property
+    def place(self) -> ShimPlace:
+        """The phone as the host sees it."""
+        return place_of(self.phone.device)
+
+    def build_and_install(self) -> list[str]:
+        """Build a shim for each app and install it; return what went wrong."""
+        apps = read_source_apps([str(one) for one in self.apks])
+        asked = ask_broadcast_apps(self.place, apps, self.key)
+        begin = time.perf_counter()
+        shims = build_shims(asked.apps, ShimOptions(advertise=_ADVERTISED), self.key)
+        spent = (time.perf_counter() - begin) * 1000
+        show([Line(f"{len(shims)} shims built in {spent:.0f} ms:", 1)])
+        problems = []
+        for one in shims:
+            show([*_told(one)])
+            name = one.file_name
+            done = install_shim(
+                self.place, facts_of(one, self.key.digest), one.apk, file_name=name, any_app=False
+            )
+            refused = [step for step in done.steps if step.outcome == "refused"]
+            problems += [f"{one.application_id}: {step.what}: {step.why}" for step in refused]
+            if not done.works:
+                problems.append(f"{one.application_id} does not answer")
+        facts = [facts_of(one, self.key.digest) for one in shims]
+        identity = set_up_identity(self.place, facts, self.key)
+        show([Line(f"{identity.application_id}: calls app functions for the shims", 1)])
+        refused = [step for step in identity.steps if step.outcome == "refused"]
+        problems += [f"{identity.application_id}: {step.what}: {step.why}" for step in refused]
+        return problems
+
+    def run(self) -> list[str]:
+        """Make the calls, show them as a table, and return what was not right."""
+        self._prepare()
+        self._refused_call()
+        self._grant()
+        for call in (
+            self._bound_to_itself,
+            self._bound_to_mmcp_activity,
+            self._prototype_to_broadcast,
+            self._bound_to_app_function,
+            self._bound_to_platform_function,
+            self._started_to_mobile_mcp,
+            self._bound_to_mobile_mcp_that_remembers,
+            self._mmcp_activity_to_mobile_mcp,
+            self._broadcast_to_mmcp_activity,
+            self._app_function_to_mobile_mcp,
+            self._host_to_mmcp_activity,
+        ):
+            call()
+        show([_table(self.calls)])
+        return [f"{one.pair}: {one.capability}: {one.problem}" for one in self.calls if one.problem]
+
+    def _prepare(self) -> None:
+        device = self.phone.device
+        device.run(["mkdir", "-p", _PDF.rpartition("/")[0]])
+        device.push(_pdf(_PAGES), _PDF)
+        device.run(["am", "start", "-W", "-n", f"{AGENT}/.MainActivity"])
+
+    def _grant(self) -> None:
+        for package in (CLOCK_IN, NOTES, PLAIN_NOTES, PDF_TOOL, TALLY, WEATHER):
+            client = self._client(package)
+            client.ask(on=True)
+            client.grant(AGENT, signer=self.key.digest)
+            # Whoever starts a service or sends a broadcast is nobody to Android.
+            client.grant("any-app")
+
+    def _client(self, package: str) -> HostClient:
+        return self.place.client(_shim(package))
+
+    def _agent(self) -> Agent:
+        return Agent(self.phone.phone.system.app_context(AGENT))
+
+    def _make(
+        self,
+        pair: str,
+        capability: str,
+        request: Json,
+        call: Callable[[], Json],
+        check: Callable[[Json], bool],
+    ) -> Json:
+        begin = time.perf_counter()
+        try:
+            answer, problem = call(), ""
+        except (DroidgateError, NoAnswerError, AndroidError, UnexpectedAnswerError) as error:
+            answer, problem = str(error), "it was not answered"
+        spent = (time.perf_counter() - begin) * 1000
+        if not problem and not check(answer):
+            problem = "the answer is not what is so"
+        self.calls.append(Call(pair, capability, request, answer, spent, problem))
+        return answer
+
+    def _through(
+        self, package: str, capability: str, arguments: Mapping[str, Json], dialect: Dialect, *, bound: bool
+    ) -> Json:
+        """Return the outputs that a Mobile-MCP agent gets through a shim, or the text of its failure."""
+        text = request_text(capability, arguments, dialect=dialect)
+        component = ComponentName(_shim(package), f"{SHIM_PACKAGE}.ToolService")
+        agent = self._agent()
+        if bound:
+            answer = agent.call_bound(component, text, dialect=dialect, flags=_LEND_VISIBILITY)
+        else:
+            answer = agent.call_started(component, text, dialect=dialect, foreground=True)
+        return outcome_of(answer)
+
+    def _refused_call(self) -> None:
+        """Without a grant, and with nobody asked, the answer is no."""
+        self._client(NOTES).ask(on=False)
+        capability = f"{NOTES}.NotesService#summarizeNotes"
+        self._make(
+            "Mobile-MCP, not granted -> AppFunctions",
+            capability,
+            {},
+            lambda: self._through(NOTES, capability, {}, "S0", bound=True),
+            lambda answer: str(answer).startswith("denied"),
+        )
+
+    def _bound_to_itself(self) -> None:
+        component = ComponentName(CLOCK_IN, f"{CLOCK_IN}.ClockInService")
+        text = request_text("clock_in_today", {}, dialect="S0")
+        self._make(
+            "Mobile-MCP bound (S0), without a shim",
+            "clock_in_today",
+            {},
+            lambda: outcome_of(self._agent().call_bound(component, text)),
+            lambda _answer: self._is_clocked_in(None),
+        )
+
+    def _bound_to_mmcp_activity(self) -> None:
+        arguments: dict[str, Json] = {"path": _PDF, "first_page": 2, "last_page": 2}
+        self._make(
+            "Mobile-MCP bound (S0) -> mMCP activity",
+            "extract_text",
+            arguments,
+            lambda: self._through(PDF_TOOL, "extract_text", arguments, "S0", bound=True),
+            lambda answer: _PAGES[1] in str(answer) and _PAGES[0] not in str(answer),
+        )
+
+    def _prototype_to_broadcast(self) -> None:
+        arguments: dict[str, Json] = {"location": _PLACE}
+        receiver = ComponentName(WEATHER, f"{WEATHER}.WeatherReceiver")
+        self._make(
+            "Mobile-MCP started (prototype) -> mMCP broadcast",
+            "currentWeather",
+            arguments,
+            lambda: self._through(WEATHER, "currentWeather", arguments, "MM-5", bound=False),
+            lambda answer: (
+                answer == {"result": self._agent().call_broadcast(receiver, "currentWeather", arguments).data}
+            ),
+        )
+
+    def _bound_to_app_function(self) -> None:
+        capability = f"{NOTES}.NotesService#createNote"
+        arguments: dict[str, Json] = {"title": "Umbrella", "content": "It will rain", "labels": ["home"]}
+        self._make(
+            "Mobile-MCP bound (S1) -> AppFunctions",
+            capability,
+            arguments,
+            lambda: self._through(NOTES, capability, arguments, "S1", bound=True),
+            lambda answer: _is_umbrella(answer) and "Umbrella" in one_line_json(self._notes()),
+        )
+
+    def _bound_to_platform_function(self) -> None:
+        arguments: dict[str, Json] = {"title": "Milk", "content": "Two litres", "priority": 5}
+        self._make(
+            "Mobile-MCP bound (prototype) -> AppFunctions of the platform",
+            "createNote",
+            arguments,
+            lambda: self._through(PLAIN_NOTES, "createNote", arguments, "MM-6", bound=True),
+            lambda answer: "noteId" in one_line_json(answer),
+        )
+
+    def _started_to_mobile_mcp(self) -> None:
+        arguments: dict[str, Json] = {"date": _DAY}
+        self._make(
+            "Mobile-MCP started (S0) -> Mobile-MCP",
+            "make_up_clock_in",
+            arguments,
+            lambda: self._through(CLOCK_IN, "make_up_clock_in", arguments, "S0", bound=False),
+            lambda _answer: self._is_clocked_in(_DAY),
+        )
+
+    def _bound_to_mobile_mcp_that_remembers(self) -> None:
+        """The shim keeps its binding for the agent, and the app keeps the agent's points with it."""
+        for points, total in ((2, 2), (3, 5)):
+            arguments: dict[str, Json] = {"player": "Ada", "points": points}
+            right: Json = {"player": "Ada", "total": total}
+            self._make(
+                "Mobile-MCP bound (S0) -> Mobile-MCP",
+                "add_points",
+                arguments,
+                partial(self._through, TALLY, "add_points", arguments, "S0", bound=True),
+                partial(eq, right),
+            )
+
+    def _mmcp_activity_to_mobile_mcp(self) -> None:
+        arguments: dict[str, Json] = {"date": _DAY}
+        component = ComponentName(_shim(CLOCK_IN), f"{SHIM_PACKAGE}.MmcpActivity")
+
+        def call() -> Json:
+            result = self._agent().call_mmcp_activity(component, "query_clock_in", arguments)
+            text = None if result.data is None else result.data.extras.get_string("result")
+            return _json_or_text(text)
+
+        self._make(
+            "mMCP activity -> Mobile-MCP",
+            "query_clock_in",
+            arguments,
+            call,
+            lambda answer: isinstance(answer, dict) and answer.get("has_clocked_in") is True,
+        )
+
+    def _broadcast_to_mmcp_activity(self) -> None:
+        arguments: dict[str, Json] = {"path": _PDF, "query": "river"}
+        component = ComponentName(_shim(PDF_TOOL), f"{SHIM_PACKAGE}.MmcpReceiver")
+        self._make(
+            "mMCP broadcast -> mMCP activity",
+            "search_text",
+            arguments,
+            lambda: _json_or_text(self._agent().call_broadcast(component, "search_text", arguments).data),
+            lambda answer: "2" in one_line_json(answer) and "Error" not in one_line_json(answer),
+        )
+
+    def _app_function_to_mobile_mcp(self) -> None:
+        arguments: dict[str, Json] = {"date": _DAY}
+        self._make(
+            "AppFunctions (by Android's shell) -> Mobile-MCP",
+            "query_clock_in",
+            arguments,
+            lambda: self._execute(_shim(CLOCK_IN), self._function("query_clock_in"), arguments),
+            lambda answer: '"has_clocked_in":[true]' in one_line_json(answer).replace(" ", ""),
+        )
+
+    def _host_to_mmcp_activity(self) -> None:
+        arguments: dict[str, Json] = {"path": _PDF}
+        text = request_text("page_count", arguments, dialect="S1")
+        self._make(
+            "host (adb) -> mMCP activity",
+            "page_count",
+            arguments,
+            lambda: outcome_of(self._client(PDF_TOOL).call(text)),
+            lambda answer: str(len(_PAGES)) in one_line_json(answer),
+        )
+
+    def _function(self, route: str) -> str:
+        """Return the id under which a shim advertises a route as an app function."""
+        shim = self.phone.phone.system.app_context(_shim(CLOCK_IN))
+        policy = parse_json(shim.read_raw("assets/policy.json") or b"{}", limits=WRITTEN)
+        functions: dict[str, str] = policy["app"]["functions"]
+        return next(function for function, one in functions.items() if one == route)
+
+    def _execute(self, package: str, function: str, arguments: Mapping[str, Json]) -> Json:
+        device = self.phone.device
+        text = one_line_json(dict(arguments))
+        printed = execute_app_function(device, app_function_shell(device), package, function, text)
+        read: Json = parse_json(printed.text)
+        return read.get(_RETURN_VALUE) if isinstance(read, dict) else read
+
+    def _notes(self) -> Json:
+        return self._execute(NOTES, f"{NOTES}.NotesService#findNotes", {})
+
+    def _is_clocked_in(self, day: str | None) -> bool:
+        """Ask the app itself."""
+        component = ComponentName(CLOCK_IN, f"{CLOCK_IN}.ClockInService")
+        text = request_text("query_clock_in", {} if day is None else {"date": day}, dialect="S0")
+        told = outcome_of(self._agent().call_bound(component, text))
+        return isinstance(told, dict) and told.get("has_clocked_in") is True
+
+
+def outcome_of(response: str) -> Json:
+    """Return a response's outputs, whatever its form; the message where it is a failure."""
+    read = parse_json(response)
+    inner = read.get("mobile-mcp-response", {}).get("response", read)
+    if inner["status"] != "success":
+        return str(inner.get("message", ""))
+    outputs: Json = inner.get("capability", {}).get("output", {})
+    if isinstance(outputs, list):
+        return {str(one["name"]): one["value"] for one in outputs if isinstance(one, dict)}
+    return outputs
+
+
+def _is_umbrella(answer: Json) -> bool:
+    return isinstance(answer, dict) and answer.get("title") == "Umbrella"
+
+
+def _json_or_text(text: str | None) -> Json:
+    try:
+        read: Json = parse_json(text or "null")
+    except InputError:
+        return text
+    return read
+
+
+def _shim(package: str) -> str:
+    return f"{SHIM_PREFIX}{package}"
+
+
+def _told(one: BuiltShim) -> Iterator[Line]:
+    losses = counted(count_levels(one.findings)) or "nothing is lost"
+    yield Line(
+        f"{one.application_id} ({len(one.apk)} bytes): {len(one.capabilities)} capabilities, {losses}", 2
+    )
+
+
+def _table(calls: Sequence[Call]) -> Table:
+    rows = [
+        (
+            one.pair,
+            one.capability.rpartition("#")[2],
+            _short(one.request),
+            f"WRONG: {one.problem}: {_short(one.answer)}" if one.problem else _short(one.answer),
+            f"{one.milliseconds:.0f}",
+        )
+        for one in calls
+    ]
+    return Table(("protocols", "capability", "request", "answer", "ms"), rows)
+
+
+def _short(value: Json, longest: int = 60) -> str:
+    if isinstance(value, dict) and value.keys() == {"result"}:
+        value = value["result"]
+    text = value if isinstance(value, str) else one_line_json(value)
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def _pdf(pages: Sequence[str]) -> bytes:
+    """Return a PDF file with one line of text on each page."""
+    from pypdf import PdfWriter
+    from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
+
+    writer = PdfWriter()
+    font = DictionaryObject(
+        {
+            NameObject("/Type"): NameObject("/Font"),
+            NameObject("/Subtype"): NameObject("/Type1"),
+            NameObject("/BaseFont"): NameObject("/Helvetica"),
+        }
+    )
+    for text in pages:
+        page = writer.add_blank_page(width=612, height=792)
+        fonts = DictionaryObject({NameObject("/F1"): font})
+        page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): fonts})
+        content = DecodedStreamObject()
+        content.set_data(f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET".encode("ascii"))
+        page[NameObject("/Contents")] = content
+    made = io.BytesIO()
+    writer.write(made)
+    return made.getvalue()

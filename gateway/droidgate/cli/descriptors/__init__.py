@@ -1,0 +1,1 @@
+"""Commands that read, check, compare, convert and place descriptors."""

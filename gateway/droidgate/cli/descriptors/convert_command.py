@@ -1,0 +1,68 @@
+"""`droidgate convert`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from droidgate.cli.options import AsJson, AsSarif, CrossingThreshold, JsonSchema, OnlyFormats, Sources, Strict
+
+To = Annotated[
+    str,
+    typer.Option(
+        "--to", metavar="FORMAT[+DIALECT]", help="What to write; see `droidgate formats`", show_default=False
+    ),
+]
+Out = Annotated[
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="OUT",
+        help="Folder to write into, file for a single artifact, or - for standard output",
+        show_default=False,
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are there and differ")]
+FailOn = Annotated[
+    CrossingThreshold | None,
+    typer.Option(
+        "--fail-on",
+        help="Exit with 1 from this level on; everything is written all the same",
+        show_default=False,
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("convert", short_help="Write what apps declare in another protocol")(_convert)
+
+
+def _convert(  # noqa: PLR0913
+    sources: Sources,
+    *,
+    to: To,
+    out: Out,
+    only: OnlyFormats = None,
+    strict: Strict = False,
+    force: Force = False,
+    fail_on: FailOn = None,
+    as_json: AsJson = False,
+    sarif: AsSarif = False,
+    json_schema: JsonSchema = False,
+) -> int:
+    """Write what apps declare in another protocol, and say what it costs.
+
+    Beside the artifacts it writes `fidelity.json`, every difference between the source and what was written,
+    and `names.json`, the map of renamed things. Several providers get one folder each.
+    """
+    del json_schema
+    from droidgate.cli.descriptors.converting import Conversion, convert_sources
+    from droidgate.cli.reading import choose_output
+
+    output = choose_output(as_json=as_json, sarif=sarif)
+    conversion = Conversion(target=to, out=out, only=only, strict=strict, force=force)
+    return convert_sources(sources, conversion, fail_on=fail_on, output=output)

@@ -1,0 +1,133 @@
+"""What `diff` does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.options import DiffThreshold
+from droidgate.cli.output.documents import DiffDocument, Problem
+from droidgate.cli.output.grouping import counted
+from droidgate.cli.output.json_output import print_json
+from droidgate.cli.output.pages import Block, Heading, Line, Table, show
+from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.reading import read_all
+from droidgate.compare import (
+    WEIGHTS,
+    Change,
+    Comparison,
+    ProviderComparison,
+    Weight,
+    compare_sets,
+    weighs_at_least,
+)
+from droidgate.model.capability import CapabilitySet
+from droidgate.model.errors import UsageError
+
+_OPENED_HINT: Final = "hint: check that these callers may call it, or restore the rule"
+
+
+def diff_sources(
+    old: str,
+    new: str,
+    *,
+    only: Sequence[str] | None,
+    strict: bool,
+    fail_on: DiffThreshold | None,
+    as_json: bool,
+) -> int:
+    """Read both sources and show what changed."""
+    if old == new == "-":
+        message = "standard input cannot be both sides"
+        raise UsageError(message, hint="Name a file for one of them")
+    before = read_all([old], only=only, strict=strict)
+    after = read_all([new], only=only, strict=strict)
+    comparison = compare_sets(
+        CapabilitySet(providers=before.providers), CapabilitySet(providers=after.providers)
+    )
+    if as_json:
+        print_json(
+            DiffDocument(
+                weight=comparison.weight(),
+                counts=count_weights(comparison.all_changes()),
+                comparison=comparison,
+                problems=Problem.all_of([*before.problems, *after.problems]),
+            )
+        )
+    else:
+        show(diff_page(comparison))
+    weight = comparison.weight()
+    if fail_on is not None and weight is not None and weighs_at_least(weight, Weight(fail_on.value)):
+        return ExitCode.FINDINGS
+    return ExitCode.OK
+
+
+def diff_page(comparison: Comparison) -> list[Block]:
+    """Return what `diff` shows."""
+    blocks: list[Block] = []
+    opened = [line for provider in comparison.providers for line in _opened_lines(provider)]
+    if opened:
+        blocks += [Heading("Security: access rules that accept other callers now"), *opened, Line()]
+    for provider in comparison.providers:
+        blocks += [*_provider_page(provider), Line()]
+    count = comparison.unchanged_capabilities
+    unchanged = "1 capability is as it was" if count == 1 else f"{count} capabilities are as they were"
+    counts = counted(count_weights(comparison.all_changes()))
+    blocks.append(Line(f"{counts}; {unchanged}" if counts else f"nothing changed; {unchanged}"))
+    return blocks
+
+
+def count_weights(changes: Iterable[Change]) -> dict[str, int]:
+    """Return how many changes there are of each weight that occurs, heaviest first."""
+    weights = [one.weight for one in changes]
+    return {weight.value: weights.count(weight) for weight in reversed(WEIGHTS) if weight in weights}
+
+
+def _opened_lines(provider: ProviderComparison) -> Iterator[Line]:
+    """Yield each security change by itself."""
+    for subject, changes in _subjects_of(provider):
+        for change in changes:
+            if change.weight is Weight.SECURITY:
+                where = f"{one_line(subject)} {_shortened(change.new_pointer, subject)}".strip()
+                yield Line(f"{_name_of(provider)}  {where}: {change.code}", 1)
+                yield Line(one_line(change.message), 2)
+                yield Line(_OPENED_HINT, 2)
+
+
+def _subjects_of(provider: ProviderComparison) -> list[tuple[str, Sequence[Change]]]:
+    return [("", provider.changes), *((one.id, one.changes) for one in provider.capabilities)]
+
+
+def _name_of(provider: ProviderComparison) -> str:
+    name = "/".join(part for part in (provider.package, provider.component) if part is not None)
+    return one_line(name) or "(no name)"
+
+
+def _provider_page(provider: ProviderComparison) -> list[Block]:
+    heading = Heading(f"{_name_of(provider)}  {one_line(provider.protocol)}: {provider.status}")
+    rows = [
+        (
+            change.weight.value,
+            one_line(subject) or "-",
+            change.code,
+            _shortened(change.new_pointer if change.new_pointer is not None else change.old_pointer, subject),
+            one_line(change.message),
+        )
+        for subject, changes in _subjects_of(provider)
+        for change in sorted(changes, key=lambda one: -WEIGHTS.index(one.weight))
+        if change.weight is not Weight.SECURITY
+    ]
+    if not rows:
+        return [heading, Line("nothing else changed", 1)]
+    return [heading, Table(("WEIGHT", "CAPABILITY", "CODE", "WHERE", "MESSAGE"), rows, is_told=True)]
+
+
+def _shortened(pointer: str | None, subject: str) -> str:
+    """Return a pointer below its capability."""
+    if pointer is None:
+        return "/"
+    tokens = pointer.split("/")
+    if subject and tokens[1:2] == ["capabilities"]:
+        tokens = ["", *tokens[3:]]
+    return one_line("/".join(tokens)) or "/"

@@ -1,0 +1,31 @@
+"""`droidgate inspect`."""
+
+from __future__ import annotations
+
+import typer
+
+from droidgate.cli.options import AsJson, JsonSchema, OnlyFormats, Sources, Strict
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("inspect", short_help="Show what apps declare for agents")(_inspect)
+
+
+def _inspect(
+    sources: Sources,
+    *,
+    only: OnlyFormats = None,
+    strict: Strict = False,
+    as_json: AsJson = False,
+    json_schema: JsonSchema = False,
+) -> int:
+    """Show what apps declare for agents.
+
+    Reads every descriptor of every known protocol in the sources, and shows providers, capabilities and what
+    the readers had to bend.
+    """
+    del json_schema
+    from droidgate.cli.descriptors.inspecting import inspect_sources
+
+    return inspect_sources(sources, only=only, strict=strict, as_json=as_json)

@@ -1,0 +1,146 @@
+"""The apps that `inspect` read: who they are, and which other apps they ask to see."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from droidgate.application import Application, Query
+from droidgate.cli.output.pages import Block, Heading, Line
+from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.reading import Read
+from droidgate.formats import load_formats
+
+if TYPE_CHECKING:
+    from droidgate.cli.output.documents import InspectedApp
+
+_MOST_APPS: Final = 10
+_MOST_QUERIES: Final = 8
+_LONGEST: Final = 300
+
+
+def applications_of(read: Read) -> list[Application]:
+    """Return the applications that were read, those of APKs with their signature verified."""
+    applications = [app for reading in read.readings for app in reading.applications]
+    # Only what was read from an APK has the archive at hand, and needs the modules that read it.
+    if any(hasattr(app.resources, "apk") for app in applications):
+        from droidgate.apk.application import verify_signers
+
+        applications = [verify_signers(app) for app in applications]
+    return applications
+
+
+def is_signed(app: Application) -> bool:
+    """Return whether somebody signed an application, or tried to."""
+    return bool(app.signers) or app.signers_verified is not None
+
+
+def app_records(applications: Sequence[Application], read: Read) -> tuple[InspectedApp, ...]:
+    """Return the records of the applications for `--json`."""
+    from droidgate.cli.output.documents import AppQuery, InspectedApp
+
+    protocols = _protocols_by_action()
+    declaring = _declaring_packages(read)
+    return tuple(
+        InspectedApp(
+            package=app.package,
+            label=app.label,
+            version_code=app.version_code,
+            version_name=app.version_name,
+            minimum_sdk=app.minimum_sdk,
+            target_sdk=app.target_sdk,
+            place=str(app.place),
+            declares=app.package in declaring,
+            queries=tuple(
+                AppQuery(
+                    kind=one.kind,
+                    names=one.names,
+                    categories=one.categories,
+                    data=one.data,
+                    protocols=_protocols_of(one, protocols),
+                )
+                for one in app.queries
+            ),
+        )
+        for app in applications
+    )
+
+
+def apps_page(applications: Sequence[Application], read: Read) -> list[Block]:
+    """Return what `inspect` shows of the applications; of many, only those that declare something."""
+    declaring = _declaring_packages(read)
+    shown = list(applications)
+    if len(shown) > _MOST_APPS:
+        shown = [app for app in shown if app.package in declaring or app.queries]
+    if not applications:
+        return []
+    protocols = _protocols_by_action()
+    blocks: list[Block] = [Heading("Apps")]
+    for app in shown:
+        blocks += _app_lines(app, protocols)
+        if app.package not in declaring:
+            words = "no capabilities could be read" if read.problems else "declares no capabilities"
+            blocks.append(Line(words, 2))
+    left = len(applications) - len(shown)
+    if left:
+        blocks.append(Line(f"{left} more apps declare nothing", 1))
+    return [*blocks, Line()]
+
+
+def _declaring_packages(read: Read) -> Collection[str | None]:
+    return {one.package for one in read.providers if one.capabilities}
+
+
+def _app_lines(app: Application, protocols: Mapping[str, str]) -> Iterator[Block]:
+    yield Line(one_line(", ".join(_identity(app))), 1)
+    yield Line(f"at {app.place}", 2)
+    if is_signed(app):
+        yield Line(one_line(_signer_words(app)), 2)
+    if app.queries:
+        words = [_query_words(one, protocols) for one in app.queries[:_MOST_QUERIES]]
+        if len(app.queries) > _MOST_QUERIES:
+            words.append(f"{len(app.queries) - _MOST_QUERIES} more")
+        yield Line(one_line(f"queries: {'; '.join(words)}"), 2, longest=_LONGEST)
+
+
+def _identity(app: Application) -> Iterator[str]:
+    label = f' "{app.label}"' if app.label else ""
+    yield f"{app.package or '(unknown package)'}{label}"
+    if app.version_name or app.version_code is not None:
+        code = "" if app.version_code is None else f"({app.version_code})"
+        yield " ".join(filter(None, ("version", app.version_name, code)))
+    for word, level in (("minSdk", app.minimum_sdk), ("targetSdk", app.target_sdk)):
+        if level is not None:
+            yield f"{word} {level}"
+
+
+def _signer_words(app: Application) -> str:
+    digests = ", ".join(app.signers) or "unknown signer"
+    states = {
+        True: "verified",
+        False: f"not verified: {app.signature_problem}",
+        None: "verified by the phone at installation",
+    }
+    return f"signer: {digests} ({states[app.signers_verified]})"
+
+
+def _protocols_by_action() -> dict[str, str]:
+    return {
+        query.action: one.title
+        for one in load_formats().values()
+        for query in one.looks_for
+        if query.action is not None
+    }
+
+
+def _protocols_of(query: Query, protocols: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the protocols whose components an intent of `<queries>` looks for."""
+    if query.kind != "intent":
+        return ()
+    return tuple(dict.fromkeys(protocols[name] for name in query.names if name in protocols))
+
+
+def _query_words(query: Query, protocols: Mapping[str, str]) -> str:
+    words = f"{query.kind} {', '.join((*query.names, *query.data))}".rstrip()
+    known = _protocols_of(query, protocols)
+    return f"{words} ({', '.join(known)})" if known else words

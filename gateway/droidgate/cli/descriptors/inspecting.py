@@ -1,0 +1,69 @@
+"""What `inspect` does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from droidgate.application import Application
+from droidgate.cli.descriptors.inspected_apps import app_records, applications_of, apps_page, is_signed
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.grouping import findings_table
+from droidgate.cli.output.marking import marks_of_all, provider_marks_page
+from droidgate.cli.output.pages import Block, Heading, Line, show
+from droidgate.cli.output.summaries import provider_page
+from droidgate.cli.reading import Read, read_all
+from droidgate.model.capability import CapabilitySet
+
+
+def inspect_sources(
+    spelled: Sequence[str], *, only: Sequence[str] | None, strict: bool, as_json: bool
+) -> int:
+    """Read the sources and show what is in them; return 3 where all that was found cannot be read."""
+    read = read_all(spelled, only=only, strict=strict)
+    applications = applications_of(read)
+    if as_json:
+        from droidgate.cli.output.documents import AppSigners, InspectDocument, Problem
+        from droidgate.cli.output.json_output import print_json
+
+        print_json(
+            InspectDocument(
+                digest=CapabilitySet(providers=read.providers).content_digest(),
+                providers=read.providers,
+                applications=app_records(applications, read),
+                signers=tuple(
+                    AppSigners(
+                        package=one.package,
+                        place=str(one.place),
+                        digests=one.signers,
+                        verified=one.signers_verified,
+                        problem=one.signature_problem,
+                    )
+                    for one in applications
+                    if is_signed(one)
+                ),
+                marks=marks_of_all(read.providers),
+                findings=read.findings,
+                problems=Problem.all_of(read.problems),
+            )
+        )
+    else:
+        show(inspect_page(read, applications))
+    nothing_was_read = bool(read.problems) and not read.providers
+    return ExitCode.INPUT if nothing_was_read else ExitCode.OK
+
+
+def inspect_page(read: Read, applications: Sequence[Application] = ()) -> list[Block]:
+    """Return what `inspect` shows."""
+    blocks: list[Block] = apps_page(applications, read)
+    for provider in read.providers:
+        blocks += [*provider_page(provider), Line()]
+    blocks += provider_marks_page(read.providers)
+    if read.findings:
+        blocks += [Heading("Remarks of the readers"), *findings_table(read.findings, places=True), Line()]
+    counts = (
+        (len(read.providers), "provider", "providers"),
+        (sum(len(one.capabilities) for one in read.providers), "capability", "capabilities"),
+        (len(read.findings), "remark", "remarks"),
+    )
+    blocks.append(Line(", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counts)))
+    return blocks

@@ -1,0 +1,111 @@
+"""`droidgate migrate`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from droidgate.cli.budgets import Deadline, Memory, RunBudget, run_within
+from droidgate.cli.options import (
+    SOURCE_HELP,
+    AsJson,
+    CrossingThreshold,
+    JsonSchema,
+    OnlyFormats,
+    Strict,
+)
+
+
+class Language(StrEnum):
+    """What `--language` takes."""
+
+    JAVA = "java"
+    KOTLIN = "kotlin"
+    NONE = "none"
+
+
+Source = Annotated[str, typer.Argument(metavar="SRC", help=SOURCE_HELP, show_default=False)]
+To = Annotated[
+    str,
+    typer.Option(
+        "--to", metavar="FORMAT[+DIALECT]", help="What to write; see `droidgate formats`", show_default=False
+    ),
+]
+Into = Annotated[
+    Path,
+    typer.Option(
+        "--into",
+        metavar="PROJECT",
+        help="Folder of the Android project, or of its module",
+        show_default=False,
+    ),
+]
+Package = Annotated[
+    str | None,
+    typer.Option(
+        "--package",
+        metavar="PACKAGE",
+        help="Java package of the app, where neither build.gradle nor the manifest tells it",
+        show_default=False,
+    ),
+]
+LanguageOption = Annotated[
+    Language | None,
+    typer.Option(
+        "--language",
+        help="Language of the handler to fill in; the one that most of the app is written in by default",
+        show_default=False,
+    ),
+]
+Write = Annotated[bool, typer.Option("--write", help="Apply the changes; without it they are only shown")]
+FailOn = Annotated[
+    CrossingThreshold | None,
+    typer.Option("--fail-on", help="Exit with 1, and write nothing, from this level on", show_default=False),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("migrate", short_help="Put a descriptor and its handler into an app's source tree")(_migrate)
+
+
+def _migrate(  # noqa: PLR0913
+    source: Source,
+    *,
+    to: To,
+    into: Into,
+    package: Package = None,
+    language: LanguageOption = None,
+    write: Write = False,
+    only: OnlyFormats = None,
+    strict: Strict = False,
+    fail_on: FailOn = None,
+    memory: Memory = 1024,
+    deadline: Deadline = 60.0,
+    as_json: AsJson = False,
+    json_schema: JsonSchema = False,
+) -> int:
+    """Put what an app declares into an Android project, in another protocol.
+
+    Prints the changes of the project as a unified diff, and tells on standard error what the crossing costs
+    and what is left to do. The manifest is edited in place; descriptors and a handler with one typed method
+    for each capability are added. A second run changes nothing.
+    """
+    del json_schema
+    from droidgate.cli.descriptors.migrating import Request, migrate_source
+
+    request = Request(
+        source=source,
+        target=to,
+        project=into,
+        package=package,
+        language=None if language is None else language.value,
+        write=write,
+        only=only,
+        strict=strict,
+    )
+    budget = RunBudget(memory, deadline)
+    return run_within(budget, lambda: migrate_source(request, fail_on=fail_on, as_json=as_json))

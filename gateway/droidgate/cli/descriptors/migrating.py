@@ -1,0 +1,146 @@
+"""What `migrate` does."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from droidgate import text_safety
+from droidgate.cli.descriptors.converting import Converted, all_findings, conversion_page, convert, reaches
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.options import CrossingThreshold
+from droidgate.cli.output.documents import ChangedFile, MigrationDocument
+from droidgate.cli.output.json_output import print_json
+from droidgate.cli.output.pages import Block, Heading, Line, show, tell
+from droidgate.cli.output.safe_text import one_line, visible
+from droidgate.cli.reading import Read, read_all
+from droidgate.formats import find_format
+from droidgate.migrate.plan import Migration, plan_migration
+from droidgate.migrate.source_sets import Language, find_source_set
+from droidgate.model.errors import InputError, UsageError
+
+_PACKAGE: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked for: a source, the target as `--to` spells it, a project, and how it is done."""
+
+    source: str
+    target: str
+    project: Path
+    package: str | None = None
+    language: Language | None = None
+    write: bool = False
+    only: Sequence[str] | None = None
+    strict: bool = False
+
+
+def migrate_source(request: Request, *, fail_on: CrossingThreshold | None, as_json: bool) -> int:
+    """Read, plan, show, and where it is asked for write.
+
+    Raises:
+        InputError: the source or the project cannot be read, or they do not fit.
+        UsageError: an unknown target, or one that is no part of an app; several providers.
+        WriteError: the project holds something else under a name that is needed, or cannot be written.
+    """
+    if request.package is not None and _PACKAGE.fullmatch(request.package) is None:
+        message = f"{request.package!r} is no Java package"
+        raise UsageError(message, hint="Write it as com.example.app")
+    target, dialect = find_format(request.target)
+    source_set = find_source_set(request.project, request.package)
+    read = read_all([request.source], only=request.only, strict=request.strict)
+    _check_count(read, request.source)
+    converted = convert(read, request.target)
+    migration = plan_migration(
+        request.project,
+        source_set,
+        converted.translations,
+        target,
+        dialect,
+        request.language or source_set.language,
+    )
+    is_refused = reaches(all_findings(read, converted), fail_on)
+    if request.write and not is_refused:
+        migration.apply()
+    _report(request, read, converted, migration, as_json=as_json, is_written=request.write and not is_refused)
+    return ExitCode.FINDINGS if is_refused else ExitCode.OK
+
+
+def _check_count(read: Read, source: str) -> None:
+    if not read.providers:
+        message = "nothing in it declares a capability"
+        raise InputError(message, place=source, hint="See what is in it with `droidgate inspect`")
+    if len(read.providers) > 1:
+        places = ", ".join(str(one.source or one.component or one.protocol) for one in read.providers)
+        message = f"{len(read.providers)} providers are in it, and one is migrated at a time"
+        raise UsageError(message, hint=f"Name the file or module of one, or choose with --from: {places}")
+
+
+def _report(
+    request: Request,
+    read: Read,
+    converted: Converted,
+    migration: Migration,
+    *,
+    as_json: bool,
+    is_written: bool,
+) -> None:
+    if as_json:
+        print_json(_document(read, converted, migration, is_written=is_written))
+        return
+    _print_diff(migration.unified_diff())
+    sys.stdout.flush()
+    notes: list[Block] = []
+    if migration.notes:
+        notes = [Heading("Left to do"), *(Line(one, 1) for one in migration.notes), Line()]
+    show([*conversion_page(converted, read.findings), Line(), *notes], sys.stderr)
+    if not migration.changes:
+        tell("nothing to change")
+    for change in migration.changes:
+        if is_written:
+            word = "written"
+        else:
+            word = "would be changed" if change.before is not None else "would be made"
+        tell(f"{word}: {one_line(change.path)}")
+    if request.write and not is_written:
+        tell("nothing was written: a finding reaches the threshold")
+
+
+def _print_diff(diff: str) -> None:
+    """Print a diff: with line ends as they are where it is piped, so that it can be applied.
+
+    Hidden characters are written by their code everywhere; a diff that has some cannot be applied.
+    """
+    if not sys.stdout.isatty():
+        shown = text_safety.visible(diff)
+        sys.stdout.write(shown)
+        if shown != diff:
+            tell(
+                "the diff shows hidden characters by their code, so it cannot be applied; use --write instead"
+            )
+        return
+    for line in diff.split("\n")[:-1]:
+        print(visible(line.removesuffix("\r")))
+
+
+def _document(
+    read: Read, converted: Converted, migration: Migration, *, is_written: bool
+) -> MigrationDocument:
+    return MigrationDocument(
+        target=converted.fidelity.target,
+        project=str(migration.project),
+        written=is_written,
+        reading=read.findings,
+        problems=converted.fidelity.problems,
+        crossings=converted.fidelity.crossings,
+        changes=tuple(
+            ChangedFile(path=one.path, is_new=one.before is None, diff=one.unified_diff())
+            for one in migration.changes
+        ),
+        notes=migration.notes,
+    )

@@ -1,0 +1,127 @@
+"""`droidgate pack`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from droidgate.cli.budgets import Deadline, Memory, RunBudget, run_within
+from droidgate.cli.options import AsJson, JsonSchema
+
+
+class KeyTypeOption(StrEnum):
+    """What `--key-type` takes."""
+
+    EC = "ec"
+    RSA = "rsa"
+
+
+Project = Annotated[
+    Path,
+    typer.Argument(
+        metavar="PROJECT",
+        help="Folder of an Android project, of its module, or with an AndroidManifest.xml",
+        show_default=False,
+    ),
+]
+Out = Annotated[
+    Path, typer.Option("--out", "-o", metavar="APK", help="The file to write", show_default=False)
+]
+Dex = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--dex", metavar="FILE", help="Compiled code; may be repeated, classes.dex first", show_default=False
+    ),
+]
+KeyTypeChoice = Annotated[
+    KeyTypeOption, typer.Option("--key-type", help="Kind of the key that is made and kept at the first run")
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--key",
+        metavar="FILE",
+        help="Sign with this key: PEM, the PKCS#8 key without a password and its certificate",
+        show_default=False,
+    ),
+]
+Package = Annotated[
+    str | None,
+    typer.Option(
+        "--package",
+        metavar="ID",
+        help="Application id, in place of what the project says",
+        show_default=False,
+    ),
+]
+VersionCode = Annotated[
+    int | None,
+    typer.Option("--version-code", metavar="N", help="In place of what the project says", show_default=False),
+]
+MinimumSdk = Annotated[
+    int | None,
+    typer.Option("--min-sdk", metavar="N", help="In place of what the project says", show_default=False),
+]
+TargetSdk = Annotated[
+    int | None,
+    typer.Option("--target-sdk", metavar="N", help="In place of what the project says", show_default=False),
+]
+Generate = Annotated[
+    bool,
+    typer.Option("--generate", help="Write the descriptors of functions that Kotlin sources declare"),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there and differs")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("pack", short_help="Make a signed APK of an app's source tree")(_pack)
+
+
+def _pack(  # noqa: PLR0913
+    project: Project,
+    *,
+    out: Out,
+    dex: Dex = None,
+    key_type: KeyTypeChoice = KeyTypeOption.EC,
+    key: KeyFile = None,
+    package: Package = None,
+    version_code: VersionCode = None,
+    minimum_sdk: MinimumSdk = None,
+    target_sdk: TargetSdk = None,
+    generate: Generate = False,
+    force: Force = False,
+    memory: Memory = 4096,
+    deadline: Deadline = 300.0,
+    as_json: AsJson = False,
+    json_schema: JsonSchema = False,
+) -> int:
+    """Make an APK that installs from the manifest, resources and assets of a source tree.
+
+    It needs none of Android's tools. Code is what `--dex` gives; without it the app installs, and agents find
+    what it declares, but nothing in it runs. Libraries are not packed. Agents find functions that only Kotlin
+    sources declare where `--generate` writes their descriptors.
+    """
+    del json_schema
+    from droidgate.apk.packed_manifest import ManifestFacts
+    from droidgate.cli.descriptors.packing import Request, pack_and_report
+
+    request = Request(
+        project=project,
+        out=out,
+        dex=tuple(dex or ()),
+        key_type=key_type.value,
+        key=key,
+        wanted=ManifestFacts(
+            package=package,
+            version_code=version_code,
+            minimum_sdk=minimum_sdk,
+            target_sdk=target_sdk,
+        ),
+        generate=generate,
+        force=force,
+    )
+    return run_within(RunBudget(memory, deadline), lambda: pack_and_report(request, as_json=as_json))

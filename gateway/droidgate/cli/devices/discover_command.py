@@ -1,0 +1,49 @@
+"""`droidgate discover`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from droidgate.cli.options import AsJson, JsonSchema
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("discover", short_help="Find what the apps of a phone declare for agents")(_discover)
+
+
+def _discover(
+    *,
+    serial: Annotated[
+        str | None, typer.Option("--serial", help="The phone, where several are attached", show_default=False)
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only", metavar="FORMAT", help="Look for this format only; may be repeated", show_default=False
+        ),
+    ] = None,
+    every_app: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="Read every app's manifest: finds what Android's shell cannot be asked for"
+        ),
+    ] = False,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Read APKs anew, and keep nothing of them")
+    ] = False,
+    as_json: AsJson = False,
+    json_schema: JsonSchema = False,
+) -> int:
+    """Find what the apps of a phone declare for agents.
+
+    Asks the phone for the components of every known protocol, reads only the APKs that have some, and shows
+    for each provider how it could be called from here, and what is missing. A second run reads only what
+    changed.
+    """
+    del json_schema
+    from droidgate.cli.devices.discovering import discover
+
+    return discover(serial, only=only, every_app=every_app, keep=not no_cache, as_json=as_json)

@@ -1,0 +1,253 @@
+"""What `discover` does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from droidgate.callability import (
+    REPORTED_AS_DISABLED,
+    SHIM,
+    Verdict,
+    interface_of,
+    provider_verdict,
+    verdict_of,
+)
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.grouping import findings_table
+from droidgate.cli.output.marking import provider_marks_page
+from droidgate.cli.output.pages import Block, Heading, Line, Table, show, tell
+from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.output.summaries import dialect_name
+from droidgate.cli.reading import chosen_formats, tell_problem
+from droidgate.devices.device import open_device
+from droidgate.formats import Format, load_formats
+from droidgate.installed import CallRoute
+from droidgate.model.capability import Provider
+from droidgate.model.errors import InputError
+from droidgate.model.findings import Finding, Level
+from droidgate.sources.device import InstalledApp, PhoneReading, PhoneRequest, read_phone
+from droidgate.text_safety.marks import text_marks
+
+_COLUMNS: Final = ("PACKAGE", "COMPONENT", "PROTOCOL", "CAPABILITIES", "CALLED BY", "MISSING")
+_LONGEST: Final = {"PACKAGE": 40, "COMPONENT": 40}
+_SHOWN: Final = frozenset({Level.WARNING, Level.ERROR})
+
+
+def discover(
+    serial: str | None, *, only: Sequence[str] | None, every_app: bool, keep: bool, as_json: bool
+) -> int:
+    """Read a phone and show what its apps declare; return 3 where all that was found cannot be read.
+
+    Raises:
+        DeviceError: the phone cannot be reached or used.
+        UsageError: an unknown format.
+    """
+    formats = chosen_formats(only) or list(load_formats().values())
+    phone = read_phone(open_device(serial), PhoneRequest(tuple(formats), every_app=every_app, keep=keep))
+    problems = [*phone.problems, *(problem for app in phone.apps for problem in app.problems)]
+    for problem in problems:
+        tell_problem(problem)
+    if as_json:
+        _print_document(phone, problems)
+    else:
+        show(discovery_page(phone))
+    tell(counts_line(phone))
+    nothing_was_read = bool(problems) and not any(app.providers for app in phone.apps)
+    return ExitCode.INPUT if nothing_was_read else ExitCode.OK
+
+
+@dataclass(frozen=True, slots=True)
+class Callability:
+    """Whether a provider's capabilities can be called from here: by a shim, or by the shell.
+
+    Attributes:
+        verdict: On the component.
+        closed: The capabilities that cannot be called, with the reason of each.
+        routes: How it could be called; a route to a closed component is not ready.
+    """
+
+    verdict: Verdict
+    closed: tuple[tuple[str, str], ...]
+    routes: tuple[CallRoute, ...]
+
+
+def callability_of(provider: Provider, app: InstalledApp, phone: PhoneReading) -> Callability:
+    """Return whether and how a provider could be called, by the rule of `droidgate.callability`."""
+    verdict = provider_verdict(provider, app.application, SHIM, phone.facts.sdk)
+    interface = interface_of(provider)
+    verdicts = [(one.id, verdict_of(one, interface).closed_because) for one in provider.capabilities]
+    closed = tuple((capability, reason) for capability, reason in verdicts if reason is not None)
+    reason = verdict.closed_because
+    routes = routes_of(provider, phone)
+    if reason is not None:
+        routes = tuple(replace(one, ready=False, needs=(*one.needs, reason)) for one in routes)
+    return Callability(verdict, closed, routes)
+
+
+def routes_of(provider: Provider, phone: PhoneReading) -> tuple[CallRoute, ...]:
+    """Return how a provider of an open component could be called; nothing where its format does not say."""
+    one = _format_of(provider)
+    return one.call_routes(provider, phone.facts) if one is not None and one.call_routes is not None else ()
+
+
+def finder_of(provider: Provider) -> str | None:
+    """Return what would find the capabilities that a provider's app does not tell in its files."""
+    one = _format_of(provider)
+    return one.what_would_find(provider) if one is not None and one.what_would_find is not None else None
+
+
+def _format_of(provider: Provider) -> Format | None:
+    return load_formats().get(provider.protocol)
+
+
+def discovery_page(phone: PhoneReading) -> list[Block]:
+    """Return what `discover` shows."""
+    blocks: list[Block] = []
+    rows = [row for app in phone.apps for row in _rows(app, phone)]
+    if rows:
+        blocks += [Table(_COLUMNS, rows, _LONGEST, is_told=True), Line()]
+    else:
+        blocks += [Line("no app declares anything in a protocol that is known"), Line()]
+    blocks += provider_marks_page(provider for app in phone.apps for provider in app.providers)
+    findings = tuple(_shown_findings(phone))
+    if findings:
+        blocks += [Heading("Remarks"), *findings_table(findings, places=True), Line()]
+    if phone.not_asked:
+        blocks.append(Line(_not_asked_line(phone)))
+    providers = [provider for app in phone.apps for provider in app.providers]
+    capabilities = sum(len(one.capabilities) for one in providers)
+    counted = (
+        (sum(bool(app.providers) for app in phone.apps), "app", "apps"),
+        (len(providers), "provider", "providers"),
+        (capabilities, "capability", "capabilities"),
+    )
+    said = ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counted)
+    blocks.append(Line(f"{said} on {phone.serial}, SDK {phone.facts.release}, user {phone.facts.user}"))
+    return blocks
+
+
+def _rows(app: InstalledApp, phone: PhoneReading) -> Iterator[tuple[str, ...]]:
+    for provider in app.providers:
+        callability = callability_of(provider, app, phone)
+        yield (
+            one_line(app.package),
+            one_line(_component(provider, app)),
+            dialect_name(provider),
+            _count(provider, callability),
+            _called_by(callability),
+            one_line(_missing(callability, finder_of(provider))),
+        )
+
+
+def _component(provider: Provider, app: InstalledApp) -> str:
+    return (provider.component or "-").removeprefix(app.package)
+
+
+def _called_by(callability: Callability) -> str:
+    if callability.verdict.closed_because is not None:
+        return "not callable"
+    titles = (f"{one.title}{'' if one.ready else ' (not yet)'}" for one in callability.routes)
+    return ", ".join(titles) or "-"
+
+
+def _count(provider: Provider, callability: Callability) -> str:
+    if finder_of(provider) is not None:
+        return "not known"
+    count = len(provider.capabilities)
+    disabled = sum(one.state is not None and one.state.enabled is False for one in provider.capabilities)
+    others = len(callability.closed) - disabled
+    notes = [f"{disabled} disabled"] if disabled else []
+    notes += [f"{others} not callable"] if others else []
+    return f"{count} ({', '.join(notes)})" if notes else str(count)
+
+
+def _missing(callability: Callability, finder: str | None) -> str:
+    reason = callability.verdict.closed_because
+    if reason is not None:
+        return reason
+    listed = [need for one in callability.routes for need in one.needs]
+    listed += callability.verdict.conditions
+    listed += [
+        f"{capability}: {why}" for capability, why in callability.closed if why != REPORTED_AS_DISABLED
+    ]
+    needs = "; ".join(listed)
+    if finder is None:
+        return needs or "-"
+    return f"its tools. {finder}" + (f". To call them: {needs}" if needs else "")
+
+
+def _shown_findings(phone: PhoneReading) -> Iterator[Finding]:
+    for app in phone.apps:
+        yield from (one for one in app.findings if one.level in _SHOWN)
+
+
+def _not_asked_line(phone: PhoneReading) -> str:
+    kinds = sorted({one.kind for one in phone.not_asked})
+    return (
+        f"Android's shell cannot be asked for {len(phone.not_asked)} further anchors "
+        f"(of the kinds {', '.join(kinds)}); --all reads every app's manifest for them"
+    )
+
+
+def counts_line(phone: PhoneReading) -> str:
+    """Return what the run cost: for standard error."""
+    return (
+        f"{phone.installed} apps installed, {len(phone.apps)} looked at, {phone.kept} known from an earlier "
+        f"run; {phone.bytes_read} bytes of APKs read over adb in {phone.requests} pieces"
+    )
+
+
+def _print_document(phone: PhoneReading, problems: Sequence[InputError]) -> None:
+    from droidgate.cli.output.documents import (
+        ClosedCapability,
+        DiscoverDocument,
+        DiscoveredApp,
+        DiscoveredProvider,
+        Problem,
+        RouteRecord,
+    )
+    from droidgate.cli.output.json_output import print_json
+
+    def provider_record(provider: Provider, app: InstalledApp) -> DiscoveredProvider:
+        callability = callability_of(provider, app, phone)
+        routes = tuple(
+            RouteRecord(id=one.id, title=one.title, ready=one.ready, needs=one.needs)
+            for one in callability.routes
+        )
+        return DiscoveredProvider(
+            provider=provider,
+            digest=provider.content_digest(),
+            routes=routes,
+            not_callable_because=callability.verdict.closed_because,
+            conditions=callability.verdict.conditions,
+            closed_capabilities=tuple(
+                ClosedCapability(id=capability, reason=reason) for capability, reason in callability.closed
+            ),
+            found_by=finder_of(provider),
+            marks=tuple(text_marks(provider)),
+        )
+
+    apps = tuple(
+        DiscoveredApp(
+            package=app.package,
+            version_code=app.version_code,
+            providers=tuple(provider_record(one, app) for one in app.providers),
+            findings=app.findings,
+        )
+        for app in phone.apps
+        if app.providers or app.findings
+    )
+    print_json(
+        DiscoverDocument(
+            serial=phone.serial,
+            release=phone.facts.release,
+            user=phone.facts.user,
+            installed=phone.installed,
+            looked_at=len(phone.apps),
+            apps=apps,
+            problems=Problem.all_of(problems),
+            not_asked=tuple(f"{one.kind} {one.action or one.mark}" for one in phone.not_asked),
+        )
+    )

@@ -1,0 +1,1 @@
+"""What commands print: pages, JSON documents and SARIF."""

@@ -1,0 +1,530 @@
+"""The documents that `--json` prints and `convert` writes; their JSON Schemas are published
+(`published.py`).
+
+Each has a `schema` of the form `droidgate.NAME/VERSION`. The version rises when a reader of the old form
+would break.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.metadata import version
+from typing import Final, Literal
+
+from pydantic import Field
+
+from droidgate.cli.output.json_output import Document
+from droidgate.compare import Comparison, Weight
+from droidgate.model.capability import Provider
+from droidgate.model.errors import DroidgateError
+from droidgate.model.findings import Finding
+from droidgate.model.names import NameEntry
+from droidgate.text_safety.marks import TextMark
+from droidgate_mappings.capacity import Capacity
+
+VERSION: Final = version("droidgate")
+
+
+class Problem(Document):
+    """Something that could not be read or written; the rest was."""
+
+    message: str
+    place: str | None
+    hint: str | None
+
+    @classmethod
+    def all_of(cls, errors: Iterable[DroidgateError]) -> tuple[Problem, ...]:
+        """Return errors as parts of a document."""
+        return tuple(cls(message=one.message, place=one.place, hint=one.hint) for one in errors)
+
+
+class AppSigners(Document):
+    """Who signed an APK or an installed app.
+
+    Attributes:
+        package: Application id.
+        place: Its manifest.
+        digests: SHA-256 of each signing certificate, lower-case hexadecimal.
+        verified: The signature was verified and is right; false where it is not right or cannot be verified.
+            Null for an installed app, whose signature the phone verified at installation.
+        problem: Why it is not right, or cannot be verified.
+    """
+
+    package: str | None
+    place: str
+    digests: tuple[str, ...]
+    verified: bool | None
+    problem: str | None
+
+
+class AppQuery(Document):
+    """One entry of an app's `<queries>`: other apps that it asks Android to let it see.
+
+    Attributes:
+        kind: The entry's element.
+        names: The package, the authorities of the content provider, or the actions of the intent.
+        categories: Categories of the intent.
+        data: Schemes and MIME types of the intent.
+        protocols: The protocols whose components the intent looks for.
+    """
+
+    kind: Literal["package", "intent", "provider"]
+    names: tuple[str, ...]
+    categories: tuple[str, ...]
+    data: tuple[str, ...]
+    protocols: tuple[str, ...]
+
+
+class InspectedApp(Document):
+    """An app that was read, whether or not it declares anything.
+
+    Attributes:
+        package: Application id.
+        label: Its label.
+        version_code: `versionCode`.
+        version_name: `versionName`.
+        minimum_sdk: `minSdkVersion`.
+        target_sdk: `targetSdkVersion`.
+        place: Its manifest.
+        declares: It declares capabilities.
+        queries: The other apps that it asks to see.
+    """
+
+    package: str | None
+    label: str | None
+    version_code: int | None
+    version_name: str | None
+    minimum_sdk: int | None
+    target_sdk: int | None
+    place: str
+    declares: bool
+    queries: tuple[AppQuery, ...]
+
+
+class InspectDocument(Document):
+    """What `inspect --json` prints: the capability model of everything that was read.
+
+    Attributes:
+        applications: The apps that were read.
+        signers: Who signed the apps; without those that have no signature, such as projects.
+        marks: What deserves a second look in the texts of the providers.
+    """
+
+    schema_id: Literal["droidgate.inspect/1"] = Field(default="droidgate.inspect/1", alias="schema")
+    droidgate: str = VERSION
+    digest: str
+    providers: tuple[Provider, ...]
+    applications: tuple[InspectedApp, ...] = ()
+    signers: tuple[AppSigners, ...] = ()
+    marks: tuple[TextMark, ...] = ()
+    findings: tuple[Finding, ...]
+    problems: tuple[Problem, ...]
+
+
+class Target(Document):
+    """What a conversion writes."""
+
+    format: str
+    dialect: str
+
+
+class Origin(Document):
+    """The provider that was converted."""
+
+    protocol: str
+    dialect: str | None
+    package: str | None
+    component: str | None
+    place: str | None
+    digest: str
+
+
+class WrittenFile(Document):
+    """A file of a conversion: its path below the output folder, what it is, and the digest of its bytes."""
+
+    path: str
+    role: str
+    sha256: str
+
+
+class Crossing(Document):
+    """What became of one provider.
+
+    Attributes:
+        source: The provider.
+        capabilities: How many capabilities it has; with none there is nothing to lose.
+        files: What was written, paths below the output folder.
+        digest: Digest of the declaration as the target holds it.
+        counts: How many findings there are of each level.
+        findings: Each difference between the source and what was written, at its leaf.
+        marks: What deserves a second look in the texts of the source.
+    """
+
+    source: Origin
+    capabilities: int
+    files: tuple[WrittenFile, ...]
+    digest: str
+    counts: dict[str, int]
+    findings: tuple[Finding, ...]
+    marks: tuple[TextMark, ...] = ()
+
+
+class FidelityDocument(Document):
+    """`fidelity.json`, and what `convert --json` prints: what a conversion cost.
+
+    Attributes:
+        reading: What the readers had to bend.
+        problems: What could not be read, and the providers that could not be written.
+        crossings: One for each provider that was written.
+    """
+
+    schema_id: Literal["droidgate.fidelity/1"] = Field(default="droidgate.fidelity/1", alias="schema")
+    droidgate: str = VERSION
+    target: Target
+    reading: tuple[Finding, ...]
+    problems: tuple[Problem, ...]
+    crossings: tuple[Crossing, ...]
+
+
+class NameMap(Document):
+    """The renamed things of one provider."""
+
+    source: Origin
+    names: tuple[NameEntry, ...]
+
+
+class NamesDocument(Document):
+    """`names.json`: the name map of a conversion, from each written name back to the source's."""
+
+    schema_id: Literal["droidgate.names/1"] = Field(default="droidgate.names/1", alias="schema")
+    droidgate: str = VERSION
+    target: Target
+    providers: tuple[NameMap, ...]
+
+
+class ChangedFile(Document):
+    """One file that a migration changes: its path below the project, and the change as a unified diff."""
+
+    path: str
+    is_new: bool
+    diff: str
+
+
+class MigrationDocument(Document):
+    """What `migrate --json` prints.
+
+    Attributes:
+        project: The project folder.
+        written: The changes were applied.
+        reading: What the readers had to bend.
+        problems: What could not be read.
+        crossings: What became of the provider.
+        changes: The files that are changed or made; empty where all is there already.
+        notes: What its author has to do besides; each access rule that nothing enforces comes first.
+    """
+
+    schema_id: Literal["droidgate.migration/1"] = Field(default="droidgate.migration/1", alias="schema")
+    droidgate: str = VERSION
+    target: Target
+    project: str
+    written: bool
+    reading: tuple[Finding, ...]
+    problems: tuple[Problem, ...]
+    crossings: tuple[Crossing, ...]
+    changes: tuple[ChangedFile, ...]
+    notes: tuple[str, ...]
+
+
+class LintDocument(Document):
+    """What `lint --json` prints."""
+
+    schema_id: Literal["droidgate.lint/1"] = Field(default="droidgate.lint/1", alias="schema")
+    droidgate: str = VERSION
+    counts: dict[str, int]
+    findings: tuple[Finding, ...]
+
+
+class DiffDocument(Document):
+    """What `diff --json` prints.
+
+    Attributes:
+        weight: The heaviest change, None where nothing changed.
+        counts: How many changes there are of each weight.
+        comparison: Every change.
+        problems: What could not be read on either side.
+    """
+
+    schema_id: Literal["droidgate.diff/1"] = Field(default="droidgate.diff/1", alias="schema")
+    droidgate: str = VERSION
+    weight: Weight | None
+    counts: dict[str, int]
+    comparison: Comparison
+    problems: tuple[Problem, ...]
+
+
+class RouteRecord(Document):
+    """One way in which a provider's capabilities could be called from a computer, and what it lacks."""
+
+    id: str
+    title: str
+    ready: bool
+    needs: tuple[str, ...]
+
+
+class ClosedCapability(Document):
+    """A capability that cannot be called, and why."""
+
+    id: str
+    reason: str
+
+
+class DiscoveredProvider(Document):
+    """A provider on a phone.
+
+    Attributes:
+        provider: What it declares; capabilities have their state on the phone.
+        digest: Digest of the declaration.
+        routes: How it could be called; none is ready where the component is closed.
+        not_callable_because: Why no app can call the component, None where one can.
+        conditions: What has to be so before it can be called.
+        closed_capabilities: Its capabilities that cannot be called although the component is open.
+        found_by: What would find its capabilities, where the app's files do not tell them.
+        marks: What deserves a second look in its texts.
+    """
+
+    provider: Provider
+    digest: str
+    routes: tuple[RouteRecord, ...]
+    not_callable_because: str | None
+    conditions: tuple[str, ...]
+    closed_capabilities: tuple[ClosedCapability, ...]
+    found_by: str | None
+    marks: tuple[TextMark, ...] = ()
+
+
+class DiscoveredApp(Document):
+    """An app that declares something, or about which something is to be told."""
+
+    package: str
+    version_code: int
+    providers: tuple[DiscoveredProvider, ...]
+    findings: tuple[Finding, ...]
+
+
+class DiscoverDocument(Document):
+    """What `discover --json` prints.
+
+    Attributes:
+        serial: The phone.
+        release: Its SDK level, such as `36.1`.
+        user: The user in front.
+        installed: How many packages it has.
+        looked_at: How many of them may declare something.
+        apps: Those that do.
+        problems: What could not be read.
+        not_asked: What Android's shell cannot be asked for; `--all` finds it.
+    """
+
+    schema_id: Literal["droidgate.discover/1"] = Field(default="droidgate.discover/1", alias="schema")
+    droidgate: str = VERSION
+    serial: str
+    release: str
+    user: int
+    installed: int
+    looked_at: int
+    apps: tuple[DiscoveredApp, ...]
+    problems: tuple[Problem, ...]
+    not_asked: tuple[str, ...]
+
+
+class DeviceRecord(Document):
+    """A device that adb sees; what it says about itself is null where it was not asked or did not answer.
+
+    Attributes:
+        serial: Its name at the adb server.
+        state: One word of adb; `device` is ready.
+        ready: Commands can be sent to it, and it answered.
+        product, model: What it calls itself.
+        android: Version as shown to users, such as `16`.
+        sdk: API level.
+        security_patch: Day of the security patch level.
+        features: What its adb daemon can do, in adb's words.
+        hint: What to do, where it is not ready.
+        warning: What speaks against using it like this.
+    """
+
+    serial: str
+    state: str
+    ready: bool
+    product: str | None
+    model: str | None
+    android: str | None
+    sdk: int | None
+    security_patch: str | None
+    features: tuple[str, ...]
+    hint: str | None
+    warning: str | None
+
+
+class DevicesDocument(Document):
+    """What `devices --json` prints: the adb server that was asked, and what it sees."""
+
+    schema_id: Literal["droidgate.devices/1"] = Field(default="droidgate.devices/1", alias="schema")
+    droidgate: str = VERSION
+    server: str
+    devices: tuple[DeviceRecord, ...]
+
+
+class PhoneStartDocument(Document):
+    """What `phone start --json` prints.
+
+    Attributes:
+        serial: What adb calls the phone after `adb connect SERIAL`.
+        port: Where adb connects to, on this machine only.
+        server_port: Where it stands in for an adb server.
+        sdk: Its Android release.
+        pid: Its process.
+        packages: How many packages it has.
+        faults: What it shows on purpose.
+    """
+
+    schema_id: Literal["droidgate.phone-start/1"] = Field(default="droidgate.phone-start/1", alias="schema")
+    droidgate: str = VERSION
+    serial: str
+    port: int
+    server_port: int
+    sdk: str
+    pid: int
+    packages: int
+    faults: tuple[str, ...]
+
+
+class PhoneStopDocument(Document):
+    """What `phone stop --json` prints: the phone that was stopped."""
+
+    schema_id: Literal["droidgate.phone-stop/1"] = Field(default="droidgate.phone-stop/1", alias="schema")
+    droidgate: str = VERSION
+    serial: str
+    port: int
+
+
+class PhoneApp(Document):
+    """An app on a virtual phone, and the dialects that it speaks."""
+
+    package: str
+    version_code: int
+    protocols: tuple[str, ...]
+
+
+class PhoneAppsDocument(Document):
+    """What `phone apps --json` prints."""
+
+    schema_id: Literal["droidgate.phone-apps/1"] = Field(default="droidgate.phone-apps/1", alias="schema")
+    droidgate: str = VERSION
+    serial: str
+    sdk: str
+    apps: tuple[PhoneApp, ...]
+
+
+class DialectRecord(Document):
+    """One dialect: whether it is read and written, and why where it is not."""
+
+    id: str
+    summary: str
+    wire: tuple[str, ...]
+    read: bool
+    written: bool
+    not_read_because: str | None
+    not_written_because: str | None
+    capacity: Capacity | None
+
+
+class FormatRecord(Document):
+    """One format; its first dialect is the default for writing."""
+
+    id: str
+    title: str
+    dialects: tuple[DialectRecord, ...]
+
+
+class MatrixCell(Document):
+    """What becomes of one feature in one dialect: `yes`, or a level of finding, and what is written
+    instead.
+    """
+
+    value: str
+    note: str | None
+
+
+class MatrixRow(Document):
+    """One feature; a cell for each column."""
+
+    group: str
+    feature: str
+    cells: tuple[MatrixCell, ...]
+
+
+class Matrix(Document):
+    """The support matrix; columns are spelled as `--to` takes them."""
+
+    columns: tuple[str, ...]
+    rows: tuple[MatrixRow, ...]
+
+
+class FormatsDocument(Document):
+    """What `formats --json` prints."""
+
+    schema_id: Literal["droidgate.formats/1"] = Field(default="droidgate.formats/1", alias="schema")
+    droidgate: str = VERSION
+    formats: tuple[FormatRecord, ...]
+    matrix: Matrix
+
+
+class PackedFile(Document):
+    """One entry of an APK, and its size before compression."""
+
+    path: str
+    size: int
+
+
+class SignerRecord(Document):
+    """Who signed: the kind of key, and the SHA-256 of the certificate by which Android knows the signer."""
+
+    key_type: str
+    digest: str
+
+
+class PackDocument(Document):
+    """What `pack --json` prints.
+
+    Attributes:
+        project: The project folder.
+        apk: The file that was written.
+        size: Its bytes.
+        sha256: Their digest.
+        package: Application id.
+        version_code: As the manifest says it.
+        version_name: As the manifest says it.
+        minimum_sdk: The oldest Android that it installs on, as an API level.
+        target_sdk: The release that it is written for, as an API level.
+        signer: Whose key signed it.
+        files: Its entries, the signatures left out.
+        findings: What is not in it as it is in the source.
+        problems: What cannot be read of the source.
+    """
+
+    schema_id: Literal["droidgate.pack/1"] = Field(default="droidgate.pack/1", alias="schema")
+    droidgate: str = VERSION
+    project: str
+    apk: str
+    size: int
+    sha256: str
+    package: str | None
+    version_code: int | None
+    version_name: str | None
+    minimum_sdk: int | None
+    target_sdk: int | None
+    signer: SignerRecord
+    files: tuple[PackedFile, ...]
+    findings: tuple[Finding, ...]
+    problems: tuple[Problem, ...]

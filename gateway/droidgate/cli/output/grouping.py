@@ -1,0 +1,221 @@
+"""Findings in groups, so that a person can read them: one for each capability, code and message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate.cli.output.pages import Block, Heading, Line, Table
+from droidgate.cli.output.safe_text import one_line
+from droidgate.model.findings import CROSSING_LEVELS, LINT_LEVELS, Finding, Level
+
+_ORDER: Final = {
+    level: position for scale in (CROSSING_LEVELS, LINT_LEVELS) for position, level in enumerate(scale)
+}
+_PLURALS: Final = {"error": "errors", "warning": "warnings", "note": "notes"}
+"""The other levels are participles."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingGroup:
+    """Findings of one code.
+
+    Attributes:
+        level: Their level.
+        code: Their code.
+        subjects: The ids of the capabilities they are about; empty where it is the provider as a whole.
+        prefix: The longest pointer that all of theirs begin with; below the capability where there is one.
+        findings: Themselves, in order.
+    """
+
+    level: Level
+    code: str
+    subjects: tuple[str, ...]
+    prefix: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def message(self) -> str:
+        """The first one's message, and that there are others."""
+        messages = dict.fromkeys(one.message for one in self.findings)
+        more = f" (and {len(messages) - 1} more like it)" if len(messages) > 1 else ""
+        return one_line(next(iter(messages))) + more
+
+    @property
+    def place(self) -> str:
+        """Where they stand in the sources, as `path:line`; several lines of one file are `path:3,7`."""
+        lines: dict[str, dict[int, None]] = {}
+        for one in self.findings:
+            if one.source is not None:
+                numbers = [] if one.source.line is None else [one.source.line]
+                lines.setdefault(one.source.path, {}).update(dict.fromkeys(numbers))
+        return ", ".join(
+            f"{path}:{','.join(map(str, numbers))}" if numbers else path for path, numbers in lines.items()
+        )
+
+
+def group_findings(findings: Iterable[Finding], subjects: Sequence[str] = ()) -> list[FindingGroup]:
+    """Group findings by code and capability, gravest first, else in their order.
+
+    What several capabilities have in common, at the same place inside of each, is one group. Security
+    findings are never grouped (`security_blocks`), so they are left out.
+
+    Args:
+        findings: The findings; their pointers address capabilities by position.
+        subjects: The capabilities' ids.
+    """
+    leaves: dict[tuple[int, str, str, Level], list[Finding]] = {}
+    for one in findings:
+        if one.level is Level.SECURITY:
+            continue
+        position = _position(one.pointer, len(subjects))
+        field = "" if position >= 0 else one.pointer.split("/")[1:2]
+        leaves.setdefault((position, "".join(field), one.code, one.level), []).append(one)
+    alike: dict[tuple[Level, str, str, bool], list[tuple[str, Finding]]] = {}
+    for (position, _, code, level), members in leaves.items():
+        prefix = common_prefix([one.pointer for one in members])
+        is_inside = position >= 0
+        inside = "/".join(["", *prefix.split("/")[3:]]) if is_inside else prefix
+        subject = subjects[position] if is_inside else ""
+        alike.setdefault((level, code, inside, is_inside), []).extend((subject, one) for one in members)
+    grouped = [
+        FindingGroup(
+            level=level,
+            code=code,
+            subjects=tuple(dict.fromkeys(subject for subject, _ in members)) if is_inside else (),
+            prefix=inside,
+            findings=tuple(one for _, one in members),
+        )
+        for (level, code, inside, is_inside), members in alike.items()
+    ]
+    return sorted(grouped, key=lambda one: -_ORDER[one.level])
+
+
+def group_by_file(findings: Iterable[Finding]) -> list[FindingGroup]:
+    """Group findings that say the same of one file, gravest first, else in their order.
+
+    A remark is of use only with its place, so nothing else is brought together.
+    """
+    alike: dict[tuple[Level, str, str, str | None], list[Finding]] = {}
+    for one in findings:
+        path = None if one.source is None else one.source.path
+        alike.setdefault((one.level, one.code, one.message, path), []).append(one)
+    grouped = [
+        FindingGroup(
+            level=level,
+            code=code,
+            subjects=(),
+            prefix=common_prefix([one.pointer for one in members]),
+            findings=tuple(members),
+        )
+        for (level, code, _, _), members in alike.items()
+    ]
+    return sorted(grouped, key=lambda one: -_ORDER[one.level])
+
+
+def common_prefix(pointers: Sequence[str]) -> str:
+    """Return the longest pointer, in whole tokens, that all the given ones begin with."""
+    split = [pointer.split("/") for pointer in pointers]
+    shortest = min(split, key=len)
+    for position, token in enumerate(shortest):
+        if any(one[position] != token for one in split):
+            return "/".join(shortest[:position])
+    return "/".join(shortest)
+
+
+def count_levels(findings: Iterable[Finding]) -> dict[str, int]:
+    """Return how many findings there are of each level that occurs, gravest first."""
+    counts: dict[Level, int] = {}
+    for one in findings:
+        counts[one.level] = counts.get(one.level, 0) + 1
+    return {level.value: counts[level] for level in sorted(counts, key=lambda one: -_ORDER[one])}
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """Return counts as words, such as `3 dropped, 1 moved` or `2 errors`."""
+    return ", ".join(
+        f"{count} {word if count == 1 else _PLURALS.get(word, word)}" for word, count in counts.items()
+    )
+
+
+def security_blocks(
+    findings: Iterable[Finding], subjects: Sequence[str] = (), *, provider: str | None = None
+) -> list[Block]:
+    """Return each security finding by itself, with its message and hint; nothing where there are none.
+
+    Args:
+        findings: The findings; those of other levels are left out.
+        subjects: The capabilities' ids.
+        provider: The provider's name, where the page has several.
+    """
+    blocks: list[Block] = []
+    for one in findings:
+        if one.level is not Level.SECURITY:
+            continue
+        where = security_place(one, subjects)
+        named = f"{one_line(provider)}  " if provider is not None else ""
+        blocks += [Line(f"{named}{where}: {one.code}", 1), Line(one_line(one.message), 2)]
+        if one.hint is not None:
+            blocks.append(Line(f"hint: {one_line(one.hint)}", 2))
+    return blocks
+
+
+def security_page(blocks: Sequence[Block]) -> list[Block]:
+    """Return security findings under their heading, nothing where there are none."""
+    return [Heading("Security: access rules that nothing enforces"), *blocks, Line()] if blocks else []
+
+
+def security_place(finding: Finding, subjects: Sequence[str]) -> str:
+    """Return the capability that a finding is about, and the pointer below it."""
+    position = _position(finding.pointer, len(subjects))
+    if position < 0:
+        return one_line(finding.pointer) or "/"
+    return one_line(f"{subjects[position]} {'/'.join(['', *finding.pointer.split('/')[3:]])}")
+
+
+def findings_table(
+    findings: Iterable[Finding], subjects: Sequence[str] = (), *, places: bool = False
+) -> list[Block]:
+    """Return the table of grouped findings without security findings, nothing where there are none.
+
+    Args:
+        findings: The findings.
+        subjects: The capabilities' ids.
+        places: Show where in the sources they stand, each file's on its own.
+    """
+    groups = group_by_file(findings) if places else group_findings(findings, subjects)
+    if not groups:
+        return []
+    columns = ["LEVEL", "COUNT", "CODE", *(["RULE", "PLACE"] if places else ["WHERE"]), "MESSAGE"]
+    rows = [
+        [
+            one.level.value,
+            str(len(one.findings)),
+            one.code,
+            *([one.findings[0].rule or "-", one.place] if places else [_where(one)]),
+            _with_hint(one) if places else one.message,
+        ]
+        for one in groups
+    ]
+    return [Table(columns, rows, is_told=True)]
+
+
+def _with_hint(group: FindingGroup) -> str:
+    hint = group.findings[0].hint
+    return group.message if hint is None else f"{group.message}; hint: {one_line(hint)}"
+
+
+def _position(pointer: str, count: int) -> int:
+    """Return the position of the capability that a pointer addresses, -1 where it addresses none."""
+    tokens = pointer.split("/")
+    is_capability = len(tokens) > 2 and tokens[1] == "capabilities" and tokens[2].isdecimal()  # noqa: PLR2004
+    return int(tokens[2]) if is_capability and int(tokens[2]) < count else -1
+
+
+def _where(group: FindingGroup) -> str:
+    """Return the capability, or how many there are, and the common pointer below."""
+    if not group.subjects:
+        return one_line(group.prefix) or "/"
+    subject = group.subjects[0] if len(group.subjects) == 1 else f"{len(group.subjects)} capabilities"
+    return one_line(f"{subject} {group.prefix}")

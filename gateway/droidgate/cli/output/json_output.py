@@ -1,0 +1,152 @@
+"""The JSON documents as text, and their published schemas."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from enum import Enum
+from functools import cache
+from json.encoder import encode_basestring
+from typing import Any, Final
+
+from droidgate.cli.output.safe_text import ascii_json, visible_json
+from droidgate.model.json_values import Json
+from droidgate.model.types import Frozen
+
+ALWAYS_WRITTEN: Final = frozenset({"kind"})
+"""Fields that are written even where they are the default: they tell the parts of a model apart."""
+
+_PLAIN: Final = frozenset({str, int, float, bool})
+
+
+class Document(Frozen):
+    """Base of what a `--json` option prints; every field of a document itself is always there."""
+
+
+def json_value(part: Any) -> Json:
+    """Return a model part as JSON values.
+
+    Parts of a document are complete; parts of the capability model leave out what is not stated.
+    """
+    if part is None or type(part) in _PLAIN:
+        return part
+    if isinstance(part, Document):
+        return {
+            field.alias or name: json_value(getattr(part, name))
+            for name, field in type(part).model_fields.items()
+        }
+    if isinstance(part, Frozen):
+        return _stated(part)
+    if isinstance(part, Enum):
+        return part.value
+    if isinstance(part, Mapping):
+        return {str(key): json_value(value) for key, value in part.items()}
+    if isinstance(part, frozenset | set):
+        return sorted(json_value(one) for one in part)
+    if isinstance(part, list | tuple):
+        return [json_value(one) for one in part]
+    return part
+
+
+def _stated(part: Frozen) -> Json:
+    stated = {}
+    for name, is_optional, default in _fields_of(type(part)):
+        value = getattr(part, name)
+        if not is_optional or value != default:
+            stated[name] = json_value(value)
+    return stated
+
+
+@cache
+def _fields_of(kind: type[Frozen]) -> tuple[tuple[str, bool, Any], ...]:
+    """Return the fields of a model part: its name, whether it is left out where default, the default."""
+    return tuple(
+        (
+            name,
+            name not in ALWAYS_WRITTEN and not field.is_required(),
+            field.get_default(call_default_factory=True),
+        )
+        for name, field in kind.model_fields.items()
+    )
+
+
+def json_text(value: Json) -> str:
+    """Return JSON values as indented text: numbers digit for digit, unsafe characters escaped."""
+    pieces: list[str] = []
+    _add_pieces(value, "\n", pieces)
+    return visible_json("".join(pieces)) + "\n"
+
+
+def _add_pieces(value: Json, line: str, pieces: list[str]) -> None:
+    if isinstance(value, str):
+        pieces.append(encode_basestring(value))
+    elif isinstance(value, Mapping) and value:
+        below, before = f"{line}  ", "{"
+        for key, held in value.items():
+            pieces.append(f"{before}{below}{encode_basestring(key)}: ")
+            _add_pieces(held, below, pieces)
+            before = ","
+        pieces.append(f"{line}}}")
+    elif isinstance(value, list) and value:
+        below, before = f"{line}  ", "["
+        for held in value:
+            pieces.append(f"{before}{below}")
+            _add_pieces(held, below, pieces)
+            before = ","
+        pieces.append(f"{line}]")
+    elif isinstance(value, Decimal):
+        pieces.append(str(value))
+    else:
+        pieces.append(json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+
+def print_json(part: Any) -> None:
+    """Print a document, or JSON values, on standard output, whatever its encoding can hold."""
+    _write(json_text(json_value(part)))
+
+
+def print_json_with_rows(part: Document, rows: Iterable[Json]) -> None:
+    """Print a document whose last field, an empty list, gets rows that are made as they are printed.
+
+    Each row is one line; however many there are, only one is held.
+    """
+    head, tail = json_text(json_value(part)).rsplit("[]", 1)
+    between = "["
+    _write(head)
+    for row in rows:
+        _write(f"{between}\n    {visible_json(json.dumps(row, ensure_ascii=False, allow_nan=False))}")
+        between = ","
+    _write(f"{'[]' if between == '[' else f'{chr(10)}  ]'}{tail}")
+
+
+def _write(text: str) -> None:
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = ascii_json(text)
+    sys.stdout.write(text)
+
+
+def schema_of(document: type[Document]) -> Json:
+    """Return the published JSON Schema of a document."""
+    schema = document.model_json_schema(by_alias=True)
+    complete = _names_below(Document)
+    for name, part in {**schema.get("$defs", {}), document.__name__: schema}.items():
+        properties = part.get("properties", {})
+        written = properties if name in complete else [one for one in properties if one in ALWAYS_WRITTEN]
+        if written:
+            part["required"] = sorted({*part.get("required", []), *written})
+    words = re.split("[./]", schema["properties"]["schema"]["const"])
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:{':'.join(words)}",
+        **schema,
+    }
+
+
+def _names_below(document: type[Document]) -> set[str]:
+    below = document.__subclasses__()
+    return {one.__name__ for one in below}.union(*(_names_below(one) for one in below))

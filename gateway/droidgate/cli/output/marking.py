@@ -1,0 +1,69 @@
+"""Marks on the texts of apps, as commands show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from droidgate.cli.output.pages import Block, Heading, Line
+from droidgate.cli.output.safe_text import cut, one_line
+from droidgate.cli.output.summaries import provider_name
+from droidgate.model.capability import Provider
+from droidgate.model.findings import Level
+from droidgate.text_safety.marks import TextMark, text_marks
+
+_MOST_LINES: Final = 12
+_MOST_PLACES: Final = 3
+_LONGEST_PLACE: Final = 60
+
+
+def marks_of_all(providers: Iterable[Provider]) -> tuple[TextMark, ...]:
+    """Return the marks on the texts of providers, in their order."""
+    return tuple(mark for provider in providers for mark in text_marks(provider))
+
+
+def provider_marks_page(providers: Iterable[Provider]) -> list[Block]:
+    """Return the marks of providers as `marks_page` does."""
+    return marks_page((provider_name(one), tuple(text_marks(one))) for one in providers)
+
+
+def marks_page(marked: Iterable[tuple[str, Sequence[TextMark]]]) -> list[Block]:
+    """Return marks under a heading, nothing where there are none.
+
+    Each provider has a line for each kind of warning, with the fields it is about. Notes about long texts are
+    only counted.
+
+    Args:
+        marked: Names of providers or apps, as they are shown, with their marks.
+    """
+    lines: list[tuple[str, str]] = []
+    notes = 0
+    for name, marks in marked:
+        places: dict[str, dict[str, None]] = {}
+        for one in marks:
+            if one.level is Level.WARNING:
+                places.setdefault(one.message, {})[one.place] = None
+            else:
+                notes += 1
+        lines += [(name, _line(message, list(found))) for message, found in places.items()]
+    if not lines and not notes:
+        return []
+    blocks: list[Block] = [Heading("Marks on texts of apps (hints only)")]
+    last = None
+    for name, line in lines[:_MOST_LINES]:
+        if name != last:
+            blocks.append(Line(name, 1))
+            last = name
+        blocks.append(Line(line, 2))
+    if len(lines) > _MOST_LINES:
+        blocks.append(Line(f"and {len(lines) - _MOST_LINES} more; --json lists all of them", 1))
+    if notes:
+        texts = "1 text is" if notes == 1 else f"{notes} texts are"
+        blocks.append(Line(f"{texts} longer than a model should be shown", 1))
+    return [*blocks, Line()]
+
+
+def _line(message: str, places: Sequence[str]) -> str:
+    named = ", ".join(cut(one_line(one), _LONGEST_PLACE) for one in places[:_MOST_PLACES])
+    more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
+    return f"{named}{more}: {one_line(message)}" if named else one_line(message)

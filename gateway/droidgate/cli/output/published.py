@@ -1,0 +1,60 @@
+"""The JSON Schemas that are published: which document each command prints."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from droidgate.cli.coverage.catalog_documents import AnswerDocument, ScanDocument
+from droidgate.cli.coverage.coverage_documents import CoverageDocument
+from droidgate.cli.output.documents import (
+    DevicesDocument,
+    DiffDocument,
+    DiscoverDocument,
+    FidelityDocument,
+    FormatsDocument,
+    InspectDocument,
+    LintDocument,
+    MigrationDocument,
+    NamesDocument,
+    PackDocument,
+    PhoneAppsDocument,
+    PhoneStartDocument,
+    PhoneStopDocument,
+)
+from droidgate.cli.output.json_output import Document
+from droidgate.cli.shim.documents import (
+    ShimBuildDocument,
+    ShimCallDocument,
+    ShimDoctorDocument,
+    ShimInstallDocument,
+    ShimStatusDocument,
+    ShimSyncDocument,
+    ShimUninstallDocument,
+)
+
+PUBLISHED: Final[dict[str, type[Document]]] = {
+    "inspect": InspectDocument,
+    "convert": FidelityDocument,
+    "names": NamesDocument,
+    "migrate": MigrationDocument,
+    "lint": LintDocument,
+    "diff": DiffDocument,
+    "pack": PackDocument,
+    "devices": DevicesDocument,
+    "discover": DiscoverDocument,
+    "phone-start": PhoneStartDocument,
+    "phone-stop": PhoneStopDocument,
+    "phone-apps": PhoneAppsDocument,
+    "shim-build": ShimBuildDocument,
+    "shim-install": ShimInstallDocument,
+    "shim-sync": ShimSyncDocument,
+    "shim-status": ShimStatusDocument,
+    "shim-doctor": ShimDoctorDocument,
+    "shim-call": ShimCallDocument,
+    "shim-uninstall": ShimUninstallDocument,
+    "formats": FormatsDocument,
+    "scan": ScanDocument,
+    "catalog-sql": AnswerDocument,
+    "coverage": CoverageDocument,
+}
+"""Command, or file, to the document whose schema is published under that name."""

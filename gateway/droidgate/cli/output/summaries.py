@@ -1,0 +1,178 @@
+"""Types and providers in a few words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from droidgate.access_words import enabled_words
+from droidgate.cli.output.pages import Block, Heading, Line, Table
+from droidgate.cli.output.safe_text import one_line
+from droidgate.model.capability import Capability, Provider
+from droidgate.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    RefType,
+    Type,
+)
+from droidgate_mappings.tables import find_binding
+
+_LONGEST: Final = {"INPUT": 70, "OUTPUT": 70, "DESCRIPTION": 100}
+_DEPTH: Final = 2
+_SCOPES: Final = {"activity": "available only while an activity of the app is open"}
+_OPEN_LEVELS: Final = frozenset({None, "androidTrusted"})
+_LEVELS: Final[Mapping[str | None, str]] = {
+    "self": "only the app itself may call (access level self)",
+    "system": "only the app itself and Android may call (access level system)",
+}
+
+_PACKAGE: Final = re.compile(r"\b(?:[\w$]++\.)++")
+"""Packages and outer classes in a name, also inside of type arguments."""
+
+
+def type_summary(one: Type, depth: int = _DEPTH) -> str:
+    """Return a type in a few words: `string?` may be null, `{name?: string}` may lack a name."""
+    nullable = "?" if one.nullable else ""
+    if one.enum is not None:
+        return f"{one.kind} of {len(one.enum)} values{nullable}"
+    return _shape_summary(one, depth) + nullable
+
+
+def _shape_summary(one: Type, depth: int) -> str:
+    if isinstance(one, ArrayType):
+        return f"[{type_summary(one.items, depth) if one.items is not None else 'any'}]"
+    if isinstance(one, ObjectType):
+        if depth == 0 or not one.properties:
+            return "{...}" if one.properties else "{}"
+        return f"{{{properties_summary(one, depth)}}}"
+    if isinstance(one, RefType):
+        return _PACKAGE.sub("", one.name) or one.name
+    if isinstance(one, AllOfType):
+        return _joined(one.members, " & ", depth)
+    if isinstance(one, OneOfType):
+        return _joined(one.alternatives, " | ", depth)
+    if isinstance(one, OpaqueType):
+        return one.class_name or "opaque"
+    if isinstance(one, AnyType):
+        return "nothing" if one.boolean is False else "any"
+    return one.kind
+
+
+def _joined(parts: Sequence[Type], word: str, depth: int) -> str:
+    if depth == 0:
+        return "..."
+    return f"({word.join(type_summary(part, depth - 1) for part in parts)})"
+
+
+def properties_summary(one: ObjectType, depth: int = _DEPTH) -> str:
+    """Return the properties of an object: `date: string, note?: string`."""
+    return ", ".join(
+        f"{name}{'' if held.required else '?'}: {type_summary(held.type, depth - 1)}"
+        for name, held in one.properties.items()
+    )
+
+
+def input_summary(capability: Capability) -> str:
+    """Return what a call takes."""
+    given = capability.input
+    if isinstance(given, ObjectType):
+        return one_line(properties_summary(given)) or "-"
+    return one_line(type_summary(given))
+
+
+def output_summary(capability: Capability) -> str:
+    """Return what a call returns; `-` where nothing is declared, `void` where nothing is returned."""
+    taken = capability.output
+    if taken is None:
+        return "-"
+    if taken.kind == "null":
+        return "void"
+    return one_line(type_summary(taken))
+
+
+def provider_name(provider: Provider) -> str:
+    """Return what a provider is called: package and component, else its name, else its place."""
+    if provider.package is not None and provider.component is not None:
+        return one_line(f"{provider.package}/{provider.component}")
+    known = provider.package or provider.component or provider.name
+    return one_line(known or (provider.source.path if provider.source is not None else "") or "(no name)")
+
+
+def dialect_name(provider: Provider) -> str:
+    """Return format and dialect as `--to` takes them."""
+    return provider.protocol if provider.dialect is None else f"{provider.protocol}+{provider.dialect}"
+
+
+def capability_name(capability: Capability) -> str:
+    """Return a capability's id, and that it is disabled where a phone says so."""
+    is_disabled = capability.state is not None and capability.state.enabled is False
+    return one_line(capability.id) + (" (disabled)" if is_disabled else "")
+
+
+def provider_page(provider: Provider) -> list[Block]:
+    """Return what `inspect` shows of a provider."""
+    blocks: list[Block] = [Heading(f"{provider_name(provider)}  {dialect_name(provider)}")]
+    if provider.source is not None:
+        blocks.append(Line(f"at {provider.source}", 1))
+    if access := component_access_words(provider):
+        blocks.append(Line(f"access: {'; '.join(access)}", 1))
+    for word, text in (
+        ("name", provider.name),
+        ("description", provider.description),
+        ("instructions", provider.instructions),
+    ):
+        if text is not None:
+            blocks.append(Line(f"{word}: {one_line(text)}", 1, longest=_LONGEST["DESCRIPTION"]))
+    if not provider.capabilities:
+        blocks.append(Line("no capabilities", 1))
+        return blocks
+    rows = [
+        (capability_name(one), input_summary(one), output_summary(one), one_line(one.description or ""))
+        for one in provider.capabilities
+    ]
+    table = Table(("CAPABILITY", "INPUT", "OUTPUT", "DESCRIPTION"), rows, _LONGEST)
+    return [*blocks, table, *_capability_access(provider)]
+
+
+def component_access_words(provider: Provider) -> list[str]:
+    """Return each rule that keeps callers from a provider's component, in words; nothing where it is open.
+
+    The permission that only Android holds is not a rule: every component of such a format requires it.
+    """
+    access = provider.access
+    rules = []
+    if access.exported is False:
+        rules.append("not exported")
+    enabled = enabled_words(access.enabled)
+    if enabled is not None:
+        rules.append(enabled)
+    binding = find_binding(provider.protocol)
+    if access.permission and (binding is None or access.permission != binding.component):
+        rules.append(f"callers need {access.permission}")
+    return [one_line(rule) for rule in rules]
+
+
+def _capability_access(provider: Provider) -> list[Block]:
+    """Return a line for each rule that keeps callers from capabilities, with the ids of these."""
+    restricted: dict[str, list[str]] = {}
+    for capability in provider.capabilities:
+        for rule in _capability_access_words(capability):
+            restricted.setdefault(rule, []).append(capability.id)
+    return [Line(one_line(f"{rule}: {', '.join(ids)}"), 1) for rule, ids in restricted.items()]
+
+
+def _capability_access_words(capability: Capability) -> Iterator[str]:
+    access = capability.access
+    if not access.enabled_by_default:
+        yield "disabled until the app enables it"
+    if access.restrict_callers:
+        yield "restricts callers (restrictCallersWithExecuteAppFunctions)"
+    if access.scope is not None:
+        yield _SCOPES.get(access.scope, f"scope {access.scope}")
+    if access.access_level not in _OPEN_LEVELS:
+        yield _LEVELS.get(access.access_level, f"access level {access.access_level}")

@@ -1,0 +1,253 @@
+"""What `phone start` does."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.documents import PhoneStartDocument
+from droidgate.cli.output.json_output import print_json
+from droidgate.cli.output.pages import tell
+from droidgate.cli.phone.running_phones import RunningPhone, forget_phone, record_phone
+from droidgate.model.errors import DeviceError, InputError
+from droidgate.parsing.json_text import parse_json
+
+if TYPE_CHECKING:
+    from droidgate_phone.phone import VirtualPhone
+
+_SECONDS_TO_START: Final = 120.0
+_OTHER_LOG: Final = "Name a new file, or a file of your own"
+_PORTS_OF_EMULATORS: Final = range(5555, 5586, 2)
+"""Where an adb server looks for emulators when it starts (AOSP packages/modules/adb, emulator.md)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PhoneRequest:
+    """The phone that is asked for; ports are 0 for free ones."""
+
+    port: int
+    server_port: int
+    sdk: str
+    packages: int
+    apps: bool
+    faults: tuple[str, ...]
+    log: Path | None
+    shim_runtime: str = "python"
+
+    def arguments(self) -> list[str]:
+        """Return the options that ask for the same phone."""
+        found = [f"--port={self.port}", f"--server-port={self.server_port}", f"--sdk={self.sdk}"]
+        found += [f"--packages={self.packages}", *(f"--fault={fault}" for fault in self.faults)]
+        found += [] if self.apps else ["--no-apps"]
+        found += [] if self.log is None else [f"--log={self.log.absolute()}"]
+        found += [f"--shim-runtime={self.shim_runtime}"]
+        return found
+
+
+def start_virtual_phone(request: PhoneRequest, *, foreground: bool, handover: bool, as_json: bool) -> int:
+    """Start a phone, here or in the background, and tell how to reach it.
+
+    Args:
+        request: The phone.
+        foreground: Whether to stay until the user or a signal ends it.
+        handover: Whether this is the background process: it prints the document and lets go of its output.
+        as_json: Whether to print a document.
+
+    Raises:
+        InputError: the log is a link, or cannot be written.
+        UsageError: an unknown release, fault or shim runtime, or one that cannot be had here.
+        DeviceError: the phone does not start.
+    """
+    from droidgate_phone.apps.shim_runtimes import check_shim_runtime
+    from droidgate_phone.faults import DOCUMENTATION, parse_faults
+    from droidgate_phone.system.releases import load_release
+
+    if "list" in request.faults:
+        print("\n".join(DOCUMENTATION.values()))
+        return ExitCode.OK
+    # What is wrong with the request is told here, with its own exit code, and not by the background process.
+    parse_faults(request.faults)
+    check_shim_runtime(request.shim_runtime, load_release(request.sdk))
+    if request.log is not None:
+        os.close(_open_log(request.log))
+    if handover:
+        _run_in_background(request)
+    elif foreground:
+        _run_in_foreground(request, as_json=as_json)
+    else:
+        _show(_start_in_background(request), as_json=as_json)
+    return ExitCode.OK
+
+
+def _open_log(path: Path) -> int:
+    """Open the file of `--log` for writing, made where it is not there; the content stays as it is.
+
+    The name may be in a folder that others write to, such as `/tmp`. So no link is followed, and a file that
+    is there already has to be the user's own, and of one name: nobody else can choose what is overwritten.
+
+    Raises:
+        InputError: it is a link, not a regular file, or somebody else's; or it cannot be written.
+    """
+    no_link = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | no_link, 0o600)
+    except OSError as error:
+        is_link = error.errno == errno.ELOOP
+        reason = "it is a link" if is_link else f"it cannot be written: {error.strerror}"
+        raise InputError(reason, place=str(path), hint=_OTHER_LOG) from None
+    found = os.fstat(descriptor)
+    is_own = not hasattr(os, "getuid") or found.st_uid == os.getuid()
+    if stat.S_ISREG(found.st_mode) and is_own and found.st_nlink == 1:
+        return descriptor
+    os.close(descriptor)
+    what = "it is not a regular file" if is_own else "it belongs to another user"
+    reason = "it has several names" if stat.S_ISREG(found.st_mode) and is_own else what
+    raise InputError(reason, place=str(path), hint=_OTHER_LOG)
+
+
+def _run_in_foreground(request: PhoneRequest, *, as_json: bool) -> None:
+    with _running(request) as phone:
+        ended = _told_by_signals()
+        _show(_document(phone, request), as_json=as_json)
+        sys.stdout.flush()
+        tell("Ctrl-C stops it")
+        ended.wait()
+
+
+def _run_in_background(request: PhoneRequest) -> None:
+    """Become nobody's child, and tell the process that waits when the phone runs."""
+    if hasattr(os, "fork") and os.fork():
+        os._exit(0)
+    with _running(request) as phone:
+        ended = _told_by_signals()
+        print_json(_document(phone, request))
+        _let_go_of_output()
+        ended.wait()
+
+
+@contextlib.contextmanager
+def _running(request: PhoneRequest) -> Iterator[VirtualPhone]:
+    from droidgate_phone.apps.shim_runtimes import check_shim_runtime
+    from droidgate_phone.event_log import EventLog
+    from droidgate_phone.faults import parse_faults
+    from droidgate_phone.phone import start_phone
+    from droidgate_phone.system.releases import load_release
+
+    with contextlib.ExitStack() as stack:
+        file = None
+        if request.log is not None:
+            descriptor = _open_log(request.log)
+            os.ftruncate(descriptor, 0)
+            file = stack.enter_context(os.fdopen(descriptor, "w", encoding="utf-8"))
+        try:
+            phone = start_phone(
+                sdk=request.sdk,
+                packages=request.packages,
+                apps=request.apps,
+                faults=parse_faults(request.faults),
+                log=EventLog(file),
+                port=request.port,
+                server_port=request.server_port,
+                shim_runtime=check_shim_runtime(request.shim_runtime, load_release(request.sdk)),
+            )
+        except OSError as error:
+            raise DeviceError(
+                f"the phone cannot listen: {error.strerror or error}", hint="Choose other ports"
+            ) from error
+        record = _record(stack.enter_context(phone), request)
+        record_phone(record)
+        stack.callback(forget_phone, record)
+        yield phone
+
+
+def _record(phone: VirtualPhone, request: PhoneRequest) -> RunningPhone:
+    return RunningPhone(
+        serial=phone.serial,
+        port=phone.port,
+        server_port=phone.server_port or 0,
+        pid=os.getpid(),
+        sdk=request.sdk,
+    )
+
+
+def _document(phone: VirtualPhone, request: PhoneRequest) -> PhoneStartDocument:
+    return PhoneStartDocument(
+        serial=phone.serial,
+        port=phone.port,
+        server_port=phone.server_port or 0,
+        sdk=request.sdk,
+        pid=os.getpid(),
+        packages=len(phone.system.packages.all()),
+        faults=request.faults,
+    )
+
+
+def _start_in_background(request: PhoneRequest) -> PhoneStartDocument:
+    """Start a process that outlives this one, and wait until it has let go of its output: then it runs."""
+    command = [sys.executable, "-P", "-m", "droidgate", "phone", "start", "--handover", *request.arguments()]
+    try:
+        started = subprocess.run(  # noqa: S603 - our own program, with options that were checked
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            start_new_session=True,
+            timeout=_SECONDS_TO_START,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise DeviceError("the phone does not start in time") from error
+    try:
+        return PhoneStartDocument.model_validate(parse_json(started.stdout))
+    except (InputError, ValueError) as error:
+        told = started.stderr.decode("utf-8", "replace").strip().splitlines()
+        reason = told[0].removeprefix("error: ") if told else "its process ended without a word"
+        hint = told[1].removeprefix("hint: ") if len(told) > 1 else None
+        raise DeviceError(f"the phone does not start: {reason}", hint=hint) from error
+
+
+def _show(document: PhoneStartDocument, *, as_json: bool) -> None:
+    if document.port in _PORTS_OF_EMULATORS:
+        name = f"emulator-{document.port - 1}"
+        tell(f"adb takes port {document.port} for an emulator's, and may list the phone as {name} by itself")
+    if as_json:
+        print_json(document)
+        return
+    about = f"Android {document.sdk}, {document.packages} packages, process {document.pid}"
+    print(f"{document.serial} runs: {about}")
+    print()
+    print("With adb:")
+    print(f"  adb connect {document.serial}")
+    print(f"  adb -s {document.serial} shell pm list packages")
+    print(f"  droidgate discover --serial {document.serial}")
+    print("Without adb, since it stands in for an adb server:")
+    print(f"  ANDROID_ADB_SERVER_PORT={document.server_port} droidgate discover")
+    print("To end it:")
+    print(f"  droidgate phone stop --port {document.port}")
+
+
+def _let_go_of_output() -> None:
+    """End what the waiting process reads; a phone in the background has nobody to tell anything."""
+    sys.stdout.flush()
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (1, 2):
+        os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+def _told_by_signals() -> threading.Event:
+    """Return what Ctrl-C and the signal of `phone stop` set, from now on."""
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: ended.set())
+    return ended

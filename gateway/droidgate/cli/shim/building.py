@@ -1,0 +1,222 @@
+"""What `shim build` does."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from droidgate.apk.signing_keys import SigningKey, key_path, load_key, load_or_make_key
+from droidgate.cli.descriptors.converting import reaches
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.options import CrossingThreshold
+from droidgate.cli.output.grouping import (
+    count_levels,
+    counted,
+    findings_table,
+    security_blocks,
+    security_page,
+)
+from droidgate.cli.output.json_output import print_json
+from droidgate.cli.output.marking import marks_page
+from droidgate.cli.output.pages import Block, Heading, Line, show, tell
+from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.output_folder import Status, path_below, write_files
+from droidgate.cli.shim.documents import (
+    BuiltShimRecord,
+    ShimBuildDocument,
+    ShimKey,
+    ShimPermission,
+    UnusedApp,
+)
+from droidgate.model.findings import Finding
+from droidgate_shim.builder.shim_manifest import PermissionUse
+from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
+from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
+from droidgate_shim.builder.text_checks import COMMANDING_TEXT, HIDDEN_TEXT
+
+_MOST_NAMED: Final = 4
+_ABOUT_MARKS: Final = frozenset((COMMANDING_TEXT, HIDDEN_TEXT))
+"""What `marks_page` shows field by field."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildRequest:
+    """What is asked for: apps as sources, what to offer of them, and who signs."""
+
+    sources: tuple[str, ...]
+    only: tuple[str, ...] = ()
+    aggregate: bool = False
+    advertise: tuple[str, ...] = ()
+    deadline_ms: int | None = None
+    signer: str | None = None
+    key: Path | None = None
+
+    @property
+    def options(self) -> ShimOptions:
+        """The builder's options."""
+        return ShimOptions(
+            only=self.only,
+            aggregate=self.aggregate,
+            advertise=frozenset(self.advertise),
+            deadline_ms=self.deadline_ms,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key and where it is kept."""
+
+    signing: SigningKey
+    path: Path
+
+    @property
+    def record(self) -> ShimKey:
+        """The key as documents tell it."""
+        return ShimKey(path=str(self.path), signer=self.signing.digest)
+
+
+def chosen_key(path: Path | None) -> Key:
+    """Return the key of a file, or the user's own, which is made where there is none yet; tell that.
+
+    Raises:
+        InputError: it cannot be read.
+        WriteError: a new one cannot be kept.
+    """
+    if path is not None:
+        return Key(load_key(path), path)
+    own = key_path()
+    is_new = not own.exists()
+    key = Key(load_or_make_key(), own)
+    if is_new:
+        tell(f"made a signing key: {own}; keep it, as only it can sign what replaces these shims")
+    return key
+
+
+def known_key(path: Path | None) -> SigningKey | None:
+    """Return the key of a file, or the user's own where there is one.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    found = path or key_path()
+    return load_key(found) if path is not None or found.exists() else None
+
+
+def build_and_report(
+    request: BuildRequest, out: Path, *, force: bool, fail_on: CrossingThreshold | None, as_json: bool
+) -> int:
+    """Build, write and show.
+
+    Raises:
+        InputError: a source cannot be read, or nothing in it can be offered.
+        WriteError: a file cannot be written.
+    """
+    key = chosen_key(request.key)
+    apps = read_source_apps(request.sources, signer=request.signer)
+    built = build_shims(apps, request.options, key.signing)
+    unused = unused_apps(apps, built, request.only)
+    paths = {one.application_id: path_below(out, one.file_name) for one in built}
+    statuses = write_files({paths[one.application_id]: one.apk for one in built}, force=force)
+    if as_json:
+        records = tuple(built_record(one, paths[one.application_id]) for one in built)
+        print_json(ShimBuildDocument(key=key.record, shims=records, unused=unused))
+    else:
+        show(_page(built, unused, key, statuses))
+    every = [finding for one in built for finding in one.findings]
+    return ExitCode.FINDINGS if reaches(every, fail_on) else ExitCode.OK
+
+
+def unused_apps(
+    apps: Sequence[SourceApp], built: Sequence[BuiltShim], only: Collection[str]
+) -> tuple[UnusedApp, ...]:
+    """Return the apps that no shim stands before, but for those of which nothing was chosen.
+
+    Args:
+        apps: The apps.
+        built: The shims.
+        only: What was chosen; everything where it is empty.
+    """
+    used = {package for one in built for package in one.packages}
+    if only:
+        used.update(one.package for one in apps if any(provider.capabilities for provider in one.providers))
+    return tuple(
+        UnusedApp(package=one.package, findings=one.findings) for one in apps if one.package not in used
+    )
+
+
+def built_record(one: BuiltShim, path: Path | None) -> BuiltShimRecord:
+    """Return a shim that was built as documents tell it."""
+    return BuiltShimRecord(
+        application_id=one.application_id,
+        label=one.label,
+        apk=None if path is None else str(path),
+        size=len(one.apk),
+        sha256=hashlib.sha256(one.apk).hexdigest(),
+        build=one.build,
+        packages=tuple(one.packages),
+        capabilities=tuple(one.capabilities),
+        permissions=tuple(
+            ShimPermission(permission=use.permission, why=use.why, capabilities=use.capabilities)
+            for use in one.permissions
+        ),
+        counts=count_levels(one.findings),
+        findings=one.findings,
+        marks=one.marks,
+    )
+
+
+def shim_blocks(one: BuiltShim) -> list[Block]:
+    """Return what is shown of a shim that was built."""
+    heading = f"{one.application_id}  {one_line(one.label)}"
+    offered = f"offers {', '.join(map(one_line, one.capabilities))}"
+    asked = [Line(_permission_line(use, one.capabilities), 1) for use in one.permissions]
+    shown = [finding for finding in one.findings if finding.code not in _ABOUT_MARKS]
+    findings = findings_blocks(shown, one.capabilities)
+    marks = marks_page(
+        (one_line(package), [mark for mark in one.marks if mark.package == package])
+        for package in one.packages
+    )
+    return [Heading(heading), Line(offered, 1), *asked, *findings, Line(), *marks]
+
+
+def _permission_line(use: PermissionUse, capabilities: Sequence[str]) -> str:
+    """Return a permission with what it is for; of many capabilities the first ones."""
+    name = use.permission.rpartition(".")[2]
+    named = [one_line(one) for one in use.capabilities[:_MOST_NAMED]]
+    more = len(use.capabilities) - len(named)
+    listed = ", ".join(named) + (f" and {more} more" if more else "")
+    whose = "every capability" if use.capabilities == tuple(capabilities) else listed
+    return f"asks for {name}, to {use.why}" + (f": {whose}" if whose else "")
+
+
+def findings_blocks(findings: Sequence[Finding], capabilities: Sequence[str]) -> list[Block]:
+    """Return findings as `convert` shows them."""
+    security = security_page(security_blocks(findings, capabilities))
+    return [*security, *findings_table(findings, capabilities)] or [Line("nothing is lost", 1)]
+
+
+def _page(
+    built: Sequence[BuiltShim], unused: Sequence[UnusedApp], key: Key, statuses: dict[Path, Status]
+) -> list[Block]:
+    blocks: list[Block] = [block for one in built for block in shim_blocks(one)]
+    blocks += unused_blocks(unused)
+    every = [finding for one in built for finding in one.findings]
+    blocks.append(Line(f"findings: {counted(count_levels(every)) or 'none'}"))
+    blocks.append(Line(f"signed with {one_line(str(key.path))}"))
+    blocks += [Line(f"{status}: {one_line(str(path))}") for path, status in statuses.items()]
+    return blocks
+
+
+def unused_blocks(unused: Sequence[UnusedApp]) -> list[Block]:
+    """Return what is shown of apps that got no shim."""
+    blocks: list[Block] = []
+    for one in unused:
+        blocks += [
+            Heading(f"no shim for {one_line(one.package)}"),
+            *findings_table(one.findings, places=True),
+        ]
+        blocks.append(Line())
+    return blocks

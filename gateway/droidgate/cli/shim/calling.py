@@ -1,0 +1,116 @@
+"""What `shim call` does."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+from droidgate.apk.signing_keys import key_path, load_key
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.json_output import json_text, print_json
+from droidgate.cli.output.pages import Line, show
+from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.shim.documents import ShimCallDocument
+from droidgate.devices.device import open_device
+from droidgate.devices.packages import InstalledPackage
+from droidgate.model.errors import InputError, UsageError
+from droidgate.model.json_values import Json
+from droidgate.parsing.json_text import parse_json
+from droidgate.sources import STANDARD_INPUT
+from droidgate_shim.host.calling import call_capability, shim_with
+from droidgate_shim.host.messages import MAX_PAYLOAD_BYTES
+from droidgate_shim.host.place import ShimPlace, installed_shims, place_of
+from droidgate_shim.host.scopes import load_scope
+from droidgate_shim.host.shim_facts import installed_facts
+
+_EXAMPLE: Final = 'Such as --args \'{"date": "2026-03-01"}\''
+
+
+def call_and_report(
+    capability: str,
+    arguments: str,
+    shim: str | None,
+    serial: str | None,
+    *,
+    signed_by: str | None,
+    deadline_ms: int | None,
+    as_json: bool,
+) -> int:
+    """Call a capability and show its outputs.
+
+    Raises:
+        UsageError: the arguments are no JSON object, or no shim, or more than one, offers the capability.
+        InputError: another key than the user's, or the one that is named, signed the shim.
+        ShimRefusalError: the call failed; 6 where a policy denies it, else 5.
+        DeviceError: the phone or the shim fails.
+    """
+    given = _read_arguments(arguments)
+    place = place_of(open_device(serial))
+    packages = place.packages()
+    chosen = shim_with(installed_shims(place, packages), capability, shim)
+    _be_sure_of_signer(place, packages[chosen.application_id], signed_by)
+    client = place.client(chosen.application_id)
+    outputs = call_capability(client, capability, given, deadline_ms=deadline_ms)
+    if as_json:
+        print_json(
+            ShimCallDocument(
+                serial=place.device.serial,
+                application_id=chosen.application_id,
+                capability=capability,
+                outputs=outputs,
+            )
+        )
+    elif outputs:
+        show([line for name, value in outputs.items() for line in _lines(name, value)])
+    else:
+        show([Line("done; it returns nothing")])
+    return ExitCode.OK
+
+
+def _be_sure_of_signer(place: ShimPlace, shim: InstalledPackage, signed_by: str | None) -> None:
+    """Refuse to call what only says that it is a shim."""
+    trusted = signed_by or _own_signer(place)
+    facts = installed_facts(place, shim)
+    found = None if facts is None else facts.signer
+    if found is None or found != trusted:
+        message = (
+            "it is no shim that your key signed" if signed_by is None else "another key signed this shim"
+        )
+        hint = "Install your own with `droidgate shim install`" + (
+            f", or trust this one with --signed-by {found}" if found else ""
+        )
+        raise InputError(message, place=shim.name, hint=hint)
+
+
+def _own_signer(place: ShimPlace) -> str | None:
+    """Return the certificate's digest of the key that signs the user's shims there; None without a key."""
+    scope = load_scope(place.device)
+    path = key_path() if scope is None or scope.key is None else Path(scope.key)
+    return load_key(path).digest if path.exists() else None
+
+
+def _read_arguments(text: str) -> dict[str, Json]:
+    try:
+        value = parse_json(_standard_input() if text == STANDARD_INPUT else text, path="--args")
+    except InputError as error:
+        raise UsageError(error.message, place=error.place, hint=_EXAMPLE) from None
+    if not isinstance(value, dict):
+        raise UsageError("--args is no JSON object", hint=_EXAMPLE)
+    return value
+
+
+def _standard_input() -> bytes:
+    data = sys.stdin.buffer.read(MAX_PAYLOAD_BYTES + 1)
+    if len(data) > MAX_PAYLOAD_BYTES:
+        raise UsageError(f"--args is longer than {MAX_PAYLOAD_BYTES} bytes, which no request can be")
+    return data
+
+
+def _lines(name: str, value: Json) -> list[Line]:
+    """Return an output; a text of several lines stands below its name."""
+    text = value if isinstance(value, str) else json_text(value).strip()
+    first, *more = text.splitlines() or [""]
+    if not more:
+        return [Line(f"{one_line(name)}: {first}")]
+    return [Line(f"{one_line(name)}:"), *(Line(one, 1) for one in (first, *more))]

@@ -1,0 +1,279 @@
+"""The documents that `shim ... --json` prints."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from droidgate.cli.output.documents import VERSION, Problem
+from droidgate.cli.output.json_output import Document
+from droidgate.model.findings import Finding
+from droidgate.model.json_values import Json
+from droidgate.text_safety.marks import TextMark
+from droidgate_shim.host.answers import Status
+
+StepOutcome = Literal["done", "refused", "not-needed", "left-out"]
+
+
+class ShimKey(Document):
+    """Who signs: the key's file, and the SHA-256 of the certificate by which Android knows the signer."""
+
+    path: str
+    signer: str
+
+
+class ShimStep(Document):
+    """One step on a device: what it is for, the command as a user would type it there, what came of it."""
+
+    what: str
+    outcome: StepOutcome
+    command: str | None
+    why: str
+
+
+class ShimPermission(Document):
+    """A permission that a shim asks Android for.
+
+    Attributes:
+        permission: Its name.
+        why: What the shim does with it, in words.
+        capabilities: The ids of the capabilities for which it is there.
+    """
+
+    permission: str
+    why: str
+    capabilities: tuple[str, ...]
+
+
+class BuiltShimRecord(Document):
+    """A shim that was built.
+
+    Attributes:
+        application_id: Its own.
+        label: Its name for people.
+        apk: The file; None where none was written.
+        size: Bytes of the APK.
+        sha256: Their digest.
+        build: Digest of what it was built from, by which an installed shim is compared.
+        packages: The apps behind it.
+        capabilities: Their ids.
+        permissions: What it asks Android for, by what its capabilities need.
+        counts: How many findings there are of each level.
+        findings: What agents are told otherwise than the apps declare it, and what is left out.
+        marks: What deserves a second look in the texts that it shows; pointers address its capabilities by
+            position.
+    """
+
+    application_id: str
+    label: str
+    apk: str | None
+    size: int
+    sha256: str
+    build: str
+    packages: tuple[str, ...]
+    capabilities: tuple[str, ...]
+    permissions: tuple[ShimPermission, ...]
+    counts: dict[str, int]
+    findings: tuple[Finding, ...]
+    marks: tuple[TextMark, ...] = ()
+
+
+class UnusedApp(Document):
+    """An app that got no shim, and why."""
+
+    package: str
+    findings: tuple[Finding, ...]
+
+
+class ShimBuildDocument(Document):
+    """What `shim build --json` prints."""
+
+    schema_id: Literal["droidgate.shim-build/1"] = Field(default="droidgate.shim-build/1", alias="schema")
+    droidgate: str = VERSION
+    key: ShimKey
+    shims: tuple[BuiltShimRecord, ...]
+    unused: tuple[UnusedApp, ...]
+
+
+class InstalledShimRecord(Document):
+    """What came of installing one shim.
+
+    Attributes:
+        application_id: Its own.
+        works: It is installed and answers.
+        build: Digest of what it was built from.
+        capabilities: Their ids.
+        steps: What was done, in order.
+        findings: Those of building it; none where its APK was given.
+    """
+
+    application_id: str
+    works: bool
+    build: str
+    capabilities: tuple[str, ...]
+    steps: tuple[ShimStep, ...]
+    findings: tuple[Finding, ...]
+
+
+class ShimIdentityRecord(Document):
+    """What came of letting one app call app functions for all shims.
+
+    Attributes:
+        application_id: The app.
+        works: It is installed and answers.
+        steps: What was done, in order.
+    """
+
+    application_id: str
+    works: bool
+    steps: tuple[ShimStep, ...]
+
+
+class ShimInstallDocument(Document):
+    """What `shim install --json` prints.
+
+    Attributes:
+        serial, user, sdk: The device, the user in front, its API level.
+        key: Who signed; None where APKs were given.
+        asked: What came of asking apps by broadcast for their tools.
+        shims: One for each shim.
+        identity: The app that calls app functions for the shims; null where none of them has any.
+        unused: Apps that got none.
+    """
+
+    schema_id: Literal["droidgate.shim-install/1"] = Field(default="droidgate.shim-install/1", alias="schema")
+    droidgate: str = VERSION
+    serial: str
+    user: int
+    sdk: int
+    key: ShimKey | None
+    asked: tuple[ShimStep, ...]
+    shims: tuple[InstalledShimRecord, ...]
+    identity: ShimIdentityRecord | None
+    unused: tuple[UnusedApp, ...]
+
+
+class ShimChange(Document):
+    """What `shim sync` did about one shim, or would do."""
+
+    kind: Literal["came", "changed", "went", "same"]
+    application_id: str
+    why: str
+    works: bool | None
+    steps: tuple[ShimStep, ...]
+    findings: tuple[Finding, ...]
+
+
+class ShimSyncDocument(Document):
+    """What `shim sync --json` prints; `done` is false where it only says what it would do."""
+
+    schema_id: Literal["droidgate.shim-sync/1"] = Field(default="droidgate.shim-sync/1", alias="schema")
+    droidgate: str = VERSION
+    serial: str
+    user: int
+    sdk: int
+    key: ShimKey
+    done: bool
+    asked: tuple[ShimStep, ...]
+    changes: tuple[ShimChange, ...]
+    unused: tuple[UnusedApp, ...]
+
+
+class ShimStatusRecord(Document):
+    """One shim.
+
+    Attributes:
+        application_id: Its own.
+        calls_functions_for_others: It calls app functions for the other shims.
+        status: Null where it does not answer as it should.
+        problem: Why it does not.
+    """
+
+    application_id: str
+    calls_functions_for_others: bool
+    status: Status | None
+    problem: Problem | None
+
+
+class ShimStatusDocument(Document):
+    """What `shim status --json` prints."""
+
+    schema_id: Literal["droidgate.shim-status/1"] = Field(default="droidgate.shim-status/1", alias="schema")
+    droidgate: str = VERSION
+    serial: str
+    user: int
+    sdk: int
+    shims: tuple[ShimStatusRecord, ...]
+
+
+class ShimCheck(Document):
+    """One check of `shim doctor`.
+
+    Attributes:
+        id: Its name.
+        step: Number of its step in docs/device-checklist.md.
+        title: What it looks at.
+        application_id: The shim that it is about; null where it is the device.
+        state: What it found, in one word: `risk` is what the user allowed and should know of, `unknown` where
+            the device does not tell.
+        found: The same in words.
+        fix: What to do about it; null where nothing is to be done.
+    """
+
+    id: str
+    step: int
+    title: str
+    application_id: str | None
+    state: Literal["ok", "problem", "risk", "not-needed", "unknown"]
+    found: str
+    fix: str | None
+
+
+class ShimDoctorDocument(Document):
+    """What `shim doctor --json` prints."""
+
+    schema_id: Literal["droidgate.shim-doctor/1"] = Field(default="droidgate.shim-doctor/1", alias="schema")
+    droidgate: str = VERSION
+    serial: str
+    user: int
+    sdk: int
+    problems: int
+    checks: tuple[ShimCheck, ...]
+
+
+class ShimCallDocument(Document):
+    """What `shim call --json` prints of a call that succeeded."""
+
+    schema_id: Literal["droidgate.shim-call/1"] = Field(default="droidgate.shim-call/1", alias="schema")
+    droidgate: str = VERSION
+    serial: str
+    application_id: str
+    capability: str
+    outputs: dict[str, Json]
+
+
+class RemovedShim(Document):
+    """A shim that was to go, and what came of it."""
+
+    application_id: str
+    step: ShimStep
+
+
+class ShimUninstallDocument(Document):
+    """What `shim uninstall --json` prints.
+
+    Attributes:
+        serial, user: The device, the user in front.
+        shims: What was to go.
+        identity: What became of the app that called app functions for the shims; null where nothing did.
+    """
+
+    schema_id: Literal["droidgate.shim-uninstall/1"] = Field(
+        default="droidgate.shim-uninstall/1", alias="schema"
+    )
+    droidgate: str = VERSION
+    serial: str
+    user: int
+    shims: tuple[RemovedShim, ...]
+    identity: ShimStep | None

@@ -1,0 +1,174 @@
+"""What `shim status` and `shim doctor` do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.documents import Problem
+from droidgate.cli.output.json_output import print_json
+from droidgate.cli.output.pages import Block, Heading, Line, Table, show
+from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.shim.documents import ShimCheck, ShimDoctorDocument, ShimStatusDocument, ShimStatusRecord
+from droidgate.devices.device import open_device
+from droidgate.installed import SHIM_PACKAGE
+from droidgate_shim.host.access import APP_FUNCTIONS_SDK
+from droidgate_shim.host.answers import Access, Status
+from droidgate_shim.host.doctor import Check, examine
+from droidgate_shim.host.place import InstalledShim, ShimPlace, installed_shims, place_of
+
+_ACCESS: Final = {
+    "battery_exempt": "be started while it does not run",
+    "notifications": "notify",
+    "overlay": "open windows from the background",
+    "execute_app_functions": "call app functions",
+}
+
+_DIGITS: Final = 12
+"""Of a digest: enough for people to compare."""
+
+
+def report_status(serial: str | None, *, as_json: bool) -> int:
+    """Show the shims of a phone; return 4 where one does not answer.
+
+    Raises:
+        DeviceError: the phone cannot be reached or used.
+    """
+    place = place_of(open_device(serial))
+    shims = installed_shims(place)
+    if as_json:
+        print_json(
+            ShimStatusDocument(
+                serial=place.device.serial,
+                user=place.user,
+                sdk=place.sdk,
+                shims=tuple(_status_record(place, one) for one in shims),
+            )
+        )
+    else:
+        show(_status_page(place, shims))
+    return ExitCode.OK if all(one.status is not None for one in shims) else ExitCode.DEVICE
+
+
+def report_checks(serial: str | None, *, as_json: bool) -> int:
+    """Show what every check found; return 4 where there is a problem.
+
+    Raises:
+        DeviceError: the phone cannot be reached or used.
+    """
+    place = place_of(open_device(serial))
+    checks = examine(place, installed_shims(place))
+    problems = sum(one.state == "problem" for one in checks)
+    if as_json:
+        print_json(
+            ShimDoctorDocument(
+                serial=place.device.serial,
+                user=place.user,
+                sdk=place.sdk,
+                problems=problems,
+                checks=tuple(map(_check_record, checks)),
+            )
+        )
+    else:
+        show(_doctor_page(place, checks, problems))
+    return ExitCode.DEVICE if problems else ExitCode.OK
+
+
+def _calls_for_others(place: ShimPlace, shim: InstalledShim) -> bool:
+    """Return whether a shim is the one that calls app functions for the others, or should."""
+    if shim.application_id != SHIM_PACKAGE or shim.status is None:
+        return False
+    return shim.status.access.execute_app_functions or (shim.is_bare and place.sdk >= APP_FUNCTIONS_SDK)
+
+
+def _status_record(place: ShimPlace, shim: InstalledShim) -> ShimStatusRecord:
+    error = shim.problem
+    problem = None if error is None else Problem(message=error.message, place=error.place, hint=error.hint)
+    return ShimStatusRecord(
+        application_id=shim.application_id,
+        calls_functions_for_others=_calls_for_others(place, shim),
+        status=shim.status,
+        problem=problem,
+    )
+
+
+def _status_page(place: ShimPlace, shims: Sequence[InstalledShim]) -> list[Block]:
+    blocks: list[Block] = []
+    for one in shims:
+        blocks.append(Heading(one.application_id))
+        if one.status is not None:
+            if _calls_for_others(place, one):
+                blocks.append(Line(_role(one.status), 1))
+            blocks += _status_blocks(one.status)
+        elif one.problem is not None:
+            hint = f"; {one.problem.hint}" if one.problem.hint else ""
+            blocks.append(Line(f"does not answer: {one_line(one.problem.message)}{one_line(hint)}", 1))
+        blocks.append(Line())
+    where = f"{place.device.serial}, user {place.user}, API level {place.sdk}"
+    hint = "" if shims else ". Install some with: droidgate shim install --from adb:"
+    return [*blocks, Line(f"{len(shims)} {'shim' if len(shims) == 1 else 'shims'} on {where}{hint}")]
+
+
+def _role(status: Status) -> str:
+    if status.access.execute_app_functions:
+        return "calls app functions for the other shims"
+    return "does not call app functions for the other shims, as its instrumentation does not run"
+
+
+def _status_blocks(status: Status) -> list[Block]:
+    off = set(status.switched_off)
+    offered = [f"{one} (off)" if one in off else one for one in map(one_line, status.routes)]
+    labels = {one.package: one.label or one.package for one in status.sources}
+    blocks: list[Block] = [
+        Line(f"offers: {', '.join(offered) or 'nothing of its own'}", 1),
+        Line(f"build: {one_line(status.build[:_DIGITS])}", 1),
+    ]
+    for target in status.targets:
+        version = "" if target.version_code is None else f" {target.version_code}"
+        label = one_line(labels.get(target.package, target.package))
+        blocks.append(Line(f"calls: {label} ({one_line(target.package)}{version}), {target.state}", 1))
+    granted = [
+        f"{one.caller if isinstance(one.caller, str) else one.caller.package}: {one.capability}"
+        for one in status.grants
+    ]
+    if status.routes or granted:
+        asks = "the phone asks where a grant is missing" if status.asking else "it does not ask"
+        blocks.append(Line(f"granted: {one_line(', '.join(granted)) or 'nobody'}; {asks}", 1))
+    blocks.append(Line(f"may: {_allowed(status.access)}; {status.open} calls open", 1))
+    return blocks
+
+
+def _allowed(access: Access) -> str:
+    held = [words for name, words in _ACCESS.items() if getattr(access, name)]
+    return ", ".join(held) or "nothing that Android has to allow"
+
+
+def _check_record(check: Check) -> ShimCheck:
+    return ShimCheck(
+        id=check.kind.id,
+        step=check.kind.step,
+        title=check.kind.title,
+        application_id=check.application_id,
+        state=check.state,
+        found=check.found,
+        fix=check.fix,
+    )
+
+
+def _doctor_page(place: ShimPlace, checks: Sequence[Check], problems: int) -> list[Block]:
+    blocks: list[Block] = []
+    for application_id in dict.fromkeys(one.application_id for one in checks):
+        rows = [_check_row(one) for one in checks if one.application_id == application_id]
+        columns = ("STATE", "STEP", "CHECK", "FOUND")
+        blocks += [Heading(application_id or place.device.serial), Table(columns, rows, is_told=True), Line()]
+    said = "no problem was found" if not problems else f"{problems} problem{'' if problems == 1 else 's'}"
+    risks = sum(one.state == "risk" for one in checks)
+    said += f", {risks} risk{'' if risks == 1 else 's'}" if risks else ""
+    blocks.append(Line(f"{said}; what adb cannot check is in docs/device-checklist.md"))
+    return blocks
+
+
+def _check_row(check: Check) -> tuple[str, ...]:
+    told = one_line(check.found) + (f"; fix: {one_line(check.fix)}" if check.fix else "")
+    return check.state, str(check.kind.step), check.kind.id, told

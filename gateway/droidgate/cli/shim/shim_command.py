@@ -1,0 +1,320 @@
+"""`droidgate shim build`, `install`, `sync`, `status`, `doctor`, `call` and `uninstall`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from droidgate.cli.budgets import Deadline, Memory, RunBudget, run_within
+from droidgate.cli.options import AsJson, CrossingThreshold, JsonSchema
+
+
+class Advertised(StrEnum):
+    """What `--advertise` takes: protocols by which agents reach the shim besides Mobile-MCP."""
+
+    MMCP = "mmcp"
+    MMCP_BROADCAST = "mmcp-broadcast"
+    APP_FUNCTIONS = "appfunctions"
+
+
+_APP_HELP = "An APK, a container or folder of APKs, a project's folder, or a phone as adb:[SERIAL[/PACKAGE]]"
+
+From = Annotated[
+    list[str],
+    typer.Option(
+        "--from",
+        metavar="SRC",
+        help=f"{_APP_HELP}; may be repeated",
+        show_default=False,
+        rich_help_panel=None,
+    ),
+]
+FromOrNothing = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--from",
+        metavar="SRC",
+        help=f"Build the shims of these apps first: {_APP_HELP[0].lower()}{_APP_HELP[1:]}; may be repeated",
+        show_default=False,
+    ),
+]
+Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only",
+        metavar="CAPABILITY",
+        help="Offer this capability only; may be repeated",
+        show_default=False,
+    ),
+]
+Aggregate = Annotated[
+    bool, typer.Option("--aggregate", help="One shim for all apps, in place of one for each")
+]
+Advertise = Annotated[
+    list[Advertised] | None,
+    typer.Option(
+        "--advertise",
+        help="Let agents of this protocol call it too; may be repeated",
+        show_default=False,
+    ),
+]
+DeadlineMs = Annotated[
+    int | None,
+    typer.Option(
+        "--deadline-ms", min=1, max=150_000, metavar="MS", help="How long a call may take", show_default=False
+    ),
+]
+Signer = Annotated[
+    str | None,
+    typer.Option(
+        "--signer",
+        metavar="SHA256",
+        help="Certificate that will sign the app of a project, which has none yet",
+        show_default=False,
+    ),
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--key",
+        metavar="FILE",
+        help="Sign with this key, PEM; else with one that is made at the first run and kept",
+        show_default=False,
+    ),
+]
+OutFolder = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the APKs")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that are there and differ")]
+FailOn = Annotated[
+    CrossingThreshold | None,
+    typer.Option(
+        "--fail-on",
+        help="Exit with 1 from this level of a finding on; everything is done all the same",
+        show_default=False,
+    ),
+]
+Serial = Annotated[
+    str | None, typer.Option("--serial", help="The phone, where several are attached", show_default=False)
+]
+AnyApp = Annotated[
+    bool | None,
+    typer.Option(
+        "--allow-any-app/--no-allow-any-app",
+        help="Let every app on the phone use the shims, or take that back; else a terminal asks, and without "
+        "one it stays as it is: nobody, until somebody says yes",
+        show_default=False,
+    ),
+]
+ShimName = Annotated[
+    str | None,
+    typer.Option(
+        "--shim",
+        metavar="ID",
+        help="Only this shim: its application id, or the package of its app",
+        show_default=False,
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the program."""
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+    group.command("build", short_help="Make signed APKs that offer other apps' capabilities")(_build)
+    group.command("install", short_help="Install shims on a phone, and set up what adb may")(_install)
+    group.command("sync", short_help="Build anew what came, changed or went on a phone")(_sync)
+    group.command("status", short_help="Show the shims of a phone, who may call them, and their apps")(
+        _status
+    )
+    group.command("doctor", short_help="Check what stands between agents and the shims, with the fix")(
+        _doctor
+    )
+    group.command("call", short_help="Call a capability through a shim")(_call)
+    group.command("uninstall", short_help="Remove shims from a phone")(_uninstall)
+    app.add_typer(group, name="shim", help="Apps that make other apps callable by Mobile-MCP agents")
+
+
+def _build(  # noqa: PLR0913
+    *,
+    sources: From,
+    only: Only = None,
+    aggregate: Aggregate = False,
+    advertise: Advertise = None,
+    deadline_ms: DeadlineMs = None,
+    signer: Signer = None,
+    key: KeyFile = None,
+    out: OutFolder = Path("shims"),
+    force: Force = False,
+    fail_on: FailOn = None,
+    memory: Memory = 4096,
+    deadline: Deadline = 600.0,
+    as_json: AsJson = False,
+    json_schema: JsonSchema = False,
+) -> int:
+    """Make a signed APK for each app, without an Android SDK.
+
+    Agents that speak Mobile-MCP find the shim beside the app, under the app's name, and call the app's
+    capabilities through it. What they are told otherwise than the app declares it is a finding. Each
+    permission that a shim asks for is listed with the capabilities that need it.
+    """
+    del json_schema
+    from droidgate.cli.shim.building import BuildRequest, build_and_report
+
+    request = BuildRequest(
+        sources=tuple(sources),
+        only=tuple(only or ()),
+        aggregate=aggregate,
+        advertise=tuple(one.value for one in advertise or ()),
+        deadline_ms=deadline_ms,
+        signer=signer,
+        key=key,
+    )
+    return run_within(
+        RunBudget(memory, deadline),
+        lambda: build_and_report(request, out, force=force, fail_on=fail_on, as_json=as_json),
+    )
+
+
+def _install(  # noqa: PLR0913
+    apks: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="APK", help="Shims that `shim build` made, or their folder", show_default=False
+        ),
+    ] = None,
+    *,
+    sources: FromOrNothing = None,
+    serial: Serial = None,
+    allow_any_app: AnyApp = None,
+    only: Only = None,
+    aggregate: Aggregate = False,
+    advertise: Advertise = None,
+    deadline_ms: DeadlineMs = None,
+    signer: Signer = None,
+    key: KeyFile = None,
+    fail_on: FailOn = None,
+    as_json: AsJson = False,
+    json_schema: JsonSchema = False,
+) -> int:
+    """Install shims on a phone, set up what adb may, and say what was done and what is left.
+
+    Without an APK and without --from, the shims that are installed are set up anew, as is needed after a
+    restart of the phone where they call app functions. App functions are called for all shims by
+    dev.droidgate.shim, which is installed with the first shim that needs it. Nothing is granted to other apps
+    unless you say so.
+    """
+    del json_schema
+    from droidgate.cli.shim.building import BuildRequest
+    from droidgate.cli.shim.installing import InstallRequest, install_and_report
+
+    build = BuildRequest(
+        sources=tuple(sources or ()),
+        only=tuple(only or ()),
+        aggregate=aggregate,
+        advertise=tuple(one.value for one in advertise or ()),
+        deadline_ms=deadline_ms,
+        signer=signer,
+        key=key,
+    )
+    request = InstallRequest(apks=tuple(apks or ()), build=build, any_app=allow_any_app)
+    return install_and_report(request, serial, fail_on=fail_on, as_json=as_json)
+
+
+def _sync(
+    *,
+    serial: Serial = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be done; nothing stays changed")
+    ] = False,
+    fail_on: FailOn = None,
+    as_json: AsJson = False,
+    json_schema: JsonSchema = False,
+) -> int:
+    """Make the shims of a phone fit its apps: build and install those of apps that came or changed, and
+    remove those of apps that went.
+
+    It looks after the apps that were named at `shim install`, with the options and the key given there, and
+    after dev.droidgate.shim, which calls app functions for the shims.
+    """
+    del json_schema
+    from droidgate.cli.shim.syncing import sync_and_report
+
+    return sync_and_report(serial, dry_run=dry_run, fail_on=fail_on, as_json=as_json)
+
+
+def _status(*, serial: Serial = None, as_json: AsJson = False, json_schema: JsonSchema = False) -> int:
+    """Show the shims of a phone: their capabilities, who may call them, and what became of their apps."""
+    del json_schema
+    from droidgate.cli.shim.reporting import report_status
+
+    return report_status(serial, as_json=as_json)
+
+
+def _doctor(*, serial: Serial = None, as_json: AsJson = False, json_schema: JsonSchema = False) -> int:
+    """Check what stands between agents and the apps behind the shims, and say how each problem is solved.
+
+    The steps are those of docs/device-checklist.md that adb can do.
+    """
+    del json_schema
+    from droidgate.cli.shim.reporting import report_checks
+
+    return report_checks(serial, as_json=as_json)
+
+
+def _call(
+    capability: Annotated[str, typer.Argument(metavar="CAPABILITY", help="Its id", show_default=False)],
+    *,
+    arguments: Annotated[
+        str,
+        typer.Option(
+            "--args", metavar="JSON", help="The arguments, as a JSON object; - reads it from standard input"
+        ),
+    ] = "{}",
+    shim: ShimName = None,
+    signed_by: Annotated[
+        str | None,
+        typer.Option(
+            "--signed-by",
+            metavar="SHA256",
+            help="Trust a shim that another key than yours signed: its certificate's digest",
+            show_default=False,
+        ),
+    ] = None,
+    serial: Serial = None,
+    deadline_ms: DeadlineMs = None,
+    as_json: AsJson = False,
+    json_schema: JsonSchema = False,
+) -> int:
+    """Call a capability through the shim that offers it, and print the outputs.
+
+    The call comes from this computer, and needs no grant. Any app may call itself a shim, so one that your
+    key did not sign gets no arguments.
+    """
+    del json_schema
+    from droidgate.cli.shim.calling import call_and_report
+
+    return call_and_report(
+        capability, arguments, shim, serial, signed_by=signed_by, deadline_ms=deadline_ms, as_json=as_json
+    )
+
+
+def _uninstall(
+    shims: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SHIM", help="Application ids, or packages of their apps", show_default=False),
+    ] = None,
+    *,
+    every_shim: Annotated[bool, typer.Option("--all", help="Remove every shim of the phone")] = False,
+    serial: Serial = None,
+    as_json: AsJson = False,
+    json_schema: JsonSchema = False,
+) -> int:
+    """Remove shims from a phone, with everything that was granted to them and by them.
+
+    With the last shim that calls app functions goes dev.droidgate.shim, which calls them for the shims.
+    """
+    del json_schema
+    from droidgate.cli.shim.installing import uninstall_and_report
+
+    return uninstall_and_report(tuple(shims or ()), serial, every_shim=every_shim, as_json=as_json)
