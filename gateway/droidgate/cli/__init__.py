@@ -32,9 +32,11 @@ def main() -> NoReturn:
         is_interrupted = True
         signal.default_int_handler(number, frame)
 
-    signal.signal(signal.SIGINT, interrupt)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, interrupt)
     try:
         code = run()
     except KeyboardInterrupt:
         code = INTERRUPTED
-    sys.exit(INTERRUPTED if is_interrupted else code)
+    # Ctrl-C that came while Python could not raise it turned up as another failure.
+    sys.exit(INTERRUPTED if is_interrupted and code else code)
