@@ -8,11 +8,11 @@ from typing import Final
 from droidgate.calls.failures import Failure
 from droidgate_phone.app_api.behaviour import Context
 from droidgate_phone.apps.shim.bindings import Bindings
-from droidgate_phone.apps.shim.broadcasts import broadcast
 from droidgate_phone.apps.shim.consent import ConsentDesk
 from droidgate_phone.apps.shim.core import Core, Receipt
 from droidgate_phone.apps.shim.discovery import Discoveries
 from droidgate_phone.apps.shim.function_calls import execute_function
+from droidgate_phone.apps.shim.outgoing import broadcast
 from droidgate_phone.apps.shim.screen import ScreenCalls
 from droidgate_phone.apps.shim.shell_identity import ShellIdentity
 from droidgate_phone.intents import Bundle, ComponentName
