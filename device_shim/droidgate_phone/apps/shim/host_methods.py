@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Final, Protocol
+from typing import Final
 
 from droidgate.calls.failures import Failure
 from droidgate.model.json_values import Json
@@ -12,6 +12,7 @@ from droidgate_phone.apps.shim.discovery import Tools
 from droidgate_phone.apps.shim.functions import EXECUTE, FIRST_WITH_FUNCTIONS
 from droidgate_phone.apps.shim.identity import Grant, Origin
 from droidgate_phone.apps.shim.process import ShimProcess
+from droidgate_phone.clocks import Signal
 from droidgate_phone.intents import ComponentName
 from droidgate_shim.engine.authority import ANY_APP
 
@@ -32,16 +33,10 @@ class HostError(Exception):
         self.message = message
 
 
-class _Signal(Protocol):
-    def set(self) -> None: ...
-
-    def is_set(self) -> bool: ...
-
-
 class HostReply:
     """An answer that a Binder thread waits for."""
 
-    def __init__(self, signal: _Signal) -> None:
+    def __init__(self, signal: Signal) -> None:
         self.signal = signal
         self._answer: Mapping[str, Json] | HostError | None = None
 
