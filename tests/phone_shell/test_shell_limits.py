@@ -232,6 +232,7 @@ def test_a_deadline_ends_every_command_of_a_pipeline() -> None:
         "cd -",
         "export",
         "stat /",
+        "/system/bin/stat /",
         "date",
         "sed p",
         "toybox sed p",

@@ -26,10 +26,7 @@ _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
         "false", "id", "kill", "pidof", "printf", "ps", "sh", "sleep", "toybox", "true", "whoami",
     ),
 }  # fmt: skip
-TOYBOX: Final = frozenset(
-    {*_MODULES["file_commands"], *_MODULES["process_commands"], *_MODULES["property_commands"]}
-    - {"sh", "toybox"}
-)
+TOYBOX: Final = frozenset({*_MODULES["file_commands"], *_MODULES["process_commands"]} - {"sh", "toybox"})
 """Names that toybox answers to."""
 
 _PROGRAMS_OF_ANDROID: Final = """

@@ -12,9 +12,11 @@ from droidgate_phone.file_accounts import number_of
 from droidgate_phone.files import VirtualFileError
 from droidgate_phone.shell.errors import NotModelledError
 from droidgate_phone.shell.parsing import Parameter, Word
+from droidgate_phone.shell.run import Run
 from droidgate_phone.shell.state import ShellState
 
-_BLANKS: Final = re.compile("[ \\t\\n]")
+_BLANKS: Final = " \t\n"
+_RUNS: Final = re.compile(r"[ \t\n]+|[^ \t\n]+")
 _LONGEST_PATTERN: Final = 1 << 12
 
 _Letter = tuple[str, bool]
@@ -50,7 +52,7 @@ def expand_fields(words: Iterable[Word], state: ShellState) -> list[str]:
     """
     fields: list[str] = []
     for word in words:
-        for field in _split(_pieces(word, state)):
+        for field in _split(_pieces(word, state), state.run):
             fields.extend(_paths(field, state))
             state.run.demand_fields(len(fields))
     return fields
@@ -92,16 +94,17 @@ def _home(text: str, state: ShellState, *, whole: bool) -> list[_Piece]:
     return [(folder, False, False), (slash + rest, True, False)]
 
 
-def _split(pieces: Sequence[_Piece]) -> list[_Field]:
+def _split(pieces: Sequence[_Piece], run: Run) -> list[_Field]:
     fields: list[_Field] = []
     starts = True
     for text, special, splits in pieces:
-        for index, part in enumerate(_BLANKS.split(text) if splits else [text]):
-            starts = starts or index > 0
-            if not part and splits:
+        for part in (match.group() for match in _RUNS.finditer(text)) if splits else (text,):
+            if splits and part[0] in _BLANKS:
+                starts = True
                 continue
             if starts:
                 fields.append([])
+                run.demand_fields(len(fields))
                 starts = False
             fields[-1].append((part, special))
     return fields

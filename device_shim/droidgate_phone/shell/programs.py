@@ -61,7 +61,7 @@ def start_program(state: ShellState, fields: Sequence[str]) -> int:
         raise CommandError(": can't execute: Is a directory", NOT_EXECUTABLE_STATUS)
     path = _find_program(state, name)
     if path is None:
-        if "/" not in name and name in REFUSED_PROGRAMS:
+        if name.removeprefix("/system").removeprefix("/bin/") in REFUSED_PROGRAMS:
             raise NotModelledError(f"the program {name}")
         raise CommandError(f"{name}: inaccessible or not found", NOT_FOUND_STATUS)
     command = find_command(path.rpartition("/")[2]) if _is_command(state.path(path)) else None
