@@ -84,7 +84,8 @@ def test_random_pieces_end_as_in_mksh_or_are_refused(seed: int, tmp_path: Path) 
     compared = 0
     for index in range(100):
         command = FILES + "".join(chance.choice(PIECES) for _ in range(chance.randint(1, 10)))
-        if Phone().run_in_scratch(command).status == 69:
+        # `$$` is another number in each shell.
+        if "$$" in command or Phone().run_in_scratch(command).status == 69:
             continue
         folder = tmp_path / str(index)
         folder.mkdir()
