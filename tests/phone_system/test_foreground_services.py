@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from droidgate_phone.apps.behaviour import AndroidError, Message, Service
+from droidgate_phone.app_api.behaviour import Service
+from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.system import AndroidSystem
 from phone_system.phone_system_apps import (
@@ -20,6 +21,7 @@ from phone_system.phone_system_apps import (
     make_phone,
     make_tool,
     run,
+    uid_of,
 )
 
 ECHO = ComponentName(TOOL, f"{TOOL}.Echo")
@@ -194,10 +196,10 @@ def test_an_app_with_a_foreground_service_may_start_services_until_it_stops_that
         keep = Intent(component=ComponentName(AGENT, f"{AGENT}.Keep"))
         run(system, "am", "start-foreground-service", "-n", f"{AGENT}/.Keep")
         pass_time(system, 120)
-        assert system.is_uid_active(context._package.uid)
+        assert system.uid_states.is_active(uid_of(system, AGENT))
         context.platform.stop_foreground(f"{AGENT}.Keep")
         pass_time(system, 61)
-        assert not system.is_uid_active(context._package.uid)
+        assert not system.uid_states.is_active(uid_of(system, AGENT))
         # A service that runs is started again at any time.
         assert context.start_service(keep) == keep.component
 

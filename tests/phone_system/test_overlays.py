@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from droidgate_phone.apps.behaviour import (
+from droidgate_phone.app_api.behaviour import (
     FLAG_WINDOW_IS_OBSCURED,
     FLAG_WINDOW_IS_PARTIALLY_OBSCURED,
     Activity,
-    AndroidError,
     Context,
 )
-from droidgate_phone.screen.views import View
+from droidgate_phone.app_api.values import AndroidError
+from droidgate_phone.app_api.views import View
 from droidgate_phone.system import AndroidSystem
 from phone_system.phone_system_apps import (
     BEHAVIOURS,
@@ -114,7 +114,7 @@ def test_an_overlay_goes_with_its_permission_and_its_app(end: str) -> None:
         elif end == "process":
             package = system.packages.find(ATTACKER)
             assert package is not None
-            system.start_process(package, ATTACKER)
+            system.core.start_process(package, ATTACKER)
             system.end_processes(ATTACKER, "test")
         elif end == "force-stop":
             run(system, "am", "force-stop", ATTACKER)

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from droidgate_phone.apps.behaviour import AndroidError
-from droidgate_phone.apps.platform import Connection, Notification
+from droidgate_phone.app_api.platform import Connection, Notification
+from droidgate_phone.app_api.values import AndroidError
+from droidgate_phone.boot import boot
+from droidgate_phone.clocks import StillClock
 from droidgate_phone.event_log import EventLog
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.shell import run_shell
 from droidgate_phone.system import AndroidSystem
-from droidgate_phone.system.clocks import StillClock
 from droidgate_phone.system.timers import Timers
 from phone_system.phone_system_apps import MemoryStreams, ToolApp, make_apk, run
 
@@ -25,7 +26,7 @@ SERVICE = '<service android:name=".Echo" android:exported="true"/>'
 @pytest.fixture
 def system() -> Iterator[AndroidSystem]:
     """An Android with a tool app."""
-    with AndroidSystem("36.1", behaviours={TOOL: ToolApp}, log=EventLog(), seed=1) as system:
+    with boot("36.1", behaviours={TOOL: ToolApp}, log=EventLog(), seed=1) as system:
         system.packages.install(make_apk(TOOL, SERVICE))
         system.packages.install(
             make_apk(

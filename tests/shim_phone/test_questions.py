@@ -11,7 +11,7 @@ import pytest
 
 from droidgate_phone.apps.agent import NoAnswerError
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.system.clocks import StillClock
+from droidgate_phone.clocks import StillClock
 from phone_system.phone_system_apps import make_apk
 from shim_phone.hand_made_shim import make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
@@ -218,7 +218,7 @@ def test_what_only_reads_is_granted_to_the_receiver_of_a_starts_answer(world: Wo
     assert outputs_of(world.ask("radio", {"how": "well"}, carrier="start")) == {"result": "did well"}
     assert token_of(world.ask("desk", {"how": "well"}, carrier="start")) == "denied"
     world.install(agent_apk(OTHER))
-    world.system.idle_whitelist.add(OTHER)
+    world.system.uid_states.idle_whitelist.add(OTHER)
     assert token_of(world.ask("radio", {"how": "well"}, carrier="start", caller=OTHER)) == "denied"
 
 

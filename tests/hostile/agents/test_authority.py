@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from droidgate_phone.app_api.values import Message
 from droidgate_phone.apps.agent import Agent, request_text
-from droidgate_phone.apps.behaviour import Message
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
 from phone_system.phone_system_apps import run
@@ -42,7 +42,7 @@ def world(shim_runtime: ShimRuntime) -> Iterator[World]:
 
 def _bring_to_life(world: World, package: str) -> None:
     """Make an app active, so that it may start services for the foreground."""
-    world.system.idle_whitelist.add(package)
+    world.system.uid_states.idle_whitelist.add(package)
 
 
 CALLERS = ("granted", "not granted", "other certificate", "shared uid", "both of a shared uid")

@@ -1,0 +1,388 @@
+"""What an app of the virtual phone does: the interface that its Python behaviour fills.
+
+The manifest, descriptors and resources of an app are read from its installed APK; only what its code would
+do stands behind this interface. A class is found by package name; a package without one can be installed,
+looked at and discovered, and whoever calls it is told that its code is not modelled.
+
+Everything here runs on the app's main thread, one call at a time, as Android promises. Components are created
+by the system for each start, from the class names of the manifest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Final, Protocol
+
+from droidgate.model.json_values import Json
+from droidgate_phone.app_api.platform import Binding, Platform
+from droidgate_phone.app_api.values import (
+    ActivityResult,
+    AppFunctionError,
+    BroadcastResult,
+    CallingPackage,
+    Message,
+)
+from droidgate_phone.app_api.views import View
+from droidgate_phone.clocks import Signal
+from droidgate_phone.intents import Bundle, ComponentName, Intent
+
+START_REDELIVER_INTENT: Final = 3
+"""`Service.START_REDELIVER_INTENT`."""
+FLAG_WINDOW_IS_OBSCURED: Final = 0x1
+"""`MotionEvent.FLAG_WINDOW_IS_OBSCURED`: another app's window covers the point that is touched."""
+FLAG_WINDOW_IS_PARTIALLY_OBSCURED: Final = 0x2
+"""`MotionEvent.FLAG_WINDOW_IS_PARTIALLY_OBSCURED` (29): another app's window covers another part."""
+
+
+class Context(Protocol):
+    """What the system offers to an app; each call acts with the app's own uid, bound by Android's rules."""
+
+    @property
+    def package(self) -> str:
+        """The app's package."""
+
+    @property
+    def files(self) -> AppFiles:
+        """The app's private files; they survive its process."""
+
+    @property
+    def platform(self) -> Platform:
+        """What Android offers beyond that, which few apps need."""
+
+    def read_xml_resource(self, reference: str) -> str | None:
+        """Return `@xml/name` of the installed APK as XML text."""
+
+    def read_string_resource(self, reference: str) -> str | None:
+        """Return `@string/name` of the installed APK."""
+
+    def read_meta_data(self, class_name: str, name: str) -> str | None:
+        """Return a meta-data text of one of the app's own components, as the installed manifest has it.
+
+        None where the component or the entry is missing, or holds no text.
+        """
+
+    def read_raw(self, path: str) -> bytes | None:
+        """Return an entry of the installed APK, such as `assets/x.xml`."""
+
+    def read_shared_file(self, path: str) -> bytes | None:
+        """Return a file of shared storage (`/sdcard/...`), None where there is none or it is not readable."""
+
+    def write_shared_file(self, path: str, content: bytes) -> None:
+        """Write a file of shared storage."""
+
+    def now(self) -> float:
+        """Return the phone's time, in seconds since 1970 UTC."""
+
+    def start_service(self, intent: Intent, *, foreground: bool = False) -> ComponentName | None:
+        """Start a service.
+
+        Raises:
+            AndroidError: Android refuses, with its own exception name and text.
+        """
+
+    def bind_service(
+        self,
+        intent: Intent,
+        on_message: Callable[[Message], None],
+        on_disconnected: Callable[[], None] | None = None,
+        *,
+        flags: int = 0,
+    ) -> Binding | None:
+        """Bind a service and wait for it; None where it gives no binder. `on_message` receives its answers.
+
+        `on_disconnected` is called once where the service's process ends while it is bound. Of the flags
+        BIND_ALLOW_ACTIVITY_STARTS (512) counts.
+
+        Raises:
+            AndroidError: Android refuses.
+        """
+
+    def start_activity(
+        self, intent: Intent, on_result: Callable[[ActivityResult], None] | None = None
+    ) -> None:
+        """Start an activity, for a result where a receiver is given.
+
+        As on Android, only an activity's own context starts one without FLAG_ACTIVITY_NEW_TASK (0x10000000),
+        and with that flag the result is RESULT_CANCELED at once. A start from the background may be blocked:
+        nothing is raised then.
+
+        Raises:
+            AndroidError: Android refuses.
+        """
+
+    def send_ordered_broadcast(self, intent: Intent, on_result: Callable[[BroadcastResult], None]) -> None:
+        """Send an ordered broadcast and receive its final result."""
+
+    def create_pending_intent(
+        self, on_sent: Callable[[Intent], None], base: Intent | None = None, *, mutable: bool = True
+    ) -> str:
+        """Return the token of a broadcast PendingIntent to this app.
+
+        Args:
+            on_sent: Takes what was sent: the base with what the sender added, where the base wins key by key.
+            base: The intent that it is made for, empty for None.
+            mutable: Whether what a sender adds is merged.
+        """
+
+    def send_pending_intent(self, token: str, fill_in: Intent) -> None:
+        """Send a PendingIntent.
+
+        Raises:
+            AndroidError: it was cancelled.
+        """
+
+    def send_message(self, messenger: str, message: Message) -> None:
+        """Send a message to the Messenger of that token.
+
+        Raises:
+            AndroidError: its process is gone (`android.os.DeadObjectException`).
+        """
+
+    def query_services(self, intent: Intent) -> list[ComponentName]:
+        """Return the services that match, of the packages that this app may see."""
+
+    def query_activities(self, intent: Intent) -> list[ComponentName]:
+        """Return the activities that match, of the packages that this app may see."""
+
+    def query_receivers(self, intent: Intent) -> list[ComponentName]:
+        """Return the receivers that match, of the packages that this app may see."""
+
+
+class AppFiles(Protocol):
+    """Private files of an app, by name."""
+
+    def read(self, name: str) -> bytes | None:
+        """Return a file's content, None where there is none."""
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file."""
+
+
+class Service:
+    """A service; override what its class in the APK does.
+
+    Attributes:
+        CALLS_START_FOREGROUND: Whether each start by `startForegroundService` begins with `startForeground`
+            and the types of the manifest. Set it to False for a class that calls `Platform.start_foreground`
+            itself, or that never does.
+    """
+
+    CALLS_START_FOREGROUND: ClassVar[bool] = True
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def on_start_command(self, intent: Intent) -> int | None:
+        """Handle a start.
+
+        Returns:
+            `START_REDELIVER_INTENT` where the start shall come again (`on_redelivered`) if the process dies
+            before the service is stopped.
+        """
+        del intent
+        return None
+
+    def on_redelivered(self, intent: Intent) -> int | None:
+        """Handle a start again that a process of before did not finish (START_FLAG_REDELIVERY)."""
+        return self.on_start_command(intent)
+
+    def on_bind(self, intent: Intent) -> Callable[[Message], None] | None:
+        """Return what handles the messages of a Messenger; None where the service cannot be bound.
+
+        As on Android a service is asked once for each intent that differs from the others
+        (`Intent.filterEquals`); whoever else binds with an equal one is given the same.
+        """
+        del intent
+        return None
+
+    def on_unbind(self, intent: Intent) -> bool:
+        """Handle that the last who was bound with this intent has let go.
+
+        Returns:
+            Whether to tell `on_rebind` when somebody comes back while the service lives. Only then
+            `on_unbind` is called again.
+        """
+        del intent
+        return False
+
+    def on_rebind(self, intent: Intent) -> None:
+        """Handle that somebody is bound again with this intent."""
+
+    def on_destroy(self) -> None:
+        """Handle the end of the service."""
+
+
+class Activity:
+    """An activity. It runs until `finish` is called or the user goes back.
+
+    Attributes:
+        touch_flags: `MotionEvent.getFlags` of the tap that `on_click` handles, 0 outside of it: of them
+            `FLAG_WINDOW_IS_OBSCURED` and `FLAG_WINDOW_IS_PARTIALLY_OBSCURED` are set.
+    """
+
+    touch_flags: int = 0
+
+    @property
+    def is_touch_obscured(self) -> bool:
+        """Whether another app's window covers this activity, all of it or a part, while `on_click` runs."""
+        return self.touch_flags & (FLAG_WINDOW_IS_OBSCURED | FLAG_WINDOW_IS_PARTIALLY_OBSCURED) != 0
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.result = ActivityResult(0)
+        self.finished = False
+
+    def on_create(self, intent: Intent) -> None:
+        """Handle the start; an activity that has nothing to show calls `finish` here."""
+
+    def on_destroy(self) -> None:
+        """Handle the end, by `finish` or because the user went back; not where the process dies."""
+
+    def on_new_intent(self, intent: Intent) -> None:
+        """Handle another start of this activity while it is on top (launch mode singleTop)."""
+        del intent
+
+    def set_result(self, code: int, data: Intent | None = None) -> None:
+        """Set what the caller will be given."""
+        self.result = ActivityResult(code, data)
+
+    def finish(self) -> None:
+        """End the activity."""
+        self.finished = True
+
+    def view(self) -> View | None:
+        """Return what it shows now; None for a translucent activity without content."""
+
+    def on_click(self, view_id: str) -> None:
+        """Handle a tap on a clickable view."""
+
+    def on_text(self, view_id: str, text: str) -> None:
+        """Handle the new text of an editable view."""
+
+
+class PendingBroadcast:
+    """`BroadcastReceiver.goAsync`: the result of a broadcast that comes later.
+
+    Args:
+        signal: What the system waits for.
+    """
+
+    def __init__(self, signal: Signal) -> None:
+        self.signal = signal
+        self.result: BroadcastResult | None = None
+
+    def finish(self, result: BroadcastResult) -> None:
+        """Set the result; the first one counts."""
+        if self.result is None:
+            self.result = result
+            self.signal.set()
+
+
+class Receiver:
+    """A broadcast receiver, made for one broadcast."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def on_receive(
+        self, intent: Intent, current: BroadcastResult
+    ) -> BroadcastResult | PendingBroadcast | None:
+        """Handle a broadcast; return the new result of an ordered one, now or later, None to leave it."""
+        del intent, current
+        return None
+
+
+class Provider:
+    """A content provider."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def call(self, method: str, argument: str | None, extras: Bundle, caller_uid: int) -> Bundle | None:
+        """Handle `ContentResolver.call`."""
+        del method, argument, extras, caller_uid
+        return None
+
+    def open_for_reading(self, uri: str, caller_uid: int) -> bytes | None:
+        """Return what `openFile(uri, "r")` gives; None where there is no such file."""
+        del uri, caller_uid
+        return None
+
+    def open_for_writing(self, uri: str, content: bytes, caller_uid: int) -> bool:
+        """Take what was written through `openFile(uri, "w")`; false where there is no such file."""
+        del uri, content, caller_uid
+        return False
+
+    def query(self, uri: str, caller_uid: int) -> list[Mapping[str, str | int | float | bytes | None]] | None:
+        """Return rows; None where the URI is not known."""
+        del uri, caller_uid
+        return None
+
+
+class AppFunctionService:
+    """`android.app.appfunctions.AppFunctionService`."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def on_execute(self, function_id: str, parameters: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Execute a function.
+
+        Args:
+            function_id: Its identifier.
+            parameters: Properties of the request's document, each a list as a GenericDocument holds it;
+                nested documents are objects of lists.
+
+        Returns:
+            The properties of the result document, each a list; empty for void.
+
+        Raises:
+            AppFunctionError: with the code that the caller shall see.
+        """
+        raise NotImplementedError
+
+    def on_execute_later(
+        self,
+        function_id: str,
+        parameters: Mapping[str, Json],
+        calling_package: CallingPackage,
+        on_outcome: Callable[[Mapping[str, Json] | AppFunctionError], None],
+    ) -> None:
+        """Execute a function and hand over what comes of it, now or later.
+
+        Args:
+            function_id: Its identifier.
+            parameters: As for `on_execute`.
+            calling_package: Who calls.
+            on_outcome: Takes the properties of the result document, or the error; the first outcome counts.
+        """
+        del calling_package
+        try:
+            outcome = self.on_execute(function_id, parameters)
+        except AppFunctionError as error:
+            on_outcome(error)
+            return
+        on_outcome(outcome)
+
+
+class Instrumentation:
+    """`android.app.Instrumentation`, which runs in its app's process until `finish`."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def on_start(self, arguments: Mapping[str, str]) -> None:
+        """Handle `am instrument`, with what its `-e` options gave."""
+        del arguments
+
+
+class App:
+    """The behaviour of one package. Subclasses name their package and map class names to components."""
+
+    PACKAGE: ClassVar[str]
+    SERVICES: ClassVar[Mapping[str, type[Service]]] = {}
+    ACTIVITIES: ClassVar[Mapping[str, type[Activity]]] = {}
+    RECEIVERS: ClassVar[Mapping[str, type[Receiver]]] = {}
+    PROVIDERS: ClassVar[Mapping[str, type[Provider]]] = {}
+    APP_FUNCTION_SERVICES: ClassVar[Mapping[str, type[AppFunctionService]]] = {}
+    INSTRUMENTATIONS: ClassVar[Mapping[str, type[Instrumentation]]] = {}

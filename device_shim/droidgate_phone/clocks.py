@@ -1,0 +1,172 @@
+"""The phone's time, and waiting on it.
+
+The phone's threads wait on a clock only, so that a test can put a `StillClock` in: its time stands while
+anybody works and jumps to the next deadline when everybody waits. Timeouts then need no waiting and are
+exact.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class Signal(Protocol):
+    """Something that happens once."""
+
+    def set(self) -> None:
+        """It has happened."""
+
+    def is_set(self) -> bool:
+        """Return whether it has happened."""
+
+
+class Clock(Protocol):
+    """Time, and waiting."""
+
+    def now(self) -> float:
+        """Return the phone's time in seconds since 1970 UTC."""
+
+    def signal(self) -> Signal:
+        """Return a signal that can be waited for on this clock."""
+
+    def wait(self, signal: Signal, seconds: float) -> bool:
+        """Wait until the signal is set or the time is over; return whether it is set."""
+
+    def work_added(self) -> None:
+        """Some thread has been given work; `working` takes it."""
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Do the work that was added; `wait` inside is no work."""
+
+    def work_dropped(self) -> None:
+        """Work that was added will never be done."""
+
+
+class SystemClock:
+    """The host's time."""
+
+    def now(self) -> float:
+        """Return the host's time."""
+        return time.time()
+
+    def signal(self) -> Signal:
+        """Return an event."""
+        return threading.Event()
+
+    def wait(self, signal: Signal, seconds: float) -> bool:
+        """Wait really."""
+        if not isinstance(signal, threading.Event):
+            message = "the signal is of another clock"
+            raise TypeError(message)
+        return signal.wait(seconds)
+
+    def work_added(self) -> None:
+        """Nothing needs to be known about work."""
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Nothing needs to be known about work."""
+        yield
+
+    def work_dropped(self) -> None:
+        """Nothing needs to be known about work."""
+
+
+@dataclass(slots=True)
+class _StillSignal:
+    condition: threading.Condition
+    happened: bool = False
+
+    def set(self) -> None:
+        with self.condition:
+            self.happened = True
+            self.condition.notify_all()
+
+    def is_set(self) -> bool:
+        return self.happened
+
+
+@dataclass(slots=True, eq=False)
+class _Wait:
+    signal: Signal
+    deadline: float
+
+
+class StillClock:
+    """A time that only passes while everybody waits.
+
+    Args:
+        start: Its time at first, in seconds since 1970 UTC.
+    """
+
+    def __init__(self, start: float = 1_790_000_000.0) -> None:
+        self._now = start
+        self._condition = threading.Condition(threading.RLock())
+        self._waits: list[_Wait] = []
+        self._work = 0
+        self._local = threading.local()
+
+    def now(self) -> float:
+        """Return the time."""
+        with self._condition:
+            return self._now
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass."""
+        with self._condition:
+            self._now += seconds
+            self._condition.notify_all()
+
+    def signal(self) -> Signal:
+        """Return a signal of this clock."""
+        return _StillSignal(self._condition)
+
+    def wait(self, signal: Signal, seconds: float) -> bool:
+        """Wait; where nobody works any more, the time jumps to the first deadline."""
+        works = getattr(self._local, "works", False)
+        with self._condition:
+            mine = _Wait(signal, self._now + seconds)
+            self._waits.append(mine)
+            self._work -= works
+            self._jump()
+            while not signal.is_set() and self._now < mine.deadline:
+                self._condition.wait()
+            self._waits.remove(mine)
+            self._work += works
+            return signal.is_set()
+
+    def work_added(self) -> None:
+        """Count work."""
+        with self._condition:
+            self._work += 1
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Count the work done at the end."""
+        self._local.works = True
+        try:
+            yield
+        finally:
+            self._local.works = False
+            self.work_dropped()
+
+    def work_dropped(self) -> None:
+        """Count work as done."""
+        with self._condition:
+            self._work -= 1
+            self._jump()
+
+    def _jump(self) -> None:
+        if self._work > 0 or not self._waits:
+            return
+        # Whoever is about to wake up works already.
+        if any(one.signal.is_set() or one.deadline <= self._now for one in self._waits):
+            return
+        self._now = min(one.deadline for one in self._waits)
+        self._condition.notify_all()

@@ -1,0 +1,43 @@
+"""Rules for what is built: a shim's manifest and what it points to (reference android-runtime 1.1 to 2.3).
+
+They are read from the finished APK, by nothing that wrote it but the format's own readers.
+
+`targetSdkVersion` is 36. What changes for apps that target 24 to 36 and touches the shim:
+
+- 29 and later: activities are not started from the background (the shim has four routes);
+- 31: exported has to be stated;
+- 31, 34: foreground services have a type and do not start from the background (a plain service is enough);
+- 33: notifications need the user's leave;
+- 33: explicit intents reach only components with a fitting filter (outgoing ones carry the action);
+- 36 is the first release with app functions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from droidgate.apk.reader import open_apk
+from shim_builder.manifest_facts import ShimApk
+from shim_builder.manifest_rules import CHECKS
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A rule that a shim breaks, by the rule's id; where in its manifest, and how."""
+
+    rule: str
+    pointer: str
+    message: str
+
+
+def lint_shim_manifest(apk: bytes) -> tuple[Breach, ...]:
+    """Return where a built shim breaks a rule; nothing for what `build_shims` makes.
+
+    Raises:
+        InputError: it is not an APK, or has no application.
+    """
+    with open_apk(apk) as opened:
+        shim = ShimApk(opened)
+        return tuple(
+            Breach(rule.id, pointer, message) for rule, check in CHECKS for pointer, message in check(shim)
+        )
