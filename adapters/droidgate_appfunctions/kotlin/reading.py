@@ -9,6 +9,7 @@ from droidgate.formats import Reading, SourceFile
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Capability, Place, Provider
 from droidgate.model.errors import InputError
+from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json
 from droidgate.model.types import Type
 from droidgate_appfunctions.constants import APP_LEVEL, FORMAT_ID, V2, as_extensions
@@ -47,6 +48,7 @@ def read_sources(
 ) -> Reading:
     """Return what the files declare; see `droidgate_appfunctions.kotlin.read_sources`."""
     index = Index.of(files, libraries)
+    known = len(context.findings)
     reports = Reports(context)
     annotations = Annotations(index, reports, Constants(index))
     classes = Serializables(TypeResolver(index, reports), annotations, reports)
@@ -54,7 +56,13 @@ def read_sources(
     providers = tuple(reader.read([file for file in files if may_declare(file.data)]))
     for error in index.problems:
         reports.problem(error)
+    context.findings[known:] = sorted(context.findings[known:], key=_order_of)
     return Reading(providers, tuple(context.findings), tuple(reports.all_problems()))
+
+
+def _order_of(finding: Finding) -> tuple[str, int]:
+    place = finding.source
+    return ("", 0) if place is None else (place.path, place.line or 0)
 
 
 @dataclass(slots=True)

@@ -71,8 +71,8 @@ class Reports:
             self.left_out.setdefault(str(error), []).append(function)
 
     def all_problems(self) -> Iterator[InputError]:
-        """Yield the errors, each with the functions that are left out because of it."""
-        for text, error in self.problems.items():
+        """Yield the errors in order of place, each with the functions that are left out because of it."""
+        for text, error in sorted(self.problems.items(), key=lambda one: _order_of(one[1])):
             names = self.left_out.get(text)
             if names is None:
                 yield error
@@ -92,6 +92,11 @@ class Reports:
         if self.built > MAX_TYPES:
             message = f"the functions have more than {MAX_TYPES} data types"
             raise BudgetError(message, place=str(file.place(line)), hint="Read the modules one by one")
+
+
+def _order_of(error: InputError) -> tuple[str, int]:
+    path, _, line = (error.place or "").rpartition(":")
+    return (path, int(line)) if line.isdecimal() else (error.place or "", 0)
 
 
 def refused(message: str, file: SourceDeclarations, line: int, hint: str) -> InputError:
