@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from droidgate.formats import Reading, SourceFile
-from droidgate.leniency import ReadingContext
+from droidgate.leniency import DECLARATION_UNREAD, ReadingContext
 from droidgate.model.capability import Capability, Place, Provider
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding
@@ -135,14 +135,14 @@ class _Reader:
     def report_unread(self, file: SourceDeclarations) -> None:
         for line, text in unread_parts(file):
             message = f"{text} is not a declaration that is read"
-            self.reports.not_understood(
-                message, file, line, "Declare functions and classes outside of functions"
-            )
+            hint = "Declare functions and classes outside of functions"
+            self.reports.not_understood(message, file, line, hint, code=DECLARATION_UNREAD)
         for alias in file.aliases.values():
             target = alias.type.name[-1] if alias.type.name else ""
             if target.startswith("AppFunction"):
                 message = f"an alias of {target}: annotations by the name {alias.name} are left out"
-                self.reports.not_understood(message, file, alias.line, f"Write @{target}")
+                hint = f"Write @{target}"
+                self.reports.not_understood(message, file, alias.line, hint, code=DECLARATION_UNREAD)
 
     def mark_of(self, declaration: ClassDeclaration, names: frozenset[str]) -> FoundAnnotation | None:
         try:
@@ -188,7 +188,7 @@ class _Reader:
             try:
                 read.append(self.functions.read(function, mark, in_service=in_service))
             except InputError as error:
-                self.reports.problem(error, function.name)
+                self.reports.problem(error, self.functions.identifier(function))
         return read
 
     def service(self, declaration: ClassDeclaration, mark: FoundAnnotation) -> Provider | None:

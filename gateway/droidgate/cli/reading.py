@@ -106,6 +106,9 @@ def read_all(
             raise InputError(
                 message, place=" ".join(spelled), hint="Each source is named above, with the reason"
             )
+        if read.problems:
+            message = "nothing in it can be read"
+            raise InputError(message, place=" ".join(spelled), hint="Each reason is named above")
         message = "no descriptor of a known protocol in it"
         raise InputError(message, place=" ".join(spelled), hint="See `droidgate formats` for what is read")
     return read

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from droidgate.compare.access import compare_access
@@ -28,6 +28,7 @@ from droidgate.compare.changes import (
 from droidgate.compare.differences import At, Difference, Effect
 from droidgate.compare.facts import compare_extensions
 from droidgate.compare.types import TypeComparison
+from droidgate.compare.unread import Unread, leave_out_unread
 from droidgate.formats import load_formats
 from droidgate.model.capability import (
     Capability,
@@ -55,13 +56,32 @@ _PROMISES: Final = {"read_only": True, "destructive": False, "idempotent": True,
 """The value of each effect that a caller may rely on."""
 
 
-def compare_sets(old: CapabilitySet, new: CapabilitySet) -> Comparison:
+def compare_sets(
+    old: CapabilitySet,
+    new: CapabilitySet,
+    *,
+    unread_old: Collection[Unread] = (),
+    unread_new: Collection[Unread] = (),
+) -> Comparison:
     """Compare two sets of capabilities.
 
     Providers belong together by protocol, package and component (whose class name counts with its package),
     or where one side does not say the package or component and nothing else of that protocol is left. The
     order of providers and of capabilities says nothing.
+
+    Args:
+        old: What was declared.
+        new: What is declared now.
+        unread_old: What was not read of the old side; a capability that may be in it is not new.
+        unread_new: What was not read of the new side; a capability that may be in it is not gone.
     """
+    shown_old, not_in_new = leave_out_unread(old, new, unread_new, "new")
+    shown_new, not_in_old = leave_out_unread(new, old, unread_old, "old")
+    compared = _compare_shown(shown_old, shown_new)
+    return compared.model_copy(update={"not_compared": (*not_in_new, *not_in_old)})
+
+
+def _compare_shown(old: CapabilitySet, new: CapabilitySet) -> Comparison:
     pairs, removed, added = _pair_providers(old.providers, new.providers)
     told: list[ProviderComparison] = []
     same_capabilities = 0
