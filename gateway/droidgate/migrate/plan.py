@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -173,7 +173,14 @@ class _Planner:
             self.merged = merge_manifest(
                 self.merged, text, path=self.shown(self.manifest_path), namespace=self.source_set.namespace
             )
-        self.planned.update(addition.files)
+        self.plan_files(addition.files)
+
+    def plan_files(self, files: Mapping[str, Artifact]) -> None:
+        for path, artifact in files.items():
+            if path in self.planned and self.planned[path].text != artifact.text:
+                message = f"two providers need a file {path}"
+                raise WriteError(message, hint="Migrate them one by one")
+            self.planned[path] = artifact
 
     def handler_code(self, translation: Translation) -> HandlerCode:
         if self.language == "none" or self.target.write_handlers is None:

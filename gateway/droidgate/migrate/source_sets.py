@@ -11,8 +11,8 @@ from typing import Final, Literal
 from droidgate.migrate.manifest_edit import parse_manifest
 from droidgate.migrate.text_files import read_text_file
 from droidgate.model.errors import InputError
-from droidgate.parsing.gradle_text import GradleFile, read_gradle
-from droidgate.parsing.project_files import read_project_file
+from droidgate.parsing.gradle_text import GradleFile
+from droidgate.parsing.module_build import read_module_build
 from droidgate.parsing.xml_text import Element, child_elements
 
 Language = Literal["java", "kotlin", "none"]
@@ -99,15 +99,7 @@ def _main_source_sets(project: Path) -> Iterator[Path]:
 def _read_module(folder: Path, project: Path) -> _Module:
     path = folder / MANIFEST
     root = parse_manifest(read_text_file(path, project).text, path=str(path))
-    module = folder.parent.parent
-    for name in ("build.gradle.kts", "build.gradle"):
-        file = module / name
-        if file.is_file():
-            # The project may be the source set itself, whose module is around it.
-            around = project if module.is_relative_to(project) else module
-            text = read_project_file(file, root=around).decode("utf-8", "replace")
-            return _Module(folder, root, read_gradle(text))
-    return _Module(folder, root, GradleFile())
+    return _Module(folder, root, read_module_build(folder.parent.parent, project))
 
 
 def _find_language(folder: Path) -> Language:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Final
 from droidgate.application import Application
 from droidgate.formats import CodeReader, Format, SourceFile
 from droidgate.leniency import ReadingContext
-from droidgate.model.capability import CapabilitySet, Place, Provider
+from droidgate.model.capability import CapabilitySet, ComponentAccess, Place, Provider
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.sources.android_project import Module
 from droidgate.sources.build_layout import GENERATED
 from droidgate.sources.resources import SourceSet
+from droidgate_mappings.tables import find_binding, find_format_tables
 
 if TYPE_CHECKING:
     from droidgate.compare import Change
@@ -277,7 +278,17 @@ def _filled(provider: Provider, base: Provider | None, application: Application)
             key: {**base.extensions.get(key, {}), **provider.extensions.get(key, {})}
             for key in (*base.extensions, *provider.extensions)
         }
+    if base is None or base.component is None:
+        changes["access"] = _access_of_service(provider)
     return provider.model_copy(update=changes)
+
+
+def _access_of_service(provider: Provider) -> ComponentAccess:
+    """Return the access of a component that no manifest here declares: Android binds no other one."""
+    binding = find_binding(provider.protocol)
+    if binding is None or not is_of_service(provider):
+        return provider.access
+    return provider.access.model_copy(update={"permission": binding.component})
 
 
 def _differences(from_code: Provider, built: Provider) -> list[Finding]:
@@ -314,6 +325,14 @@ def _difference(capability: str, change: Change, place: Place | None, built: Pla
         source=place,
         hint="Build the app again",
     )
+
+
+def is_of_service(provider: Provider) -> bool:
+    """Return whether only Android binds the component of a provider, and its dialect has a component."""
+    tables = find_format_tables(provider.protocol)
+    dialects = () if tables is None or tables.binding is None else tables.dialects
+    capacity = next((one.capacity for one in dialects if one.id == provider.dialect), None)
+    return capacity is not None and capacity.component is not None
 
 
 def is_from_code(provider: Provider, formats: Iterable[Format]) -> bool:

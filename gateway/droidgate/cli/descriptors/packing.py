@@ -55,7 +55,7 @@ def pack_and_report(request: Request, *, as_json: bool) -> int:
     declared = reading.providers
     findings = list(reading.findings) if request.generate else []
     if declared and request.generate:
-        project, lost = generate_output(request.project, project, declared, request.wanted.package)
+        project, lost = generate_output(request.project, project, declared, request.wanted)
         findings += lost
     elif declared:
         findings.append(missing_output(declared))
