@@ -377,9 +377,9 @@ class _ProviderFit(TypeFit):
 
         Another kind in its place would be a guess about what the app's own code returns.
         """
-        is_blank = one == AnyType(description=one.description)
-        is_lost = self.capacity.types["any"].written_as != "any" and self.capacity.output_shape == "any"
-        return is_blank and is_lost and self.provider.protocol == self.format_id
+        if self.provider.protocol != self.format_id or one != AnyType(description=one.description):
+            return False
+        return self.capacity.types["any"].written_as != "any" and self.capacity.output_shape == "any"
 
     def leave_out_unknown(self, one: Type, pointer: str, notes: list[str]) -> None:
         """Report that an output is not written; its description is appended to the capability's."""
