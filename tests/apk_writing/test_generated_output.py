@@ -209,3 +209,18 @@ def test_a_generated_service_requires_the_permission_that_android_asks_for(
     write_tree(tmp_path / "p", {ENTRY_POINT_PATH: ENTRY_POINT, "app/src/main/java/dev/notes/Notes.kt": ""})
     packed(droidgate, tmp_path, "--generate")
     assert droidgate("lint", tmp_path / "app.apk").code == 0
+
+
+def test_a_tree_whose_functions_have_two_services_has_a_warning_for_older_releases(
+    droidgate: Runner, tmp_path: Path
+) -> None:
+    def codes() -> list[str]:
+        ran = droidgate("lint", tmp_path / "p", "--json", "--fail-on", "warning")
+        return [one["code"] for one in json.loads(ran.out).get("findings", [])]
+
+    assert codes() == []
+    write_tree(tmp_path / "p", entry_point_tree())
+    assert codes() == ["competing-services"]
+    newest = str(entry_point_tree()["app/build.gradle.kts"]).replace("minSdk = 36", "minSdk = 37")
+    write_tree(tmp_path / "p", {"app/build.gradle.kts": newest})
+    assert codes() == []

@@ -16,9 +16,13 @@ from droidgate.model.capability import Provider
 from droidgate.model.errors import WriteError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.sources import SourceReading, read_source
-from droidgate.sources.source_code import is_from_build, is_from_code, is_of_service
+from droidgate.sources.source_code import (
+    is_from_build,
+    is_from_code,
+    is_of_service,
+    releases_of_one_service,
+)
 from droidgate.translate import Translation, translate
-from droidgate_mappings.app_functions import load_indexing
 
 COMPILER_OUTPUT_MISSING: Final = finding_code(
     "compiler-output-missing",
@@ -75,11 +79,7 @@ def join_services(
     Raises:
         WriteError: several entry points have services of their own.
     """
-    releases = [
-        one
-        for one in load_indexing().linted()
-        if one.services == "last" and int(one.sdk.partition(".")[0]) >= (minimum_sdk or 0)
-    ]
+    releases = releases_of_one_service(minimum_sdk)
     services = [one for one in declared if is_of_service(one)]
     named = [one for one in services if one.component is not None]
     if not releases or len(services) < 2:  # noqa: PLR2004 - two services compete
