@@ -368,7 +368,7 @@ def report_competing_services(reading: SourceReading) -> Iterator[Finding]:
         from_code = [one for one in services if is_from_code(one, load_formats().values())]
         releases = releases_of_one_service(application.minimum_sdk)
         if len(services) > 1 and from_code and releases:
-            titles = ", ".join(one.title for one in releases)
+            effect = f"{', '.join(one.title for one in releases)} index the last one only"
             classes = ", ".join(
                 one.component or "that of functions outside of entry points" for one in services
             )
