@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from droidgate.formats import Artifact, Format
 from droidgate.handlers.methods import identifiers
 from droidgate.model.capability import Provider
 from droidgate_mappings.tables import find_binding
 
-_MAX_SIGNATURE = 2000
+_CLASS: Final = re.compile(r"""android:name\s*+=\s*+["']([\w.$]++)["']""")
+_METHOD: Final = re.compile(r"\b(\w++)\s*+\(")
+_MAX_SIGNATURE: Final = 2000
 """Characters of a method's head; generated ones are shorter."""
 
 
@@ -36,7 +39,7 @@ def own_code_notes(provider: Provider, manifest: str) -> Iterator[str]:
     if component is None or binding is None:
         return
     simple = component.rpartition(".")[2]
-    if re.search(rf"""android:name\s*=\s*["'][\w.]*\b{re.escape(simple)}["']""", manifest) is None:
+    if all(found[1].rpartition(".")[2] != simple for found in _CLASS.finditer(manifest)):
         yield (
             f"AndroidManifest.xml does not declare {component}; declare this service with "
             f'android:permission="{binding.component}", its intent filter, and a property that names the '
@@ -54,21 +57,19 @@ def missing_methods(provider: Provider, skeleton: Artifact, existing: str, shown
         shown: Its path, for the note.
     """
     names = identifiers(one.id for one in provider.capabilities)
+    known = {found[1] for found in _METHOD.finditer(existing)}
+    heads = {found[1]: found for found in reversed(list(_METHOD.finditer(skeleton.text)))}
     for one in provider.capabilities:
-        word = rf"\b{re.escape(names[one.id])}\s*\("
-        if re.search(word, existing) is None:
-            yield f"{shown} has no method for {one.id}: add {_head_of(skeleton.text, word)}"
+        if names[one.id] not in known:
+            head = _head_of(skeleton.text, heads.get(names[one.id]))
+            yield f"{shown} has no method for {one.id}: add {head}"
 
 
-def _head_of(skeleton: str, word: str) -> str:
+def _head_of(skeleton: str, found: re.Match[str] | None) -> str:
     """Return the head of a generated method in one line: from its line's start to its body."""
-    found = re.search(word, skeleton)
     if found is None:
         return "one"
     start = skeleton.rfind("\n", 0, found.start()) + 1
     end = skeleton.find("{", found.end(), start + _MAX_SIGNATURE)
-    return (
-        " ".join(skeleton[start : end if end >= 0 else found.end()].split())
-        .replace("( ", "(")
-        .replace(", )", ")")
-    )
+    head = skeleton[start : end if end >= 0 else found.end()]
+    return " ".join(head.split()).replace("( ", "(").replace(", )", ")")
