@@ -117,7 +117,7 @@ def diff_page(comparison: Comparison) -> list[Block]:
         ]
         blocks += [
             Heading("Not compared"),
-            Table(("CAPABILITY", "UNREAD IN", "REASON"), rows, =True),
+            Table(("CAPABILITY", "UNREAD IN", "REASON"), rows),
             Line(),
         ]
         summary += f"; {len(left_out)} not compared"
