@@ -178,7 +178,10 @@ def test_two_entry_points_cannot_be_indexed_by_a_release_that_reads_one_service(
     droidgate: Runner, tmp_path: Path
 ) -> None:
     second = ENTRY_POINT.replace("BaseNotes", "BaseLists").replace("NotesService", "ListsService")
-    files = {ENTRY_POINT_PATH: ENTRY_POINT, "app/src/main/java/dev/notes/BaseLists.kt": second}
+    files: dict[str, str | bytes] = {
+        ENTRY_POINT_PATH: ENTRY_POINT,
+        "app/src/main/java/dev/notes/BaseLists.kt": second,
+    }
     write_tree(tmp_path / "p", files)
     arguments = ("pack", tmp_path / "p", "-o", tmp_path / "app.apk", "--generate")
     refused = droidgate(*arguments)
