@@ -36,9 +36,14 @@ class DroidgateError(Exception):
 
 
 class InputError(DroidgateError):
-    """What was given cannot be read."""
+    """What was given cannot be read.
+
+    Attributes:
+        left_out: Ids of the capabilities that are left out because of it, where they are known.
+    """
 
     exit_code = 3
+    left_out: tuple[str, ...] = ()
 
 
 class BudgetError(InputError):
