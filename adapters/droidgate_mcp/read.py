@@ -76,13 +76,13 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     A tool that cannot be read is a problem, and the others are read.
 
     Raises:
-        InputError: it is not JSON, has no tools, or none that can be read; in strict reading, one cannot be read.
+        InputError: it is not JSON, or no tool can be read; in strict reading also where one cannot be read.
     """
     document = take_apart(parse_json(source.data, path=source.path), source.path)
     reader = _DocumentReader(source.path, document, context)
     provider = reader.read()
     if reader.problems and not provider.capabilities:
-        raise reader.problems[0]
+        raise InputError.first_of(reader.problems)
     return Reading((provider,), tuple(context.findings), tuple(reader.problems))
 
 

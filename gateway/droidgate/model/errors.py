@@ -10,6 +10,7 @@ DroidgateError
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 
@@ -36,9 +37,21 @@ class DroidgateError(Exception):
 
 
 class InputError(DroidgateError):
-    """What was given cannot be read."""
+    """What was given cannot be read.
+
+    Attributes:
+        others: What else of it cannot be read.
+    """
 
     exit_code = 3
+    others: tuple[InputError, ...] = ()
+
+    @classmethod
+    def first_of(cls, problems: Sequence[InputError]) -> InputError:
+        """Return the first of several problems, which has the rest of them."""
+        first, *others = problems
+        first.others = tuple(others)
+        return first
 
 
 class BudgetError(InputError):

@@ -355,7 +355,8 @@ class _Reader:
 
     def _note(self, *problems: InputError) -> None:
         for problem in problems:
-            self._problems.setdefault(str(problem), problem)
+            for each in (problem, *problem.others):
+                self._problems.setdefault(str(each), each)
 
     def _context(self) -> ReadingContext:
         return ReadingContext(strict=self._strict, keeps_going=self._keeps_going)
@@ -448,7 +449,7 @@ class _Reader:
             return
         self._read_application_of_all(application)
         if self._problems and not self._providers:
-            raise next(iter(self._problems.values()))
+            raise InputError.first_of(tuple(self._problems.values()))
 
     def read_module(self, module: Module) -> None:
         """Read the applications of a module, and the descriptors in it that no component points to."""
