@@ -22,11 +22,12 @@ from droidgate_appfunctions.constants import (
     as_extensions,
     facts_of,
 )
+from droidgate_appfunctions.file_names import asset_name
 from droidgate_appfunctions.metadata import has_metadata, write_metadata
 from droidgate_appfunctions.older_files import OTHER_FUNCTIONS, SAME_FUNCTIONS
 from droidgate_appfunctions.schema import Schema, schema_fact, usual_schema, write_schema_file
 from droidgate_appfunctions.write_document import has_own_elements, older_functions, write_functions_file
-from droidgate_appfunctions.write_manifest import asset_name, write_manifest
+from droidgate_appfunctions.write_manifest import write_manifest
 from droidgate_mappings.tables import DialectTable
 
 _OLDER_FILES: Final = frozenset({SAME_FUNCTIONS, OTHER_FUNCTIONS})

@@ -42,6 +42,7 @@ _HEAD_BYTES: Final = 8192
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _PROLOG = re.compile(r"\A\s*<\?xml.*?\?>", re.DOTALL)
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+_DECLARED = re.compile(r"xmlns:([A-Za-z_][\w.-]*)[ \t\r\n]*=[ \t\r\n]*[\"']([^\"'<>&]*)[\"']")
 _PREFIX = re.compile(r"[\s<]([A-Za-z_][\w.-]*):[A-Za-z_]")
 _PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
 
@@ -175,12 +176,14 @@ class ManifestReader:
                 raise
         names = _QUOTED.sub('""', _COMMENT.sub("", text))
         prefixes = sorted(set(_PREFIX.findall(names)) - {"xmlns", "xml"})
-        missing = [prefix for prefix in prefixes if f"xmlns:{prefix}" not in names]
-        declared = "".join(
-            f' xmlns:{one}="{_KNOWN_PREFIXES.get(one, "urn:undeclared:" + one)}"' for one in missing
-        )
+        # Of several elements next to each other, the first may be the only one that declares a prefix.
+        stated = dict(_DECLARED.findall(_COMMENT.sub("", text)))
+        of_root = _COMMENT.sub("", text[start.end(1) :]).partition(">")[0]
+        missing = [prefix for prefix in prefixes if prefix not in dict(_DECLARED.findall(of_root))]
+        known = {**stated, **_KNOWN_PREFIXES}
+        declared = "".join(f' xmlns:{one}="{known.get(one, "urn:undeclared:" + one)}"' for one in missing)
         root = parse_xml(text[: start.end(1)] + declared + text[start.end(1) :], path=place.path)
-        message = f"the manifest does not declare its prefix {', '.join(missing)}; it is read as usual"
+        message = f"not every element declares its prefix {', '.join(missing)}; it is read as usual"
         self._context.allow("S80", message, source=place, hint=f"Add{declared} to the root element")
         return root
 
