@@ -50,7 +50,7 @@ def _check_metadata_property(component: Component, application: Application) -> 
         return
     rule = rules.METADATA_PLACE
     if component.kind != "application":
-        yield rule.broken(f"{held.name} stands in a {component.kind}", source=held.place)
+        yield rule.broken(f"{held.name} is in a {component.kind}", source=held.place)
     elif held.resource is None:
         yield rule.broken(f"{held.name} has no android:resource", source=held.place)
     else:

@@ -255,7 +255,7 @@ PATTERN_TYPE: Final = _rule(
     "pattern-type",
     Level.WARNING,
     "2.c",
-    "A pattern's type is no constant of PatternMatcher, so the function is ignored",
+    "A pattern's type is not a constant of PatternMatcher, so the function is ignored",
     "Use 0 to 4",
 )
 UNEVEN_LISTS: Final = _rule(

@@ -120,7 +120,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
         metadata = read_metadata(root, Source(source.path, context))
         return Reading((_provider(None, metadata=metadata),), tuple(context.findings))
     if to_lower_camel_case(name) != NAMES["root"] and not any(find_documents(root)[:2]):
-        message = f"<{name}> is no AppFunctions file"
+        message = f"<{name}> is not an AppFunctions file"
         raise InputError(
             message,
             place=f"{source.path}:{root.sourceline}",
@@ -396,7 +396,7 @@ class _ApplicationReader:
             name = str(stated.value)
             file = self.application.resources.read_asset(name) if stated.resource is None else None
             if file is None:
-                return None  # a library brings it when the app is built
+                return None  # a library includes it when the app is built
             try:
                 schema = parse_schema(file.text, file.place.path)
             except InputError as error:

@@ -157,12 +157,12 @@ def _artifacts(provider: Provider, dialect: str) -> tuple[Artifact, ...]:
     schema_name = (
         NAMES["platform_schema_asset" if dialect == PLATFORM else "schema_asset"] if schema else None
     )
-    told = has_metadata(provider)
+    with_metadata = has_metadata(provider)
     older = older_functions(provider)
     files = {NAMES["property_v1" if dialect == V1 else "property_v2"]: asset_name(provider, dialect)}
     if older is not None:
         files[NAMES["property_v1"]] = asset_name(provider, V1)
-    manifest = write_manifest(provider, dialect, files=files, schema=schema_name, metadata=told)
+    manifest = write_manifest(provider, dialect, files=files, schema=schema_name, metadata=with_metadata)
     artifacts = [
         Artifact("AndroidManifest.xml", manifest, "manifest"),
         Artifact(
@@ -173,7 +173,7 @@ def _artifacts(provider: Provider, dialect: str) -> tuple[Artifact, ...]:
         artifacts.append(Artifact(f"assets/{asset_name(provider, V1)}", older, "descriptor"))
     if schema is not None and schema_name is not None:
         artifacts.append(Artifact(f"assets/{schema_name}", write_schema_file(schema), "schema"))
-    if told:
+    if with_metadata:
         text, values = write_metadata(provider)
         artifacts.append(Artifact(f"res/xml/{NAMES['metadata_resource']}.xml", text, "resource"))
         if values is not None:

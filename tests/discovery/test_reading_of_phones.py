@@ -341,7 +341,7 @@ def test_a_function_without_an_id_is_no_function() -> None:
 
 @pytest.mark.parametrize("spelled", ["adb:a/b/c", "adb:a/b!/res/xml/x.xml", "abd:"])
 def test_what_is_no_device_says_how_one_is_written(spelled: str) -> None:
-    with pytest.raises(UsageError, match="is no device"):
+    with pytest.raises(UsageError, match="is not a device"):
         read_spelled_device(spelled, formats=())
 
 

@@ -326,7 +326,7 @@ class _Reader:
         self._note(*problems)
 
     def read_archive(self, path: str, data: bytes | None = None) -> None:
-        """Read an APK or a container; `data` is its content where it is no file."""
+        """Read an APK or a container; `data` is its content where it is not a file."""
         from droidgate.sources.apk import open_archive  # noqa: PLC0415
 
         self.read_apk(open_archive(path, data))
@@ -516,7 +516,7 @@ class _Reader:
             self._note(error)
 
     def _note_unread(self, place: str, error: InputError) -> None:
-        """Report a file that is too large to be looked at; a descriptor is not, so it is no problem."""
+        """Report a file that is too large to be read; descriptors are smaller, so it is not a problem."""
         self._findings.append(
             Finding(
                 code=UNREAD_FILE,
@@ -531,7 +531,7 @@ class _Reader:
     def _leave_out_repeated(self, known: int) -> None:
         """Leave out the providers from position `known` on that a component of an app declares as well.
 
-        A folder that `convert` wrote holds mMCP's tools twice, in the manifest and beside it.
+        A folder that `convert` wrote has mMCP's tools twice, in the manifest and next to it.
         """
         tied = [one for one in self._providers[:known] if one.component is not None]
         loose, self._providers[known:] = self._providers[known:], []

@@ -165,7 +165,7 @@ def spelled_phone(spelled: str) -> tuple[str | None, str | None]:
     """
     found = _SPELLED.fullmatch(spelled)
     if found is None:
-        message = f"{spelled!r} is no device"
+        message = f"{spelled!r} is not a device"
         raise UsageError(message, hint="Write adb: or adb:SERIAL or adb:SERIAL/PACKAGE")
     return found["serial"] or None, found["package"]
 
@@ -474,5 +474,5 @@ def _function_of(document: ListedDocument) -> ListedFunction:
 def _as_problem(error: DroidgateError, place: str) -> InputError:
     if isinstance(error, InputError) and error.place:
         return error
-    told = f"{error.message} ({error.place})" if error.place else error.message
-    return InputError(told, place=place, hint=error.hint)
+    message = f"{error.message} ({error.place})" if error.place else error.message
+    return InputError(message, place=place, hint=error.hint)

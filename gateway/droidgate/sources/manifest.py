@@ -79,7 +79,7 @@ def root_tag_of(data: bytes) -> str | None:
 
 
 def is_manifest(data: bytes) -> bool:
-    """Tell whether a file's content is a text manifest, or a piece of one that can be read as such."""
+    """Return whether a file's content is a text manifest, or a piece of one that can be read as such."""
     tag = root_tag_of(data)
     return tag == "manifest" or (tag in _ROOT_TAGS and b"android:" in data)
 
@@ -90,7 +90,7 @@ class ManifestReader:
     Args:
         resources: Where references lead.
         placeholders: What `${name}` stands for.
-        context: Where leniencies are told.
+        context: Takes the findings.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class ManifestReader:
             package: The application id, for `${applicationId}`; without it the manifest's package is taken.
 
         Raises:
-            InputError: it is no manifest.
+            InputError: it is not a manifest.
         """
         return self.read_root(self.parse(data, path), path=path, package=package)
 

@@ -284,10 +284,10 @@ def _with_guidance(provider: Provider, declared: Sequence[Provider]) -> Provider
     """Return a provider with what the app says of itself to agents; every provider of a protocol has it."""
     if provider.description is not None or provider.instructions is not None:
         return provider
-    told = next((one for one in declared if one.description or one.instructions), None)
-    if told is None:
+    guide = next((one for one in declared if one.description or one.instructions), None)
+    if guide is None:
         return provider
-    return provider.model_copy(update={"description": told.description, "instructions": told.instructions})
+    return provider.model_copy(update={"description": guide.description, "instructions": guide.instructions})
 
 
 def _differences(from_code: Provider, built: Provider) -> list[Finding]:
