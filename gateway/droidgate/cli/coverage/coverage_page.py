@@ -81,7 +81,7 @@ def _unread(unread: Unread) -> list[Block]:
     blocks: list[Block] = [Heading(f"Not read: {what}")]
     repeated = [one for one in unread.reasons[:_MOST_ROWS] if one.count > 1]
     blocks += [Line(f"{one.count:>10,} {one_line(one.name)}") for one in repeated]
-    blocks.append(Table(("INPUT", "REASON"), rows, {"INPUT": _LONGEST}, is_told=True))
+    blocks.append(Table(("INPUT", "REASON"), rows, {"INPUT": _LONGEST}))
     more = unread.sources + unread.parts - len(shown)
     return [*blocks, *([Line(f"and {more:,} more, in --json", 1)] if more else [])]
 
