@@ -282,7 +282,7 @@ class AppContext:
 
     def _query(self, kind: PartKind, intent: Intent) -> list[ComponentName]:
         found = self._system.resolver.query(kind, intent, caller_uid=self._caller.uid)
-        return [one.name for one in found]
+        return [match.name for match in found]
 
     def _require_explicit(self, intent: Intent) -> None:
         if intent.component is None and intent.package is None:

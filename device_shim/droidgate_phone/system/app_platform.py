@@ -66,12 +66,12 @@ class AppPlatform:
         return self._process.statics
 
     def holds(self, permission: str, *, uid: int | None = None) -> bool:
-        """Tell whether a uid, by default the app's own, holds a permission."""
+        """Return whether a uid, by default the app's own, holds a permission."""
         return self._system.packages.permissions.holds(self._caller.uid if uid is None else uid, permission)
 
     def packages_of_uid(self, uid: int) -> Sequence[str]:
         """Return the packages of a uid that the app may see."""
-        return [one.name for one in self._system.packages.of_uid(uid) if self._sees(one)]
+        return [package.name for package in self._system.packages.of_uid(uid) if self._sees(package)]
 
     def find_package(self, name: str) -> PackageFacts | None:
         """Return a package that is installed and that the app may see."""
@@ -93,9 +93,9 @@ class AppPlatform:
         if package is None:
             return None
         application = package.application
-        for one in application.components:
-            if application.qualified_name(one) == component.class_name:
-                return one.find_meta_data(name)
+        for declared in application.components:
+            if application.qualified_name(declared) == component.class_name:
+                return declared.find_meta_data(name)
         return None
 
     def read_xml(self, package: str, reference: str) -> XmlNode | None:
@@ -203,7 +203,7 @@ class AppPlatform:
         return self._system.messengers.add_pending_intent(record)
 
     def is_app_function_enabled(self, package: str, function_id: str) -> bool:
-        """Tell whether an app function can be executed.
+        """Return whether an app function can be executed.
 
         Raises:
             AppFunctionError: there is none of that id.
@@ -220,7 +220,9 @@ class AppPlatform:
         seconds: float,
     ) -> None:
         """Execute an app function; the outcome comes later on the app's main thread."""
-        given = in_map_order({name: one for name, one in parameters.items() if isinstance(one, list)})
+        given = in_map_order(
+            {name: values for name, values in parameters.items() if isinstance(values, list)}
+        )
         clock, functions = self._system.clock, self._system.app_functions
 
         def run() -> None:
@@ -248,23 +250,23 @@ class AppPlatform:
         self._system.notifications.cancel(self._package.name, number)
 
     def may_notify(self) -> bool:
-        """Tell whether notifications are shown."""
+        """Return whether notifications are shown."""
         return self._system.notifications.may_post(self._package)
 
     def may_draw_overlays(self) -> bool:
-        """Tell whether the user allowed SYSTEM_ALERT_WINDOW."""
+        """Return whether the user allowed SYSTEM_ALERT_WINDOW."""
         return self._system.stack.may_overlay(self._package.uid)
 
     def is_battery_exempt(self) -> bool:
-        """Tell whether the app is exempt from battery optimisation."""
+        """Return whether the app is exempt from battery optimisation."""
         return self._package.name in self._system.uid_states.idle_whitelist
 
     def is_locked(self) -> bool:
-        """Tell whether the screen is locked."""
+        """Return whether the screen is locked."""
         return self._system.is_locked
 
     def is_visible(self) -> bool:
-        """Tell whether the app shows an activity."""
+        """Return whether the app shows an activity."""
         return self._system.stack.is_visible(self._package.uid)
 
     def post(self, code: Callable[[], None]) -> None:
@@ -373,8 +375,10 @@ def _node(element: XmlElement, apk: Apk) -> XmlNode:
     return XmlNode(
         element.tag,
         tuple(
-            XmlAttributeText(one.namespace or "", one.name, value_text(one.value, apk.name_of) or "")
-            for one in element.attributes
+            XmlAttributeText(
+                attribute.namespace or "", attribute.name, value_text(attribute.value, apk.name_of) or ""
+            )
+            for attribute in element.attributes
         ),
-        tuple(one if isinstance(one, str) else _node(one, apk) for one in element.children),
+        tuple(child if isinstance(child, str) else _node(child, apk) for child in element.children),
     )
