@@ -24,6 +24,11 @@ LENIENT_READ: Final = finding_code(
     __name__,
 )
 
+DECLARATION_UNREAD: Final = finding_code(
+    "declaration-unread",
+    "A part of a file that may declare capabilities is not read, so they are missing",
+    __name__,
+)
 LOST_IN_READING: Final = finding_code(
     "lost-in-reading",
     "A part of the source that the specification does not allow is left out; `rule` names the registry row",

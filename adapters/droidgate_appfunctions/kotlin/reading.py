@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from droidgate.formats import Reading, SourceFile
-from droidgate.leniency import ReadingContext
+from droidgate.leniency import DECLARATION_UNREAD, ReadingContext
 from droidgate.model.capability import Capability, Place, Provider
 from droidgate.model.errors import InputError
+from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json
 from droidgate.model.types import Type
 from droidgate_appfunctions.constants import APP_LEVEL, FORMAT_ID, V2, as_extensions
@@ -48,6 +49,7 @@ def read_sources(
 ) -> Reading:
     """Return what the files declare; see `droidgate_appfunctions.kotlin.read_sources`."""
     index = Index.of(files, libraries)
+    known = len(context.findings)
     reports = Reports(context)
     annotations = Annotations(index, reports, Constants(index))
     classes = Serializables(TypeResolver(index, reports), annotations, reports)
@@ -55,7 +57,13 @@ def read_sources(
     providers = tuple(reader.read([file for file in files if may_declare(file.data)]))
     for error in index.problems:
         reports.problem(error)
+    context.findings[known:] = sorted(context.findings[known:], key=_order_of)
     return Reading(providers, tuple(context.findings), tuple(reports.all_problems()))
+
+
+def _order_of(finding: Finding) -> tuple[str, int]:
+    place = finding.source
+    return ("", 0) if place is None else (place.path, place.line or 0)
 
 
 @dataclass(slots=True)
@@ -131,14 +139,14 @@ class _Reader:
     def report_unread(self, file: SourceDeclarations) -> None:
         for line, text in unread_parts(file):
             message = f"{text} is not a declaration that is read"
-            self.reports.not_understood(
-                message, file, line, "Declare functions and classes outside of functions"
-            )
+            hint = "Declare functions and classes outside of functions"
+            self.reports.not_understood(message, file, line, hint, code=DECLARATION_UNREAD)
         for alias in file.aliases.values():
             target = alias.type.name[-1] if alias.type.name else ""
             if target.startswith("AppFunction"):
                 message = f"an alias of {target}: annotations by the name {alias.name} are left out"
-                self.reports.not_understood(message, file, alias.line, f"Write @{target}")
+                hint = f"Write @{target}"
+                self.reports.not_understood(message, file, alias.line, hint, code=DECLARATION_UNREAD)
 
     def mark_of(self, declaration: ClassDeclaration, names: frozenset[str]) -> FoundAnnotation | None:
         try:
@@ -184,7 +192,7 @@ class _Reader:
             try:
                 read.append(self.functions.read(function, mark, in_service=in_service))
             except InputError as error:
-                self.reports.problem(error, function.name)
+                self.reports.problem(error, self.functions.identifier(function))
         return read
 
     def service(self, declaration: ClassDeclaration, mark: FoundAnnotation) -> Provider | None:

@@ -41,10 +41,12 @@ class InputError(DroidgateError):
 
     Attributes:
         others: What else of it cannot be read.
+        left_out: Ids of the capabilities that are left out because of it, where they are known.
     """
 
     exit_code = 3
     others: tuple[InputError, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @classmethod
     def first_of(cls, problems: Sequence[InputError]) -> InputError:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from droidgate.model.errors import BudgetError, InputError
+from droidgate.parsing.module_build import BUILD_FILES, CATALOG, SETTINGS_FILES
 from droidgate.parsing.project_files import MAX_FILE_BYTES
 from droidgate.sources.android_project import MAIN, Module
-from droidgate.sources.build_layout import CATALOG, SETTINGS_FILES, FoundFolders, layouts_of
+from droidgate.sources.build_layout import FoundFolders, layouts_of
 from droidgate.sources.folder_files import (
     MANIFEST,
     MAX_ENTRIES,
@@ -19,7 +20,7 @@ from droidgate.sources.folder_files import (
     is_file_entry,
     read_bytes,
 )
-from droidgate.sources.module_layout import GRADLE_FILES, ModuleLayout, ModuleOpener
+from droidgate.sources.module_layout import ModuleLayout, ModuleOpener
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.spelling import join_spelled, printable
 
@@ -178,7 +179,7 @@ class _Walk:
             self._note_manifest(folder)
         elif name.endswith(LOOSE_ENDINGS):
             self._loose.append(inner)
-        elif name in GRADLE_FILES:
+        elif name in BUILD_FILES:
             self._found.build_files.add(folder)
         elif name in SETTINGS_FILES:
             self._found.settings.add(folder)
