@@ -545,6 +545,44 @@ def test_a_service_entry_point_is_a_provider_of_the_generated_service() -> None:
     assert [one.id for one in others.capabilities] == ["p.Other#g"]
 
 
+ENTRY_POINT = """
+    package p
+    import androidx.appfunctions.*
+    @AppFunctionServiceEntryPoint(serviceName = "NotesService", appFunctionXmlFileName = {name})
+    abstract class Base : AppFunctionService() {{ @AppFunction fun f(x: Int): Int = x }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "fact", "asset"),
+    [
+        ("notes_service", None, "notes_service.xml"),
+        ("my-notes", "my-notes", "my-notes.xml"),
+    ],
+)
+def test_the_name_of_the_functions_file_is_written_again(name: str, fact: str | None, asset: str) -> None:
+    [provider] = kotlin(ENTRY_POINT.format(name=f'"{name}"')).providers
+    assert provider.extensions.get("appfunctions", {}).get("functionsFile") == fact
+    assert FORMAT.write is not None
+    paths = [one.path for one in FORMAT.write(provider, FORMAT.dialect("v2")).artifacts]
+    assert f"assets/{asset}" in paths
+    assert FORMAT.write_handlers is not None
+    handlers = FORMAT.write_handlers(provider, FORMAT.dialect("v2"), "kotlin", "p")
+    assert f'appFunctionXmlFileName = "{name}"' in handlers.artifacts[0].text
+
+
+def test_a_name_that_no_functions_file_can_have_is_a_finding_and_not_written() -> None:
+    reading = kotlin(ENTRY_POINT.format(name='"../notes"'))
+    [provider] = reading.providers
+    assert [one.message for one in reading.findings] == [
+        'the name "../notes" of the functions file is left out'
+    ]
+    crafted = provider.model_copy(update={"extensions": {"appfunctions": {"functionsFile": "../../x"}}})
+    assert FORMAT.write is not None
+    paths = [one.path for one in FORMAT.write(crafted, FORMAT.dialect("v2")).artifacts]
+    assert "assets/notes_service.xml" in paths
+
+
 def test_hilt_names_the_service_that_a_generated_base_class_extends() -> None:
     text = """
         package p

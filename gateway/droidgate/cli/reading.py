@@ -92,7 +92,7 @@ def read_all(
             if not keep_going or len(spelled) == 1:
                 raise
             failed += 1
-            readings.append(SourceReading(problems=(error,)))
+            readings.append(SourceReading(problems=(error, *error.others)))
     read = Read(
         providers=tuple(provider for one in readings for provider in one.providers),
         findings=tuple(finding for one in readings for finding in one.findings),

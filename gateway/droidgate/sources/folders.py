@@ -76,7 +76,7 @@ def module_of_manifest(
 ) -> tuple[Module, str]:
     """Return the module of one manifest file, and the name of the manifest's source set.
 
-    Its resources are those beside it, and main's where it stands in another source set; the build file is the
+    Its resources are those next to it, and main's where it is in another source set; the build file is the
     module's.
 
     Args:
@@ -192,7 +192,7 @@ class _Walk:
         if is_file_entry(entry):
             self._archives.append(name)
         else:
-            message = "it is no regular file, or a link to none"
+            message = "not a regular file, or a link to something else"
             self._scan.problems.append(InputError(message, place=self._spell(name)))
 
     def _note_manifest(self, source_set: str) -> None:
@@ -207,7 +207,7 @@ class _Walk:
 
 
 def _is_inside(name: str, roots: set[str]) -> bool:
-    """Tell whether a file belongs to the resources, assets or sources of one of the source sets."""
+    """Return whether a file belongs to the resources, assets or sources of one of the source sets."""
     parts = name.split("/")[:-1]
     return any(
         "/".join(parts[:length]) in roots and parts[length] in _INSIDE_SOURCE_SET

@@ -208,7 +208,7 @@ def join_code(
             findings += _differences(provider, declared[position])
             continue
         base = declared[position] if position is not None else _without_component(declared)
-        filled = _filled(provider, base, application)
+        filled = _with_guidance(_filled(provider, base, application), declared)
         if position is None:
             joined.append(filled)
         else:
@@ -289,6 +289,16 @@ def _filled(provider: Provider, base: Provider | None, application: Application)
     if base is None or base.component is None:
         changes["access"] = _access_of_service(provider)
     return provider.model_copy(update=changes)
+
+
+def _with_guidance(provider: Provider, declared: Sequence[Provider]) -> Provider:
+    """Return a provider with what the app says of itself to agents; every provider of a protocol has it."""
+    if provider.description is not None or provider.instructions is not None:
+        return provider
+    guide = next((one for one in declared if one.description or one.instructions), None)
+    if guide is None:
+        return provider
+    return provider.model_copy(update={"description": guide.description, "instructions": guide.instructions})
 
 
 def _access_of_service(provider: Provider) -> ComponentAccess:
