@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
-from droidgate_phone.shell.run import ClosedStream, Run, Stream, Streams
+from droidgate_phone.shell.run import ClosedStream, Run, Stream
 from droidgate_phone.streams import InputStream, OutputStream
 
 if TYPE_CHECKING:
@@ -88,7 +88,3 @@ class ShellState:
     def write(self, text: str) -> None:
         """Write to standard output."""
         self.output().write(text.encode("utf-8", "surrogateescape"))
-
-    def streams(self) -> Streams:
-        """Return the three standard streams."""
-        return Streams(self.input(), self.output(), self.output(2))
