@@ -28,7 +28,7 @@ def check_reading(
         for one in formats:
             if one.lint_application is not None:
                 yield from one.lint_application(application)
-    yield from report_competing_services(reading)
+    yield from report_competing_services(reading.applications, reading.providers)
     for path in reading.read_alone:
         data = content_of(path)
         if data is not None:

@@ -24,7 +24,6 @@ from droidgate_mappings.tables import find_binding, find_format_tables
 
 if TYPE_CHECKING:
     from droidgate.compare import Change
-    from droidgate.sources import SourceReading
 
 SOURCE_DIFFERS: Final = finding_code(
     "source-differs-from-build",
@@ -366,15 +365,15 @@ def releases_of_one_service(minimum_sdk: int | None) -> list[Release]:
     ]
 
 
-def report_competing_services(reading: SourceReading) -> Iterator[Finding]:
+def report_competing_services(
+    applications: Iterable[Application], providers: Sequence[Provider]
+) -> Iterator[Finding]:
     """Yield a finding for each app whose source code declares functions of several services.
 
     The services of a manifest are the business of a format's linter; those of source code may be in none.
     """
-    for application in reading.applications:
-        services = [
-            one for one in reading.providers if one.package == application.package and is_of_service(one)
-        ]
+    for application in applications:
+        services = [one for one in providers if one.package == application.package and is_of_service(one)]
         from_code = [one for one in services if is_from_code(one, load_formats().values())]
         releases = releases_of_one_service(application.minimum_sdk)
         if len(services) > 1 and from_code and releases:
