@@ -320,7 +320,7 @@ class Phone:
         self.context = self.system.app_context(AGENT)
         self.tools = {
             "directly": ComponentName(CLOCK_IN, f"{CLOCK_IN}.ClockInService"),
-            "by the shim": ComponentName(shim.application_id, "dev.droidgate.shim.ToolService"),
+            "by the shim": ComponentName(shim.application_id, "dev.droidgate.shim.frontends.ToolService"),
         }
         argument = json.dumps({"version": 1, "caller": "any-app", "capability": "*"}).encode()
         told = base64.urlsafe_b64encode(argument).decode().rstrip("=")

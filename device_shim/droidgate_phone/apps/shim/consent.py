@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from droidgate_phone.apps.shim.core import Core, Receipt
     from droidgate_shim.engine.authority import Carrier
 
-CONSENT: Final = "dev.droidgate.shim.ConsentActivity"
+CONSENT: Final = "dev.droidgate.shim.consent.ConsentActivity"
 MOST_QUESTIONS: Final = 4
 LONGEST_ARGUMENTS: Final = 4_000
 """UTF-16 units of arguments that somebody reads before they decide."""

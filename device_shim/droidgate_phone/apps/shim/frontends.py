@@ -36,7 +36,7 @@ from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
 ACTION_CALL: Final = "com.example.mMCP.ACTION_TOOL_CALL"
 ACTION_DISCOVERY: Final = "com.example.ACTION_MMCP_DISCOVERY"
-RECEIVER: Final = "dev.droidgate.shim.MmcpReceiver"
+RECEIVER: Final = "dev.droidgate.shim.frontends.MmcpReceiver"
 MANIFEST: Final = "mMCP_manifest"
 _REQUEST: Final = "mobile-mcp-request"
 _BROADCAST_SECONDS: Final = 9.0

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from droidgate_phone.apps.shim.core import Core, Receipt
 
 ACTION_CALL: Final = "com.example.mMCP.ACTION_TOOL_CALL"
-TRAMPOLINE: Final = "dev.droidgate.shim.TrampolineActivity"
+TRAMPOLINE: Final = "dev.droidgate.shim.backends.TrampolineActivity"
 MOST_WAITING: Final = 8
 _NEW_TASK_SECONDS: Final = 0.3
 _NEW_TASK: Final = (

@@ -12,7 +12,7 @@ from droidgate_phone.apps.shim.extras import texts_of
 from droidgate_phone.apps.shim.identity import origin_of, origin_of_start
 from droidgate_phone.intents import Bundle, Intent
 
-TOOL_SERVICE: Final = "dev.droidgate.shim.ToolService"
+TOOL_SERVICE: Final = "dev.droidgate.shim.frontends.ToolService"
 EXTRA_CALLBACK: Final = "mcp_callback"
 _REQUEST: Final = 1
 _RESPONSE: Final = 2

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from droidgate_phone.apps.platform import Platform
 
 HOLDER: Final = "dev.droidgate.shim"
-SHELL_SERVICE: Final = "dev.droidgate.shim.ShellIdentityService"
-INSTRUMENTATION: Final = "dev.droidgate.shim.ShellIdentityInstrumentation"
+SHELL_SERVICE: Final = "dev.droidgate.shim.backends.ShellIdentityService"
+INSTRUMENTATION: Final = "dev.droidgate.shim.backends.ShellIdentityInstrumentation"
 KEPT_SECONDS: Final = 5.0
 """How long the right is kept after the last call."""
 
