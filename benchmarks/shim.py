@@ -118,10 +118,10 @@ def measure_python(rounds: int) -> bool:
     clock = iter(range(1 << 40))
 
     def call() -> Answer:
-        (sent,) = engine.request(next(clock), "bind", 10_101, extras, None)
+        (sent,) = engine.submit(next(clock), "bind", 10_101, extras, None)
         if not isinstance(sent, Send):
             raise TypeError(sent)
-        (told,) = engine.result(next(clock), sent.call, ActivityAnswer(-1, {"result": RESULT}))
+        (told,) = engine.answered(next(clock), sent.call, ActivityAnswer(-1, {"result": RESULT}))
         if not isinstance(told, Answer):
             raise TypeError(told)
         return told

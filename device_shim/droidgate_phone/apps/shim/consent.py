@@ -148,7 +148,7 @@ class ConsentDesk:
         """End a question with a decision, None for a yes; a second end changes nothing."""
         if question in self._questions:
             self._close(question)
-            self._core.decide(question.receipt, refusal)
+            self._core.decided(question.receipt, refusal)
 
     def _close(self, question: Question) -> None:
         """Take a question away, whatever ended it, and show the next."""

@@ -72,7 +72,7 @@ def ask(
             said = "" if read is None else (read.message or "")
             on_outcome(None, Failure(token, said.removeprefix(f"{token}: ")))
 
-    return core.take(carrier, origin, extras, deliver)
+    return core.receive(carrier, origin, extras, deliver)
 
 
 def text_of(prepared: PreparedRoute, outputs: Mapping[str, Json] | None) -> str:

@@ -44,7 +44,7 @@ def dispatch(core: Core, send: Send, receipt: Receipt) -> None:
 
 def _broadcast(core: Core, send: Send, intent: Intent, receipt: Receipt) -> None:
     def receive(result: BroadcastResult) -> None:
-        core.result(send.call, BroadcastAnswer(result.code, result.data))
+        core.answered(send.call, BroadcastAnswer(result.code, result.data))
 
     def give_up() -> None:
         core.fail(send.call, "timeout", "the receiver did not answer in time; the call may have run")

@@ -111,7 +111,7 @@ class ScreenCalls:
         if result.code == _CANCELED and is_empty and seconds < _NEW_TASK_SECONDS:
             self._fail(call, "canceled", _NEW_TASK)
             return
-        self._core.result(call.send.call, ActivityAnswer(result.code, extras))
+        self._core.answered(call.send.call, ActivityAnswer(result.code, extras))
 
     def _fail(self, call: ScreenCall, token: str, message: str) -> None:
         self._core.fail(call.send.call, token, message)

@@ -50,7 +50,7 @@ class ToolService(Service):
                 return
 
         origin = origin_of(core.platform, message.sending_uid)
-        core.take("bind", origin, texts_of(message.data), deliver, caller_token=reply_to)
+        core.receive("bind", origin, texts_of(message.data), deliver, caller_token=reply_to)
 
     def on_start_command(self, intent: Intent) -> int | None:
         """Take a request; its callback's creator is where the answer goes, and no more."""
@@ -72,7 +72,7 @@ class ToolService(Service):
 
         origin = origin_of_start(core.platform, facts.creator_uid)
         obstacle = _IMMUTABLE if is_immutable else None
-        core.take("start", origin, texts_of(intent.extras), deliver, obstacle=obstacle)
+        core.receive("start", origin, texts_of(intent.extras), deliver, obstacle=obstacle)
         return START_REDELIVER_INTENT
 
     def on_redelivered(self, intent: Intent) -> int | None:

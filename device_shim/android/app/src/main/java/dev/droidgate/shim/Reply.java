@@ -147,7 +147,7 @@ public abstract class Reply {
                                 + units
                                 + " characters; ask for less, or for one answer at a time");
         try {
-            return Journal.failure(entry, failure);
+            return Journal.answerEntry(entry, failure);
         } catch (MalformedJsonException unreadable) {
             return null;
         }
@@ -156,7 +156,7 @@ public abstract class Reply {
     /** Returns the extras that answer what an earlier process left; null where nobody can be answered. */
     public static Map<String, String> interrupted(String entry) {
         try {
-            return entry == null ? null : Journal.interrupted(entry);
+            return entry == null ? null : Journal.answerEntry(entry);
         } catch (MalformedJsonException unreadable) {
             return null;
         }

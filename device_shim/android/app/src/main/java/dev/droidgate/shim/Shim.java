@@ -220,7 +220,7 @@ public final class Shim implements Clock, Answers {
                 return;
             }
             reply.caller = grants.resolve(reply.caller);
-            engine.use(grants.policyFor(reply.caller));
+            engine.usePolicy(grants.policyFor(reply.caller));
             engine.receive(incoming, approved, reply.caller.uid, reply);
         } catch (RuntimeException unexpected) {
             // Whatever went wrong before the engine had the request, its caller waits.
@@ -234,7 +234,7 @@ public final class Shim implements Clock, Answers {
     public void decided(long call, Reply reply, CallFailure refusal) {
         step(
                 () -> {
-                    engine.use(grants.policyFor(reply.caller));
+                    engine.usePolicy(grants.policyFor(reply.caller));
                     engine.decided(call, refusal);
                 });
     }
@@ -305,7 +305,7 @@ public final class Shim implements Clock, Answers {
 
     /** Brings the file up to what is open; on the engine's thread. */
     public void writeJournal() {
-        open = engine.open();
+        open = engine.openCount();
         journal.write(engine.journal());
     }
 

@@ -64,8 +64,8 @@ public final class Backends implements Backend {
     private static Intent intent(String action, Route route, Reply reply, Outgoing outgoing) {
         Intent intent = new Intent(action);
         intent.setComponent(ComponentName.unflattenFromString(route.component));
-        for (Map.Entry<String, String> one : outgoing.extras.entrySet()) {
-            intent.putExtra(one.getKey(), one.getValue());
+        for (Map.Entry<String, String> entry : outgoing.extras.entrySet()) {
+            intent.putExtra(entry.getKey(), entry.getValue());
         }
         intent.putExtra(Names.ORIGIN_PACKAGE, reply.sender().packageName());
         intent.putExtra(Names.ORIGIN_CERTIFICATE, reply.sender().signer());

@@ -31,10 +31,10 @@ public final class MmcpReceiver extends BroadcastReceiver {
     private static Bundle known;
 
     /** The answer to a broadcast that is held open. */
-    private static final class Held extends TextReply {
+    private static final class BroadcastReply extends TextReply {
         private final PendingResult result;
 
-        Held(Shim shim, PendingResult result, String tool) {
+        BroadcastReply(Shim shim, PendingResult result, String tool) {
             super(shim, Caller.NOBODY, false, tool);
             this.result = result;
         }
@@ -58,11 +58,11 @@ public final class MmcpReceiver extends BroadcastReceiver {
         } else if (Names.MMCP_INVOKE.equals(intent.getAction()) && isOrderedBroadcast()) {
             Shim shim = Shim.of(context);
             Bundle extras = intent.getExtras();
-            Held held = new Held(shim, goAsync(), Extras.text(extras, Names.TOOL));
-            Runnable late = held::expire;
+            BroadcastReply reply = new BroadcastReply(shim, goAsync(), Extras.text(extras, Names.TOOL));
+            Runnable late = reply::expire;
             shim.main.postDelayed(late, LONGEST);
-            held.whenAnswered(() -> shim.main.removeCallbacks(late));
-            held.ask(Hex.randomId(), Extras.text(extras, Names.PARAMS));
+            reply.whenAnswered(() -> shim.main.removeCallbacks(late));
+            reply.ask(Hex.randomId(), Extras.text(extras, Names.PARAMS));
         }
     }
 

@@ -34,7 +34,7 @@ public abstract class TextReply extends Reply {
             return;
         }
         try {
-            tell(Frontend.told(Frontend.outputs(extras)), true);
+            tell(Frontend.asText(Frontend.outputs(extras)), true);
         } catch (CallFailure failure) {
             tell(failure(failure.token, failure.getMessage()), false);
         }

@@ -64,8 +64,8 @@ public final class Extras {
 
     public static Bundle bundle(Map<String, String> extras) {
         Bundle bundle = new Bundle();
-        for (Map.Entry<String, String> one : extras.entrySet()) {
-            bundle.putString(one.getKey(), one.getValue());
+        for (Map.Entry<String, String> entry : extras.entrySet()) {
+            bundle.putString(entry.getKey(), entry.getValue());
         }
         return bundle;
     }

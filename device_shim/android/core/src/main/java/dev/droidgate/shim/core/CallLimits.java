@@ -3,7 +3,7 @@ package dev.droidgate.shim.core;
 import java.util.Map;
 
 /** How many requests may be open and come in (docs/shim-engine.md 3, 8). */
-final class Limits {
+final class CallLimits {
     /** More than any phone will see, and few enough for products. */
     private static final long MOST = 1_000_000;
 
@@ -12,7 +12,7 @@ final class Limits {
     final long burst;
     final long perMinute;
 
-    Limits(Map<String, Object> json) throws MalformedJsonException {
+    CallLimits(Map<String, Object> json) throws MalformedJsonException {
         Json.checkKeys(json, " open open_per_caller burst per_minute ");
         open = count(json, "open", 32);
         openPerCaller = count(json, "open_per_caller", 8);

@@ -4,7 +4,7 @@ import java.util.Collections;
 import java.util.Map;
 
 /** A request of Mobile-MCP, or what was read of one: enough to answer it. */
-final class Request {
+final class MobileMcpRequest {
     /** The dialect in which it is answered. */
     final Dialect dialect;
 
@@ -26,7 +26,7 @@ final class Request {
     String capability = "";
     Map<String, Object> arguments = Collections.emptyMap();
 
-    Request(Dialect dialect, boolean wrapped, String extra) {
+    MobileMcpRequest(Dialect dialect, boolean wrapped, String extra) {
         this.dialect = dialect;
         this.wrapped = wrapped;
         this.extra = extra;
