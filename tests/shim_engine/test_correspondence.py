@@ -19,7 +19,7 @@ from shim_engine.jvm_core import ENGINE_SOURCES
 PAGE = CHECKOUT / "docs" / "shim-engine.md"
 JAVA = ENGINE_SOURCES / "dev" / "droidgate" / "shim" / "core"
 PYTHON = Path(droidgate_shim.engine.__path__[0])
-MODULES = sorted(file.stem for file in PYTHON.glob("*.py") if file.stem not in {"__init__", "vectors"})
+MODULES = sorted(file.stem for file in PYTHON.glob("*.py") if file.stem != "__init__")
 _ROW = re.compile(r"^\|(?: `([\w.]+)`)? \|(?: `([\w.]+)`)? \|", re.MULTILINE)
 _MEMBER = re.compile(r"^    (?=\w)(?!private|return)(?:[\w<>\[\], ?]+ )(\w+)(?:\(| \{)", re.MULTILINE)
 
