@@ -41,7 +41,7 @@ public final class ToolService extends Service {
 
     /**
      * Takes messages on the Binder threads that bring them: the main thread never reads a request. One binder is
-     * cached for all agents, so each message says who sent it (runtime reference 2.1).
+     * cached for all agents, so each message says who sent it (reference android-runtime 2.1).
      */
     private static final class Incoming extends BinderHandler {
         private final Shim shim;

@@ -26,7 +26,7 @@ import java.util.Map;
  * The way in for the computer, through adb (docs/shim.md 7).
  *
  * <p>{@code call} is checked by no permission of the framework's, and an app can be granted DUMP; so each
- * entry asks for both, the permission and the shell's or root's uid (runtime reference 1.8).
+ * entry asks for both, the permission and the shell's or root's uid (reference android-runtime 1.8).
  */
 public final class HostProvider extends ContentProvider {
     private static final long HANDSHAKE = 1;

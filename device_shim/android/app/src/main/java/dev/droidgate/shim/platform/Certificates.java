@@ -24,7 +24,7 @@ public final class Certificates {
         }
     }
 
-    // Among several signatures one may pass for another (runtime reference 1.1), so there has to be one.
+    // Among several signatures one may pass for another (reference android-runtime 1.1), so there has to be one.
     @SuppressWarnings("deprecation")
     private Signature only(String name) throws PackageManager.NameNotFoundException {
         Signature[] all = packages.getPackageInfo(name, PackageManager.GET_SIGNATURES).signatures;

@@ -14,7 +14,7 @@ final class ResponseWriter {
 
     /**
      * UTF-16 units of all texts of a message, intent or result together: 128 KiB, a quarter of what one-way
-     * transactions have in a process (runtime reference 1.7). One that does not fit fails, and Android crashes a
+     * transactions have in a process (reference android-runtime 1.7). One that does not fit fails, and Android crashes a
      * process that a broadcast cannot be delivered to.
      */
     static final int MOST_CARRIED = 65_536;
