@@ -119,10 +119,10 @@ def measure_python(rounds: int) -> bool:
     clock = iter(range(1 << 40))
 
     def call() -> Answer:
-        (sent,) = engine.request(next(clock), "bind", 10_101, extras, None)
+        (sent,) = engine.submit(next(clock), "bind", 10_101, extras, None)
         if not isinstance(sent, Send):
             raise TypeError(sent)
-        (told,) = engine.result(next(clock), sent.call, ActivityAnswer(-1, {"result": RESULT}))
+        (told,) = engine.answered(next(clock), sent.call, ActivityAnswer(-1, {"result": RESULT}))
         if not isinstance(told, Answer):
             raise TypeError(told)
         return told
@@ -321,7 +321,7 @@ class Phone:
         self.context = self.system.app_context(AGENT)
         self.tools = {
             "directly": ComponentName(CLOCK_IN, f"{CLOCK_IN}.ClockInService"),
-            "by the shim": ComponentName(shim.application_id, "dev.droidgate.shim.ToolService"),
+            "by the shim": ComponentName(shim.application_id, "dev.droidgate.shim.frontends.ToolService"),
         }
         argument = json.dumps({"version": 1, "caller": "any-app", "capability": "*"}).encode()
         told = base64.urlsafe_b64encode(argument).decode().rstrip("=")

@@ -94,7 +94,7 @@ def test_build_install_status_call_sync_doctor_uninstall(droidgate: Runner, phon
     assert installed["identity"]["application_id"] == HOLDER
     assert [one["outcome"] for one in installed["identity"]["steps"]] == ["done", "done"]
     assert [one["component"] for one in instrumentations(phone)] == [
-        f"{HOLDER}/.ShellIdentityInstrumentation"
+        f"{HOLDER}/.backends.ShellIdentityInstrumentation"
     ]
 
     status = document(droidgate("shim", "status", "--json"), "shim-status")

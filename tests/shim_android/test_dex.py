@@ -17,27 +17,27 @@ from shim_android.dex_file import DexFile, class_name
 
 MOST_BYTES = 170 * 1024
 COMPONENTS = (
-    "ToolService",
-    "TrampolineActivity",
-    "ConsentActivity",
-    "ManageActivity",
-    "HostProvider",
-    "ShellIdentityInstrumentation",
-    "ShellIdentityService",
-    "MmcpActivity",
-    "MmcpReceiver",
-    "FunctionService",
+    "frontends/ToolService",
+    "backends/TrampolineActivity",
+    "consent/ConsentActivity",
+    "consent/ManageActivity",
+    "host/HostProvider",
+    "backends/ShellIdentityInstrumentation",
+    "backends/ShellIdentityService",
+    "frontends/MmcpActivity",
+    "frontends/MmcpReceiver",
+    "frontends/FunctionService",
 )
 # The first API level of each class that is loaded from that level on only; the sources ask for it before.
 LATER_CLASSES = {
-    "NotificationChannels": 26,
-    "SigningCertificates": 28,
-    "Documents": 31,
-    "ResultCallers": 35,
-    "AppFunctionCaller": 36,
-    "AppFunctionCaller$Enabled": 36,
-    "FunctionService": 36,
-    "FunctionService$Arguments": 36,
+    "windows/NotificationChannels": 26,
+    "platform/SigningCertificates": 28,
+    "platform/Documents": 31,
+    "backends/ResultCallers": 35,
+    "backends/AppFunctionCaller": 36,
+    "backends/AppFunctionCaller$Enabled": 36,
+    "frontends/FunctionService": 36,
+    "frontends/FunctionService$Arguments": 36,
 }
 # Members that Android 7.0 has not got, with the API level that developer.android.com/reference gives them.
 # Each stands in the sources behind a comparison with SDK_INT, or in a class of LATER_CLASSES.

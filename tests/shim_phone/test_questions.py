@@ -133,7 +133,7 @@ def test_under_an_overlay_the_users_screen_changes_nothing(world: World) -> None
     world.run("appops", "set", ATTACKER, "SYSTEM_ALERT_WINDOW", "allow")
     world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
     world.grant(AGENT)
-    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.ManageActivity")
+    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.consent.ManageActivity")
     for covers_all in (True, False):
         world.system.window.show_overlay(ATTACKER, covers_all=covers_all)
         world.tap_text("Revoke")

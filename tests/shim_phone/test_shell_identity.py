@@ -21,7 +21,7 @@ from phone_system.phone_system_apps import make_apk
 from shim_phone.world import AGENT, PLAIN_NOTES, SHELL_SHIM, World, key, outputs_of, sample_files, token_of
 
 SHIM = f"dev.droidgate.shim.of.{PLAIN_NOTES}"
-SERVICE = ComponentName(SHELL_SHIM, "dev.droidgate.shim.ShellIdentityService")
+SERVICE = ComponentName(SHELL_SHIM, "dev.droidgate.shim.backends.ShellIdentityService")
 EXECUTE = "android.permission.EXECUTE_APP_FUNCTIONS"
 DOCUMENT = '{"schemaType":"","properties":{}}'
 NOTE = {"title": "Bread", "content": "Rye, sliced"}

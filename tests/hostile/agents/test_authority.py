@@ -21,7 +21,7 @@ GRANTED = "com.example.granted"
 OTHER = "com.example.other"
 ONE = "com.example.one"
 TWO = "com.example.two"
-SERVICE = ComponentName(SHIM, "dev.droidgate.shim.ToolService")
+SERVICE = ComponentName(SHIM, "dev.droidgate.shim.frontends.ToolService")
 
 
 def _world(**more: Any) -> World:
@@ -114,8 +114,8 @@ def test_any_app_is_the_only_grant_for_starts_and_for_mmcp(world: World, capabil
     world.install(agent_apk(OTHER))
     _bring_to_life(world, OTHER)
     world.show_agent()
-    activity = ComponentName(SHIM, "dev.droidgate.shim.MmcpActivity")
-    receiver = ComponentName(SHIM, "dev.droidgate.shim.MmcpReceiver")
+    activity = ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpActivity")
+    receiver = ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpReceiver")
     for is_granted in (False, True):
         if is_granted:
             world.grant("any-app", capability)
@@ -272,7 +272,7 @@ def test_the_users_screen_revokes_switches_and_clears(world: World) -> None:
     world.grant(AGENT, "desk")
     assert outputs_of(world.ask("desk", {"how": "well"}))
     world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
-    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.ManageActivity")
+    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.consent.ManageActivity")
     assert f"{AGENT}: desk" in world.texts()
     world.tap_text("Revoke")
     assert world.host("status")["grants"] == []
@@ -283,7 +283,7 @@ def test_the_users_screen_revokes_switches_and_clears(world: World) -> None:
 
 
 def test_the_users_screen_asks_for_notifications(world: World) -> None:
-    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.ManageActivity")
+    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.consent.ManageActivity")
     world.wait_until(lambda: "Allow" in world.texts())
     world.tap_text("Don\N{RIGHT SINGLE QUOTATION MARK}t allow")
     world.wait_until(lambda: "Allow notifications" in world.texts())
@@ -293,7 +293,7 @@ def test_the_users_screen_asks_for_notifications(world: World) -> None:
     assert world.host("status")["access"]["notifications"] is True
     # Shown anew, the screen has nothing to ask.
     world.run("input", "keyevent", "BACK")
-    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.ManageActivity")
+    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.consent.ManageActivity")
     assert "Allow notifications" not in world.texts()
 
 

@@ -127,7 +127,7 @@ def test_an_app_that_answers_thrice_is_told_that_the_call_is_over(world: World) 
     answers: list[str] = []
     context = world.system.app_context(AGENT)
     binding = context.bind_service(
-        Intent(component=ComponentName(SHIM, "dev.droidgate.shim.ToolService")),
+        Intent(component=ComponentName(SHIM, "dev.droidgate.shim.frontends.ToolService")),
         lambda message: answers.append(message.data.get_string("mobile-mcp-response") or ""),
     )
     assert binding is not None
@@ -190,7 +190,7 @@ def _bound(world: World) -> tuple[Binding, list[dict[str, Any]]]:
         text = message.data.get_string("mobile-mcp-response") or ""
         answers.append(json.loads(text)["mobile-mcp-response"]["response"])
 
-    intent = Intent(component=ComponentName(SHIM, "dev.droidgate.shim.ToolService"))
+    intent = Intent(component=ComponentName(SHIM, "dev.droidgate.shim.frontends.ToolService"))
     binding = world.system.app_context(AGENT).bind_service(intent, receive)
     assert binding is not None
     return binding, answers

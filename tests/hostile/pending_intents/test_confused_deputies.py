@@ -17,7 +17,7 @@ from shim_phone.world import SHIM, World, key, outputs_of, token_of
 
 ATTACKER = "com.example.attacker"
 VICTIM = "com.example.victim"
-SERVICE = ComponentName(SHIM, "dev.droidgate.shim.ToolService")
+SERVICE = ComponentName(SHIM, "dev.droidgate.shim.frontends.ToolService")
 OWN = {"own": "text", "amount": "1"}
 # What an answer adds (docs/shim.md 2).
 ANSWER = {"mobile-mcp-response", "mcp_request_id"}
