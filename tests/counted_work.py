@@ -22,3 +22,9 @@ def count_calls(work: Callable[[], object]) -> int:
     finally:
         sys.setprofile(former)
     return calls
+
+
+def check_linear(work: Callable[[int], object], size: int) -> None:
+    """Assert that twice the size takes at most twice the calls, and a tenth."""
+    once, twice = (count_calls(lambda size=size: work(size)) for size in (size, 2 * size))
+    assert twice <= 2.1 * once, f"{once} calls for {size}, {twice} for {2 * size}"
