@@ -27,6 +27,7 @@ def packed_pages(count: int, size: int) -> bytes:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tool", "count", "size", "reason"),
     [
