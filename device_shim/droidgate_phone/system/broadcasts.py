@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from droidgate_phone.app_api.behaviour import PendingBroadcast, Receiver
 from droidgate_phone.app_api.values import AndroidError, BroadcastResult
+from droidgate_phone.clocks import start_work
 from droidgate_phone.intents import Intent
 from droidgate_phone.system.callers import Caller
 from droidgate_phone.system.intent_text import show_intent
@@ -86,22 +87,18 @@ class BroadcastManager:
         """
         crossed = self._checked(caller, intent)
         receivers = self._receivers(caller, crossed)
-        clock = self._system.clock
-        clock.work_added()
 
         def run() -> None:
-            with clock.working():
-                result = self._run(receivers, crossed)
-                if caller.process is None:
-                    on_result(result)
-                elif self.is_deliverable(caller.process, crossed, result):
-                    self._system.processes.run_code(caller.process, lambda: on_result(result))
+            result = self._run(receivers, crossed)
+            if caller.process is None:
+                on_result(result)
+            elif self.is_deliverable(caller.process, crossed, result):
+                self._system.processes.run_code(caller.process, lambda: on_result(result))
 
-        thread = threading.Thread(target=run, name="phone:broadcast", daemon=True)
         with self._lock:
-            self._threads = [one for one in self._threads if one.is_alive()]
-            self._threads.append(thread)
-            thread.start()
+            # Kept once it runs: `close` may not meet a thread that has not begun.
+            thread = start_work(self._system.clock, "phone:broadcast", run)
+            self._threads = [*(one for one in self._threads if one.is_alive()), thread]
 
     def is_deliverable(
         self, process: AppProcess, intent: Intent, result: BroadcastResult | None = None
