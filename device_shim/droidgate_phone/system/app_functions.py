@@ -9,28 +9,26 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from droidgate.app_search import IndexedDocument, simulate_indexing
 from droidgate.model.json_values import Json
 from droidgate_mappings.app_functions import load_error_codes, load_indexing
 from droidgate_phone.app_api.values import AppFunctionError, CallingPackage
 from droidgate_phone.system.callers import Caller
+from droidgate_phone.system.core import SystemCore
 from droidgate_phone.system.generic_documents import Properties, in_map_order
 from droidgate_phone.system.manifests import InstalledComponent
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.packages import FIRST_APP_UID
 from droidgate_phone.system.processes import NotModelledError
 
-if TYPE_CHECKING:
-    from droidgate_phone.system.android_system import AndroidSystem
-
 SERVICE_ACTION: Final = "android.app.appfunctions.AppFunctionService"
 BIND_PERMISSION: Final = "android.permission.BIND_APP_FUNCTION_SERVICE"
 EXECUTE_PERMISSION: Final = "android.permission.EXECUTE_APP_FUNCTIONS"
 EXECUTE_SYSTEM_PERMISSION: Final = "android.permission.EXECUTE_APP_FUNCTIONS_SYSTEM"
 _RUNTIME_TYPE: Final = "AppFunctionRuntimeMetadata"
-_BY_NAME: Final = {one.name: code for code, one in load_error_codes().items()}
+_BY_NAME: Final = {error_code.name: code for code, error_code in load_error_codes().items()}
 
 EnabledState = Literal["default", "enabled", "disabled"]
 _STATE_NUMBERS: Final[Mapping[EnabledState, int]] = {"default": 0, "enabled": 1, "disabled": 2}
@@ -72,28 +70,28 @@ def error(name: str, message: str) -> AppFunctionError:
 class AppFunctionManager:
     """AppFunctionManagerService of one phone."""
 
-    def __init__(self, system: AndroidSystem) -> None:
-        self._system = system
+    def __init__(self, core: SystemCore) -> None:
+        self._core = core
         self._lock = threading.RLock()
         self._indexed: dict[str, dict[str, IndexedDocument]] = {}
         self._states: dict[tuple[str, str], EnabledState] = {}
         self._allowed: set[tuple[str, str]] = set()
-        if system.release.app_search is not None:
-            system.packages.listen(self._package_changed)
+        if core.release.app_search is not None:
+            core.packages.listen(self._package_changed)
 
     def _package_changed(self, name: str, package: InstalledPackage | None) -> None:
-        release = self._system.release.app_search
+        release = self._core.release.app_search
         if release is None:
             return
         with self._lock:
             if package is None:
                 self._indexed.pop(name, None)
-                self._states = {key: one for key, one in self._states.items() if key[0] != name}
+                self._states = {key: state for key, state in self._states.items() if key[0] != name}
                 return
             report = simulate_indexing(package.application, release)
             self._indexed[name] = dict(report.documents)
         for dropped in report.dropped_files:
-            self._system.log.record(
+            self._core.log.record(
                 "app-functions-dropped", package=name, file=dropped.path, reason=dropped.reason
             )
 
@@ -106,17 +104,19 @@ class AppFunctionManager:
         """Return a package's functions by id."""
         with self._lock:
             documents = self._indexed.get(package, {}).values()
-            return {one.function_id: one for one in documents if one.function_id is not None}
+            return {
+                document.function_id: document for document in documents if document.function_id is not None
+            }
 
     def listing(self, package: str | None = None) -> dict[str, list[ListedDocument]]:
         """Return what a search over all documents finds, by package, in the order of Android's maps."""
-        names = [one for one in self.packages() if package in (None, one)]
+        names = [name for name in self.packages() if package in (None, name)]
         order = in_map_order({name: [] for name in names})
         return {name: self._documents(name) for name in order}
 
     def _documents(self, package: str) -> list[ListedDocument]:
         with self._lock:
-            return [self._listed(package, one) for one in self._indexed[package].values()]
+            return [self._listed(package, document) for document in self._indexed[package].values()]
 
     def _listed(self, package: str, document: IndexedDocument) -> ListedDocument:
         runtime: Properties | None = None
@@ -140,7 +140,7 @@ class AppFunctionManager:
         return f"{_RUNTIME_TYPE}-{package}"
 
     def is_enabled(self, package: str, function_id: str) -> bool:
-        """Tell whether a function can be executed: its state, else what its file says.
+        """Return whether a function can be executed: its state, else what its file says.
 
         Raises:
             AppFunctionError: there is no such function.
@@ -161,7 +161,7 @@ class AppFunctionManager:
             raise error("ERROR_FUNCTION_NOT_FOUND", f"Function {function_id} does not exist")
         with self._lock:
             self._states[package, function_id] = state
-        self._system.log.record("app-function-state", package=package, function=function_id, state=state)
+        self._core.log.record("app-function-state", package=package, function=function_id, state=state)
 
     def allow_caller(self, agent: str, target: str) -> None:
         """Put an agent and a target on the allowlist (Android 17)."""
@@ -185,21 +185,21 @@ class AppFunctionManager:
         if not self.is_enabled(package, function_id):
             raise error("ERROR_DISABLED", "The app function is disabled")
         found, component = self._service_of(package, function_id)
-        self._system.log.record("app-function", package=package, function=function_id, caller_uid=caller.uid)
+        self._core.log.record("app-function", package=package, function=function_id, caller_uid=caller.uid)
         execution = _Execution(function_id, parameters, self._calling_package(caller))
         return self._run(found, component, execution, seconds)
 
     def _calling_package(self, caller: Caller) -> CallingPackage:
-        found = self._system.packages.find(caller.package or "")
+        found = self._core.packages.find(caller.package or "")
         return CallingPackage(caller.package or "", () if found is None else found.signers)
 
     def _may_execute(self, caller: Caller, package: str) -> bool:
-        holds = self._system.packages.permissions.holds
+        holds = self._core.packages.permissions.holds
         if caller.package == package or caller.uid < FIRST_APP_UID:
             return holds(caller.uid, EXECUTE_PERMISSION) or caller.package == package
         if not holds(caller.uid, EXECUTE_PERMISSION):
             return False
-        if not self._system.release.has("function-caller-allowlist"):
+        if not self._core.release.has("function-caller-allowlist"):
             return True
         return (
             holds(caller.uid, EXECUTE_SYSTEM_PERMISSION) or (caller.package or "", package) in self._allowed
@@ -213,7 +213,7 @@ class AppFunctionManager:
 
     def _service_of(self, package: str, function_id: str) -> tuple[InstalledPackage, InstalledComponent]:
         """Return the service that runs a function: the one that the index names, else the package's."""
-        found = self._system.packages.find(package)
+        found = self._core.packages.find(package)
         document = self.functions(package)[function_id]
         named = document.properties.get("serviceName")
         if found is not None and named != [load_indexing().names.application_service]:
@@ -226,7 +226,7 @@ class AppFunctionManager:
     def _is_function_service(self, package: InstalledPackage, component: InstalledComponent) -> bool:
         return (
             component.permission == BIND_PERMISSION
-            and any(SERVICE_ACTION in one.actions for one in component.filters)
+            and any(SERVICE_ACTION in declared.actions for declared in component.filters)
             and package.is_component_enabled(component)
         )
 
@@ -237,14 +237,14 @@ class AppFunctionManager:
         execution: _Execution,
         seconds: float,
     ) -> Properties:
-        app = self._system.code_of(package)
+        app = self._core.code_of(package)
         service = app.APP_FUNCTION_SERVICES.get(component.code_class) if app is not None else None
         if service is None:
             raise NotModelledError(f"the code of AppFunctions service {package.name}/{component.name}")
-        process = self._system.start_process(package, component.process)
-        made = service(self._system.context_for(package, process))
+        process = self._core.start_process(package, component.process)
+        made = service(self._core.context_for(package, process))
 
-        clock = self._system.clock
+        clock = self._core.clock
         done = clock.signal()
         outcomes: list[Mapping[str, Json] | AppFunctionError] = []
 
@@ -258,7 +258,7 @@ class AppFunctionManager:
 
         forget = process.on_death(done.set)
         try:
-            self._system.processes.run_code(process, run)
+            self._core.processes.run_code(process, run)
             if not clock.wait(done, seconds):
                 raise TimedOutError
         finally:
@@ -269,7 +269,9 @@ class AppFunctionManager:
         outcome = outcomes[0]
         if isinstance(outcome, AppFunctionError):
             raise outcome
-        return in_map_order({name: list(one) for name, one in outcome.items() if isinstance(one, list)})
+        return in_map_order(
+            {name: list(values) for name, values in outcome.items() if isinstance(values, list)}
+        )
 
 
 def _not_found(package: str, function_id: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from droidgate.apk.budgets import MAX_ENTRY_BYTES
 from droidgate.apk.reader import Apk
@@ -25,7 +25,8 @@ from droidgate_phone.app_api.platform import (
 from droidgate_phone.app_api.values import AndroidError, AppFunctionError, Message
 from droidgate_phone.clocks import Signal, start_work
 from droidgate_phone.intents import ComponentName, Intent
-from droidgate_phone.system.activity_stack import ActivityRecord
+from droidgate_phone.system.activity_records import ActivityRecord
+from droidgate_phone.system.android_system import AndroidSystem
 from droidgate_phone.system.callers import Caller
 from droidgate_phone.system.generic_documents import in_map_order
 from droidgate_phone.system.intent_text import show_intent
@@ -33,9 +34,6 @@ from droidgate_phone.system.manifests import SERVICE_TYPES
 from droidgate_phone.system.messengers import PendingIntentRecord
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.processes import AppProcess, NotModelledError
-
-if TYPE_CHECKING:
-    from droidgate_phone.system.android_system import AndroidSystem
 
 _ERROR_SYSTEM: Final = 2000
 _ERROR_CANCELLED: Final = 2001
@@ -67,12 +65,12 @@ class AppPlatform:
         return self._process.statics
 
     def holds(self, permission: str, *, uid: int | None = None) -> bool:
-        """Tell whether a uid, by default the app's own, holds a permission."""
+        """Return whether a uid, by default the app's own, holds a permission."""
         return self._system.packages.permissions.holds(self._caller.uid if uid is None else uid, permission)
 
     def packages_of_uid(self, uid: int) -> Sequence[str]:
         """Return the packages of a uid that the app may see."""
-        return [one.name for one in self._system.packages.of_uid(uid) if self._sees(one)]
+        return [package.name for package in self._system.packages.of_uid(uid) if self._sees(package)]
 
     def find_package(self, name: str) -> PackageFacts | None:
         """Return a package that is installed and that the app may see."""
@@ -94,9 +92,9 @@ class AppPlatform:
         if package is None:
             return None
         application = package.application
-        for one in application.components:
-            if application.qualified_name(one) == component.class_name:
-                return one.find_meta_data(name)
+        for declared in application.components:
+            if application.qualified_name(declared) == component.class_name:
+                return declared.find_meta_data(name)
         return None
 
     def read_xml(self, package: str, reference: str) -> XmlNode | None:
@@ -204,7 +202,7 @@ class AppPlatform:
         return self._system.messengers.add_pending_intent(record)
 
     def is_app_function_enabled(self, package: str, function_id: str) -> bool:
-        """Tell whether an app function can be executed.
+        """Return whether an app function can be executed.
 
         Raises:
             AppFunctionError: there is none of that id.
@@ -221,7 +219,9 @@ class AppPlatform:
         seconds: float,
     ) -> None:
         """Execute an app function; the outcome comes later on the app's main thread."""
-        given = in_map_order({name: one for name, one in parameters.items() if isinstance(one, list)})
+        given = in_map_order(
+            {name: values for name, values in parameters.items() if isinstance(values, list)}
+        )
         functions = self._system.app_functions
 
         def run() -> None:
@@ -247,23 +247,23 @@ class AppPlatform:
         self._system.notifications.cancel(self._package.name, number)
 
     def may_notify(self) -> bool:
-        """Tell whether notifications are shown."""
+        """Return whether notifications are shown."""
         return self._system.notifications.may_post(self._package)
 
     def may_draw_overlays(self) -> bool:
-        """Tell whether the user allowed SYSTEM_ALERT_WINDOW."""
+        """Return whether the user allowed SYSTEM_ALERT_WINDOW."""
         return self._system.stack.may_overlay(self._package.uid)
 
     def is_battery_exempt(self) -> bool:
-        """Tell whether the app is exempt from battery optimisation."""
-        return self._package.name in self._system.idle_whitelist
+        """Return whether the app is exempt from battery optimisation."""
+        return self._package.name in self._system.uid_states.idle_whitelist
 
     def is_locked(self) -> bool:
-        """Tell whether the screen is locked."""
+        """Return whether the screen is locked."""
         return self._system.is_locked
 
     def is_visible(self) -> bool:
-        """Tell whether the app shows an activity."""
+        """Return whether the app shows an activity."""
         return self._system.stack.is_visible(self._package.uid)
 
     def post(self, code: Callable[[], None]) -> None:
@@ -372,8 +372,10 @@ def _node(element: XmlElement, apk: Apk) -> XmlNode:
     return XmlNode(
         element.tag,
         tuple(
-            XmlAttributeText(one.namespace or "", one.name, value_text(one.value, apk.name_of) or "")
-            for one in element.attributes
+            XmlAttributeText(
+                attribute.namespace or "", attribute.name, value_text(attribute.value, apk.name_of) or ""
+            )
+            for attribute in element.attributes
         ),
-        tuple(one if isinstance(one, str) else _node(one, apk) for one in element.children),
+        tuple(child if isinstance(child, str) else _node(child, apk) for child in element.children),
     )

@@ -15,6 +15,7 @@ ROOT_UID: Final = 0
 SYSTEM_UID: Final = 1000
 SHELL_UID: Final = 2000
 SHELL_PACKAGE: Final = "com.android.shell"
+POST_NOTIFICATIONS: Final = "android.permission.POST_NOTIFICATIONS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +91,12 @@ class Permissions:
         return owner is not None and owner.signers == package.signers
 
     def is_changeable(self, permission: str) -> bool:
-        """Tell whether `pm grant` may give it: runtime and development permissions."""
+        """Return whether `pm grant` may give it: runtime and development permissions."""
         level = (self.protection_of(permission) or "").split("|")
         return level[0] == "dangerous" or "development" in level
 
     def holds(self, uid: int, permission: str | None) -> bool:
-        """Tell whether a uid holds a permission; nobody needs to hold None."""
+        """Return whether a uid holds a permission; nobody needs to hold None."""
         if permission is None or uid in (ROOT_UID, SYSTEM_UID):
             return True
         if uid == SHELL_UID:

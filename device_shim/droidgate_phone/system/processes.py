@@ -6,14 +6,13 @@ import itertools
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.clocks import Clock, start_work
-
-if TYPE_CHECKING:
-    from droidgate_phone.system.android_system import AndroidSystem
-    from droidgate_phone.system.package_records import InstalledPackage
+from droidgate_phone.event_log import EventLog
+from droidgate_phone.faults import Faults
+from droidgate_phone.system.package_records import InstalledPackage
 
 Value = TypeVar("Value")
 
@@ -124,11 +123,11 @@ class AppProcess:
             self._thread.join(_JOIN_SECONDS)
 
     def is_ending(self) -> bool:
-        """Tell whether its main thread still runs."""
+        """Return whether its main thread still runs."""
         return self._thread.is_alive()
 
     def is_main_thread(self) -> bool:
-        """Tell whether the caller runs on the main thread."""
+        """Return whether the caller runs on the main thread."""
         return threading.current_thread() is self._thread
 
     def _loop(self) -> None:
@@ -146,8 +145,10 @@ class AppProcess:
 class ProcessManager:
     """The processes of one phone."""
 
-    def __init__(self, system: AndroidSystem) -> None:
-        self._system = system
+    def __init__(self, clock: Clock, log: EventLog, faults: Callable[[], Faults]) -> None:
+        self._clock = clock
+        self._log = log
+        self._faults = faults
         self._lock = threading.RLock()
         self._processes: dict[tuple[str, int], AppProcess] = {}
         self._ended: list[AppProcess] = []
@@ -168,37 +169,44 @@ class ProcessManager:
             found = self._processes.get((name, uid))
             if found is not None and found.alive:
                 return found
-            clock = self._system.clock
+            clock = self._clock
             process = AppProcess(package.name, name, uid, next(self._pids), clock)
             self._processes[name, uid] = process
             package.stopped = False
-            self._system.log.record("process-started", package=package.name, process=name, pid=process.pid)
+            self._log.record("process-started", package=package.name, process=name, pid=process.pid)
             return process
 
     def of_package(self, package: str) -> list[AppProcess]:
         """Return the processes of a package that run."""
         with self._lock:
-            return [one for one in self._processes.values() if one.package == package and one.alive]
+            return [
+                process
+                for process in self._processes.values()
+                if process.package == package and process.alive
+            ]
 
     def of_uid(self, uid: int) -> list[AppProcess]:
         """Return the processes of a uid that run."""
         with self._lock:
-            return [one for one in self._processes.values() if one.uid == uid and one.alive]
+            return [process for process in self._processes.values() if process.uid == uid and process.alive]
 
     def all(self) -> list[AppProcess]:
         """Return the processes that run, by pid."""
         with self._lock:
-            return sorted((one for one in self._processes.values() if one.alive), key=lambda one: one.pid)
+            return sorted(
+                (process for process in self._processes.values() if process.alive),
+                key=lambda process: process.pid,
+            )
 
     def end(self, process: AppProcess, reason: str) -> None:
         """End a process."""
         if not process.alive:
             return
-        self._system.log.record("process-ended", package=process.package, pid=process.pid, reason=reason)
+        self._log.record("process-ended", package=process.package, pid=process.pid, reason=reason)
         process.end()
         with self._lock:
             self._processes.pop((process.name, process.uid), None)
-            self._ended = [*(one for one in self._ended if one.is_ending()), process]
+            self._ended = [*(ended for ended in self._ended if ended.is_ending()), process]
 
     def close(self) -> None:
         """End every process and wait for its thread."""
@@ -212,15 +220,15 @@ class ProcessManager:
     def mark_active(self, uid: int) -> None:
         """Remember that a uid does something that the user sees or waits for."""
         with self._lock:
-            self._last_active[uid] = self._system.clock.now()
+            self._last_active[uid] = self._clock.now()
 
     def was_just_active(self, uid: int) -> bool:
-        """Tell whether a uid has run and was active a moment ago, so that it is not idle yet."""
+        """Return whether a uid has run and was active a moment ago, so that it is not idle yet."""
         with self._lock:
             last = self._last_active.get(uid)
         if last is None or not self.of_uid(uid):
             return False
-        return self._system.clock.now() - last < SETTLE_SECONDS
+        return self._clock.now() - last < SETTLE_SECONDS
 
     def run_code(self, process: AppProcess, code: Callable[[], None]) -> bool:
         """Run an app's code on its main thread, some time: what it throws ends the process.
@@ -230,9 +238,9 @@ class ProcessManager:
         Returns:
             False where the process has ended.
         """
-        faults = self._system.faults
+        faults = self._faults()
         if process.package in faults.silent:
-            self._system.log.record("app-silent", package=process.package)
+            self._log.record("app-silent", package=process.package)
             return process.alive
 
         return process.post(lambda: self._guard(process, code))
@@ -245,10 +253,10 @@ class ProcessManager:
             DeadProcessError: the process ended.
             NoAnswerError: it did not answer within the seconds.
         """
-        is_silent = process.package in self._system.faults.silent
+        is_silent = process.package in self._faults().silent
         if is_silent:
-            self._system.log.record("app-silent", package=process.package)
-        clock = self._system.clock
+            self._log.record("app-silent", package=process.package)
+        clock = self._clock
         done = clock.signal()
         results: list[Value] = []
         thrown: list[AndroidError] = []
@@ -279,7 +287,7 @@ class ProcessManager:
 
     def _guard(self, process: AppProcess, code: Callable[[], None]) -> None:
         """Run an app's code; what it throws, and the fault of that name, ends its process."""
-        if process.package in self._system.faults.crashing:
+        if process.package in self._faults().crashing:
             self.crash(process, "java.lang.RuntimeException: fault asked for")
             return
         try:
@@ -293,7 +301,7 @@ class ProcessManager:
         """End a process as an exception that its code does not catch (also `ProcessRecord.scheduleCrash`)."""
         if not process.alive:
             return
-        self._system.log.record("app-crash", package=process.package, pid=process.pid, cause=cause)
+        self._log.record("app-crash", package=process.package, pid=process.pid, cause=cause)
         self.end(process, "crash")
 
     def call_code(self, process: AppProcess, code: Callable[[], Value], seconds: float) -> Value:
@@ -305,7 +313,7 @@ class ProcessManager:
         """
         if process.is_main_thread():
             return code()
-        clock = self._system.clock
+        clock = self._clock
         done = clock.signal()
         results: list[Value] = []
 
