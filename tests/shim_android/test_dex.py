@@ -152,6 +152,7 @@ def _missing(dex: DexFile, jar: ClassJar) -> Iterator[tuple[str, str]]:
             yield holder, name
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_the_sources_make_the_committed_dex(data: bytes, build_script: ModuleType) -> None:
     require("jdk-25")
@@ -160,6 +161,7 @@ def test_the_sources_make_the_committed_dex(data: bytes, build_script: ModuleTyp
     assert build_script.build() == data
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_a_class_that_uses_what_android_hides_makes_no_dex(build_script: ModuleType, tmp_path: Path) -> None:
     jdk = require("jdk-25").parent.parent

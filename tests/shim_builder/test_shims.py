@@ -118,6 +118,7 @@ def test_aapt2_shows_the_components_as_the_page_lists_them(tmp_path: Path) -> No
     ]
 
 
+@pytest.mark.slow
 def test_apktool_decodes_a_shim(tmp_path: Path) -> None:
     apktool = require("apktool")
     out = tmp_path / "decoded"

@@ -76,6 +76,7 @@ def test_a_start_proves_nothing_so_no_package_grant_counts_for_it(
         assert token_of(world.ask(capability, {"how": "well"}, carrier="start", caller=package)) == "denied"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("caller", "grant"), PAIRS)
 def test_for_what_only_reads_the_grant_of_a_starts_receiver_counts(
     world: World, caller: str, grant: str
@@ -212,6 +213,7 @@ def test_what_became_of_the_app_behind_decides_before_each_call(
     assert (told["package"], told["state"]) == (TOOL, state)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sdk", "token"), [("33", "interrupted"), ("36.1", None)])
 def test_a_start_is_answered_interrupted_after_the_shim_died_where_android_brings_it_again(
     sdk: str, token: str | None

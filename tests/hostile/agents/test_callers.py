@@ -223,6 +223,7 @@ def test_a_broadcast_reaches_an_app_that_was_stopped(world: World) -> None:
     assert "flg=0x30" in str(delivered["intent"])
 
 
+@pytest.mark.slow
 def test_the_journal_is_not_written_where_nothing_stays_open(world: World) -> None:
     journal = f"/data/data/{SHIM}/files/journal.json"
     assert token_of(world.ask("nothing", {})) == "unknown_capability"

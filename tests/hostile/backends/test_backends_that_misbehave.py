@@ -76,6 +76,7 @@ def test_a_backend_that_behaves_is_answered_for(world: World, capability: str, a
     assert outputs_of(world.ask(capability, {"how": "well"})) == {"result": answer}
 
 
+@pytest.mark.slow
 def test_a_tool_that_answers_one_agent_to_another_gives_neither_anything(world: World) -> None:
     world.install(agent_apk(OTHER_AGENT))
     first: list[dict[str, Any]] = []
@@ -152,6 +153,7 @@ def test_what_goes_out_holds_the_tools_extras_and_the_origin_and_no_more(world: 
     assert "data=None" in sent
 
 
+@pytest.mark.slow
 def test_a_ninth_waiting_screen_call_is_told_to_come_later(world: World) -> None:
     answers: list[Any] = []
     threads = [

@@ -130,6 +130,7 @@ def test_a_callback_that_the_system_does_not_know_runs_nothing(world: World, cal
     assert world.host("history")["calls"] == []
 
 
+@pytest.mark.slow
 def test_the_shims_own_callback_gives_a_tool_no_rights_of_the_shim(world: World) -> None:
     answers: list[dict[str, Any]] = []
     outer = threading.Thread(

@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+from _results import Table
 from lxml import etree
 
 from droidgate.apk.application import read_application
@@ -174,8 +175,20 @@ class Taken:
     answered: int = 0
 
 
-def measure_reading(paths: Sequence[Path]) -> None:
-    """Print how many APKs a second of a processor reads, by us and by androguard, taking turns."""
+COLUMNS: Final = {
+    "APKs": "",
+    "files": ",",
+    "MiB": ",.0f",
+    "reader": "",
+    "APKs for each second of a core": ".1f",
+    "times androguard": "",
+    "answered": ",",
+    "equal answers": "",
+}
+
+
+def measure_reading(table: Table, what: str, paths: Sequence[Path]) -> None:
+    """Add how many APKs a second of a processor reads, by us and by androguard, taking turns."""
     readers: dict[str, Read] = {OURS: read_alike}
     if find_spec("androguard"):
         from loguru import logger  # noqa: PLC0415
@@ -192,14 +205,12 @@ def measure_reading(paths: Sequence[Path]) -> None:
         answers = {name: _read_all(read, turn, taken[name]) for name, read in readers.items()}
         pairs = zip(answers[OURS], answers.get(THEIRS, ()), strict=False)
         alike += sum(ours is not None and ours == theirs for ours, theirs in pairs)
-    print(f"{len(paths)} APKs, {sum(path.stat().st_size for path in paths) / MEBIBYTE:.0f} MiB")
+    size = sum(path.stat().st_size for path in paths) / MEBIBYTE
     theirs = taken.get(THEIRS)
     for name, one in taken.items():
-        times = f"{theirs.seconds / one.seconds:5.1f} times androguard" if theirs is not None else ""
-        rate = one.files / one.seconds
-        print(f"  {name:<20} {rate:7.1f} APKs/s of a core  {times}  {one.answered} answered")
-    if theirs is not None:
-        print(f"  both say the same of {alike}")
+        times = "" if theirs is None else f"{theirs.seconds / one.seconds:.1f}"
+        equal = str(alike) if theirs is not None and name == OURS else ""
+        table.add(what, len(paths), size, name, one.files / one.seconds, times, one.answered, equal)
 
 
 def _read_all(read: Read, paths: Sequence[Path], taken: Taken) -> list[Any]:
