@@ -26,7 +26,7 @@ from droidgate_mmcp.tables import NAMES
 
 MAX_FUNCTION_NAME: Final = 64
 CLIENT_PREFIX_LENGTH: Final = len("mcp_aB3_")
-"""What goose-mobile puts before a tool's name (fact sheet on Mobile-MCP and mMCP, 3.3)."""
+"""What goose-mobile puts before a tool's name (reference mobile-mcp-and-mmcp 3.3)."""
 
 _FUNCTION_NAME = re.compile(r"[A-Za-z0-9_-]*")
 

@@ -2,7 +2,7 @@
 
 The facts come from the access rules of the capability model, and from what only an application knows:
 whether the app is enabled, the permission of its `<application>` element, and the permissions it declares
-(reference android-runtime 1.4 and 2.3, appfunctions 1.4 and 7; Android's guide to permissions).
+(reference android-runtime 1.4 and 2.3, appfunctions 1.1 and 7; Android's guide to permissions).
 """
 
 from __future__ import annotations
