@@ -89,8 +89,8 @@ class _Linter:
                 f"{name} has no filter with the CALL action, so an implicit call finds nobody",
             )
         for action in (NAMES["advertise_action"], NAMES["call_action"]):
-            filters = [one for one in component.filters if action in one.actions]
-            if filters and not any(NAMES["default_category"] in one.categories for one in filters):
+            filters = [filter_ for filter_ in component.filters if action in filter_.actions]
+            if filters and not any(NAMES["default_category"] in filter_.categories for filter_ in filters):
                 self.tell(rules.DEFAULT_CATEGORY, f"{name}'s filter for {action} has no DEFAULT category")
         if component.exported is not True:
             stated = "does not state android:exported" if component.exported is None else "is not exported"

@@ -318,9 +318,9 @@ def _output_list(outputs: Mapping[str, Json], declared: Type | None) -> list[Jso
     ]
 
 
-def _declared_word(one: Type) -> str:
-    word: str | None = facts_of(one.extensions).get("word")
-    return word or WORDS.write.get(one.kind, WORDS.write["string"])
+def _declared_word(type_: Type) -> str:
+    word: str | None = facts_of(type_.extensions).get("word")
+    return word or WORDS.write.get(type_.kind, WORDS.write["string"])
 
 
 def _word_of_value(value: Json) -> str:

@@ -187,7 +187,7 @@ class StillClock:
         if self._work > 0 or not self._waits:
             return
         # Whoever is about to wake up works already.
-        if any(one.signal.is_set() or one.deadline <= self._now for one in self._waits):
+        if any(wait.signal.is_set() or wait.deadline <= self._now for wait in self._waits):
             return
-        self._now = min(one.deadline for one in self._waits)
+        self._now = min(wait.deadline for wait in self._waits)
         self._condition.notify_all()

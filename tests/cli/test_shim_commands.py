@@ -724,7 +724,9 @@ def test_an_agent_calls_what_was_granted_to_it_until_the_grant_is_revoked(
         droidgate("shim", "grant", "--agent", AGENT, "--capability", "clock_in_today", "--json"), "shim-grant"
     )
     (record,) = granted["grants"]
-    assert record["signer"] == phone.system.packages.find(AGENT).signers[0]
+    agent = phone.system.packages.find(AGENT)
+    assert agent is not None
+    assert record["signer"] == agent.signers[0]
     response = json.loads(ask_clock_in(phone))["mobile-mcp-response"]["response"]
     assert "denied" not in json.dumps(response)
     assert b"20" in b"".join(files_of(phone, CLOCK_IN).values())
