@@ -9,6 +9,7 @@ the names.
 
 import functools
 import importlib
+import json
 import os
 import pkgutil
 import re
@@ -43,6 +44,7 @@ from catalog_page import catalog_page  # noqa: E402 - found by the line above
 
 from shim_engine.conformance.page import vectors_page  # noqa: E402
 
+MEASURED = CHECKOUT / "benchmarks" / "results"
 SOURCE_ROOTS = ("gateway", "adapters", "mappings", "device_shim")
 WIDTH = 100
 NOTE = "<!-- Written by scripts/write_docs.py. -->\n"
@@ -463,6 +465,27 @@ def _run_script(name: str) -> dict[str, Any]:
     return runpy.run_path(str(CHECKOUT / "scripts" / f"{name}.py"))
 
 
+def benchmark_part(path: Path, table: str) -> str:
+    """Return a table that a benchmark measured, with the day and the machine, from its JSON."""
+    measured = json.loads(path.read_text(encoding="utf-8"))
+    columns = measured["tables"][table]["columns"]
+    rows = [
+        [format(value, how) for value, how in zip(row, columns.values(), strict=True)]
+        for row in measured["tables"][table]["rows"]
+    ]
+    when = f"{measured['date']}, {measured['cores']} cores with a load of {measured['load']}"
+    note = f"`benchmarks/{path.stem}.py`, {when}, Python {measured['python']}."
+    return f"\n{_table(tuple(columns), rows)}\n{note}\n\n"
+
+
+def _benchmark_parts() -> dict[str, Callable[[], str]]:
+    return {
+        f"benchmark: {path.stem} {table}": functools.partial(benchmark_part, path, table)
+        for path in sorted(MEASURED.glob("*.json"))
+        for table in json.loads(path.read_text(encoding="utf-8"))["tables"]
+    }
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "tour: discover": phone_part,
     **{f"phone: {name}": functools.partial(_phone_block, name) for name in _PHONE_COMMANDS},
@@ -470,6 +493,7 @@ PARTS: dict[str, Callable[[], str]] = {
     **{f"tour: {step}": functools.partial(_tour_part, step) for step in TOUR},
     "tour: migrate": functools.partial(_tour_part, "migrate", shown=21),
     "text marks": text_marks_part,
+    **_benchmark_parts(),
 }
 """The generated parts that a page may have."""
 
@@ -480,6 +504,7 @@ PAGES_WITH_PARTS = (
     CHECKOUT / "docs" / "guides" / "migrate-an-app.md",
     CHECKOUT / "docs" / "guides" / "compare-an-ecosystem.md",
     CHECKOUT / "docs" / "internals" / "architecture.md",
+    CHECKOUT / "docs" / "benchmarks.md",
     CHECKOUT / "docs" / "text-marks.md",
 )
 

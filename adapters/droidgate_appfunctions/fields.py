@@ -52,7 +52,7 @@ class Source:
     context: ReadingContext
 
     def place(self, element: Element) -> Place:
-        """Return where an element stands."""
+        """Return where an element is."""
         return Place(path=self.path, line=element.sourceline)
 
     def allow(
@@ -97,7 +97,7 @@ class Fields:
         return self._groups.pop(name, [])
 
     def one(self, name: str) -> Element | None:
-        """Take the child of a name that stands once; the last where it stands twice."""
+        """Take the only child of a name; the last where there are several."""
         found = self._groups.pop(name, None)
         if found is None:
             return None
@@ -111,7 +111,7 @@ class Fields:
         return self._groups.get(name, [])
 
     def has(self, *names: str) -> bool:
-        """Tell whether a child of one of the names is left."""
+        """Return whether a child of one of the names is left."""
         return any(name in self._groups for name in names)
 
     def leave(self, name: str, element: Element) -> None:
@@ -128,7 +128,7 @@ class Fields:
         return None if found is None else self._read_text(found)
 
     def _read_text(self, element: Element) -> str:
-        inside = next((one for one in element if isinstance(one.tag, str)), None) if len(element) else None
+        inside = next((item for item in element if isinstance(item.tag, str)), None) if len(element) else None
         if inside is not None:
             message = (
                 f"<{local_name(element)}> holds the element <{local_name(inside)}> where text is expected"
@@ -144,7 +144,7 @@ class Fields:
 
     def words(self, name: str) -> list[str]:
         """Take a repeated text, each without white space around it."""
-        return [self._read_text(one).strip(_BLANK) for one in self.many(name)]
+        return [self._read_text(item).strip(_BLANK) for item in self.many(name)]
 
     def flag(self, name: str) -> bool | None:
         """Take a boolean as Java's parseBoolean reads it."""
@@ -174,7 +174,7 @@ class Fields:
         digits = word[1:] if word[:1] in {"-", "+"} else word
         if digits.isascii() and digits.isdigit() and len(digits) < 20 and int(word) in _LONG:  # noqa: PLR2004
             return int(word)
-        message = f"<{name}> is {word!r}, which is no 64-bit integer"
+        message = f"<{name}> is {word!r}, which is not a 64-bit integer"
         raise self.source.error(
             message, found, "Write digits; Android drops the whole file for anything else"
         )
@@ -191,7 +191,7 @@ class Fields:
 
     def rest(self) -> list[Json]:
         """Return the children that nobody took, as JSON, in order of their first of each name."""
-        return [kept_element(one) for group in self._groups.values() for one in group]
+        return [kept_element(item) for group in self._groups.values() for item in group]
 
 
 def check_noise(root: Element, source: Source) -> None:

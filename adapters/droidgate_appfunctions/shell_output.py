@@ -29,8 +29,8 @@ class ShellOutcome:
     Attributes:
         document: The response, for `wire.read_result`; None on failure.
         token: The failure token, None on success.
-        code: AppFunctions' error code where the text tells it.
-        message: The shell's text, or why its answer is no response; empty on success.
+        code: AppFunctions' error code where the text has it.
+        message: The shell's text, or why its answer is not a response; empty on success.
     """
 
     document: dict[str, Json] | None = None
@@ -80,7 +80,9 @@ def _read_document(text: str) -> ShellOutcome:
 
 @cache
 def _failures() -> tuple[tuple[re.Pattern[str], ShellFailure], ...]:
-    return tuple((re.compile(one.pattern, re.MULTILINE), one) for one in load_shell_texts().failures)
+    return tuple(
+        (re.compile(failure.pattern, re.MULTILINE), failure) for failure in load_shell_texts().failures
+    )
 
 
 def _find_failure(text: str) -> ShellOutcome | None:

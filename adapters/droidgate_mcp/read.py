@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from droidgate.application import Application
 from droidgate.formats import Reading, SourceFile
@@ -44,6 +44,9 @@ from droidgate_mcp.tables import (
     document_fact,
 )
 
+Read = TypeVar("Read")
+Tool = TypeVar("Tool")
+
 _SURE: Final = 90
 _LIKELY: Final = 60
 _TOOL_KEY: Final = re.compile(rb'"(inputSchema)"\s*:|"(input_schema)"\s*:')
@@ -70,11 +73,17 @@ def detect(source: SourceFile) -> int:
 def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     """Read a list of tools: a `tools/list` result, a response around one, an array, or a dump of a server.
 
+    A tool that cannot be read is a problem, and the others are read.
+
     Raises:
-        InputError: not JSON, no tools, or a tool that is none.
+        InputError: it is not JSON, or no tool can be read; in strict reading also where one cannot be read.
     """
     document = take_apart(parse_json(source.data, path=source.path), source.path)
-    return Reading((_DocumentReader(source.path, document, context).read(),), tuple(context.findings))
+    reader = _DocumentReader(source.path, document, context)
+    provider = reader.read()
+    if reader.problems and not provider.capabilities:
+        raise InputError.first_of(reader.problems)
+    return Reading((provider,), tuple(context.findings), tuple(reader.problems))
 
 
 def read_application(application: Application, context: ReadingContext) -> Reading:
@@ -90,6 +99,21 @@ class _DocumentReader:
     context: ReadingContext
     definitions: dict[str, Type] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
+    problems: list[InputError] = field(default_factory=list)
+
+    def attempt(self, read: Callable[[Tool, str], Read], tool: Tool, pointer: str) -> Read | None:
+        """Return what is read of one tool; None where it cannot be read, which is a problem of that tool.
+
+        Raises:
+            InputError: the reading is strict.
+        """
+        try:
+            return read(tool, pointer)
+        except InputError as error:
+            if self.context.strict:
+                raise
+            self.problems.append(error)
+            return None
 
     def read(self) -> Provider:
         document = self.document
@@ -97,9 +121,11 @@ class _DocumentReader:
         held = self.read_own_meta(meta.pop(PROVIDER_META, None), "")
         access = read_access(ComponentAccess, held.pop("access", None), self.path)
         facts = name_members(meta, META_POINTER)
+        pointers = ((tool, f"{document.pointer}/{index}") for index, tool in enumerate(document.tools))
         tools = [
-            self.spell_usually(tool, f"{document.pointer}/{index}")
-            for index, tool in enumerate(document.tools)
+            (members, pointer)
+            for tool, pointer in pointers
+            if (members := self.attempt(self.spell_usually, tool, pointer)) is not None
         ]
         dialect = self.find_dialect(tools)
         shape = document.kept_shape(dialect)
@@ -108,13 +134,12 @@ class _DocumentReader:
         facts.update(self.read_documents(held.pop("documents", {}), dialect))
         if shape is not None:
             facts[document_fact(dialect)] = shape
-        capabilities = tuple(
-            self.context.read_each(
-                [(tool, f"{document.pointer}/{index}") for index, tool in enumerate(tools)],
-                lambda each: self.read_tool(*each),
-                lambda each: f"{self.path}:{each[1]}",
-            )
+        read = self.context.read_each(
+            tools,
+            lambda each: self.attempt(self.read_tool, *each),
+            lambda each: f"{self.path}:{each[1]}",
         )
+        capabilities = tuple(item for item in read if item is not None)
         self.read_definitions(held.pop("definitions", {}), "")
         extensions = self.read_extensions(held.pop("extensions", {}), facts, "")
         texts = {name: held.pop(name) for name in _TEXT_FIELDS if isinstance(held.get(name), str)}
@@ -130,18 +155,18 @@ class _DocumentReader:
             **{**texts, **document.fields},
         )
 
-    def find_dialect(self, tools: list[dict[str, Json]]) -> str:
+    def find_dialect(self, tools: list[tuple[dict[str, Json], str]]) -> str:
         """Return the revision: the modern one where the document says so, or an output can be of no other."""
         modern = self.document.states_modern_revision()
         if modern:
             return MODERN
-        for index, tool in enumerate(tools):
+        for tool, pointer in tools:
             schema = tool.get("outputSchema")
             if schema is not None and not (isinstance(schema, Mapping) and schema.get("type") == "object"):
                 self.allow(
                     "P03",
                     f"the output of {_called(tool)} is not of type object, as only revision {MODERN} allows",
-                    f"{self.document.pointer}/{index}/outputSchema",
+                    f"{pointer}/outputSchema",
                 )
                 return MODERN
         return HANDSHAKE
@@ -325,7 +350,7 @@ class _DocumentReader:
 
     def read_documents(self, held: Json, dialect: str) -> Mapping[str, Json]:
         """Return the shapes of the documents that the tools had in other revisions."""
-        others = {document_fact(one.id) for one in TABLES.dialects if one.id != dialect}
+        others = {document_fact(other.id) for other in TABLES.dialects if other.id != dialect}
         is_ours = isinstance(held, Mapping) and held.keys() <= others and all(map(is_shape, held.values()))
         if not is_ours:
             raise self.error("`documents` in droidgate's `_meta` are not what it writes", "", "Remove them")
@@ -334,7 +359,7 @@ class _DocumentReader:
     def read_extensions(self, held: Json, facts: dict[str, Json], pointer: str) -> Extensions:
         """Return other formats' facts from our `_meta`, with our own."""
         is_ours = isinstance(held, Mapping) and FORMAT_ID not in held
-        if not is_ours or not all(isinstance(one, Mapping) for one in held.values()):
+        if not is_ours or not all(isinstance(item, Mapping) for item in held.values()):
             raise self.error(
                 "`extensions` in droidgate's `_meta` is not what it writes", pointer, "Remove it"
             )
@@ -342,7 +367,9 @@ class _DocumentReader:
 
     def read_definitions(self, held: Json, pointer: str) -> None:
         """Read the definitions that no tool reaches from our `_meta`."""
-        if not isinstance(held, Mapping) or not all(isinstance(one, Mapping | bool) for one in held.values()):
+        if not isinstance(held, Mapping) or not all(
+            isinstance(item, Mapping | bool) for item in held.values()
+        ):
             raise self.error(
                 "`definitions` in droidgate's `_meta` are no JSON Schemas", pointer, "Remove them"
             )

@@ -68,13 +68,11 @@ def read_each_component(
         try:
             provider = read(component)
         except InputError as error:
-            if context.strict:
-                raise
             problems.append(error)
         else:
             providers.extend([] if provider is None else [provider])
-    if problems and not providers:
-        raise problems[0]
+    if problems and (context.strict or not providers):
+        raise InputError.first_of(problems)
     return Reading(tuple(providers), tuple(context.findings), tuple(problems))
 
 

@@ -34,6 +34,10 @@ def _check_no_circle(*packages: str) -> None:
     TopologicalSorter(imports).prepare()
 
 
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    _check_no_circle(*CONFIGURATION["root_packages"])
+
+
 @pytest.mark.parametrize(
     "import_of_a",
     [

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from droidgate.formats import Reading, SourceFile
-from droidgate.leniency import ReadingContext
+from droidgate.leniency import DECLARATION_UNREAD, ReadingContext
 from droidgate.model.capability import Capability, Place, Provider
 from droidgate.model.errors import InputError
+from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json
 from droidgate.model.types import Type
 from droidgate_appfunctions.constants import APP_LEVEL, FORMAT_ID, V2, as_extensions
+from droidgate_appfunctions.file_names import file_name_facts, is_file_name
 from droidgate_appfunctions.kotlin import may_declare
 from droidgate_appfunctions.kotlin.annotations import (
     ANDROID_ENTRY_POINT,
@@ -47,6 +49,7 @@ def read_sources(
 ) -> Reading:
     """Return what the files declare; see `droidgate_appfunctions.kotlin.read_sources`."""
     index = Index.of(files, libraries)
+    known = len(context.findings)
     reports = Reports(context)
     annotations = Annotations(index, reports, Constants(index))
     classes = Serializables(TypeResolver(index, reports), annotations, reports)
@@ -54,15 +57,22 @@ def read_sources(
     providers = tuple(reader.read([file for file in files if may_declare(file.data)]))
     for error in index.problems:
         reports.problem(error)
+    context.findings[known:] = sorted(context.findings[known:], key=_order_of)
     return Reading(providers, tuple(context.findings), tuple(reports.all_problems()))
+
+
+def _order_of(finding: Finding) -> tuple[str, int]:
+    place = finding.source
+    return ("", 0) if place is None else (place.path, place.line or 0)
 
 
 @dataclass(slots=True)
 class _Document:
-    """The functions of one functions file."""
+    """The functions of one functions file, and its name without ending where that is known."""
 
     place: Place
     functions: list[ReadFunction] = field(default_factory=list)
+    name: str | None = None
 
     def provider(
         self, dialect: str, component: str | None = None, document_id: str | None = None
@@ -73,11 +83,13 @@ class _Document:
         """
         definitions: dict[str, Type] = {}
         capabilities: dict[str, Capability] = {}
-        for one in self.functions:
-            capabilities.setdefault(one.capability.id, one.capability)
-            for name, definition in one.definitions.items():
+        for function in self.functions:
+            capabilities.setdefault(function.capability.id, function.capability)
+            for name, definition in function.definitions.items():
                 definitions.setdefault(name, definition)
         facts: dict[str, Json] = {}
+        if self.name is not None:
+            facts.update(file_name_facts(self.name, component, dialect))
         names = sorted(definitions)
         if names and document_id is not None:
             facts["components"] = [[document_id, None]]
@@ -117,7 +129,7 @@ class _Reader:
                     signatures.append((declaration, signature))
                 else:
                     others += declaration.functions
-        for declaration, mark in sorted(services, key=lambda one: one[0].qualified_name):
+        for declaration, mark in sorted(services, key=lambda service: service[0].qualified_name):
             provider = self.service(declaration, mark)
             if provider is not None:
                 yield provider
@@ -127,14 +139,14 @@ class _Reader:
     def report_unread(self, file: SourceDeclarations) -> None:
         for line, text in unread_parts(file):
             message = f"{text} is not a declaration that is read"
-            self.reports.not_understood(
-                message, file, line, "Declare functions and classes outside of functions"
-            )
+            hint = "Declare functions and classes outside of functions"
+            self.reports.not_understood(message, file, line, hint, code=DECLARATION_UNREAD)
         for alias in file.aliases.values():
             target = alias.type.name[-1] if alias.type.name else ""
             if target.startswith("AppFunction"):
                 message = f"an alias of {target}: annotations by the name {alias.name} are left out"
-                self.reports.not_understood(message, file, alias.line, f"Write @{target}")
+                hint = f"Write @{target}"
+                self.reports.not_understood(message, file, alias.line, hint, code=DECLARATION_UNREAD)
 
     def mark_of(self, declaration: ClassDeclaration, names: frozenset[str]) -> FoundAnnotation | None:
         try:
@@ -180,14 +192,14 @@ class _Reader:
             try:
                 read.append(self.functions.read(function, mark, in_service=in_service))
             except InputError as error:
-                self.reports.problem(error, function.name)
+                self.reports.problem(error, self.functions.identifier(function))
         return read
 
     def service(self, declaration: ClassDeclaration, mark: FoundAnnotation) -> Provider | None:
         """Return the provider of an entry point; None, with a problem, where the compiler refuses it."""
         try:
             name = self.annotations.required(mark, "serviceName", str)
-            self.annotations.required(mark, "appFunctionXmlFileName", str)
+            file_name = self.file_name(declaration, mark)
             functions = list(self.marked(declaration.functions))
             self.check_service(declaration, functions)
         except InputError as error:
@@ -197,8 +209,18 @@ class _Reader:
         if not read:
             return None
         component = ".".join((*declaration.file.package, name))
-        document = _Document(declaration.file.place(declaration.line), read)
+        document = _Document(declaration.file.place(declaration.line), read, file_name)
         return document.provider(V2, component, declaration.qualified_name)
+
+    def file_name(self, declaration: ClassDeclaration, mark: FoundAnnotation) -> str | None:
+        """Return the name of the functions file; None, with a finding, where no such file is written."""
+        name = self.annotations.required(mark, "appFunctionXmlFileName", str)
+        if is_file_name(name) or not name.strip():
+            return name or None
+        message = f'the name "{name}" of the functions file is left out'
+        hint = "Use letters, digits, and the characters _ . -"
+        self.reports.not_understood(message, declaration.file, mark.line, hint, lost=True)
+        return None
 
     def check_service(self, declaration: ClassDeclaration, functions: list[FunctionDeclaration]) -> None:
         file, line = declaration.file, declaration.line
@@ -218,10 +240,12 @@ class _Reader:
 
     def extends_service(self, declaration: ClassDeclaration) -> bool:
         above = list(self.classes.types.above(declaration))
-        if any(one.name in _SERVICES for one in above):
+        if any(item.name in _SERVICES for item in above):
             return True
         found = self.classes.find(declaration, ANDROID_ENTRY_POINT)
-        generated = any(one.name and one.name[-1].startswith("Hilt_") for one in declaration.supertypes)
+        generated = any(
+            supertype.name and supertype.name[-1].startswith("Hilt_") for supertype in declaration.supertypes
+        )
         if found is not None and generated and "value" in found.arguments:
             value = self.annotations.required(found, "value", ClassValue)
             kotlin_type = self.classes.types.resolve(
@@ -231,12 +255,14 @@ class _Reader:
                 kotlin_type,
                 *(self.classes.types.above(kotlin_type.declaration) if kotlin_type.declaration else ()),
             ]
-            return any(one.name in _SERVICES for one in over) or self.report_hidden(declaration, over)
+            return any(item.name in _SERVICES for item in over) or self.report_hidden(declaration, over)
         return self.report_hidden(declaration, above)
 
     def report_hidden(self, declaration: ClassDeclaration, above: Sequence[KotlinType]) -> bool:
         """Return whether a supertype outside of the sources may be a service of app functions."""
-        hidden = [one for one in above if one.declaration is None and not one.name.startswith(_OWN_PREFIXES)]
+        hidden = [
+            item for item in above if item.declaration is None and not item.name.startswith(_OWN_PREFIXES)
+        ]
         if hidden:
             message = f"{hidden[0].name} is not among the sources; {declaration.name} is read as a service"
             hint = "Read the module that declares it too"
@@ -247,10 +273,10 @@ class _Reader:
         """Yield the provider of the functions outside of entry points, sorted as the compiler does."""
         marked = list(self.marked(functions))
         by_class: dict[ClassDeclaration | None, list[FunctionDeclaration]] = {}
-        for function in sorted(marked, key=lambda one: one.name):
+        for function in sorted(marked, key=lambda item: item.name):
             by_class.setdefault(function.owner, []).append(function)
         read: list[ReadFunction] = []
-        for owner in sorted(by_class, key=lambda one: one.qualified_name if one is not None else ""):
+        for owner in sorted(by_class, key=lambda item: item.qualified_name if item is not None else ""):
             read += self.read_functions(by_class[owner], in_service=False)
         if read:
             place = read[0].capability.source
@@ -261,17 +287,18 @@ class _Reader:
     ) -> Iterator[Provider]:
         """Yield a provider for each file of functions of the application."""
         documents: dict[str, _Document] = {}
-        for declaration, mark in sorted(signatures, key=lambda one: one[0].qualified_name):
+        for declaration, mark in sorted(signatures, key=lambda signature: signature[0].qualified_name):
             try:
                 function = self.functions.read_signature(declaration, mark)
                 name = self.annotations.required(mark, "appFunctionXmlFileName", str)
                 if not name.strip():
                     message = "appFunctionXmlFileName cannot be empty"
                     raise refused(message, declaration.file, mark.line, "Name the functions file")
+                known = self.file_name(declaration, mark)
             except InputError as error:
                 self.reports.problem(error)
                 continue
             place = declaration.file.place(declaration.line)
-            documents.setdefault(name, _Document(place)).functions.append(function)
+            documents.setdefault(name, _Document(place, name=known)).functions.append(function)
         for document in documents.values():
             yield document.provider(APP_LEVEL)

@@ -1,8 +1,10 @@
-"""Android's managers as one app's code reaches them (`droidgate_phone.app_api.platform.Platform`)."""
+"""Android's managers as one app's code reaches them.
+
+`droidgate_phone.app_api.platform.Platform` says what each method raises.
+"""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -24,7 +26,7 @@ from droidgate_phone.app_api.platform import (
     XmlNode,
 )
 from droidgate_phone.app_api.values import AndroidError, AppFunctionError, Message
-from droidgate_phone.clocks import Signal
+from droidgate_phone.clocks import Signal, start_work
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.system.activity_records import ActivityRecord
 from droidgate_phone.system.android_system import AndroidSystem
@@ -119,11 +121,7 @@ class AppPlatform:
         return None if found is None or found.apk is None else _read_entry(found.apk, f"assets/{name}")
 
     def bind(self, intent: Intent, connection: Connection) -> Binding | None:
-        """Bind a service; what comes of it is told later. None where there is no such service.
-
-        Raises:
-            AndroidError: Android refuses.
-        """
+        """Bind a service; what comes of it is told later. None where there is no such service."""
         if intent.component is None and intent.package is None:
             message = f"Service Intent must be explicit: {show_intent(intent)}"
             raise AndroidError("java.lang.IllegalArgumentException", message)
@@ -139,11 +137,7 @@ class AppPlatform:
         self._system.messengers.remove_messenger(token)
 
     def link_to_death(self, token: str, on_death: Callable[[], None]) -> Callable[[], None]:
-        """Run code on the app's main thread when the process that owns a Messenger dies.
-
-        Raises:
-            AndroidError: android.os.DeadObjectException, if the process has died or the Messenger is closed.
-        """
+        """Run code on the app's main thread when the process that owns a Messenger dies."""
         return self._system.messengers.link_to_death(token, self._process, on_death)
 
     def finish_activity(self) -> None:
@@ -165,11 +159,7 @@ class AppPlatform:
         return tuple(word for word in SERVICE_TYPES.values() if word in found.service_types)
 
     def start_foreground(self, class_name: str, types: Sequence[str] | None = None) -> None:
-        """Move a running service of the app to the foreground.
-
-        Raises:
-            AndroidError: Android refuses.
-        """
+        """Move a running service of the app to the foreground."""
         name = ComponentName(self._package.name, class_name)
         self._system.services.start_foreground(self._caller, name, types)
 
@@ -203,11 +193,7 @@ class AppPlatform:
         return self._system.messengers.add_pending_intent(record)
 
     def is_app_function_enabled(self, package: str, function_id: str) -> bool:
-        """Return whether an app function can be executed.
-
-        Raises:
-            AppFunctionError: there is none of that id.
-        """
+        """Return whether an app function can be executed."""
         return self._system.app_functions.is_enabled(package, function_id)
 
     def execute_app_function(
@@ -223,23 +209,21 @@ class AppPlatform:
         given = in_map_order(
             {name: values for name, values in parameters.items() if isinstance(values, list)}
         )
-        clock, functions = self._system.clock, self._system.app_functions
+        functions = self._system.app_functions
 
         def run() -> None:
-            with clock.working():
-                outcome: FunctionOutcome
-                try:
-                    outcome = functions.execute(self._caller, package, function_id, given, seconds=seconds)
-                except AppFunctionError as error:
-                    outcome = error
-                except NotModelledError as error:
-                    outcome = AppFunctionError(_ERROR_SYSTEM, error.message)
-                except TimeoutError:
-                    outcome = AppFunctionError(_ERROR_CANCELLED, "the call was cancelled")
-                self._system.processes.run_code(self._process, lambda: on_outcome(outcome))
+            outcome: FunctionOutcome
+            try:
+                outcome = functions.execute(self._caller, package, function_id, given, seconds=seconds)
+            except AppFunctionError as error:
+                outcome = error
+            except NotModelledError as error:
+                outcome = AppFunctionError(_ERROR_SYSTEM, error.message)
+            except TimeoutError:
+                outcome = AppFunctionError(_ERROR_CANCELLED, "the call was cancelled")
+            self._system.processes.run_code(self._process, lambda: on_outcome(outcome))
 
-        clock.work_added()
-        threading.Thread(target=run, name="phone:app-function", daemon=True).start()
+        start_work(self._system.clock, "phone:app-function", run)
 
     def notify(self, number: int, notification: Notification) -> bool:
         """Post a notification; false where the app may not."""
@@ -305,11 +289,7 @@ class AppPlatform:
         record.hides_overlays = hide
 
     def request_permissions(self, *permissions: str) -> None:
-        """Ask the user for permissions, from an activity (`Activity.requestPermissions`).
-
-        Raises:
-            AndroidError: java.lang.IllegalStateException outside of an activity.
-        """
+        """Ask the user for permissions, from an activity (`Activity.requestPermissions`)."""
         self._system.permission_dialogs.request(self._activity("requestPermissions"), permissions)
 
     def _activity(self, call: str) -> ActivityRecord:
@@ -319,28 +299,15 @@ class AppPlatform:
         return self._caller.activity
 
     def connect_ui_automation(self, flags: int) -> None:
-        """Connect the UiAutomation of an instrumentation.
-
-        Raises:
-            AndroidError: java.lang.IllegalStateException.
-        """
+        """Connect the UiAutomation of an instrumentation."""
         self._system.instrumentations.connect(self._process, flags)
 
     def adopt_shell_permissions(self, *permissions: str) -> None:
-        """Act with the shell's permissions, by default with all of them.
-
-        Raises:
-            AndroidError: java.lang.IllegalStateException without a connected UiAutomation,
-                java.lang.SecurityException if another app has adopted them.
-        """
+        """Act with the shell's permissions, by default with all of them."""
         self._system.instrumentations.adopt_shell_permissions(self._process, permissions)
 
     def drop_shell_permissions(self) -> None:
-        """Act with the app's own permissions again.
-
-        Raises:
-            AndroidError: java.lang.IllegalStateException without a connected UiAutomation.
-        """
+        """Act with the app's own permissions again."""
         self._system.instrumentations.drop_shell_permissions(self._process)
 
     def _sees(self, package: InstalledPackage) -> bool:

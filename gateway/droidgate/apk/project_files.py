@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import Final
 
 from droidgate.model.errors import BudgetError, InputError
-from droidgate.parsing.gradle_text import GradleFile, read_gradle
+from droidgate.parsing.gradle_text import GradleFile
+from droidgate.parsing.module_build import read_module_build
 from droidgate.parsing.project_files import read_project_file
-from droidgate.parsing.version_catalog import VersionCatalog, read_version_catalog
 
 MANIFEST: Final = "AndroidManifest.xml"
 MAX_BYTES: Final = 512 * 1024 * 1024
 """All files of a source set together."""
 MAX_FILES: Final = 100_000
 
-_GRADLE_FILES: Final = ("build.gradle.kts", "build.gradle")
 _PACKED_FOLDERS: Final = ("res", "assets", "jniLibs")
 _SKIPPED_FOLDERS: Final = frozenset({"build", "node_modules"})
 _MAX_LEVELS: Final = 16
@@ -58,13 +57,13 @@ def _find_source_set(project: Path) -> Path:
         if (folder / MANIFEST).is_file():
             return folder
     found = sorted(_source_sets_below(project))
-    apps = [one for one in found if not _read_gradle(one, project).is_library]
+    apps = [item for item in found if not _read_gradle(item, project).is_library]
     if len(apps) == 1:
         return apps[0]
     if not apps:
         message = "no AndroidManifest.xml in a folder src/main of an app"
         raise InputError(message, place=str(project), hint="Give the folder of an Android app's project")
-    names = ", ".join(one.parent.parent.relative_to(project).as_posix() for one in apps)
+    names = ", ".join(app.parent.parent.relative_to(project).as_posix() for app in apps)
     message = f"several modules make an app: {names}"
     raise InputError(message, place=str(project), hint="Give the folder of one module")
 
@@ -74,7 +73,9 @@ def _source_sets_below(project: Path) -> Iterator[Path]:
         place = Path(folder)
         if len(place.relative_to(project).parts) >= _MAX_LEVELS:
             folders.clear()
-        folders[:] = sorted(one for one in folders if one not in _SKIPPED_FOLDERS and not one.startswith("."))
+        folders[:] = sorted(
+            other for other in folders if other not in _SKIPPED_FOLDERS and not other.startswith(".")
+        )
         if MANIFEST in files and place.name == "main" and place.parent.name == "src":
             folders.clear()
             yield place
@@ -82,21 +83,7 @@ def _source_sets_below(project: Path) -> Iterator[Path]:
 
 def _read_gradle(source_set: Path, project: Path) -> GradleFile:
     module = source_set.parent.parent if source_set.parent.name == "src" else source_set
-    for name in _GRADLE_FILES:
-        file = module / name
-        if file.is_file():
-            # The project may be the source set itself, whose module is around it.
-            root = project if module.is_relative_to(project) else module
-            text = read_project_file(file, root=root).decode("utf-8", "replace")
-            return read_gradle(text, _read_catalog(project))
-    return GradleFile()
-
-
-def _read_catalog(project: Path) -> VersionCatalog | None:
-    file = project / "gradle" / "libs.versions.toml"
-    if not file.is_file():
-        return None
-    return read_version_catalog(read_project_file(file, root=project).decode("utf-8", "replace"))
+    return read_module_build(module, project)
 
 
 def _read_tree(folder: Path, project: Path) -> dict[str, bytes]:
@@ -119,5 +106,5 @@ def _files_below(folder: Path) -> Iterator[Path]:
     """Yield the files that are packed; hidden ones are not, and links to folders are not followed."""
     for top in _PACKED_FOLDERS:
         for place, folders, files in os.walk(folder / top):
-            folders[:] = sorted(one for one in folders if not one.startswith("."))
+            folders[:] = sorted(other for other in folders if not other.startswith("."))
             yield from (Path(place) / name for name in sorted(files) if not name.startswith("."))

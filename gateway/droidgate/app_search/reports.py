@@ -16,9 +16,9 @@ Properties = dict[str, list[Json]]
 REASONS: Final[Mapping[str, str]] = {
     "malformed-xml": "Android's XML parser does not come to the end of the file",
     "missing-id": "A document or nested document has no `<id>` with text",
-    "unknown-tag": "A tag is no property of the schema in force",
+    "unknown-tag": "A tag is not a property of the schema in force",
     "bad-number": "A number is none that Java's parser reads",
-    "element-in-text": "An element stands where text is expected",
+    "element-in-text": "An element is where text is expected",
     "reserved-property": "The file sets a property that only the indexer may set",
     "bad-scope": "The scope is missing, unknown, or of another level",
     "enabled-application-function": "A function of the application says that it is enabled by default",
@@ -136,9 +136,9 @@ class IndexingReport:
 
     def functions(self) -> dict[str, IndexedDocument]:
         """Return the functions' documents by the id that a call names."""
-        found = ((one.function_id, one) for one in self.documents.values())
-        return {function_id: one for function_id, one in found if function_id is not None}
+        found = ((document.function_id, document) for document in self.documents.values())
+        return {function_id: item for function_id, item in found if function_id is not None}
 
     def function_properties(self) -> dict[str, Properties]:
         """Return the functions' properties by the id that a call names."""
-        return {function_id: one.properties for function_id, one in self.functions().items()}
+        return {function_id: function.properties for function_id, function in self.functions().items()}

@@ -11,7 +11,7 @@ import typer
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.safe_text import one_line
-from droidgate.model.errors import DeviceError, DroidgateError
+from droidgate.model.errors import DeviceError, DroidgateError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,6 +73,8 @@ def _tell_failure(error: Exception, called: str) -> int:
         return ExitCode.INTERRUPTED
     if isinstance(error, DroidgateError):
         _tell(error.message, place=error.place, hint=_hint_of(error))
+        for other in error.others if isinstance(error, InputError) else ():
+            _tell(other.message, place=other.place, hint=other.hint)
         return error.exit_code
     if isinstance(error, typer.Abort):
         _tell("stopped")

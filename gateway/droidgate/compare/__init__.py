@@ -5,18 +5,22 @@ from droidgate.compare.changes import (
     CapabilityComparison,
     Change,
     Comparison,
+    NotCompared,
     ProviderComparison,
     Weight,
     weighs_at_least,
 )
 from droidgate.compare.providers import compare_sets
+from droidgate.compare.unread import Unread
 
 __all__ = [
     "WEIGHTS",
     "CapabilityComparison",
     "Change",
     "Comparison",
+    "NotCompared",
     "ProviderComparison",
+    "Unread",
     "Weight",
     "compare_sets",
     "weighs_at_least",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from droidgate.compare.access import compare_access
@@ -27,7 +27,9 @@ from droidgate.compare.changes import (
 )
 from droidgate.compare.differences import At, Difference, Effect
 from droidgate.compare.facts import compare_extensions
+from droidgate.compare.pairing import pair_providers
 from droidgate.compare.types import TypeComparison
+from droidgate.compare.unread import Unread, leave_out_unread
 from droidgate.formats import load_formats
 from droidgate.model.capability import (
     Capability,
@@ -55,14 +57,33 @@ _PROMISES: Final = {"read_only": True, "destructive": False, "idempotent": True,
 """The value of each effect that a caller may rely on."""
 
 
-def compare_sets(old: CapabilitySet, new: CapabilitySet) -> Comparison:
+def compare_sets(
+    old: CapabilitySet,
+    new: CapabilitySet,
+    *,
+    unread_old: Collection[Unread] = (),
+    unread_new: Collection[Unread] = (),
+) -> Comparison:
     """Compare two sets of capabilities.
 
     Providers belong together by protocol, package and component (whose class name counts with its package),
     or where one side does not say the package or component and nothing else of that protocol is left. The
     order of providers and of capabilities says nothing.
+
+    Args:
+        old: What was declared.
+        new: What is declared now.
+        unread_old: What was not read of the old side; a capability that may be in it is not new.
+        unread_new: What was not read of the new side; a capability that may be in it is not gone.
     """
-    pairs, removed, added = _pair_providers(old.providers, new.providers)
+    shown_old, not_in_new = leave_out_unread(old, new, unread_new, "new")
+    shown_new, not_in_old = leave_out_unread(new, old, unread_old, "old")
+    compared = _compare_shown(shown_old, shown_new)
+    return compared.model_copy(update={"not_compared": (*not_in_new, *not_in_old)})
+
+
+def _compare_shown(old: CapabilitySet, new: CapabilitySet) -> Comparison:
+    pairs, removed, added = pair_providers(old.providers, new.providers)
     told: list[ProviderComparison] = []
     same_capabilities = 0
     for before, after in pairs:
@@ -71,52 +92,11 @@ def compare_sets(old: CapabilitySet, new: CapabilitySet) -> Comparison:
         if compared is not None:
             told.append(compared)
     unchanged = len(pairs) - len(told)
-    told += [_whole_provider(one, is_new=True) for one in added]
-    told += [_whole_provider(one, is_new=False) for one in removed]
+    told += [_whole_provider(item, is_new=True) for item in added]
+    told += [_whole_provider(item, is_new=False) for item in removed]
     return Comparison(
         providers=tuple(told), unchanged_providers=unchanged, unchanged_capabilities=same_capabilities
     )
-
-
-def _pair_providers(
-    olds: Sequence[Provider], news: Sequence[Provider]
-) -> tuple[list[tuple[Provider, Provider]], list[Provider], list[Provider]]:
-    """Return the pairs, the old providers without a partner, the new ones without."""
-    waiting: defaultdict[tuple[str | None, ...], list[Provider]] = defaultdict(list)
-    for one in olds:
-        waiting[_key(one)].append(one)
-    pairs: list[tuple[Provider, Provider]] = []
-    added: list[Provider] = []
-    for one in news:
-        candidates = waiting[_key(one)]
-        if candidates:
-            pairs.append((candidates.pop(0), one))
-        else:
-            added.append(one)
-    removed = [one for candidates in waiting.values() for one in candidates]
-    for protocol in dict.fromkeys(one.protocol for one in added):
-        befores = [one for one in removed if one.protocol == protocol]
-        afters = [one for one in added if one.protocol == protocol]
-        if len(befores) == len(afters) == 1 and _may_be_one(befores[0], afters[0]):
-            pairs.append((befores[0], afters[0]))
-            removed = [one for one in removed if one.protocol != protocol]
-            added = [one for one in added if one.protocol != protocol]
-    return pairs, removed, added
-
-
-def _key(provider: Provider) -> tuple[str | None, ...]:
-    component = provider.component
-    if component is not None and provider.package is not None:
-        if component.startswith("."):
-            component = provider.package + component
-        elif "." not in component:
-            component = f"{provider.package}.{component}"
-    return provider.protocol, provider.package, component
-
-
-def _may_be_one(before: Provider, after: Provider) -> bool:
-    keys = zip(_key(before)[1:], _key(after)[1:], strict=True)
-    return all(left is None or right is None or left == right for left, right in keys)
 
 
 def _whole_provider(provider: Provider, *, is_new: bool) -> ProviderComparison:
@@ -159,7 +139,9 @@ def _compare_providers(old: Provider, new: Provider) -> tuple[ProviderComparison
         package=new.package or old.package,
         component=new.component or old.component,
         status="changed",
-        weight=heaviest([*(one.weight for one in changes), *(one.weight for one in capabilities)]),
+        weight=heaviest(
+            [*(change.weight for change in changes), *(capability.weight for capability in capabilities)]
+        ),
         changes=tuple(changes),
         capabilities=tuple(capabilities),
     )
@@ -197,8 +179,12 @@ def _wires(provider: Provider) -> set[str] | None:
 
 def _compare_unreached(old: Provider, new: Provider) -> list[Change]:
     """Compare the definitions that no capability reaches; the others are told where they are used."""
-    reached = {name for one in old.capabilities for name in reachable_definitions(one, old.definitions)}
-    reached |= {name for one in new.capabilities for name in reachable_definitions(one, new.definitions)}
+    reached = {
+        name for capability in old.capabilities for name in reachable_definitions(capability, old.definitions)
+    }
+    reached |= {
+        name for capability in new.capabilities for name in reachable_definitions(capability, new.definitions)
+    }
     changes: list[Change] = []
     comparison = TypeComparison(old.definitions, new.definitions, old.definitions == new.definitions)
     for name in dict.fromkeys([*old.definitions, *new.definitions]):
@@ -237,8 +223,8 @@ class _Capabilities:
     def compare(self) -> list[CapabilityComparison]:
         """Return the capabilities that are not as they were, in the new order, removed ones last."""
         waiting: defaultdict[str, list[tuple[int, Capability]]] = defaultdict(list)
-        for position, one in enumerate(self.old.capabilities):
-            waiting[one.id].append((position, one))
+        for position, capability in enumerate(self.old.capabilities):
+            waiting[capability.id].append((position, capability))
         told: list[CapabilityComparison] = []
         added: list[tuple[int, Capability]] = []
         for position, after in enumerate(self.new.capabilities):
@@ -254,18 +240,18 @@ class _Capabilities:
             else:
                 self.unchanged += 1
         removed = [pair for pairs in waiting.values() for pair in pairs]
-        told += [self.whole(position, one, removed, is_new=True) for position, one in added]
+        told += [self.whole(position, item, removed, is_new=True) for position, item in added]
         told += [
-            self.whole(position, one, added, is_new=False)
-            for position, one in sorted(removed, key=lambda one: one[0])
+            self.whole(position, item, added, is_new=False)
+            for position, item in sorted(removed, key=lambda item: item[0])
         ]
         return told
 
     def whole(
-        self, position: int, one: Capability, others: Iterable[tuple[int, Capability]], *, is_new: bool
+        self, position: int, capability: Capability, others: Iterable[tuple[int, Capability]], *, is_new: bool
     ) -> CapabilityComparison:
         """Tell an added or removed capability, and whether another id stands for the same."""
-        twin = next((other.id for _, other in others if _same_but_id(one, other)), None)
+        twin = next((other.id for _, other in others if _same_but_id(capability, other)), None)
         message = "the capability is new" if is_new else "the capability is gone"
         if twin is not None:
             message += (
@@ -278,11 +264,11 @@ class _Capabilities:
             message=message,
             old_pointer=None if is_new else pointer,
             new_pointer=pointer if is_new else None,
-            old=None if is_new else declaration_of(one),
-            new=declaration_of(one) if is_new else None,
+            old=None if is_new else declaration_of(capability),
+            new=declaration_of(capability) if is_new else None,
         )
         return CapabilityComparison(
-            id=one.id, status="added" if is_new else "removed", weight=change.weight, changes=(change,)
+            id=capability.id, status="added" if is_new else "removed", weight=change.weight, changes=(change,)
         )
 
     def compare_pair(
@@ -341,7 +327,7 @@ class _Capabilities:
 
 
 def _changed(capability_id: str, changes: list[Change]) -> CapabilityComparison:
-    weight = heaviest(one.weight for one in changes)
+    weight = heaviest(change.weight for change in changes)
     return CapabilityComparison(id=capability_id, status="changed", weight=weight, changes=tuple(changes))
 
 
@@ -401,13 +387,13 @@ def _compare_effects(old: Capability, old_pointer: str, new: Capability, new_poi
 def _weighed(differences: Iterable[Difference], weights: dict[Effect, Weight]) -> list[Change]:
     return [
         Change(
-            code=one.code,
-            weight=weights[one.effect],
-            message=one.message,
-            old_pointer=one.old_pointer,
-            new_pointer=one.new_pointer,
-            old=one.old,
-            new=one.new,
+            code=difference.code,
+            weight=weights[difference.effect],
+            message=difference.message,
+            old_pointer=difference.old_pointer,
+            new_pointer=difference.new_pointer,
+            old=difference.old,
+            new=difference.new,
         )
-        for one in differences
+        for difference in differences
     ]

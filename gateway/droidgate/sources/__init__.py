@@ -326,7 +326,7 @@ class _Reader:
         self._note(*problems)
 
     def read_archive(self, path: str, data: bytes | None = None) -> None:
-        """Read an APK or a container; `data` is its content where it is no file."""
+        """Read an APK or a container; `data` is its content where it is not a file."""
         from droidgate.sources.apk import open_archive  # noqa: PLC0415
 
         self.read_apk(open_archive(path, data))
@@ -355,7 +355,8 @@ class _Reader:
 
     def _note(self, *problems: InputError) -> None:
         for problem in problems:
-            self._problems.setdefault(str(problem), problem)
+            for each in (problem, *problem.others):
+                self._problems.setdefault(str(each), each)
 
     def _context(self) -> ReadingContext:
         return ReadingContext(strict=self._strict, keeps_going=self._keeps_going)
@@ -448,7 +449,7 @@ class _Reader:
             return
         self._read_application_of_all(application)
         if self._problems and not self._providers:
-            raise next(iter(self._problems.values()))
+            raise InputError.first_of(tuple(self._problems.values()))
 
     def read_module(self, module: Module) -> None:
         """Read the applications of a module, and the descriptors in it that no component points to."""
@@ -515,7 +516,7 @@ class _Reader:
             self._note(error)
 
     def _note_unread(self, place: str, error: InputError) -> None:
-        """Report a file that is too large to be looked at; a descriptor is not, so it is no problem."""
+        """Report a file that is too large to be read; descriptors are smaller, so it is not a problem."""
         self._findings.append(
             Finding(
                 code=UNREAD_FILE,
@@ -530,7 +531,7 @@ class _Reader:
     def _leave_out_repeated(self, known: int) -> None:
         """Leave out the providers from position `known` on that a component of an app declares as well.
 
-        A folder that `convert` wrote holds mMCP's tools twice, in the manifest and beside it.
+        A folder that `convert` wrote has mMCP's tools twice, in the manifest and next to it.
         """
         tied = [one for one in self._providers[:known] if one.component is not None]
         loose, self._providers[known:] = self._providers[known:], []

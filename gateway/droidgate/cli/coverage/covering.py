@@ -57,7 +57,7 @@ def cover(catalog: Path, options: CoverageOptions, *, as_json: bool) -> int:
         shown = report if options.details else report.model_copy(update={"details": None})
         print_json(CoverageDocument(report=shown))
     else:
-        show(coverage_page(report, catalog))
+        show(coverage_page(report))
     return ExitCode.OK
 
 

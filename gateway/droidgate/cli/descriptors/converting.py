@@ -35,7 +35,7 @@ from droidgate.cli.output.safe_text import one_line, visible
 from droidgate.cli.output.sarif import sarif_log
 from droidgate.cli.output.summaries import dialect_name, provider_name
 from droidgate.cli.output_folder import Status, check_output_name, path_below, write_files
-from droidgate.cli.reading import Output, Read, read_all, tell_problem
+from droidgate.cli.reading import Output, Read, choose_providers, read_all, tell_problem
 from droidgate.formats import Artifact, find_format
 from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError, UsageError, WriteError
@@ -62,6 +62,7 @@ class Conversion:
     target: str
     out: Path
     only: Sequence[str] | None = None
+    providers: Sequence[str] | None = None
     strict: bool = False
     force: bool = False
 
@@ -102,6 +103,7 @@ def convert_sources(
     if not read.providers:
         message = "nothing in it declares a capability"
         raise InputError(message, place=" ".join(spelled), hint="See what is in it with `droidgate inspect`")
+    read = choose_providers(read, conversion.providers)
     converted = convert(read, conversion.target)
     for failure in converted.failures:
         tell_problem(failure.error)

@@ -12,18 +12,24 @@ from droidgate.cli.output.grouping import counted
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, Table, show
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.reading import read_all
+from droidgate.cli.reading import Read, read_all
 from droidgate.compare import (
     WEIGHTS,
     Change,
     Comparison,
     ProviderComparison,
+    Unread,
     Weight,
     compare_sets,
     weighs_at_least,
 )
+from droidgate.leniency import DECLARATION_UNREAD
 from droidgate.model.capability import CapabilitySet
 from droidgate.model.errors import UsageError
+from droidgate.sources.source_code import VARIANT_CODE
+
+_HIDING_CODES: Final = frozenset({DECLARATION_UNREAD, VARIANT_CODE})
+"""Findings about files whose capabilities are missing."""
 
 _OPENED_HINT: Final = "hint: check that these callers may call it, or restore the rule"
 
@@ -44,7 +50,10 @@ def diff_sources(
     before = read_all([old], only=only, strict=strict)
     after = read_all([new], only=only, strict=strict)
     comparison = compare_sets(
-        CapabilitySet(providers=before.providers), CapabilitySet(providers=after.providers)
+        CapabilitySet(providers=before.providers),
+        CapabilitySet(providers=after.providers),
+        unread_old=unread_of(before, old),
+        unread_new=unread_of(after, new),
     )
     if as_json:
         print_json(
@@ -63,6 +72,32 @@ def diff_sources(
     return ExitCode.OK
 
 
+def unread_of(read: Read, spelled: str) -> list[Unread]:
+    """Return what was not read of a source, as far as capabilities may be in it.
+
+    Args:
+        read: What was read.
+        spelled: The source as the user wrote it.
+    """
+    unread = [
+        Unread(
+            place=problem.place or spelled,
+            reason=problem.message,
+            ids=frozenset(problem.left_out) or None,
+            is_whole=problem.place is None
+            or problem.place.startswith(f"{spelled}:")
+            or problem.place == spelled,
+        )
+        for problem in read.problems
+    ]
+    unread += [
+        Unread(place=str(one.source), reason=one.message)
+        for one in read.findings
+        if one.code in _HIDING_CODES and one.source is not None
+    ]
+    return unread
+
+
 def diff_page(comparison: Comparison) -> list[Block]:
     """Return what `diff` shows."""
     blocks: list[Block] = []
@@ -74,7 +109,19 @@ def diff_page(comparison: Comparison) -> list[Block]:
     count = comparison.unchanged_capabilities
     unchanged = "1 capability is as it was" if count == 1 else f"{count} capabilities are as they were"
     counts = counted(count_weights(comparison.all_changes()))
-    blocks.append(Line(f"{counts}; {unchanged}" if counts else f"nothing changed; {unchanged}"))
+    summary = f"{counts}; {unchanged}" if counts else f"nothing changed; {unchanged}"
+    left_out = comparison.not_compared
+    if left_out:
+        rows = [
+            (one_line(one.id), one.missing_from, one_line(f"{one.place}: {one.reason}")) for one in left_out
+        ]
+        blocks += [
+            Heading("Not compared"),
+            Table(("CAPABILITY", "UNREAD IN", "REASON"), rows),
+            Line(),
+        ]
+        summary += f"; {len(left_out)} not compared"
+    blocks.append(Line(summary))
     return blocks
 
 
