@@ -52,7 +52,7 @@ NOTE = "<!-- Written by scripts/write_docs.py. -->\n"
 _FINDINGS_INTRODUCTION = """\
 # Findings
 
-Every finding has a stable code. [levels.md](levels.md) says what the levels of reading and conversion mean.
+Every finding has a stable code. [Levels](../concepts/levels.md) explains reading and conversion levels.
 Levels of `lint`: `note`, `warning`, `error`. Weights of `diff`: `text-only`, `compatible`, `breaking`,
 `security`.
 """
@@ -66,14 +66,14 @@ _MATRIX_INTRODUCTION = """\
 # Support matrix
 
 What becomes of each feature when it is written in a dialect: `yes`, or the level of its finding
-([levels.md](levels.md)) and what is written instead.
+([levels.md](../concepts/levels.md)) and what is written instead.
 """
 _CLI_INTRODUCTION = """\
 # Commands
 
 Data goes to standard output; progress, warnings and errors go to standard error. On a terminal, pages are
 drawn; in a pipe, they are plain text. `NO_COLOR` is respected. Exit codes: [exit-codes.md](exit-codes.md).
-What `--json` prints has a JSON Schema in [schemas](schemas), which `--json-schema` prints as well.
+What `--json` prints has a JSON Schema in [schemas](../schemas), which `--json-schema` prints as well.
 
 An error is one line with its place, and a line that begins with `hint:`. With `DROIDGATE_TRACEBACK=1` the
 Python traceback is printed too.
@@ -106,13 +106,13 @@ def pages() -> dict[str, str]:
     """Return path below docs/ to text, for every generated page."""
     import_everything()
     made: dict[str, Callable[[], str]] = {
-        "catalog.md": lambda: f"{NOTE}\n{catalog_page()}",
-        "cli.md": cli_page,
-        "divergences.md": divergences_page,
-        "exit-codes.md": exit_codes_page,
-        "findings.md": findings_page,
-        "shim-vectors.md": shim_vectors_page,
-        "support-matrix.md": support_matrix_page,
+        "reference/catalog.md": lambda: f"{NOTE}\n{catalog_page()}",
+        "reference/cli.md": cli_page,
+        "reference/divergences.md": divergences_page,
+        "reference/exit-codes.md": exit_codes_page,
+        "reference/findings.md": findings_page,
+        "internals/shim-vectors.md": shim_vectors_page,
+        "reference/support-matrix.md": support_matrix_page,
     }
     written = {name: page() for name, page in made.items()}
     for name, document in PUBLISHED.items():
@@ -504,8 +504,8 @@ PAGES_WITH_PARTS = (
     CHECKOUT / "docs" / "guides" / "migrate-an-app.md",
     CHECKOUT / "docs" / "guides" / "compare-an-ecosystem.md",
     CHECKOUT / "docs" / "internals" / "architecture.md",
-    CHECKOUT / "docs" / "benchmarks.md",
-    CHECKOUT / "docs" / "text-marks.md",
+    CHECKOUT / "docs" / "internals" / "benchmarks.md",
+    CHECKOUT / "docs" / "concepts" / "text-marks.md",
 )
 
 

@@ -1,4 +1,4 @@
-"""The page docs/shim-vectors.md: how many vectors there are, and the grid of what they cover."""
+"""The page docs/internals/shim-vectors.md: how many vectors there are, and the grid of what they cover."""
 
 from __future__ import annotations
 
