@@ -14,13 +14,12 @@ from droidgate.cli.descriptors.converting import Converted, conversion_page, con
 from droidgate.cli.descriptors.diffing import diff_page
 from droidgate.cli.output.grouping import findings_table, group_findings, security_blocks
 from droidgate.cli.output.pages import Heading, Line, Table
-from droidgate.cli.reading import Read
 from droidgate.compare import compare_sets
 from droidgate.formats import find_format
 from droidgate.model.capability import Capability, CapabilityAccess, CapabilitySet, ComponentAccess, Provider
 from droidgate.model.errors import WriteError
 from droidgate.model.findings import Finding, Level
-from droidgate.sources import read_source
+from droidgate.sources import Providers, read_source
 from droidgate.translate import FailedTranslation, Translation, translate, translate_each
 from droidgate_phone.sample_apps import sample_apps_directory
 
@@ -44,7 +43,7 @@ def _security(pointer: str, message: str = "m", hint: str | None = "Do something
 
 
 def _converted(target: str, *providers: Provider) -> Converted:
-    return convert(Read(providers=providers, findings=(), problems=(), readings=()), target)
+    return convert(Providers(providers), target)
 
 
 def _provider(number: int, **access: Any) -> Provider:

@@ -29,13 +29,12 @@ from droidgate.cli.output.grouping import (
 )
 from droidgate.cli.output.pages import Heading, Line, show
 from droidgate.cli.output.summaries import dialect_name, provider_name, provider_page
-from droidgate.cli.reading import Read
 from droidgate.formats import Format, find_format, load_formats
 from droidgate.migrate.plan import Migration, plan_migration
 from droidgate.migrate.source_sets import find_source_set
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DroidgateError
-from droidgate.sources import read_source
+from droidgate.sources import Providers, read_source
 from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone
 from droidgate.translate import translate
 from droidgate_phone.sample_apps import sample_apps_directory
@@ -110,7 +109,7 @@ class _Demonstration:
         show([Line()])
 
     def cross(self, provider: Provider, target: Format, place: Path) -> None:
-        read = Read(providers=(provider,), findings=(), problems=(), readings=())
+        read = Providers((provider,))
         converted = convert(read, target.id)
         write_conversion(converted, place, force=True)
         is_same = _reads_back(converted, target, place)

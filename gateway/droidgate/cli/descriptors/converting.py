@@ -35,12 +35,13 @@ from droidgate.cli.output.safe_text import one_line, visible
 from droidgate.cli.output.sarif import sarif_log
 from droidgate.cli.output.summaries import dialect_name, provider_name
 from droidgate.cli.output_folder import Status, check_output_name, path_below, write_files
-from droidgate.cli.reading import Output, Read, read_all, tell_problem
+from droidgate.cli.reading import Output, read_all, tell_problem
 from droidgate.formats import Artifact, find_format
 from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError, UsageError, WriteError
 from droidgate.model.findings import Finding, Level, at_least, finding_code
 from droidgate.model.names import NameRule, map_names
+from droidgate.sources.providers import Providers
 from droidgate.text_safety.marks import text_marks
 from droidgate.translate import FailedTranslation, Translation, translate_each
 
@@ -120,7 +121,7 @@ def convert_sources(
     return ExitCode.FINDINGS if reaches(all_findings(read, converted), fail_on) else ExitCode.OK
 
 
-def all_findings(read: Read, converted: Converted) -> list[Finding]:
+def all_findings(read: Providers, converted: Converted) -> list[Finding]:
     """Return the findings of reading and writing, which count alike for `--fail-on`."""
     return [*read.findings, *converted.findings()]
 
@@ -130,7 +131,7 @@ def reaches(findings: Sequence[Finding], threshold: CrossingThreshold | None) ->
     return threshold is not None and any(at_least(one.level, Level(threshold.value)) for one in findings)
 
 
-def convert(read: Read, target: str) -> Converted:
+def convert(read: Providers, target: str) -> Converted:
     """Convert providers, without writing anything to disk.
 
     Raises:
@@ -228,7 +229,7 @@ def _names_a_file(out: Path, artifacts: Sequence[tuple[str, Artifact]]) -> bool:
     return not out.is_dir() and (out.is_file() or out.suffix in suffixes - {""})
 
 
-def _print_artifact(read: Read, converted: Converted, output: Output) -> None:
+def _print_artifact(read: Providers, converted: Converted, output: Output) -> None:
     artifacts = [pair for files in converted.artifacts for pair in files]
     if output is not Output.TEXT:
         message = "standard output takes the artifact, so it cannot take the report"
@@ -246,7 +247,7 @@ def _print_file(text: str) -> None:
         sys.stdout.buffer.write(text.encode())
 
 
-def _report(read: Read, converted: Converted, statuses: dict[Path, Status], output: Output) -> None:
+def _report(read: Providers, converted: Converted, statuses: dict[Path, Status], output: Output) -> None:
     if output is Output.JSON:
         print_json(converted.fidelity)
     elif output is Output.SARIF:

@@ -13,7 +13,7 @@ from droidgate.migrate.plan import plan_migration
 from droidgate.migrate.source_sets import find_source_set
 from droidgate.model.capability import Provider
 from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.sources import SourceReading, read_source
+from droidgate.sources import Providers, read_source
 from droidgate.sources.source_code import is_from_build, is_from_code
 from droidgate.translate import Translation, translate
 
@@ -24,7 +24,7 @@ COMPILER_OUTPUT_MISSING: Final = finding_code(
 )
 
 
-def read_unpacked(project: Path) -> SourceReading:
+def read_unpacked(project: Path) -> Providers:
     """Return the reading of a project, with the providers that only its source code or a build declares.
 
     Raises:

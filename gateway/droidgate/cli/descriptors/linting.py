@@ -15,12 +15,12 @@ from droidgate.cli.output.grouping import count_levels, counted, findings_table
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, show
 from droidgate.cli.output.sarif import sarif_log
-from droidgate.cli.reading import Output, check_sources, chosen_formats, tell_problem
+from droidgate.cli.reading import Output, tell_problem
 from droidgate.formats import Format, SourceFile, load_formats
 from droidgate.model.capability import Place
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding, Level, at_least, finding_code
-from droidgate.sources import STANDARD_INPUT, read_source
+from droidgate.sources import STANDARD_INPUT, check_sources, chosen_formats, read_source
 from droidgate.sources.checking import check_file, check_reading
 from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
 from droidgate.text_safety.marks import text_marks

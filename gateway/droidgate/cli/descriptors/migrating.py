@@ -17,11 +17,12 @@ from droidgate.cli.output.documents import ChangedFile, MigrationDocument
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, show, tell
 from droidgate.cli.output.safe_text import one_line, visible
-from droidgate.cli.reading import Read, read_all
+from droidgate.cli.reading import read_all
 from droidgate.formats import find_format
 from droidgate.migrate.plan import Migration, plan_migration
 from droidgate.migrate.source_sets import Language, find_source_set
 from droidgate.model.errors import InputError, UsageError
+from droidgate.sources.providers import Providers
 
 _PACKAGE: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
@@ -71,7 +72,7 @@ def migrate_source(request: Request, *, fail_on: CrossingThreshold | None, as_js
     return ExitCode.FINDINGS if is_refused else ExitCode.OK
 
 
-def _check_count(read: Read, source: str) -> None:
+def _check_count(read: Providers, source: str) -> None:
     if not read.providers:
         message = "nothing in it declares a capability"
         raise InputError(message, place=source, hint="See what is in it with `droidgate inspect`")
@@ -83,7 +84,7 @@ def _check_count(read: Read, source: str) -> None:
 
 def _report(
     request: Request,
-    read: Read,
+    read: Providers,
     converted: Converted,
     migration: Migration,
     *,
@@ -129,7 +130,7 @@ def _print_diff(diff: str) -> None:
 
 
 def _document(
-    read: Read, converted: Converted, migration: Migration, *, is_written: bool
+    read: Providers, converted: Converted, migration: Migration, *, is_written: bool
 ) -> MigrationDocument:
     return MigrationDocument(
         target=converted.fidelity.target,

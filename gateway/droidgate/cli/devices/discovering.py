@@ -20,13 +20,14 @@ from droidgate.cli.output.marking import provider_marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, Table, show, tell
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import dialect_name
-from droidgate.cli.reading import chosen_formats, tell_problem
+from droidgate.cli.reading import tell_problem
 from droidgate.devices.device import open_device
 from droidgate.formats import Format, load_formats
 from droidgate.installed import CallRoute
 from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding, Level
+from droidgate.sources import chosen_formats
 from droidgate.sources.device import InstalledApp, PhoneReading, PhoneRequest, read_phone
 from droidgate.text_safety.marks import text_marks
 

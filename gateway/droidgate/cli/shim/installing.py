@@ -38,7 +38,7 @@ from droidgate.installed import SHIM_PACKAGE, is_shim
 from droidgate.model.errors import DeviceError, InputError, UsageError
 from droidgate.model.findings import Finding
 from droidgate.parsing.project_files import read_project_file
-from droidgate.sources import DEVICE_SCHEME
+from droidgate.sources.spelling import DEVICE_SCHEME
 from droidgate_shim.builder.shims import build_shims
 from droidgate_shim.builder.source_apps import read_source_apps
 from droidgate_shim.host.discovering import ask_broadcast_apps
