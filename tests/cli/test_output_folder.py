@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.cli.output_folder import path_below, write_files
+from droidgate.output_folder import path_below, write_files
 from droidgate.model.errors import WriteError
 
 

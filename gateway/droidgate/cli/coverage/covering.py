@@ -10,7 +10,7 @@ from typing import Final
 from droidgate.cli.coverage.coverage_page import coverage_page
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.pages import show, tell
-from droidgate.cli.output_folder import write_files
+from droidgate.output_folder import write_files
 from droidgate.coverage.catalog import Catalog
 from droidgate.coverage.history import Snapshot
 from droidgate.coverage.report import Coverage, Wanted

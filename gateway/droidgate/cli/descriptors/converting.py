@@ -34,7 +34,7 @@ from droidgate.cli.output.pages import Block, Heading, Line, show
 from droidgate.cli.output.safe_text import one_line, visible
 from droidgate.cli.output.sarif import sarif_log
 from droidgate.cli.output.summaries import dialect_name, provider_name
-from droidgate.cli.output_folder import Status, check_output_name, path_below, write_files
+from droidgate.output_folder import Status, check_output_name, path_below, write_files
 from droidgate.cli.reading import Output, read_all, tell_problem
 from droidgate.formats import Artifact, find_format
 from droidgate.model.capability import Provider

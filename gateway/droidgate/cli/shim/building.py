@@ -23,7 +23,7 @@ from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.marking import marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, show, tell
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.output_folder import Status, path_below, write_files
+from droidgate.output_folder import Status, path_below, write_files
 from droidgate.cli.shim.documents import (
     BuiltShimRecord,
     ShimBuildDocument,
