@@ -10,11 +10,11 @@ from typing import Final
 from droidgate.cli.coverage.coverage_page import coverage_page
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.pages import show, tell
-from droidgate.output_folder import write_files
 from droidgate.coverage.catalog import Catalog
 from droidgate.coverage.history import Snapshot
 from droidgate.coverage.report import Coverage, Wanted
 from droidgate.model.errors import UsageError, WriteError
+from droidgate.output_folder import write_files
 
 MOST_SARIF_RESULTS: Final = 25_000
 """Code-scanning services take no more of one run."""

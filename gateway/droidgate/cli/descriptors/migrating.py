@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from droidgate import text_safety
-from droidgate.cli.descriptors.converting import Converted, all_findings, conversion_page, convert, reaches
+from droidgate.cli.descriptors.converting import all_findings, conversion_page, fidelity_document, reaches
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import CrossingThreshold
 from droidgate.cli.output.documents import ChangedFile, MigrationDocument
@@ -23,6 +23,7 @@ from droidgate.migrate.plan import Migration, plan_migration
 from droidgate.migrate.source_sets import Language, find_source_set
 from droidgate.model.errors import InputError, UsageError
 from droidgate.sources.providers import Providers
+from droidgate.translate import Conversion, convert
 
 _PACKAGE: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
@@ -85,7 +86,7 @@ def _check_count(read: Providers, source: str) -> None:
 def _report(
     request: Request,
     read: Providers,
-    converted: Converted,
+    converted: Conversion,
     migration: Migration,
     *,
     as_json: bool,
@@ -130,15 +131,16 @@ def _print_diff(diff: str) -> None:
 
 
 def _document(
-    read: Providers, converted: Converted, migration: Migration, *, is_written: bool
+    read: Providers, converted: Conversion, migration: Migration, *, is_written: bool
 ) -> MigrationDocument:
+    fidelity = fidelity_document(read, converted)
     return MigrationDocument(
-        target=converted.fidelity.target,
+        target=fidelity.target,
         project=str(migration.project),
         written=is_written,
         reading=read.findings,
-        problems=converted.fidelity.problems,
-        crossings=converted.fidelity.crossings,
+        problems=fidelity.problems,
+        crossings=fidelity.crossings,
         changes=tuple(
             ChangedFile(path=one.path, is_new=one.before is None, diff=one.unified_diff())
             for one in migration.changes

@@ -23,7 +23,6 @@ from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.marking import marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, show, tell
 from droidgate.cli.output.safe_text import one_line
-from droidgate.output_folder import Status, path_below, write_files
 from droidgate.cli.shim.documents import (
     BuiltShimRecord,
     ShimBuildDocument,
@@ -32,6 +31,7 @@ from droidgate.cli.shim.documents import (
     UnusedApp,
 )
 from droidgate.model.findings import Finding
+from droidgate.output_folder import Status, path_below, write_files
 from droidgate_shim.builder.shim_manifest import PermissionUse
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
 from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
