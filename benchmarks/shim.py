@@ -26,15 +26,16 @@ from typing import Any, cast
 
 from droidgate.apk.pack import pack_project
 from droidgate.model.json_values import one_line_json
+from droidgate_phone.app_api.behaviour import Context
+from droidgate_phone.app_api.values import Message
 from droidgate_phone.apps.agent import ACTION_MOBILE_MCP, Agent, request_text
-from droidgate_phone.apps.behaviour import Context, Message
 from droidgate_phone.apps.clock_in import ClockInApp, ClockInService
 from droidgate_phone.apps.registry import BEHAVIOURS
+from droidgate_phone.clocks import SystemClock
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 from droidgate_phone.sample_packages import sample_package, signing_key
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.callers import Caller
-from droidgate_phone.system.clocks import SystemClock
 from droidgate_shim.builder.shims import ShimOptions, build_shims
 from droidgate_shim.builder.source_apps import read_source_apps
 from droidgate_shim.engine.authority import read_policy

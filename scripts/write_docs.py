@@ -30,14 +30,18 @@ from droidgate.cli.output.documents import Matrix
 from droidgate.cli.output.json_output import json_text, schema_of
 from droidgate.cli.output.published import PUBLISHED
 from droidgate.cli.program import build_app
-from droidgate.coverage.catalog_page import catalog_page
 from droidgate.formats import load_formats
 from droidgate.model.findings import FINDING_CODES, FindingCode
 from droidgate_mappings.tables import DivergenceRow, load_divergences
 from droidgate_phone.phone import start_phone
-from droidgate_shim.conformance.page import vectors_page
 
 CHECKOUT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(CHECKOUT / "scripts"), str(CHECKOUT / "tests")]
+
+from catalog_page import catalog_page  # noqa: E402 - found by the line above
+
+from shim_engine.conformance.page import vectors_page  # noqa: E402
+
 SOURCE_ROOTS = ("gateway", "adapters", "mappings", "device_shim")
 WIDTH = 100
 NOTE = "<!-- Written by scripts/write_docs.py. -->\n"
@@ -81,7 +85,6 @@ _AREAS = {
     "droidgate.compare": "Differences between two versions",
     "droidgate.text_safety": "Marks on texts",
     "droidgate.coverage.marks": "Security marks of a scan",
-    "droidgate_shim.builder.manifest_rules": "Checking a shim",
     "droidgate_shim.builder": "Building a shim",
 }
 

@@ -24,6 +24,14 @@ V1: Final = "v1"
 PLATFORM: Final = "platform"
 APP_LEVEL: Final = "app-level"
 
+NOT_LISTED: Final = (
+    b"No shell command implementation.",
+    b"Can't find service: app_function",
+    b"cmd: Can't find service: app_function",
+    b"Unknown command: list-app-functions",
+)
+"""What Android prints where it cannot list functions (reference 6.1)."""
+
 NOTHING: Final[Mapping[str, Json]] = {}
 
 

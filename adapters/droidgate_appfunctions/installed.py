@@ -10,17 +10,13 @@ from droidgate.app_search import IndexingReport, simulate_indexing
 from droidgate.application import Application
 from droidgate.component_reading import read_access
 from droidgate.formats import Reading
-from droidgate.installed import (
-    DeviceFacts,
-    InstalledState,
-    ListedFunction,
-)
+from droidgate.installed import DeviceFacts, InstalledState, ListedFunction
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Capability, Place, Provider, State
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import pointer_token
-from droidgate_appfunctions.listed import read_listed
+from droidgate_appfunctions.listed import ListingReader
 from droidgate_appfunctions.read import read_application
 from droidgate_mappings.app_functions import load_indexing
 
@@ -66,15 +62,18 @@ def read_installed(application: Application, state: InstalledState, context: Rea
     listed = {one.id: one for one in state.functions}
     declared = {one.id for provider in reading.providers for one in provider.capabilities}
     rest = [one for one in state.functions if one.id not in declared]
-    found = list(_providers_of(rest, application))
+    place = Place(path=application.place.path, inner="cmd app_function list-app-functions")
+    reader = ListingReader(place, ReadingContext(strict=context.strict))
+    found = list(_providers_of(rest, application, reader))
     return Reading(
         (*(_with_states(one, listed) for one in reading.providers), *found),
         (
             *reading.findings,
             *_not_indexed(reading, listed, application, state.facts),
             *_only_listed(found),
+            *reader.context.findings,
         ),
-        reading.problems,
+        (*reading.problems, *reader.problems),
     )
 
 
@@ -139,14 +138,15 @@ def _explanation(function_id: str, reports: Iterable[IndexingReport]) -> str | N
     return None
 
 
-def _providers_of(functions: Iterable[ListedFunction], application: Application) -> Iterator[Provider]:
-    by_service: dict[str | None, list[ListedFunction]] = {}
-    for one in functions:
-        by_service.setdefault(one.service, []).append(one)
-    place = Place(path=application.place.path, inner="cmd app_function list-app-functions")
+def _providers_of(
+    functions: Iterable[ListedFunction], application: Application, reader: ListingReader
+) -> Iterator[Provider]:
+    groups: dict[tuple[str | None, bool], list[ListedFunction]] = {}
+    for function in functions:
+        groups.setdefault((function.service, function.of_application), []).append(function)
     components = {application.qualified_name(one): one for one in application.of_kind("service")}
-    for service, members in by_service.items():
-        listed = read_listed(members, package=application.package, service=service, place=place)
+    for (service, _), members in groups.items():
+        listed = reader.read_functions(members, package=application.package, service=service)
         component = components.get(service or "")
         if component is not None:
             access = read_access(application, component, is_set_by_library=True)
@@ -162,7 +162,7 @@ def _only_listed(providers: Iterable[Provider]) -> Iterator[Finding]:
                 level=Level.NOTE,
                 pointer=f"/{pointer_token(one.id)}",
                 message=(
-                    f"the function {one.id} is listed and stands in no file of the app: "
+                    f"the phone lists the function {one.id}, which no file of the app declares: "
                     "it was registered at run time, or indexed from an older version"
                 ),
                 source=one.source,

@@ -1,11 +1,12 @@
-"""Functions as the running system lists them, back to what their file would have said (reference 6.5).
+"""Functions as the running system lists them, read as their file would be (reference 6.5).
 
 A listed document holds every value in a list, nested documents as objects, and no ids of nested documents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from lxml import etree
@@ -14,119 +15,180 @@ from droidgate.installed import ListedFunction
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Capability, Place, Provider, State
 from droidgate.model.errors import InputError
-from droidgate.model.json_values import Json
+from droidgate.model.findings import Finding, Level, finding_code
+from droidgate.model.json_values import Json, pointer_token
 from droidgate.model.types import Type
 from droidgate.parsing.xml_text import Element
-from droidgate_appfunctions.constants import APP_LEVEL, FORMAT_ID, NAMES, PLATFORM, UNUSED
+from droidgate_appfunctions.constants import APP_LEVEL, FORMAT_ID, NAMES, PLATFORM, UNUSED, V1, V2, facts_of
 from droidgate_appfunctions.fields import Source
-from droidgate_appfunctions.read_document import read_functions_file
+from droidgate_appfunctions.read_document import FunctionReader, read_functions_file
+
+LISTED_SERVICE_UNKNOWN: Final = finding_code(
+    "listed-service-unknown",
+    "A listing before Android 17 does not name the service of its functions; their component is not known",
+    __name__,
+)
+LISTED_SIGNATURE_UNKNOWN: Final = finding_code(
+    "listed-signature-unknown",
+    "A listing has no description, parameters or response of a service's functions: their file is of "
+    "version 1, or was indexed without its schema",
+    __name__,
+)
+LISTED_PROPERTY_KEPT: Final = finding_code(
+    "listed-property-kept",
+    "A property of a listed function that the reader does not know; it is kept as written",
+    __name__,
+)
+LISTED_PROPERTY_LEFT_OUT: Final = finding_code(
+    "listed-property-left-out",
+    "A property of a listed document whose name no functions file can have; it is left out",
+    __name__,
+)
 
 _BY_INDEXER: Final = frozenset(
-    {"packageName", "packageNameHash", "mobileApplicationQualifiedId", "serviceName", "id"}
+    {"packageName", "packageNameHash", "mobileApplicationQualifiedId", "serviceName", "id", "functionId"}
 )
+_PARALLEL: Final = frozenset({"paramNames", "paramTypes", "paramRequired"})
+_DYNAMIC: Final = frozenset({"parameters", "response"})
 _DEPTH: Final = 64
 
 
-def read_listed(
-    functions: Iterable[ListedFunction],
-    *,
-    package: str | None,
-    service: str | None,
-    place: Place,
-    problems: list[InputError] | None = None,
-) -> Provider:
-    """Return the provider of functions that are in no file; a signature that cannot be read is left out.
+@dataclass(slots=True)
+class ListingReader:
+    """Reads the documents of one listing.
 
-    The access rules of functions are those of the listing; those of the service are not in it. Types that
-    other documents of the app define are named and not known.
-
-    Args:
-        functions: The functions of one service.
-        package: The app.
-        service: Its class; None for functions of the application.
+    Attributes:
         place: How messages name the listing.
-        problems: Takes why a signature cannot be read.
+        context: How lenient to be; takes the findings.
+        problems: Takes why a signature or a data type cannot be read.
     """
-    capabilities = tuple(_capability(one, service, place, problems) for one in functions)
-    return Provider(
-        protocol=FORMAT_ID,
-        dialect=APP_LEVEL if service is None else PLATFORM,
-        package=package,
-        component=service,
-        source=place,
-        capabilities=capabilities,
-    )
 
+    place: Place
+    context: ReadingContext
+    problems: list[InputError] = field(default_factory=list)
 
-def _capability(
-    function: ListedFunction, service: str | None, place: Place, problems: list[InputError] | None
-) -> Capability:
-    state = State(enabled=function.enabled)
-    try:
-        read = _read_document(function, service, place)
-    except InputError as error:
-        read = None
-        if problems is not None:
+    def read_functions(
+        self, functions: Sequence[ListedFunction], *, package: str | None, service: str | None
+    ) -> Provider:
+        """Return the provider of one service's or the application's functions.
+
+        A function whose signature cannot be read has its id and its state only. The access rules of functions
+        are those of the listing; those of the service are not in it. Types that other documents of the app
+        define are named and not known.
+
+        Args:
+            functions: At least one; either all of the application or none.
+            package: The app.
+            service: Class name of their service, None where it has none or the listing does not say.
+        """
+        dialect = _dialect_of(functions)
+        if service is None and dialect != APP_LEVEL:
+            message = f"the listing does not name the service of {package}"
+            self._report(LISTED_SERVICE_UNKNOWN, Level.NOTE, "", message, _HINT)
+        if dialect == V1:
+            owner = service or package
+            message = f"the listing has no description, parameters or response of the functions of {owner}"
+            self._report(LISTED_SIGNATURE_UNKNOWN, Level.NOTE, "", message, _HINT)
+        return Provider(
+            protocol=FORMAT_ID,
+            dialect=dialect,
+            package=package,
+            component=service,
+            source=self.place,
+            capabilities=tuple(self._read_function(one, dialect) for one in functions),
+        )
+
+    def read_components(self, documents: Iterable[Mapping[str, Json]]) -> dict[str, Type]:
+        """Return the data types of an app's component documents.
+
+        Raises:
+            InputError: one of them cannot be read.
+        """
+        root: Element = etree.Element(NAMES["root"])
+        for properties in documents:
+            document = etree.SubElement(root, NAMES["component_document"])
+            etree.SubElement(document, "id").text = UNUSED
+            self._fill(document, _without(properties, _BY_INDEXER), "")
+        return read_functions_file(root, Source(self.place.path, self.context), level="service").definitions
+
+    def _read_function(self, function: ListedFunction, dialect: str) -> Capability:
+        state = State(enabled=function.enabled)
+        pointer = f"/{pointer_token(function.id)}"
+        try:
+            document = self._document_of(function, dialect, pointer)
+            source = Source(self.place.path, self.context)
+            capability = FunctionReader(source, dialect, in_service=dialect != APP_LEVEL).read(document)
+        except InputError as error:
             message = f"the signature of {function.id!r} cannot be read: {error.message}"
-            problems.append(InputError(message, place=str(place), hint=error.hint))
-    if read is None:
-        return Capability(id=function.id, state=state, source=place)
-    return read.model_copy(update={"id": function.id, "state": state, "source": place})
+            self.problems.append(InputError(message, place=str(self.place), hint=error.hint))
+            return Capability(id=function.id, state=state, source=self.place)
+        for kept in facts_of(capability.extensions).get("elements", ()):
+            message = f"{kept[0]} of the function {function.id} is kept as written"
+            self._report(LISTED_PROPERTY_KEPT, Level.READ, pointer, message)
+        return capability.model_copy(update={"id": function.id, "state": state, "source": self.place})
+
+    def _document_of(self, function: ListedFunction, dialect: str, pointer: str) -> Element:
+        """Return the element that a functions file would have for a function."""
+        document: Element = etree.Element(NAMES["function_document"])
+        for name in ("functionId",) if dialect == V1 else ("id", "functionId"):
+            etree.SubElement(document, name).text = _xml_text(function.id)
+        # The indexer gives every function of a service the scope `global`.
+        set_by_android = _BY_INDEXER if dialect == APP_LEVEL else _BY_INDEXER | {"scope"}
+        self._fill(document, _without(function.document, set_by_android), pointer)
+        return document
+
+    def _fill(self, parent: Element, properties: Mapping[str, Json], pointer: str, depth: int = 0) -> None:
+        """Add a document's properties: an element for each value."""
+        if depth > _DEPTH:
+            raise InputError("the listed document is too deep", place=str(self.place))
+        for name, values in properties.items():
+            if not name.isalnum() or not name[0].isalpha() or not name.isascii():
+                message = f"the property {name!r} is left out"
+                self._report(LISTED_PROPERTY_LEFT_OUT, Level.DROPPED, pointer, message)
+                continue
+            for value in values if isinstance(values, list) else [values]:
+                child = etree.SubElement(parent, name)
+                if isinstance(value, Mapping):
+                    etree.SubElement(child, "id").text = UNUSED
+                    self._fill(child, value, pointer, depth + 1)
+                elif isinstance(value, bool):
+                    child.text = "true" if value else "false"
+                elif value is not None:
+                    child.text = _xml_text(str(value))
+
+    def _report(self, code: str, level: Level, pointer: str, message: str, hint: str | None = None) -> None:
+        self.context.findings.append(
+            Finding(code=code, level=level, pointer=pointer, message=message, source=self.place, hint=hint)
+        )
 
 
-def _read_document(function: ListedFunction, service: str | None, place: Place) -> Capability | None:
-    root: Element = etree.Element(NAMES["root"])
-    document = etree.SubElement(root, NAMES["function_document"])
-    etree.SubElement(document, "id").text = _xml_text(function.id)
-    left_out = _BY_INDEXER if service is None else _BY_INDEXER | {"scope"}
-    _fill(document, {key: held for key, held in function.document.items() if key not in left_out}, place)
-    source = Source(place.path, ReadingContext(rows_off=frozenset()))
-    level = "application" if service is None else "service"
-    return next(iter(read_functions_file(root, source, level=level).capabilities.values()), None)
+_HINT: Final = "Read the app's APK to know"
 
 
-def read_listed_components(documents: Iterable[Mapping[str, Json]], place: Place) -> dict[str, Type]:
-    """Return the data types of an app's component documents.
+def _dialect_of(functions: Sequence[ListedFunction]) -> str:
+    """Return the dialect of a service's functions by the properties that they have.
 
-    Args:
-        documents: The documents.
-        place: How messages name the listing.
-
-    Raises:
-        InputError: one of them cannot be read.
+    Jetpack gives every function a response, so a description without one is hand-written.
     """
-    root: Element = etree.Element(NAMES["root"])
-    for held in documents:
-        document = etree.SubElement(root, NAMES["component_document"])
-        etree.SubElement(document, "id").text = UNUSED
-        _fill(document, {key: one for key, one in held.items() if key not in _BY_INDEXER}, place)
-    source = Source(place.path, ReadingContext(rows_off=frozenset()))
-    return read_functions_file(root, source, level="service").definitions
+    if any(one.of_application for one in functions):
+        return APP_LEVEL
+    names = {name for one in functions for name in one.document}
+    if names & _PARALLEL:
+        return PLATFORM
+    if names & _DYNAMIC:
+        return V2
+    return PLATFORM if "description" in names else V1
 
 
-def _fill(parent: Element, held: Mapping[str, Json], place: Place, depth: int = 0) -> None:
-    """Add a document's properties: an element for each value."""
-    if depth > _DEPTH:
-        raise InputError("the listed document is too deep", place=str(place))
-    for name, values in held.items():
-        if not name.isalnum() or not name[0].isalpha() or not name.isascii():
-            continue
-        for value in values if isinstance(values, list) else [values]:
-            child = etree.SubElement(parent, name)
-            if isinstance(value, Mapping):
-                etree.SubElement(child, "id").text = UNUSED
-                _fill(child, value, place, depth + 1)
-            elif isinstance(value, bool):
-                child.text = "true" if value else "false"
-            elif value is not None:
-                child.text = _xml_text(str(value))
+def _without(properties: Mapping[str, Json], names: frozenset[str]) -> dict[str, Json]:
+    return {name: values for name, values in properties.items() if name not in names}
 
 
 def _xml_text(text: str) -> str:
     """Return a text that XML can hold; other characters are written by their code."""
     return "".join(
-        one
-        if one in "\t\n" or (one >= " " and not "\ud800" <= one <= "\udfff" and one not in "\ufffe\uffff")
-        else f"\\u{ord(one):04x}"
-        for one in text
+        char
+        if char in "\t\n" or (char >= " " and not "\ud800" <= char <= "\udfff" and char not in "\ufffe\uffff")
+        else f"\\u{ord(char):04x}"
+        for char in text
     )

@@ -28,6 +28,7 @@ from droidgate_appfunctions.constants import (
     APP_LEVEL,
     FORMAT_ID,
     NAMES,
+    NOT_LISTED,
     PLATFORM,
     V1,
     V2,
@@ -87,7 +88,7 @@ def detect(source: SourceFile) -> int:
 
 
 def _is_saved_listing(data: bytes) -> bool:
-    if _LISTING_MARK not in data:
+    if _LISTING_MARK not in data and not data.startswith(NOT_LISTED):
         return False
     from droidgate_appfunctions.saved_listing import is_saved_listing  # noqa: PLC0415
 
@@ -107,7 +108,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
         # Few files are one, and its parser takes as long to import as a file to be read.
         from droidgate_appfunctions.saved_listing import read_saved_listing  # noqa: PLC0415
 
-        return read_saved_listing(source)
+        return read_saved_listing(source, context)
     text = decode_xml(source.data, path=source.path)
     if _is_schema_alone(text):
         schema = parse_schema(text, source.path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from droidgate.app_search.listing import (
@@ -14,30 +15,37 @@ from droidgate.app_search.listing import (
 )
 from droidgate.formats import Reading, SourceFile
 from droidgate.installed import ListedFunction
+from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Place, Provider, reachable_definitions
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.types import Type
 from droidgate.parsing.json_text import decode_utf8, parse_json
-from droidgate_appfunctions.constants import NAMES
-from droidgate_appfunctions.listed import read_listed, read_listed_components
+from droidgate_appfunctions.constants import NAMES, NOT_LISTED
+from droidgate_appfunctions.listed import ListingReader
 
 LISTED_DOCUMENT_LEFT_OUT: Final = finding_code(
     "listed-document-left-out",
-    "A document of a saved listing is neither a function nor data types; it is left out",
+    "Documents of a saved listing that are neither functions nor data types of functions; they are left out",
     __name__,
 )
 
 _MARK: Final = f'"{STATIC_TYPE}-'.encode()
 _HINT: Final = "Save the output of: adb shell cmd app_function list-app-functions"
+_NOT_LISTED_HINT: Final = "Android 16 QPR2 and later list functions; of an older release, read the app's APK"
 
 
 def is_saved_listing(data: bytes) -> bool:
-    """Return whether a file's content is a listing; one without functions is not known as one."""
+    """Return whether a file's content is a listing, or what Android prints in place of one.
+
+    A listing without functions is not recognized.
+    """
+    if data.startswith(NOT_LISTED):
+        return True
     return _MARK in data and without_notices(data.decode("utf-8", "replace")).lstrip().startswith("{")
 
 
-def read_saved_listing(source: SourceFile) -> Reading:
+def read_saved_listing(source: SourceFile, context: ReadingContext) -> Reading:
     """Read a saved listing: one provider for each service of each app, with the states of its functions.
 
     A signature that cannot be read is a problem, and its function is listed without one.
@@ -45,64 +53,84 @@ def read_saved_listing(source: SourceFile) -> Reading:
     Raises:
         InputError: it is not a listing.
     """
-    text = without_notices(decode_utf8(source.data, path=source.path))
-    listing = parse_json(text, path=source.path)
-    place = Place(path=source.path, line=1)
+    if source.data.startswith(NOT_LISTED):
+        said = source.data[:200].decode("utf-8", "replace").partition("\n")[0].strip()
+        message = f'the phone did not list its functions: "{said}"'
+        raise InputError(message, place=source.path, hint=_NOT_LISTED_HINT)
+    listing = parse_json(without_notices(decode_utf8(source.data, path=source.path)), path=source.path)
     try:
         documents = read_documents(listing)
         functions = [(one.package, listed_function(one)) for one in documents if one.type == STATIC_TYPE]
     except ListingError as error:
         about = "" if error.text is None else f" ({error.text[:100]})"
-        message = f"it is not a listing of functions: {error.reason}{about}"
+        message = f"not a listing of functions: {error.reason}{about}"
         raise InputError(message, place=source.path, hint=_HINT) from None
-    problems: list[InputError] = []
-    types = _types_by_package(documents, place, problems)
-    groups: dict[tuple[str, str | None], list[ListedFunction]] = {}
+    reader = ListingReader(Place(path=source.path, line=1), context)
+    types = _types_by_package(documents, reader)
+    groups: dict[tuple[str, str | None, bool], list[ListedFunction]] = {}
     for package, function in functions:
-        groups.setdefault((package, function.service), []).append(function)
+        key = (package, function.service, function.of_application)
+        groups.setdefault(key, []).append(function)
     providers = [
-        _with_types(
-            read_listed(members, package=package, service=service, place=place, problems=problems),
-            types.get(package, {}),
-        )
-        for (package, service), members in groups.items()
+        reader.read_functions(members, package=package, service=service)
+        for (package, service, _), members in groups.items()
     ]
-    return Reading(tuple(providers), tuple(_left_out(documents, place)), tuple(problems))
+    _report_left_out(documents, {package for package, _, _ in groups}, reader)
+    return Reading(tuple(_with_types(providers, types)), tuple(context.findings), tuple(reader.problems))
 
 
-def _types_by_package(
-    documents: list[ListedDocument], place: Place, problems: list[InputError]
-) -> dict[str, dict[str, Type]]:
+def _types_by_package(documents: list[ListedDocument], reader: ListingReader) -> dict[str, dict[str, Type]]:
     components: dict[str, list[ListedDocument]] = {}
-    for one in documents:
-        if one.type == NAMES["component_document"]:
-            components.setdefault(one.package, []).append(one)
+    for document in documents:
+        if document.type == NAMES["component_document"]:
+            components.setdefault(document.package, []).append(document)
     types: dict[str, dict[str, Type]] = {}
     for package, members in components.items():
         try:
-            types[package] = read_listed_components([one.document for one in members], place)
+            types[package] = reader.read_components(one.document for one in members)
         except InputError as error:
             message = f"the data types of {package} cannot be read: {error.message}"
-            problems.append(InputError(message, place=str(place), hint=error.hint))
+            reader.problems.append(InputError(message, place=str(reader.place), hint=error.hint))
     return types
 
 
-def _with_types(provider: Provider, types: dict[str, Type]) -> Provider:
-    """Return a provider with the data types that its functions refer to."""
-    needed = {name for one in provider.capabilities for name in reachable_definitions(one, types)}
-    return provider.model_copy(update={"definitions": {name: types[name] for name in sorted(needed)}})
+def _with_types(providers: Sequence[Provider], types: dict[str, dict[str, Type]]) -> list[Provider]:
+    """Return the providers, each with the data types that its functions refer to.
 
-
-def _left_out(documents: list[ListedDocument], place: Place) -> list[Finding]:
-    known = {STATIC_TYPE, NAMES["component_document"]}
-    kinds = dict.fromkeys((one.package, one.type) for one in documents if one.type not in known)
-    return [
-        Finding(
-            code=LISTED_DOCUMENT_LEFT_OUT,
-            level=Level.DROPPED,
-            pointer="",
-            message=f"documents of the type {kind} of {package} are left out",
-            source=place,
-        )
-        for package, kind in kinds
+    A listing does not say which file a data type is from: those that no function refers to go to the first
+    provider of the package.
+    """
+    needed = [
+        {
+            name
+            for capability in provider.capabilities
+            for name in reachable_definitions(capability, types.get(provider.package or "", {}))
+        }
+        for provider in providers
     ]
+    used: dict[str | None, set[str]] = {}
+    for provider, names in zip(providers, needed, strict=True):
+        used.setdefault(provider.package, set()).update(names)
+    completed: list[Provider] = []
+    for provider, names in zip(providers, needed, strict=True):
+        known = types.get(provider.package or "", {})
+        unused = known.keys() - used.pop(provider.package, known.keys())
+        definitions = {name: known[name] for name in sorted(names | unused)}
+        completed.append(provider.model_copy(update={"definitions": definitions}))
+    return completed
+
+
+def _report_left_out(documents: list[ListedDocument], packages: set[str], reader: ListingReader) -> None:
+    """Report documents of unknown types, and data types of packages without functions."""
+    for package, kind in dict.fromkeys((one.package, one.type) for one in documents):
+        if kind == STATIC_TYPE or (kind == NAMES["component_document"] and package in packages):
+            continue
+        reader.context.findings.append(
+            Finding(
+                code=LISTED_DOCUMENT_LEFT_OUT,
+                level=Level.DROPPED,
+                pointer="",
+                message=f"documents of the type {kind} of {package} are left out",
+                source=reader.place,
+            )
+        )

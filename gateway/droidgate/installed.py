@@ -90,15 +90,16 @@ class ListedFunction:
     Attributes:
         id: The id that a call names.
         enabled: Whether it can be called now, None where the listing does not say.
-        service: Class name of its service, None where the listing does not say.
-        scope: Its scope, None before Android 17.
+        service: Class name of its service; None where it has none, and where the listing does not say, as
+            before Android 17.
+        of_application: The listing says that the application registers it while it runs.
         document: The indexed declaration: every value in a list.
     """
 
     id: str
     enabled: bool | None = None
     service: str | None = None
-    scope: str | None = None
+    of_application: bool = False
     document: Mapping[str, Json] = field(default_factory=dict)
 
 

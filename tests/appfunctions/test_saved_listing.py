@@ -82,7 +82,13 @@ def test_functions_have_their_signature_their_data_types_and_their_state() -> No
 
 
 def test_each_service_and_the_application_have_a_provider() -> None:
-    of_app = {**FUNCTION, "functionId": ["a.App#open"], "serviceName": ["@null"], "scope": ["activity"]}
+    of_app = {
+        **FUNCTION,
+        "functionId": ["a.App#open"],
+        "serviceName": ["@null"],
+        "scope": ["activity"],
+        "enabledByDefault": [False],
+    }
     reading = read(listing(element(FUNCTION), element(of_app)))
     assert [(one.component, one.capabilities[0].id) for one in reading.providers] == [
         ("a.NotesService", "a.Notes#list"),
@@ -127,6 +133,98 @@ def test_what_is_no_listing_is_an_error_with_a_hint(text: str, message: str) -> 
         read(text)
     assert message in caught.value.message or "JSON" in caught.value.message
     assert caught.value.place is not None
+
+
+OF_A_LIST = {
+    "functionId": ["create_note"],
+    "description": ["Creates a note"],
+    "enabledByDefault": [True],
+    "packageName": [PACKAGE],
+    "paramNames": ["title", "priority"],
+    "paramTypes": ["string", "int"],
+    "paramRequired": [True, False],
+}
+OF_VERSION_1 = {"functionId": ["a.Notes#old"], "schemaName": ["createNote"], "schemaVersion": [1]}
+
+
+@pytest.mark.parametrize("service", [{}, {"serviceName": ["a.NotesService"], "scope": ["global"]}])
+def test_parallel_lists_of_parameters_are_read_on_every_release(service: dict[str, Any]) -> None:
+    (provider,) = read(listing(element({**OF_A_LIST, **service}))).providers
+    assert (provider.dialect, provider.component) == ("platform", service.get("serviceName", [None])[0])
+    (function,) = provider.capabilities
+    assert isinstance(function.input, ObjectType)
+    assert [(name, one.required) for name, one in function.input.properties.items()] == [
+        ("title", True),
+        ("priority", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("documents", "dialect"),
+    [
+        ([FUNCTION], "v2"),
+        ([{**FUNCTION, "serviceName": ["@null"], "enabledByDefault": [False]}], "app-level"),
+        ([OF_A_LIST, {"functionId": ["ping"]}], "platform"),
+        ([OF_VERSION_1], "v1"),
+        ([OF_VERSION_1, {key: value for key, value in FUNCTION.items() if key != "serviceName"}], "v2"),
+    ],
+)
+def test_the_dialect_is_that_of_the_properties_that_are_listed(
+    documents: list[dict[str, Any]], dialect: str
+) -> None:
+    (provider,) = FORMAT.read_file(
+        SourceFile("f.json", listing(*map(element, documents)).encode()), ReadingContext()
+    ).providers
+    assert provider.dialect == dialect
+
+
+def test_a_service_that_the_listing_does_not_name_is_a_finding() -> None:
+    (finding,) = read(listing(element(OF_A_LIST))).findings
+    assert (finding.code, finding.hint) == ("listed-service-unknown", "Read the app's APK to know")
+
+
+def test_functions_without_a_signature_are_a_finding() -> None:
+    codes = [one.code for one in read(listing(element(OF_VERSION_1))).findings]
+    assert codes == ["listed-service-unknown", "listed-signature-unknown"]
+
+
+def test_properties_that_are_not_known_are_kept_and_reported() -> None:
+    reading = read(listing(element({**FUNCTION, "mood": ["merry"], "odd-name": [1]})))
+    assert [(one.code, one.message) for one in reading.findings] == [
+        ("listed-property-left-out", "the property 'odd-name' is left out"),
+        ("listed-property-kept", "mood of the function a.Notes#list is kept as written"),
+    ]
+    extensions = reading.providers[0].capabilities[0].extensions
+    assert extensions["appfunctions"]["elements"] == [["mood", "merry"]]
+
+
+def test_data_types_that_no_function_refers_to_are_kept() -> None:
+    alone = {key: value for key, value in FUNCTION.items() if key != "response"}
+    reading = FORMAT.read_file(
+        SourceFile("f.json", listing(element(alone), {COMPONENTS: DATA_TYPES}).encode()), ReadingContext()
+    )
+    assert list(reading.providers[0].definitions) == ["a.Note"]
+
+
+def test_data_types_of_an_app_without_functions_are_reported() -> None:
+    text = json.dumps(
+        {PACKAGE: [element(FUNCTION)], "b.c": [{COMPONENTS.replace(PACKAGE, "b.c"): DATA_TYPES}]}
+    )
+    assert [one.message for one in read(text).findings] == [
+        "documents of the type AppFunctionComponentMetadataDocument of b.c are left out"
+    ]
+
+
+@pytest.mark.parametrize(
+    "said", ["No shell command implementation.\n", "cmd: Can't find service: app_function\n"]
+)
+def test_what_a_phone_prints_in_place_of_a_listing_is_an_error_with_a_hint(said: str) -> None:
+    file = SourceFile("saved.txt", said.encode())
+    assert detect_format(file) is FORMAT
+    with pytest.raises(InputError) as caught:
+        FORMAT.read_file(file, ReadingContext())
+    assert said.strip() in caught.value.message
+    assert "APK" in (caught.value.hint or "")
 
 
 @pytest.mark.requires("corpus")

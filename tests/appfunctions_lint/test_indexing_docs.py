@@ -1,7 +1,7 @@
 """The page about indexing says what the data says."""
 
+from appfunctions_lint.release_table import write_release_table
 from droidgate.app_search import REASONS
-from droidgate.app_search.release_table import write_release_table
 from droidgate_mappings.app_functions import load_indexing
 from requirements_of_tests import CHECKOUT
 

@@ -561,12 +561,10 @@ def test_a_locale_without_unicode_still_gets_everything() -> None:
             assert json.loads(run.out)["providers"][0]["capabilities"][0]["description"] == "Grüße 日本"
 
 
-def test_a_terminal_gets_drawn_tables_and_a_pipe_plain_ones() -> None:
+def test_a_terminal_gets_bold_headers_and_a_pipe_plain_text() -> None:
     drawn = run_on_terminal("inspect", "timer")
-    assert "─" in drawn
     assert "\x1b[1m" in drawn
     assert "\x1b[3" not in run_on_terminal("inspect", "timer", NO_COLOR="1")
     piped = run_process("inspect", "timer").out
-    assert "─" not in piped
     assert "\x1b" not in piped
     assert "start_timer" in drawn

@@ -120,7 +120,6 @@ LISTED = ListedFunction(
     id="org.example.Radio#play",
     enabled=True,
     service="org.example.RadioService",
-    scope="global",
     document={
         "functionId": ["org.example.Radio#play"],
         "packageName": ["org.example"],

@@ -9,19 +9,16 @@ from dataclasses import dataclass, field
 
 from droidgate.application import Application
 from droidgate.sources.android_project import application_from_tree
-from droidgate_phone.apps.behaviour import (
+from droidgate_phone.app_api.behaviour import (
     Activity,
-    ActivityResult,
-    AndroidError,
     App,
     AppFunctionService,
-    BroadcastResult,
     Context,
-    Message,
     PendingBroadcast,
     Service,
 )
-from droidgate_phone.apps.platform import Platform
+from droidgate_phone.app_api.platform import Platform
+from droidgate_phone.app_api.values import ActivityResult, AndroidError, BroadcastResult, Message
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.sample_apps import sample_apps_directory
 

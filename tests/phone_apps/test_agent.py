@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from droidgate_phone.app_api.behaviour import App, Service
+from droidgate_phone.app_api.values import Message
 from droidgate_phone.apps.agent import Agent, AgentApp, Dialect, NoAnswerError, request_text
-from droidgate_phone.apps.behaviour import App, Message, Service
 from droidgate_phone.apps.clock_in import ClockInApp
 from droidgate_phone.apps.pdf_tool import PdfToolApp
 from droidgate_phone.apps.weather import WeatherApp

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from droidgate_phone.apps.behaviour import AppFunctionError
+from droidgate_phone.app_api.values import AppFunctionError
 from droidgate_phone.apps.notes import NotesApp
 from droidgate_phone.apps.plain_notes import PlainNotesApp
 from phone_apps.small_phone import SmallPhone

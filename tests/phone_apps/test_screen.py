@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from droidgate_phone.app_api.views import View, ViewKind
 from droidgate_phone.apps.clock_in import ClockInApp
 from droidgate_phone.screen import keys
 from droidgate_phone.screen.hierarchy import Screen, write_hierarchy
 from droidgate_phone.screen.layout import Display, Placed, lay_out
-from droidgate_phone.screen.views import View, ViewKind
 from droidgate_phone.screen.window import LauncherEntry, NotModelledError, Shown, Window
 from phone_apps.small_phone import SmallPhone
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from droidgate_phone.apps.behaviour import Message
+from droidgate_phone.app_api.values import Message
 from droidgate_phone.apps.tally import TallyApp
 from droidgate_phone.intents import Bundle, Extra, Intent
 from phone_apps.small_phone import SmallPhone

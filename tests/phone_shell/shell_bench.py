@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
+from droidgate_phone.clocks import SystemClock
 from droidgate_phone.commands.registry import command_names
 from droidgate_phone.file_layout import lay_out
 from droidgate_phone.files import VirtualFiles
 from droidgate_phone.shell import Budget, run_shell
 from droidgate_phone.shell.run import BytesInput, Streams
 from droidgate_phone.system import AndroidSystem
-from droidgate_phone.system.clocks import SystemClock
 
 SCRATCH = "/data/local/tmp"
 TEST_BUDGET = Budget(seconds=20, steps=100_000, output=1 << 24)

@@ -10,24 +10,14 @@ from typing import Any, Generic, TypeVar
 
 from droidgate.apk.pack import pack_project
 from droidgate.apk.signing_keys import SigningKey, make_key
-from droidgate_phone.apps.behaviour import (
-    Activity,
-    App,
-    AppCrashError,
-    AppFunctionError,
-    AppFunctionService,
-    BroadcastResult,
-    Message,
-    Provider,
-    Receiver,
-    Service,
-)
+from droidgate_phone.app_api.behaviour import Activity, App, AppFunctionService, Provider, Receiver, Service
+from droidgate_phone.app_api.values import AppCrashError, AppFunctionError, BroadcastResult, Message
+from droidgate_phone.app_api.views import View
+from droidgate_phone.clocks import StillClock
 from droidgate_phone.commands import SHELL_UID, CommandCall
 from droidgate_phone.commands.registry import find_command
 from droidgate_phone.intents import Bundle, Intent
-from droidgate_phone.screen.views import View
 from droidgate_phone.system import AndroidSystem
-from droidgate_phone.system.clocks import StillClock
 
 Item = TypeVar("Item")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from droidgate_phone.apps.behaviour import AppFunctionError
+from droidgate_phone.app_api.values import AppFunctionError
 from droidgate_phone.faults import Faults
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.callers import Caller

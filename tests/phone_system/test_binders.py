@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from droidgate_phone.apps.behaviour import App, Message, Service
+from droidgate_phone.app_api.behaviour import App, Service
+from droidgate_phone.app_api.values import Message
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.system import AndroidSystem
 from phone_system.phone_system_apps import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from droidgate_phone.apps.behaviour import AndroidError, BroadcastResult
+from droidgate_phone.app_api.values import AndroidError, BroadcastResult
 from droidgate_phone.faults import Faults
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 from phone_system.phone_system_apps import (

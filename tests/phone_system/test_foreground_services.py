@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from droidgate_phone.apps.behaviour import AndroidError, Message, Service
+from droidgate_phone.app_api.behaviour import Service
+from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.system import AndroidSystem
 from phone_system.phone_system_apps import (

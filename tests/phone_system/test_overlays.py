@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from droidgate_phone.apps.behaviour import (
+from droidgate_phone.app_api.behaviour import (
     FLAG_WINDOW_IS_OBSCURED,
     FLAG_WINDOW_IS_PARTIALLY_OBSCURED,
     Activity,
-    AndroidError,
     Context,
 )
-from droidgate_phone.screen.views import View
+from droidgate_phone.app_api.values import AndroidError
+from droidgate_phone.app_api.views import View
 from droidgate_phone.system import AndroidSystem
 from phone_system.phone_system_apps import (
     BEHAVIOURS,

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from droidgate_phone.apps.behaviour import AndroidError
+from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.notifications import POST_NOTIFICATIONS
 from phone_system.phone_system_apps import TOOL, component, make_phone, make_tool, run

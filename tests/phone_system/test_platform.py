@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from droidgate_phone.apps.behaviour import AndroidError
-from droidgate_phone.apps.platform import Connection, Notification
+from droidgate_phone.app_api.platform import Connection, Notification
+from droidgate_phone.app_api.values import AndroidError
+from droidgate_phone.clocks import StillClock
 from droidgate_phone.event_log import EventLog
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.shell import run_shell
 from droidgate_phone.system import AndroidSystem
-from droidgate_phone.system.clocks import StillClock
 from droidgate_phone.system.timers import Timers
 from phone_system.phone_system_apps import MemoryStreams, ToolApp, make_apk, run
 

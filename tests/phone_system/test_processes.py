@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from droidgate_phone.apps.behaviour import AndroidError, Message
+from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.processes import FIRST_ISOLATED_UID, LAST_ISOLATED_UID

@@ -2,7 +2,7 @@
 
 import pytest
 
-from droidgate_phone.apps.behaviour import AndroidError, Message
+from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.faults import Faults
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_phone.system import AndroidSystem, messengers

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from droidgate_phone.apps.behaviour import AndroidError, App, Instrumentation
+from droidgate_phone.app_api.behaviour import App, Instrumentation
+from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.intents import ComponentName
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.app_platform import AppPlatform

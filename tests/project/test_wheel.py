@@ -27,7 +27,6 @@ PACKAGES = {
 }
 MOVED_INTO = {
     "droidgate_phone": {"apps": "app_sources"},
-    "droidgate_shim": {"vectors": "vectors"},
 }
 PARTS_OF_THE_ARCHIVE = {
     "pyproject.toml",

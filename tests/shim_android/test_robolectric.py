@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from droidgate_shim.conformance.vector_files import load_vectors
 from shim_android.robolectric_run import declared_tests, run_tests, shipped_classes
 from shim_engine.comparison import difference
+from shim_engine.conformance.vector_files import load_vectors
 from shim_engine.jvm_core import RUNNER_SOURCES, CoreJvm, compile_core
 
 pytestmark = pytest.mark.requires("newer-jdk", "framework-jar", "maven")

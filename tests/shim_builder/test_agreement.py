@@ -9,10 +9,10 @@ import pytest
 from droidgate.model.capability import Provider
 from droidgate.model.json_values import one_line_json
 from droidgate.model.types import ObjectType, Type
-from droidgate_shim.builder.manifest_lint import lint_shim_manifest
 from droidgate_shim.builder.routes import plan_routes
 from droidgate_shim.engine.routes import RouteTable, parse_route_table
 from shim_builder.built_samples import CALLED_DIALECTS, declared_in, generated_app, shim_of
+from shim_builder.manifest_lint import lint_shim_manifest
 from shim_engine.jvm_core import CoreJvm, compile_core
 
 SEEDS = range(40, 56)

@@ -21,7 +21,6 @@ from droidgate.model.errors import InputError, UsageError
 from droidgate.model.types import ObjectType, Property
 from droidgate_shim.builder import dex, shims
 from droidgate_shim.builder.dex import shim_dex
-from droidgate_shim.builder.manifest_lint import lint_shim_manifest
 from droidgate_shim.builder.shims import (
     BuiltShim,
     NothingToOfferError,
@@ -46,6 +45,7 @@ from shim_builder.built_samples import (
     source_app,
     string,
 )
+from shim_builder.manifest_lint import lint_shim_manifest
 
 MODULES = ("clock-in/app", "pdf-tool/app", "weather/app", "notes/app", "notes/legacy", "tally/app")
 EVERYTHING = ("mmcp", "mmcp-broadcast", "appfunctions")

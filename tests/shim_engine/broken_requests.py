@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from random import Random
 
 from droidgate.model.json_values import Json
-from droidgate_shim.conformance.vector_files import load_route_table
+from shim_engine.conformance.vector_files import load_route_table
 
 _IDS_BESIDE: tuple[Json, ...] = ("u-1", 7, "", None, "\U0001f600", "a" * 1_025)
 _IDS: tuple[Json, ...] = (*_IDS_BESIDE, 1.5, 2**63, '"quoted"', "\ud83d")

@@ -14,9 +14,9 @@ from types import TracebackType
 from typing import IO, Self, cast
 
 from droidgate.model.json_values import one_line_json
-from droidgate_shim.conformance.vector_files import load_vectors
 from requirements_of_tests import require
 from shim_engine.comparison import equal, omissions
+from shim_engine.conformance.vector_files import load_vectors
 from shim_engine.jvm_core import ENGINE_SOURCES, RUNNER_SOURCES
 
 SERVER = Path(__file__).parent / "MutantServer.java"

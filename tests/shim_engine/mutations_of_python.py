@@ -297,14 +297,14 @@ class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 def main(arguments: Sequence[str]) -> None:
     """Run the vectors with the module's source from standard input."""
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-    vectors = importlib.import_module("droidgate_shim.conformance.vector_files").load_vectors()
+    vectors = importlib.import_module("shim_engine.conformance.vector_files").load_vectors()
     comparison = importlib.import_module("shim_engine.comparison")
     sys.stdout.write(_READY)
     sys.stdout.flush()
     for loaded in [one for one in sys.modules if one == arguments[0]]:
         raise RuntimeError(f"{loaded} is imported already")
     sys.meta_path.insert(0, _Changed(arguments[0], sys.stdin.read()))
-    evaluate = importlib.import_module("droidgate_shim.engine.vectors").evaluate
+    evaluate = importlib.import_module("shim_engine.conformance.evaluation").evaluate
     for vector in vectors:
         outcome = evaluate(vector.case)
         if not comparison.equal(outcome, vector.expect) or comparison.omissions(outcome, vector.says):

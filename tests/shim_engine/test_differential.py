@@ -9,9 +9,9 @@ import pytest
 
 from droidgate.model.json_values import Json
 from droidgate_mappings.failure_tokens import load_failure_tokens
-from droidgate_shim.engine.vectors import evaluate
 from shim_engine.broken_requests import BrokenRequests
 from shim_engine.comparison import difference
+from shim_engine.conformance.evaluation import evaluate
 from shim_engine.generated_calls import CallMaker
 from shim_engine.generated_cases import CaseMaker
 from shim_engine.jvm_core import CoreJvm

@@ -12,9 +12,9 @@ import pytest
 
 from droidgate.model.json_values import Json, one_line_json
 from droidgate_mappings.failure_tokens import load_failure_tokens, token_of_code
-from droidgate_shim.conformance.vector_files import load_vectors
-from droidgate_shim.engine.vectors import evaluate
 from shim_engine.comparison import difference
+from shim_engine.conformance.evaluation import evaluate
+from shim_engine.conformance.vector_files import load_vectors
 from shim_engine.jvm_core import ENGINE_SOURCES, CoreJvm
 
 pytestmark = pytest.mark.requires("javac", "java")

@@ -13,17 +13,17 @@ import pytest
 from droidgate.model.json_values import Json
 from droidgate_mappings.failure_tokens import load_failure_tokens
 from droidgate_mappings.tables import load_divergences
-from droidgate_shim.conformance.grid import axes, tables
-from droidgate_shim.conformance.page import vectors_page
-from droidgate_shim.conformance.vector_files import (
-    OPERATIONS,
-    Vector,
-    load_vectors,
-    vectors_directory,
-)
-from droidgate_shim.engine.vectors import evaluate
 from requirements_of_tests import CHECKOUT
 from shim_engine.comparison import difference, equal, normal, omissions
+from shim_engine.conformance.evaluation import evaluate
+from shim_engine.conformance.grid import axes, tables
+from shim_engine.conformance.page import vectors_page
+from shim_engine.conformance.vector_files import (
+    OPERATIONS,
+    VECTORS_DIRECTORY,
+    Vector,
+    load_vectors,
+)
 from shim_engine.jvm_core import CoreJvm
 
 VECTORS = load_vectors()
@@ -78,7 +78,7 @@ def test_there_are_hundreds_and_none_stands_twice() -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_holds_its_own_vectors(name: str) -> None:
-    path = vectors_directory() / f"{name.replace('-', '_')}.json"
+    path = VECTORS_DIRECTORY / f"{name.replace('-', '_')}.json"
     schema = json.loads((Path(__file__).parent / "vector.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(schema).validate(json.loads(path.read_text(encoding="utf-8")))
 

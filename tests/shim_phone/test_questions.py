@@ -11,7 +11,7 @@ import pytest
 
 from droidgate_phone.apps.agent import NoAnswerError
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.system.clocks import StillClock
+from droidgate_phone.clocks import StillClock
 from phone_system.phone_system_apps import make_apk
 from shim_phone.hand_made_shim import make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from droidgate_phone.apps.behaviour import App, Instrumentation, Message
+from droidgate_phone.app_api.behaviour import App, Instrumentation
+from droidgate_phone.app_api.values import Message
 from droidgate_phone.apps.shim.functions import document_of
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.faults import Faults

@@ -7,16 +7,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from droidgate_phone.apps.behaviour import (
-    Activity,
-    AndroidError,
-    App,
-    AppCrashError,
-    BroadcastResult,
-    Message,
-    Receiver,
-    Service,
-)
+from droidgate_phone.app_api.behaviour import Activity, App, Receiver, Service
+from droidgate_phone.app_api.values import AndroidError, AppCrashError, BroadcastResult, Message
 from droidgate_phone.intents import Bundle, Extra, Intent
 from phone_system.phone_system_apps import key, make_apk
 from shim_phone.hand_made_shim import route

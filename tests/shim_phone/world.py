@@ -14,17 +14,18 @@ from typing import Any, Literal
 from xml.etree import ElementTree as ET
 
 from droidgate.apk.signing_keys import SigningKey
+from droidgate_phone.app_api.behaviour import App
+from droidgate_phone.app_api.platform import FunctionOutcome
+from droidgate_phone.app_api.values import AppFunctionError
 from droidgate_phone.apps.agent import Agent, Dialect, request_text
-from droidgate_phone.apps.behaviour import App, AppFunctionError
-from droidgate_phone.apps.platform import FunctionOutcome
 from droidgate_phone.apps.registry import BEHAVIOURS
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
+from droidgate_phone.clocks import Clock
 from droidgate_phone.commands import CommandCall
 from droidgate_phone.commands.registry import find_command
 from droidgate_phone.intents import ComponentName
 from droidgate_phone.sample_packages import sample_package, signing_key
 from droidgate_phone.system import AndroidSystem
-from droidgate_phone.system.clocks import Clock
 from droidgate_shim.builder.shims import build_bare_shim
 from phone_system.phone_system_apps import MemoryStreams, Ran, run
 

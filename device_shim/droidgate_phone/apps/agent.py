@@ -14,16 +14,10 @@ from dataclasses import dataclass
 from typing import Final, Generic, Literal, TypeVar
 
 from droidgate.model.json_values import Json
-from droidgate_phone.apps.behaviour import (
-    Activity,
-    ActivityResult,
-    App,
-    BroadcastResult,
-    Context,
-    Message,
-)
+from droidgate_phone.app_api.behaviour import Activity, App, Context
+from droidgate_phone.app_api.values import ActivityResult, BroadcastResult, Message
+from droidgate_phone.app_api.views import View
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
-from droidgate_phone.screen.views import View
 
 ACTION_MOBILE_MCP: Final = "mobile.mcp.SERVICE"
 ACTION_MMCP_ADVERTISE: Final = "com.example.mMCP.ACTION_TOOL_ADVERTISE"

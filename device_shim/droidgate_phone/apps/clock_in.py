@@ -6,20 +6,14 @@ import datetime as dt
 from collections.abc import Callable
 from typing import Final
 
-from droidgate_phone.apps.behaviour import (
-    Activity,
-    App,
-    AppFiles,
-    Context,
-    Message,
-    Service,
-)
+from droidgate_phone.app_api.behaviour import Activity, App, AppFiles, Context, Service
+from droidgate_phone.app_api.values import Message
+from droidgate_phone.app_api.views import View
 from droidgate_phone.apps.clock_in_engine import Calendar, ClockInEngine
 from droidgate_phone.apps.preferences import Preferences
 from droidgate_phone.apps.tool_messages import answer_message, answer_start
 from droidgate_phone.apps.tool_requests import read_descriptor
 from droidgate_phone.intents import Intent
-from droidgate_phone.screen.views import View
 
 _PACKAGE: Final = "dev.droidgate.sample.clockin"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate.model.json_values import Json
-from droidgate_phone.apps.behaviour import AppFiles
+from droidgate_phone.app_api.behaviour import AppFiles
 from droidgate_phone.apps.document_arguments import Arguments, DateTime
 
 STATES: Final = ("ACTIVE", "PINNED", "ARCHIVED")

@@ -7,13 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from droidgate.model.json_values import Json
-from droidgate_phone.apps.behaviour import (
-    Activity,
-    App,
-    AppFunctionError,
-    AppFunctionService,
-    Context,
-)
+from droidgate_phone.app_api.behaviour import Activity, App, AppFunctionService, Context
+from droidgate_phone.app_api.values import AppFunctionError
+from droidgate_phone.app_api.views import View
 from droidgate_phone.apps.document_arguments import Arguments, DateTime
 from droidgate_phone.apps.note_store import (
     MOST_NOTES,
@@ -25,7 +21,6 @@ from droidgate_phone.apps.note_store import (
     read_checklist,
 )
 from droidgate_phone.java_text import units_of
-from droidgate_phone.screen.views import View
 
 RETURN_VALUE: Final = "androidAppfunctionsReturnValue"
 ERROR_FUNCTION_NOT_FOUND: Final = 1003

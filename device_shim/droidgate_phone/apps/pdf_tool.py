@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from droidgate.model.json_values import Json
-from droidgate_phone.apps.behaviour import Activity, App
+from droidgate_phone.app_api.behaviour import Activity, App
+from droidgate_phone.app_api.views import View
 from droidgate_phone.apps.pdf_tools import PdfTools, ToolError
 from droidgate_phone.apps.schema_check import problem_with
 from droidgate_phone.apps.strict_json import JsonTextError, read_object
 from droidgate_phone.intents import Bundle, Intent
 from droidgate_phone.java_text import java_length
 from droidgate_phone.org_json import write_json
-from droidgate_phone.screen.views import View
 
 ACTION_CALL: Final = "com.example.mMCP.ACTION_TOOL_CALL"
 MANIFEST: Final = "mMCP_manifest"

@@ -16,7 +16,7 @@ import pypdf
 from pypdf.generic import DictionaryObject, IndirectObject
 
 from droidgate.model.json_values import Json
-from droidgate_phone.apps.behaviour import Context
+from droidgate_phone.app_api.behaviour import Context
 from droidgate_phone.apps.pdf_images import PictureError, picture_file
 from droidgate_phone.java_text import java_length, text_of_units, units_of
 

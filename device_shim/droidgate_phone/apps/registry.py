@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from droidgate_phone.app_api.behaviour import App
 from droidgate_phone.apps.agent import AgentApp
-from droidgate_phone.apps.behaviour import App
 from droidgate_phone.apps.clock_in import ClockInApp
 from droidgate_phone.apps.notes import NotesApp
 from droidgate_phone.apps.pdf_tool import PdfToolApp

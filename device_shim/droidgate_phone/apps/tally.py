@@ -7,7 +7,8 @@ from functools import partial
 from typing import Final
 
 from droidgate.model.json_values import Json
-from droidgate_phone.apps.behaviour import App, Context, Message, Service
+from droidgate_phone.app_api.behaviour import App, Context, Service
+from droidgate_phone.app_api.values import Message
 from droidgate_phone.apps.tool_messages import answer_message, answer_start
 from droidgate_phone.apps.tool_requests import Answer, RefusalError, answer_request, read_descriptor
 from droidgate_phone.intents import Intent

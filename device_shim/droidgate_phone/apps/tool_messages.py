@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from droidgate_phone.apps.behaviour import AndroidError, Context, Message
+from droidgate_phone.app_api.behaviour import Context
+from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.intents import Bundle, Intent
 
 MSG_REQUEST: Final = 1

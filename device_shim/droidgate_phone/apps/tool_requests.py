@@ -13,7 +13,7 @@ from typing import Final, Protocol
 from droidgate.model.errors import DroidgateError
 from droidgate.model.json_values import Json
 from droidgate.parsing.xml_text import parse_xml
-from droidgate_phone.apps.behaviour import AppCrashError
+from droidgate_phone.app_api.values import AppCrashError
 from droidgate_phone.apps.strict_json import JsonTextError, named_object, read_object
 from droidgate_phone.java_text import java_length
 from droidgate_phone.org_json import java_text, write_json

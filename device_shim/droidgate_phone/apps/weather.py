@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from droidgate.model.json_values import Json
-from droidgate_phone.apps.behaviour import Activity, App, BroadcastResult, Receiver
+from droidgate_phone.app_api.behaviour import Activity, App, Receiver
+from droidgate_phone.app_api.values import BroadcastResult
+from droidgate_phone.app_api.views import View
 from droidgate_phone.apps.strict_json import JsonTextError, read_object
 from droidgate_phone.intents import Bundle, Extra, Intent
 from droidgate_phone.java_text import java_length, java_trim
 from droidgate_phone.org_json import write_json
-from droidgate_phone.screen.views import View
 
 ACTION_DISCOVERY: Final = "com.example.ACTION_MMCP_DISCOVERY"
 ACTION_INVOKE: Final = "com.example.ACTION_MMCP_INVOKE"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from droidgate_phone.apps.behaviour import BroadcastResult
+from droidgate_phone.app_api.values import BroadcastResult
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.argument_reader import ArgumentReader
 from droidgate_phone.commands.instrument_command import run_instrument

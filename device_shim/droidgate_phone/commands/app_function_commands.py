@@ -12,7 +12,7 @@ from typing import Final
 from droidgate.application import Component
 from droidgate.model.errors import InputError
 from droidgate.parsing.xml_text import parse_xml
-from droidgate_phone.apps.behaviour import AppFunctionError
+from droidgate_phone.app_api.values import AppFunctionError
 from droidgate_phone.commands import ROOT_UID, SHELL_UID, CommandCall
 from droidgate_phone.commands.app_function_help import help_text
 from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader

@@ -6,7 +6,7 @@ import posixpath
 from dataclasses import dataclass, replace
 from typing import Final
 
-from droidgate_phone.apps.behaviour import AndroidError
+from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.commands import CommandCall
 from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader, parse_number
 from droidgate_phone.commands.refusal import refuse

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_phone.apps.behaviour import AndroidError
+from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands import install_commands as installing
 from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader, parse_number

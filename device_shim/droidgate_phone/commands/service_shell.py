@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from droidgate_phone.apps.behaviour import AndroidError
+from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.commands import CommandCall
 from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader
 from droidgate_phone.commands.refusal import FAILED

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from droidgate_phone.app_api.views import ViewKind
 from droidgate_phone.screen.layout import Box, Display, Path, Placed, shown_text
-from droidgate_phone.screen.views import ViewKind
 
 _CLASSES: Final[dict[ViewKind, str]] = {
     "column": "android.widget.LinearLayout",

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from droidgate_phone.app_api.views import View
 from droidgate_phone.screen.text_layout import LINE_HEIGHT, break_lines
-from droidgate_phone.screen.views import View
 
 STATUS_BAR: Final = 63
 """Height of the bar at the top of the display, in pixels."""

@@ -12,16 +12,13 @@ from typing import Final, Protocol
 
 from PIL.Image import Image
 
-from droidgate_phone.apps.behaviour import (
-    FLAG_WINDOW_IS_OBSCURED,
-    FLAG_WINDOW_IS_PARTIALLY_OBSCURED,
-    AndroidError,
-)
+from droidgate_phone.app_api.behaviour import FLAG_WINDOW_IS_OBSCURED, FLAG_WINDOW_IS_PARTIALLY_OBSCURED
+from droidgate_phone.app_api.values import AndroidError
+from droidgate_phone.app_api.views import View
 from droidgate_phone.screen import keys
 from droidgate_phone.screen.drawing import draw_screen, png_of, raw_of
 from droidgate_phone.screen.hierarchy import Screen, write_hierarchy
 from droidgate_phone.screen.layout import Display, Path, Placed, lay_out
-from droidgate_phone.screen.views import View
 
 LAUNCHER_PACKAGE: Final = "com.android.launcher3"
 _ICONS_IN_A_ROW: Final = 4

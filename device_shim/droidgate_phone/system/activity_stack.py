@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
-from droidgate_phone.apps.behaviour import Activity, ActivityResult, AndroidError
+from droidgate_phone.app_api.behaviour import Activity
+from droidgate_phone.app_api.values import ActivityResult, AndroidError
+from droidgate_phone.app_api.views import View
 from droidgate_phone.intents import ComponentName, Intent
-from droidgate_phone.screen.views import View
 from droidgate_phone.screen.window import LauncherEntry, Shown
 from droidgate_phone.system.callers import SHELL, Caller
 from droidgate_phone.system.intent_text import show_intent

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from droidgate.model.errors import UsageError
+from droidgate_phone.clocks import Clock, SystemClock
 from droidgate_phone.commands.registry import command_names
 from droidgate_phone.event_log import EventLog
 from droidgate_phone.faults import Faults
@@ -18,7 +19,6 @@ from droidgate_phone.system.activity_stack import ActivityStack
 from droidgate_phone.system.app_context import AppContext
 from droidgate_phone.system.app_functions import AppFunctionManager
 from droidgate_phone.system.broadcasts import BroadcastManager
-from droidgate_phone.system.clocks import Clock, SystemClock
 from droidgate_phone.system.content_providers import ContentManager
 from droidgate_phone.system.instrumentations import InstrumentationManager
 from droidgate_phone.system.messengers import MessengerRegistry
@@ -34,7 +34,7 @@ from droidgate_phone.system.services import ServiceManager
 from droidgate_phone.system.timers import Timers
 
 if TYPE_CHECKING:
-    from droidgate_phone.apps.behaviour import App
+    from droidgate_phone.app_api.behaviour import App
     from droidgate_phone.apps.shim_runtimes import ShimRuntime
 
 

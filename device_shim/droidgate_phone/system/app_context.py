@@ -1,4 +1,4 @@
-"""What the system offers to an app (`droidgate_phone.apps.behaviour.Context`)."""
+"""What the system offers to an app (`droidgate_phone.app_api.behaviour.Context`)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from droidgate.apk.budgets import MAX_ENTRY_BYTES
 from droidgate.model.errors import InputError
-from droidgate_phone.apps.behaviour import (
-    ActivityResult,
-    AndroidError,
-    Binding,
-    BroadcastResult,
-    Message,
-)
+from droidgate_phone.app_api.platform import Binding
+from droidgate_phone.app_api.values import ActivityResult, AndroidError, BroadcastResult, Message
 from droidgate_phone.files import VirtualFileError
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.system.activity_stack import FLAG_NEW_TASK, ActivityNotFoundError

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from droidgate.app_search import IndexedDocument, simulate_indexing
 from droidgate.model.json_values import Json
 from droidgate_mappings.app_functions import load_error_codes, load_indexing
-from droidgate_phone.apps.behaviour import AppFunctionError, CallingPackage
+from droidgate_phone.app_api.values import AppFunctionError, CallingPackage
 from droidgate_phone.system.callers import Caller
 from droidgate_phone.system.generic_documents import Properties, in_map_order
 from droidgate_phone.system.manifests import InstalledComponent

@@ -1,4 +1,4 @@
-"""Android's managers as one app's code reaches them (`droidgate_phone.apps.platform.Platform`)."""
+"""Android's managers as one app's code reaches them (`droidgate_phone.app_api.platform.Platform`)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from droidgate.apk.xml_tree import TypedValue, ValueType, XmlElement
 from droidgate.application import MetaData
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
-from droidgate_phone.apps.behaviour import AndroidError, AppFunctionError, Binding, Message
-from droidgate_phone.apps.platform import (
+from droidgate_phone.app_api.platform import (
+    Binding,
     Connection,
     FunctionOutcome,
     Notification,
@@ -23,10 +23,11 @@ from droidgate_phone.apps.platform import (
     XmlAttributeText,
     XmlNode,
 )
+from droidgate_phone.app_api.values import AndroidError, AppFunctionError, Message
+from droidgate_phone.clocks import Signal
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.system.activity_stack import ActivityRecord
 from droidgate_phone.system.callers import Caller
-from droidgate_phone.system.clocks import Signal
 from droidgate_phone.system.generic_documents import in_map_order
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.manifests import SERVICE_TYPES

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from droidgate_phone.apps.behaviour import AndroidError, BroadcastResult, PendingBroadcast, Receiver
+from droidgate_phone.app_api.behaviour import PendingBroadcast, Receiver
+from droidgate_phone.app_api.values import AndroidError, BroadcastResult
 from droidgate_phone.intents import Intent
 from droidgate_phone.system.callers import Caller
 from droidgate_phone.system.intent_text import show_intent

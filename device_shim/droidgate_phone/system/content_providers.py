@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from droidgate_phone.apps.behaviour import AndroidError, Provider
+from droidgate_phone.app_api.behaviour import Provider
+from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.intents import Bundle, split_uri
 from droidgate_phone.system.callers import Caller
 from droidgate_phone.system.manifests import InstalledComponent

@@ -11,9 +11,9 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from droidgate_phone.apps.behaviour import AndroidError
+from droidgate_phone.app_api.values import AndroidError
+from droidgate_phone.clocks import Signal
 from droidgate_phone.intents import ComponentName
-from droidgate_phone.system.clocks import Signal
 from droidgate_phone.system.processes import AppProcess, NotModelledError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from droidgate_phone.apps.behaviour import AndroidError, Message
+from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.intents import Bundle, Intent
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.parcels import cross_intent, cross_message, read_intent, write_intent

@@ -6,8 +6,8 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from droidgate_phone.apps.behaviour import AndroidError
-from droidgate_phone.apps.platform import Notification
+from droidgate_phone.app_api.platform import Notification
+from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.system.callers import SHELL
 from droidgate_phone.system.package_records import InstalledPackage
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate_phone.apps.behaviour import AndroidError
+from droidgate_phone.app_api.values import AndroidError
+from droidgate_phone.clocks import Clock
 from droidgate_phone.event_log import EventLog
 from droidgate_phone.files import VirtualFileError, VirtualFiles
-from droidgate_phone.system.clocks import Clock
 from droidgate_phone.system.installation import (
     InstallError,
     InstallOptions,

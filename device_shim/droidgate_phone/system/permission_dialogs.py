@@ -9,7 +9,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from droidgate_phone.screen.views import View
+from droidgate_phone.app_api.views import View
 from droidgate_phone.screen.window import Shown
 from droidgate_phone.system.notifications import POST_NOTIFICATIONS
 from droidgate_phone.system.package_records import InstalledPackage

@@ -8,8 +8,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from droidgate_phone.apps.behaviour import AndroidError
-from droidgate_phone.system.clocks import Clock
+from droidgate_phone.app_api.values import AndroidError
+from droidgate_phone.clocks import Clock
 
 if TYPE_CHECKING:
     from droidgate_phone.system.android_system import AndroidSystem

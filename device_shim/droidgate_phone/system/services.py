@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from droidgate_phone.apps.behaviour import START_REDELIVER_INTENT, AndroidError, Message, Service
-from droidgate_phone.apps.platform import Connection
+from droidgate_phone.app_api.behaviour import START_REDELIVER_INTENT, Service
+from droidgate_phone.app_api.platform import Connection
+from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.system.callers import Caller
 from droidgate_phone.system.intent_text import show_intent
@@ -142,7 +143,7 @@ class ServiceRecord:
 
 
 class BoundService:
-    """A binding of a caller to a service (`droidgate_phone.apps.behaviour.Binding`)."""
+    """A binding of a caller to a service (`droidgate_phone.app_api.behaviour.Binding`)."""
 
     def __init__(
         self,

@@ -13,13 +13,11 @@ from typing import Final
 
 from droidgate.installed import ListedFunction
 from droidgate.model.json_values import Json
-from droidgate_mappings.app_functions import load_shell_texts
+from droidgate_mappings.app_functions import load_indexing, load_shell_texts
 
 STATIC_TYPE: Final = "AppFunctionStaticMetadata"
 RUNTIME_TYPE: Final = "AppFunctionRuntimeMetadata"
 MAX_DOCUMENTS: Final = 20_000
-
-_APPLICATION: Final = "@null"
 
 
 class ListingError(ValueError):
@@ -93,6 +91,7 @@ def listed_function(one: ListedDocument) -> ListedFunction:
     """
     document, runtime = one.document, one.runtime or {}
     service = _first_text(document, "serviceName")
+    of_application = service == load_indexing().names.application_service
     function = _first_text(document, "functionId")
     if function is None:
         raise ListingError("a function has no id", one.package)
@@ -105,8 +104,8 @@ def listed_function(one: ListedDocument) -> ListedFunction:
     return ListedFunction(
         id=function,
         enabled=enabled,
-        service=service if service != _APPLICATION else None,
-        scope=_first_text(document, "scope"),
+        service=None if of_application else service,
+        of_application=of_application,
         document=document,
     )
 

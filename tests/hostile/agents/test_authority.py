@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from droidgate_phone.app_api.values import Message
 from droidgate_phone.apps.agent import Agent, request_text
-from droidgate_phone.apps.behaviour import Message
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
 from phone_system.phone_system_apps import run

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from droidgate_phone.app_api.platform import Binding
+from droidgate_phone.app_api.values import Message
 from droidgate_phone.apps.agent import request_text
-from droidgate_phone.apps.behaviour import Binding, Message
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
+from droidgate_phone.clocks import StillClock
 from droidgate_phone.faults import Faults
 from droidgate_phone.intents import Bundle, ComponentName, Intent
-from droidgate_phone.system.clocks import StillClock
 from droidgate_shim.engine.carried import MAX_CARRIED_UNITS
 from shim_phone.hand_made_shim import make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import pytest
 
+from droidgate_phone.app_api.behaviour import Service
 from droidgate_phone.apps.agent import request_text
-from droidgate_phone.apps.behaviour import Service
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
 from shim_phone.hand_made_shim import make_shim

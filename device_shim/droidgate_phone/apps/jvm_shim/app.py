@@ -7,25 +7,27 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar, Final
 
 from droidgate.model.json_values import Json
-from droidgate_phone.apps.behaviour import (
+from droidgate_phone.app_api.behaviour import (
     Activity,
-    AndroidError,
     App,
-    AppFunctionError,
     AppFunctionService,
-    BroadcastResult,
-    CallingPackage,
     Instrumentation,
-    Message,
     PendingBroadcast,
     Provider,
     Receiver,
     Service,
 )
+from droidgate_phone.app_api.values import (
+    AndroidError,
+    AppFunctionError,
+    BroadcastResult,
+    CallingPackage,
+    Message,
+)
+from droidgate_phone.app_api.views import View
 from droidgate_phone.apps.jvm_shim.process import process_of
 from droidgate_phone.apps.jvm_shim.values import read_bundle, read_view, tell_bundle, tell_intent
 from droidgate_phone.intents import Bundle, Intent, split_uri
-from droidgate_phone.screen.views import View
 
 _PACKAGE: Final = "dev.droidgate.shim"
 _REDELIVERED: Final = 1

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from droidgate.model.errors import UsageError
-from droidgate_phone.apps.behaviour import AndroidError
+from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.apps.jvm_shim.parts import Parts, compiled_bridge, find_parts
 from droidgate_phone.apps.jvm_shim.values import Told
 

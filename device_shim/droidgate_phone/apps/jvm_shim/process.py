@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from droidgate.apk.signatures import read_certificates
 from droidgate.model.errors import UsageError
-from droidgate_phone.apps.behaviour import (
+from droidgate_phone.app_api.behaviour import PendingBroadcast
+from droidgate_phone.app_api.platform import Binding, Connection, FunctionOutcome, Notification
+from droidgate_phone.app_api.values import (
     ActivityResult,
     AndroidError,
     AppFunctionError,
-    Binding,
     BroadcastResult,
     Message,
-    PendingBroadcast,
 )
 from droidgate_phone.apps.jvm_shim.machine import Machine, shared_machine
 from droidgate_phone.apps.jvm_shim.parts import check_dex, classes_of_dex, kept_apk
@@ -30,14 +30,13 @@ from droidgate_phone.apps.jvm_shim.values import (
     tell_intent,
     tell_message,
 )
-from droidgate_phone.apps.platform import Connection, FunctionOutcome, Notification
 from droidgate_phone.intents import Intent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from droidgate_phone.apps.behaviour import Activity, Context
-    from droidgate_phone.apps.platform import Platform
+    from droidgate_phone.app_api.behaviour import Activity, Context
+    from droidgate_phone.app_api.platform import Platform
     from droidgate_phone.system.android_system import AndroidSystem
     from droidgate_phone.system.app_context import AppContext
     from droidgate_phone.system.package_records import InstalledPackage

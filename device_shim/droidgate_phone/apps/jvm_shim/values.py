@@ -6,9 +6,9 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from droidgate_phone.apps.behaviour import Message
+from droidgate_phone.app_api.values import Message
+from droidgate_phone.app_api.views import View
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
-from droidgate_phone.screen.views import View
 
 Told = dict[str, Any]
 """A JSON object of the wire, whose shape its operation knows."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate_phone.apps.behaviour import App
+from droidgate_phone.app_api.behaviour import App
 from droidgate_phone.apps.shim.consent import CONSENT
 from droidgate_phone.apps.shim.consent_screen import ConsentActivity
 from droidgate_phone.apps.shim.frontends import FunctionService, MmcpActivity, MmcpReceiver

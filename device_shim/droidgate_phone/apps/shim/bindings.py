@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
-from droidgate_phone.apps.behaviour import AndroidError, Binding, Message
-from droidgate_phone.apps.platform import Connection
+from droidgate_phone.app_api.platform import Binding, Connection
+from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.apps.shim.extras import texts_of
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_shim.engine.backends import ResponseAnswer

@@ -6,18 +6,19 @@ import contextlib
 from typing import TYPE_CHECKING, Final
 
 from droidgate.model.capability import Effects
-from droidgate_phone.apps.behaviour import Activity, AndroidError
+from droidgate_phone.app_api.behaviour import Activity
+from droidgate_phone.app_api.values import AndroidError
+from droidgate_phone.app_api.views import View
 from droidgate_phone.apps.shim.consent import CLOSED, REFUSED, Question
 from droidgate_phone.apps.shim.core import Core, core_of
 from droidgate_phone.apps.shim.openers import number_of
 from droidgate_phone.apps.shim.shown_text import visible
 from droidgate_phone.intents import Intent
-from droidgate_phone.screen.views import View
 from droidgate_shim.engine.routes import Route
 from droidgate_shim.engine.strict_json import write_strict
 
 if TYPE_CHECKING:
-    from droidgate_phone.apps.platform import PackageFacts, Platform
+    from droidgate_phone.app_api.platform import PackageFacts, Platform
 
 ARMED_SECONDS: Final = 0.5
 UNKNOWN_APP: Final = "an unknown app"

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from droidgate.calls.failures import Failure
 from droidgate.model.json_values import Json
-from droidgate_phone.apps.behaviour import AndroidError, Context
+from droidgate_phone.app_api.behaviour import Context
+from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.apps.shim.identity import GrantStore, Origin
 from droidgate_phone.apps.shim.recognition import POLICY, ROUTES
 from droidgate_phone.apps.shim.records import CallRecord, History, Journal, Settings

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from droidgate.model.json_values import Json
-from droidgate_phone.apps.behaviour import AndroidError, BroadcastResult
+from droidgate_phone.app_api.values import AndroidError, BroadcastResult
 from droidgate_phone.apps.shim.outgoing import FLAG_INCLUDE_STOPPED_PACKAGES
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_shim.engine.strict_json import write_strict

@@ -17,15 +17,8 @@ from droidgate.model.types import ObjectType
 from droidgate_appfunctions.wire import WireError
 from droidgate_appfunctions.wire_documents import read_document, write_document
 from droidgate_mobile_mcp.wire import read_response
-from droidgate_phone.apps.behaviour import (
-    Activity,
-    AppFunctionError,
-    AppFunctionService,
-    BroadcastResult,
-    CallingPackage,
-    PendingBroadcast,
-    Receiver,
-)
+from droidgate_phone.app_api.behaviour import Activity, AppFunctionService, PendingBroadcast, Receiver
+from droidgate_phone.app_api.values import AppFunctionError, BroadcastResult, CallingPackage
 from droidgate_phone.apps.shim.core import Core, Receipt, core_of
 from droidgate_phone.apps.shim.functions import document_of, properties_of
 from droidgate_phone.apps.shim.identity import Origin, origin_of_package

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from droidgate.calls.failures import Failure
 from droidgate.model.json_values import Json
-from droidgate_phone.apps.behaviour import AppFunctionError
-from droidgate_phone.apps.platform import FunctionOutcome
+from droidgate_phone.app_api.platform import FunctionOutcome
+from droidgate_phone.app_api.values import AppFunctionError
 from droidgate_shim.engine.backends import FunctionAnswer
 
 if TYPE_CHECKING:
-    from droidgate_phone.apps.platform import Platform
+    from droidgate_phone.app_api.platform import Platform
 
 FIRST_WITH_FUNCTIONS: Final = 36
 EXECUTE: Final = "android.permission.EXECUTE_APP_FUNCTIONS"

@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING, Final
 
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
-from droidgate_phone.apps.behaviour import AndroidError, Provider
-from droidgate_phone.apps.platform import Platform
+from droidgate_phone.app_api.behaviour import Provider
+from droidgate_phone.app_api.platform import Platform
+from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.apps.shim.core import Core, core_of
 from droidgate_phone.apps.shim.host_methods import METHODS, HostError, HostReply
 from droidgate_phone.intents import Bundle, split_uri
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
 if TYPE_CHECKING:
-    from droidgate_phone.apps.behaviour import Context
+    from droidgate_phone.app_api.behaviour import Context
 
 VERSION: Final = 1
 MAX_ARGUMENT: Final = 32 * 1024

@@ -9,8 +9,8 @@ from typing import Final
 
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
-from droidgate_phone.apps.behaviour import AppFiles
-from droidgate_phone.apps.platform import PackageFacts, Platform
+from droidgate_phone.app_api.behaviour import AppFiles
+from droidgate_phone.app_api.platform import PackageFacts, Platform
 from droidgate_shim.engine.authority import ANY_APP, EVERYTHING, Policy
 from droidgate_shim.engine.strict_json import parse_strict, write_strict
 

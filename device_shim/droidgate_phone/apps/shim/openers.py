@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from droidgate_phone.apps.behaviour import AndroidError
-from droidgate_phone.apps.platform import Notification
+from droidgate_phone.app_api.platform import Notification
+from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
 
 if TYPE_CHECKING:

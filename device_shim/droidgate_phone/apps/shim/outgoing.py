@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from droidgate_phone.apps.behaviour import AndroidError, BroadcastResult
+from droidgate_phone.app_api.values import AndroidError, BroadcastResult
 from droidgate_phone.apps.shim.function_calls import execute_function
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 from droidgate_shim.engine.backends import BroadcastAnswer, ExtrasCall, FunctionCall

@@ -8,7 +8,7 @@ from typing import Final
 
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
-from droidgate_phone.apps.behaviour import AppFiles
+from droidgate_phone.app_api.behaviour import AppFiles
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
 MOST_CALLS: Final = 200

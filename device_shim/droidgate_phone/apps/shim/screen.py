@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from droidgate.model.json_values import Json
-from droidgate_phone.apps.behaviour import Activity, ActivityResult, AndroidError
+from droidgate_phone.app_api.behaviour import Activity
+from droidgate_phone.app_api.values import ActivityResult, AndroidError
 from droidgate_phone.apps.shim.core import core_of
 from droidgate_phone.apps.shim.extras import texts_of
 from droidgate_phone.apps.shim.openers import Opener, Wanted, number_of

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from droidgate.calls.failures import Failure
-from droidgate_phone.apps.behaviour import START_REDELIVER_INTENT, AndroidError, Message, Service
+from droidgate_phone.app_api.behaviour import START_REDELIVER_INTENT, Service
+from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.apps.shim.core import core_of
 from droidgate_phone.apps.shim.extras import texts_of
 from droidgate_phone.apps.shim.identity import origin_of, origin_of_start

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Final
 from droidgate.calls.failures import Failure
 from droidgate.model.errors import InputError
 from droidgate_mappings.failure_tokens import load_failure_tokens
-from droidgate_phone.apps.behaviour import AndroidError, Binding, Instrumentation, Message, Service
-from droidgate_phone.apps.platform import Connection
+from droidgate_phone.app_api.behaviour import Instrumentation, Service
+from droidgate_phone.app_api.platform import Binding, Connection
+from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.apps.shim.core import core_of
 from droidgate_phone.apps.shim.functions import EXECUTE, FunctionRequest, OnAnswer, run_function
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
@@ -21,8 +22,8 @@ from droidgate_shim.engine.backends import FunctionAnswer
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
 if TYPE_CHECKING:
-    from droidgate_phone.apps.behaviour import Context
-    from droidgate_phone.apps.platform import Platform
+    from droidgate_phone.app_api.behaviour import Context
+    from droidgate_phone.app_api.platform import Platform
 
 HOLDER: Final = "dev.droidgate.shim"
 SHELL_SERVICE: Final = "dev.droidgate.shim.ShellIdentityService"

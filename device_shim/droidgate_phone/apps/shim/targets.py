@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from typing import Final
 
-from droidgate_phone.apps.platform import PackageFacts, Platform, XmlAttributeText, XmlNode
+from droidgate_phone.app_api.platform import PackageFacts, Platform, XmlAttributeText, XmlNode
 from droidgate_phone.intents import ComponentName
 from droidgate_shim.engine.engine import Installed
 from droidgate_shim.engine.routes import FunctionBackend, RouteTable, Target

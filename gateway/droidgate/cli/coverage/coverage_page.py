@@ -148,7 +148,7 @@ def _reach(report: Report) -> list[Block]:
         heading = Heading("Why the others cannot be called, the most frequent reasons")
         blocks += [Line(), heading, *obstacles]
     if losses:
-        told = Table(("AGENT", "THROUGH THE GATEWAY"), losses, is_told=True)
+        told = Table(("AGENT", "THROUGH THE GATEWAY"), losses)
         blocks += [Line(), Heading("What is lost on the way through the gateway"), told]
     missing = [
         Line(f"{one.title}: reaches nothing through the gateway, because {one.gateway_missing}", 1)
@@ -259,7 +259,7 @@ def _use_cases(coverage: Sequence[AppTypeCoverage]) -> list[Block]:
         )
         for one in coverage
     ]
-    table = Table(("APP TYPE", "USE CASES", "APPS", "GAPS"), rows, is_told=True)
+    table = Table(("APP TYPE", "USE CASES", "APPS", "GAPS"), rows)
     return [Heading("Use cases of Android's guideline"), table]
 
 
@@ -301,7 +301,7 @@ def _quality(quality: Quality) -> list[Block]:
         Line(_faults(quality.all), 1),
     ]
     if worst:
-        table = Table(("SCORE", "APP", "WHY"), worst, {"APP": _LONGEST}, is_told=True)
+        table = Table(("SCORE", "APP", "WHY"), worst, {"APP": _LONGEST})
         blocks += [Line(), Heading("The lowest scores"), table]
     return [*blocks, *_findings(quality), *_releases(quality)]
 
@@ -319,7 +319,7 @@ def _findings(quality: Quality) -> list[Block]:
     return [
         Line(),
         Heading("Findings, the gravest first"),
-        Table(columns, found[:_MOST_ROWS], is_told=True),
+        Table(columns, found[:_MOST_ROWS]),
         *([Line(f"and {_counted(more, 'kind')} more, in --json", 1)] if more > 0 else []),
     ]
 

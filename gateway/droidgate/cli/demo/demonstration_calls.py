@@ -19,8 +19,8 @@ from droidgate.installed import SHIM_PACKAGE, SHIM_PREFIX
 from droidgate.model.errors import DroidgateError, InputError
 from droidgate.model.json_values import Json, one_line_json
 from droidgate.parsing.json_text import WRITTEN, parse_json
+from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.apps.agent import Agent, Dialect, NoAnswerError, request_text
-from droidgate_phone.apps.behaviour import AndroidError
 from droidgate_phone.intents import ComponentName
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
 from droidgate_shim.builder.source_apps import read_source_apps

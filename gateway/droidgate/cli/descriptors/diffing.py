@@ -120,7 +120,7 @@ def _provider_page(provider: ProviderComparison) -> list[Block]:
     ]
     if not rows:
         return [heading, Line("nothing else changed", 1)]
-    return [heading, Table(("WEIGHT", "CAPABILITY", "CODE", "WHERE", "MESSAGE"), rows, is_told=True)]
+    return [heading, Table(("WEIGHT", "CAPABILITY", "CODE", "WHERE", "MESSAGE"), rows)]
 
 
 def _shortened(pointer: str | None, subject: str) -> str:

@@ -108,7 +108,7 @@ def discovery_page(phone: PhoneReading) -> list[Block]:
     blocks: list[Block] = []
     rows = [row for app in phone.apps for row in _rows(app, phone)]
     if rows:
-        blocks += [Table(_COLUMNS, rows, _LONGEST, is_told=True), Line()]
+        blocks += [Table(_COLUMNS, rows, _LONGEST), Line()]
     else:
         blocks += [Line("no app declares anything in a protocol that is known"), Line()]
     blocks += provider_marks_page(provider for app in phone.apps for provider in app.providers)

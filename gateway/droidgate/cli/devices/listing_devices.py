@@ -84,7 +84,7 @@ def devices_page(records: Iterable[DeviceRecord]) -> list[Block]:
         running = running_phones()
         way_out = f"A virtual phone runs: {way_to(running[0])}" if running else _WAY_OUT
         return [Line(f"{_NOTHING}. {way_out}")]
-    return [Table(_COLUMNS, rows, is_told=True)]
+    return [Table(_COLUMNS, rows)]
 
 
 def _row(one: DeviceRecord) -> tuple[str, ...]:

@@ -198,7 +198,7 @@ def findings_table(
         ]
         for one in groups
     ]
-    return [Table(columns, rows, is_told=True)]
+    return [Table(columns, rows)]
 
 
 def _with_hint(group: FindingGroup) -> str:

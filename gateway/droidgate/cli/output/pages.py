@@ -1,4 +1,4 @@
-"""What a command shows to people: headings, lines and tables; drawn on a terminal, plain in a pipe."""
+"""What a command prints: headings, lines and tables; fitted to a terminal, plain in a pipe."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 _WIDEST_PADDING: Final = 200
 """In a pipe, a cell that is longer than this moves the rest of its own row only."""
 
-_NARROWEST_DETAIL: Final = 34
-_NOTHING_TOLD: Final = frozenset({"", "-"})
 _COLOURS: Final = {
     **dict.fromkeys(("error", "security", "impossible", "dropped", "breaking"), "red"),
     **dict.fromkeys(("warning", "defaulted", "widened", "narrowed"), "yellow"),
@@ -48,13 +46,11 @@ class Table:
         columns: Their names.
         rows: Their cells.
         longest: How many characters of a column's cells a terminal shows; a pipe gets all of them.
-        is_told: The last column is a sentence about the row; a narrow terminal shows it below the others.
     """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     longest: Mapping[str, int] = field(default_factory=dict)
-    is_told: bool = False
 
 
 Block = Heading | Line | Table
@@ -66,7 +62,7 @@ def show(blocks: Iterable[Block], stream: IO[str] | None = None) -> None:
     Every text is made safe here, so no caller can forget it.
     """
     stream = sys.stdout if stream is None else stream
-    if stream.isatty() and os.environ.get("TERM") != "dumb":
+    if os.environ.get("FORCE_COLOR") or (stream.isatty() and os.environ.get("TERM") != "dumb"):
         _draw(blocks, stream)
     else:
         for block in blocks:
@@ -105,44 +101,13 @@ def _draw(blocks: Iterable[Block], stream: IO[str]) -> None:
         elif isinstance(block, Line):
             text = Text(cut(visible(block.text), block.longest))
             console.print(Padding(text, (0, 0, 0, 2 * block.indent), expand=False) if block.indent else text)
-        elif _is_too_narrow(block, console.width):
-            _draw_told(block, console)
         else:
             _draw_table(block, console)
 
 
 def _draw_table(block: Table, console: Console) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table as DrawnTable
-    from rich.text import Text
+    from droidgate.cli.output.tables import draw_table
 
-    table = DrawnTable(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
     longest = [block.longest.get(column) for column in block.columns]
-    for column in block.columns:
-        table.add_column(Text(visible(column)), overflow="fold")
-    for row in block.rows:
-        cells = [cut(visible(cell), most) for cell, most in zip(row, longest, strict=True)]
-        table.add_row(Text(cells[0], style=_COLOURS.get(cells[0], "")), *map(Text, cells[1:]))
-    console.print(table)
-
-
-def _is_too_narrow(block: Table, width: int) -> bool:
-    """Tell whether the last column would be squeezed into a few characters a line."""
-    if not block.is_told or not block.rows:
-        return False
-    taken = [max(len(row[at]) for row in block.rows) + 3 for at in range(len(block.columns) - 1)]
-    return width - sum(taken) < min(_NARROWEST_DETAIL, max(len(row[-1]) for row in block.rows))
-
-
-def _draw_told(block: Table, console: Console) -> None:
-    """Draw each row as a line, and its last cell below."""
-    from rich.padding import Padding
-    from rich.text import Text
-
-    for row in block.rows:
-        *cells, told = map(visible, row)
-        line = Text("  ".join(cell for cell in cells if cell))
-        line.stylize(_COLOURS.get(cells[0], "bold"), 0, len(cells[0]))
-        console.print(Padding(line, (0, 0, 0, 2)))
-        if told not in _NOTHING_TOLD:
-            console.print(Padding(Text(told), (0, 0, 0, 6)))
+    rows = [[cut(visible(cell), most) for cell, most in zip(row, longest, strict=True)] for row in block.rows]
+    draw_table([visible(column) for column in block.columns], rows, _COLOURS, console)

@@ -177,7 +177,6 @@ def steps_table(steps: Iterable[Step]) -> Table:
     return Table(
         ("OUTCOME", "STEP", "WHY"),
         [(one.outcome, one_line(one.what), one_line(one.why) or "-") for one in steps],
-        is_told=True,
     )
 
 

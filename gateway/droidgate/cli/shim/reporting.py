@@ -161,7 +161,7 @@ def _doctor_page(place: ShimPlace, checks: Sequence[Check], problems: int) -> li
     for application_id in dict.fromkeys(one.application_id for one in checks):
         rows = [_check_row(one) for one in checks if one.application_id == application_id]
         columns = ("STATE", "STEP", "CHECK", "FOUND")
-        blocks += [Heading(application_id or place.device.serial), Table(columns, rows, is_told=True), Line()]
+        blocks += [Heading(application_id or place.device.serial), Table(columns, rows), Line()]
     said = "no problem was found" if not problems else f"{problems} problem{'' if problems == 1 else 's'}"
     risks = sum(one.state == "risk" for one in checks)
     said += f", {risks} risk{'' if risks == 1 else 's'}" if risks else ""

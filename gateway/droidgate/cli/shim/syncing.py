@@ -210,7 +210,7 @@ def _carry_out(place: ShimPlace, change: Change, key: Key) -> Synced:
 
 def _page(place: ShimPlace, plan: _Plan, synced: Sequence[Synced], *, dry_run: bool) -> list[Block]:
     rows = [(one.change.kind, one.change.application_id, one_line(one.change.why)) for one in synced]
-    blocks: list[Block] = [Table(("CHANGE", "SHIM", "WHY"), rows, is_told=True), Line()] if rows else []
+    blocks: list[Block] = [Table(("CHANGE", "SHIM", "WHY"), rows), Line()] if rows else []
     if plan.asked:
         blocks += [Heading("Apps asked for their tools"), steps_table(plan.asked), Line()]
     for one in synced:

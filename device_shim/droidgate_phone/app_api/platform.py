@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from droidgate.application import MetaData
 from droidgate.model.json_values import Json
-from droidgate_phone.apps.behaviour import AppFunctionError, Binding, Message
+from droidgate_phone.app_api.values import AppFunctionError, Message
+from droidgate_phone.clocks import Signal
 from droidgate_phone.intents import ComponentName, Intent
-
-if TYPE_CHECKING:
-    from droidgate_phone.system.clocks import Signal
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +121,16 @@ class PendingIntentFacts:
 
 FunctionOutcome = Mapping[str, Json] | AppFunctionError
 """The properties of a result document, each a list; or the error."""
+
+
+class Binding(Protocol):
+    """A bound service that hands out a Messenger."""
+
+    def send(self, message: Message) -> None:
+        """Send a message; answers come to the binding's `on_message` where `reply_to` is left None."""
+
+    def unbind(self) -> None:
+        """Let go of the service."""
 
 
 class Platform(Protocol):

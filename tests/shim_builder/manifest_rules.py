@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from droidgate.apk.file_kinds import is_binary_xml
 from droidgate.apk.manifest_lengths import excessive_texts
 from droidgate.apk.xml_tree import TypedValue
 from droidgate.installed import SHIM_PACKAGE
-from droidgate.model.findings import Level
-from droidgate.model.lint_rules import LintRule, LintRules
 from droidgate.parsing.manifest_limits import REFUSED_BY, utf16_length
 from droidgate_appfunctions.constants import NAMES as FUNCTION_NAMES
 from droidgate_mappings.framework_attributes import attribute_type
 from droidgate_mmcp.tables import NAMES as MMCP_NAMES
 from droidgate_mobile_mcp.constants import FORMS
 from droidgate_mobile_mcp.constants import NAMES as MOBILE_NAMES
-from droidgate_shim.builder.manifest_facts import Part, ShimApk
 from droidgate_shim.builder.shim_manifest import (
     ACTIONS_OF_BACKENDS,
     EXECUTE_FUNCTIONS,
@@ -30,14 +28,30 @@ from droidgate_shim.builder.shim_manifest import (
 )
 from droidgate_shim.builder.shims import HANDSHAKE
 from droidgate_shim.builder.text_checks import question_texts
+from shim_builder.manifest_facts import Part, ShimApk
 
 Broken: TypeAlias = tuple[str, str]
-"""Where and what."""
+"""The place in the manifest, and what is wrong there."""
 
 Check: TypeAlias = Callable[[ShimApk], Iterable[Broken]]
 
-RULES: Final = LintRules("android-runtime", __name__)
-CHECKS: Final[list[tuple[LintRule, Check]]] = []
+
+@dataclass(frozen=True, slots=True)
+class ManifestRule:
+    """One rule.
+
+    Attributes:
+        id: Its name, unique.
+        section: The section of the reference android-runtime that it comes from.
+        requirement: What it requires, one sentence.
+    """
+
+    id: str
+    section: str
+    requirement: str
+
+
+CHECKS: Final[list[tuple[ManifestRule, Check]]] = []
 """Every rule with its check."""
 
 EXPORTED: Final = frozenset(
@@ -56,16 +70,11 @@ _NO_CHANGE: Final = "resourcesUnused"
 """A word of `configChanges` that names no change, but says that the activity shows no resource."""
 
 _DIGEST_CHARACTERS: Final = 64
-_SHORTER: Final = "Offer fewer capabilities, or build without --aggregate"
 
 
-def _rule(
-    rule_id: str, section: str, asks: str, hint: str | None = None, *, level: Level = Level.ERROR
-) -> Callable[[Check], Check]:
-    declared = RULES.declare(rule_id, level, section, asks, hint)
-
+def _rule(rule_id: str, section: str, requirement: str) -> Callable[[Check], Check]:
     def register(check: Check) -> Check:
-        CHECKS.append((declared, check))
+        CHECKS.append((ManifestRule(rule_id, section, requirement), check))
         return check
 
     return register
@@ -459,9 +468,7 @@ def _texts(shim: ShimApk) -> Iterator[Broken]:
             yield "/application", f"there is no {name}"
 
 
-@_rule(
-    "shim-text-lengths", "1.1 (API 35)", f"No text of the manifest is longer than {REFUSED_BY} take", _SHORTER
-)
+@_rule("shim-text-lengths", "1.1 (API 35)", f"No text of the manifest is longer than {REFUSED_BY} take")
 def _text_lengths(shim: ShimApk) -> Iterator[Broken]:
     def length_of(value: TypedValue) -> int:
         return utf16_length(shim.apk.text_of(value) or "")

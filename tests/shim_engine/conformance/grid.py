@@ -14,7 +14,7 @@ from droidgate.model.json_values import Json
 from droidgate.model.types import TYPE_KINDS
 from droidgate.parsing.json_text import parse_json
 from droidgate_mappings.failure_tokens import load_failure_tokens
-from droidgate_shim.conformance.vector_files import Vector, load_vectors
+from shim_engine.conformance.vector_files import Vector, load_vectors
 
 SUCCESS: Final = "success"
 OLDER: Final = "older"
@@ -118,7 +118,7 @@ def _reason(cell: Mapping[str, str]) -> str | None:
         return "forms older than MM-4 are not served"
     if dialect == OLDER and (kind or (backend and backend != NO_BACKEND)):
         return "forms older than MM-4 are not served"
-    if token == "unsupported_version" and dialect in {*_STARTED, *_BOUND}:  # noqa: S105 - a failure token
+    if token == "unsupported_version" and dialect in {*_STARTED, *_BOUND}:
         return "this dialect names no version"
     if kind and token and token not in _TYPED_TOKENS:
         return "a value's type has no part in it"

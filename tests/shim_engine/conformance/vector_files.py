@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from droidgate.model.json_values import Json, canonical_json
 
+VECTORS_DIRECTORY: Final = Path(__file__).resolve().parents[3] / "device_shim" / "vectors"
 OPERATIONS: Final = ("parse", "pattern", "fit", "write-document", "read-document", "call", "life")
 """What a vector may ask of an engine."""
 
@@ -45,22 +46,6 @@ class Vector:
         return str(self.case["op"])
 
 
-def vectors_directory() -> Path:
-    """Return the folder of the vectors.
-
-    An installed package carries the folder inside itself; in a checkout it stands beside the package.
-
-    Raises:
-        FileNotFoundError: neither place has it, so the installation is damaged.
-    """
-    package = Path(__file__).resolve().parent.parent
-    inside, beside = package / "vectors", package.parent / "vectors"
-    for directory in (inside, beside):
-        if directory.is_dir():
-            return directory
-    raise FileNotFoundError(f"The vectors are neither at {inside} nor at {beside}.")
-
-
 @cache
 def load_vectors() -> tuple[Vector, ...]:
     """Return all vectors, file by file.
@@ -69,7 +54,7 @@ def load_vectors() -> tuple[Vector, ...]:
         ValueError: a file is no JSON, a vector is incomplete, or a shorthand is none.
     """
     return tuple(
-        _read_vector(one) for path in sorted(vectors_directory().glob("*.json")) for one in _read_file(path)
+        _read_vector(one) for path in sorted(VECTORS_DIRECTORY.glob("*.json")) for one in _read_file(path)
     )
 
 
@@ -80,7 +65,7 @@ def load_route_table(name: str) -> Mapping[str, Json]:
     Raises:
         FileNotFoundError: there is none of that name.
     """
-    table: Mapping[str, Json] = _read_file(vectors_directory() / "routes" / f"{name}.json")
+    table: Mapping[str, Json] = _read_file(VECTORS_DIRECTORY / "routes" / f"{name}.json")
     return table
 
 

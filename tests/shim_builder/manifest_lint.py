@@ -14,27 +14,30 @@ They are read from the finished APK, by nothing that wrote it but the format's o
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from droidgate.apk.reader import open_apk
-from droidgate.model.capability import Place
-from droidgate.model.findings import Finding
-from droidgate_shim.builder.manifest_facts import ShimApk
-from droidgate_shim.builder.manifest_rules import CHECKS
+from shim_builder.manifest_facts import ShimApk
+from shim_builder.manifest_rules import CHECKS
 
 
-def lint_shim_manifest(apk: bytes) -> tuple[Finding, ...]:
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A rule that a shim breaks, by the rule's id; where in its manifest, and how."""
+
+    rule: str
+    pointer: str
+    message: str
+
+
+def lint_shim_manifest(apk: bytes) -> tuple[Breach, ...]:
     """Return where a built shim breaks a rule; nothing for what `build_shims` makes.
 
-    Args:
-        apk: The APK.
-
     Raises:
-        InputError: it is no APK, or has no application.
+        InputError: it is not an APK, or has no application.
     """
     with open_apk(apk) as opened:
         shim = ShimApk(opened)
-        place = Place(path=opened.archive.place_of("AndroidManifest.xml"))
         return tuple(
-            rule.broken(message, pointer=pointer, source=place)
-            for rule, check in CHECKS
-            for pointer, message in check(shim)
+            Breach(rule.id, pointer, message) for rule, check in CHECKS for pointer, message in check(shim)
         )

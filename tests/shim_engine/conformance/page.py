@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from droidgate_shim.conformance.grid import Table, axes, tables
-from droidgate_shim.conformance.vector_files import OPERATIONS, load_vectors
+from shim_engine.conformance.grid import Table, axes, tables
+from shim_engine.conformance.vector_files import OPERATIONS, load_vectors
 
 _INTRODUCTION: Final = """\
 # Conformance vectors of the shim's engines

@@ -1,0 +1,82 @@
+"""What the virtual phone's shell lists of an app says the same as the app's own files."""
+
+import pytest
+
+from droidgate.formats import Reading, SourceFile, detect_format
+from droidgate.leniency import ReadingContext
+from droidgate.model.capability import Capability, Provider
+from droidgate.model.types import ObjectType, Property, ScalarType
+from droidgate.sources.android_project import application_from_tree
+from droidgate_appfunctions.format import FORMAT
+from phone_system.phone_system_apps import TOOL, make_phone, make_tool, run
+
+SERVICE = f"{TOOL}.Notes"
+
+
+def provider(dialect: str) -> Provider:
+    return Provider(
+        protocol=FORMAT.id,
+        dialect=dialect,
+        package=TOOL,
+        component=None if dialect == "app-level" else SERVICE,
+        capabilities=(
+            Capability(
+                id=f"{SERVICE}#create",
+                description="Creates a note",
+                input=ObjectType(
+                    properties={
+                        "title": Property(type=ScalarType(kind="string"), required=True),
+                        "count": Property(type=ScalarType(kind="int32")),
+                    }
+                ),
+                output=None if dialect == "platform" else ScalarType(kind="boolean"),
+            ),
+            Capability(id=f"{SERVICE}#purge", description="Removes all notes", input=ObjectType()),
+        ),
+    )
+
+
+def files_of(dialect: str) -> dict[str, str]:
+    assert FORMAT.write is not None
+    written = FORMAT.write(provider(dialect), FORMAT.dialect(dialect))
+    return {one.path: one.text for one in written.artifacts}
+
+
+def listing_of(files: dict[str, str], release: str) -> Reading:
+    application = files["AndroidManifest.xml"].partition("<application>")[2].partition("</application>")[0]
+    guarded = application.replace(
+        "<service", '<service android:permission="android.permission.BIND_APP_FUNCTION_SERVICE"'
+    )
+    assets = {path: text for path, text in files.items() if path.startswith("assets/")}
+    with make_phone(release, make_tool(guarded, files=assets)) as phone:
+        printed = run(phone, "cmd", "app_function", "list-app-functions").stdout
+    saved = SourceFile("listing.json", printed.encode())
+    assert detect_format(saved) is FORMAT
+    return FORMAT.read_file(saved, ReadingContext())
+
+
+@pytest.mark.parametrize(
+    ("dialect", "release"),
+    [("v2", "36.1"), ("v2", "37"), ("platform", "36.1"), ("platform", "37"), ("app-level", "37")],
+)
+def test_a_listing_reads_as_the_files_that_were_indexed(dialect: str, release: str) -> None:
+    files = files_of(dialect)
+    tree = application_from_tree({path: text.encode() for path, text in files.items()})
+    (of_files,) = FORMAT.read_application(tree, ReadingContext()).providers
+    reading = listing_of(files, release)
+    (of_listing,) = reading.providers
+    assert (of_listing.dialect, of_listing.package) == (dialect, TOOL)
+    assert of_listing.component == (of_files.component if release == "37" else None)
+    assert [(one.id, one.description, one.input, one.output) for one in of_listing.capabilities] == [
+        (one.id, one.description, one.input, one.output) for one in of_files.capabilities
+    ]
+    assert reading.problems == ()
+    unknown = {"listed-service-unknown"} if release == "36.1" else set()
+    assert {one.code for one in reading.findings} - {"lenient-read"} == unknown
+
+
+def test_a_phone_of_android_16_says_that_it_cannot_list() -> None:
+    with make_phone("36") as phone:
+        printed = run(phone, "cmd", "app_function", "list-app-functions")
+    saved = SourceFile("listing.txt", (printed.stdout or printed.stderr).encode())
+    assert detect_format(saved) is FORMAT

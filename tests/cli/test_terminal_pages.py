@@ -1,0 +1,167 @@
+"""What a terminal of 60, 80, 100 or 140 columns shows, with colours and without."""
+
+import io
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+
+from cli.program_runs import run_on_terminal
+from conftest import Golden
+from droidgate.cli import run
+from droidgate.cli.output.tables import draw_table
+from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_phone.sample_apps import sample_apps_directory
+from requirements_of_tests import CHECKOUT
+
+WIDTHS = (60, 80, 100, 140)
+_STYLE = re.compile("\x1b\\[[0-9;]*m")
+
+PAGES = {
+    "inspect": ("inspect", "clock-in"),
+    "convert": ("convert", "clock-in", "--to", "mmcp", "-o", "OUT"),
+    "lint": ("lint", "LINTED"),
+    "diff": ("diff", "OLD", "NEW"),
+    "formats": ("formats",),
+    "matrix": ("formats", "--matrix"),
+}
+PAGES_OF_A_PHONE = {
+    "devices": ("devices",),
+    "discover": ("discover",),
+    "shim-status": ("shim", "status"),
+    "shim-doctor": ("shim", "doctor"),
+}
+
+
+class Terminal(io.StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def page(
+    arguments: tuple[str, ...], width: int, monkeypatch: pytest.MonkeyPatch, *, coloured: bool = False
+) -> str:
+    """Return what the program prints on standard output of a terminal of a width."""
+    terminal = Terminal()
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    if coloured:
+        monkeypatch.delenv("NO_COLOR", raising=False)
+    else:
+        monkeypatch.setenv("NO_COLOR", "1")
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", terminal)
+        run(arguments)
+    return terminal.getvalue()
+
+
+def _filled(arguments: tuple[str, ...], folder: Path) -> tuple[str, ...]:
+    """Return arguments with the places of samples and files."""
+    examples = CHECKOUT / "docs" / "examples"
+    places = {
+        "OUT": str(folder),
+        "LINTED": "docs/examples/lint/app_functions_v2.xml",
+        "OLD": str(examples / "diff" / "old.json"),
+        "NEW": str(examples / "diff" / "new.json"),
+    }
+    samples = sample_apps_directory().relative_to(CHECKOUT)
+    return tuple(places.get(word, str(samples / word) if word == "clock-in" else word) for word in arguments)
+
+
+def _without_styles(text: str) -> str:
+    return _STYLE.sub("", text)
+
+
+def _all_widths(arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the page at each width without colours, and hold each to the same page with colours."""
+    pages = []
+    for width in WIDTHS:
+        plain = page(arguments, width, monkeypatch)
+        coloured = page(arguments, width, monkeypatch, coloured=True)
+        assert _without_styles(coloured) == _without_styles(plain)
+        assert plain == _without_styles(plain) or "\x1b[1m" in plain
+        lines = [line.rstrip() for line in _without_styles(plain).splitlines()]
+        assert [line for line in lines if cell_len(line) > width] == []
+        pages += [f"{f' {width} columns ':=^{width}}", *lines]
+    return "\n".join([*pages, ""])
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_fits_each_width_and_is_the_same_without_colours(
+    name: str, golden: Golden, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for folder in ("docs", "device_shim"):
+        (tmp_path / folder).symlink_to(CHECKOUT / folder)
+    monkeypatch.chdir(tmp_path)
+    arguments = _filled(PAGES[name], Path("out"))
+    run(arguments)
+    golden(f"terminal/{name}.txt", _all_widths(arguments, monkeypatch))
+
+
+@pytest.fixture(scope="module")
+def phone() -> Iterator[VirtualPhone]:
+    with start_phone(server_port=0) as started:
+        yield started
+
+
+@pytest.mark.parametrize("name", PAGES_OF_A_PHONE)
+def test_a_page_about_a_phone_fits_each_width(
+    name: str, phone: VirtualPhone, golden: Golden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
+    shown = _all_widths(PAGES_OF_A_PHONE[name], monkeypatch)
+    serial = "127.0.0.1:" + "5" * len(phone.serial.partition(":")[2])
+    golden(f"terminal/{name}.txt", shown.replace(phone.serial, serial))
+
+
+def test_colours_are_those_of_the_levels(golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(CHECKOUT)
+    golden(
+        "terminal/lint-coloured.txt", page(_filled(PAGES["lint"], Path()), 100, monkeypatch, coloured=True)
+    )
+
+
+def test_forced_colours_reach_a_pipe(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(CHECKOUT)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    run(_filled(PAGES["lint"], Path()))
+    assert "\x1b[31merror\x1b[0m" in capsys.readouterr().out
+
+
+def test_a_real_terminal_shows_the_same_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(CHECKOUT)
+    arguments = _filled(PAGES["inspect"], Path())
+    shown = run_on_terminal(*arguments, COLUMNS="80", NO_COLOR="1")
+    expected = page(arguments, 80, monkeypatch)
+    assert shown.replace("\r\n", "\n") == expected
+
+
+CELLS = st.text(st.sampled_from("ab c-日é"), max_size=30)
+
+
+@given(
+    rows=st.lists(st.lists(CELLS, min_size=4, max_size=4), max_size=6),
+    columns=st.lists(st.text(st.sampled_from("AB"), min_size=1, max_size=9), min_size=4, max_size=4),
+    width=st.integers(20, 160),
+)
+def test_no_line_is_wider_than_the_terminal_and_no_word_is_lost(
+    rows: list[list[str]], columns: list[str], width: int
+) -> None:
+    stream = io.StringIO()
+    draw_table(columns, rows, {}, Console(file=stream, width=width, no_color=True))
+    drawn = stream.getvalue()
+    assert [line for line in drawn.splitlines() if cell_len(line) > width] == []
+    written = "".join("".join(cell.split()) for row in (columns, *rows) for cell in row if cell != "-")
+    assert sorted("".join(drawn.split()).replace("-", "")) == sorted(written.replace("-", ""))
