@@ -19,10 +19,9 @@ from droidgate.compare import (
     Comparison,
     ProviderComparison,
     Weight,
-    compare_sets,
+    diff,
     weighs_at_least,
 )
-from droidgate.model.capability import CapabilitySet
 from droidgate.model.errors import UsageError
 
 _OPENED_HINT: Final = "hint: check that these callers may call it, or restore the rule"
@@ -43,9 +42,7 @@ def diff_sources(
         raise UsageError(message, hint="Name a file for one of them")
     before = read_all([old], only=only, strict=strict)
     after = read_all([new], only=only, strict=strict)
-    comparison = compare_sets(
-        CapabilitySet(providers=before.providers), CapabilitySet(providers=after.providers)
-    )
+    comparison = diff(before, after)
     if as_json:
         print_json(
             DiffDocument(

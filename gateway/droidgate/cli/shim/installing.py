@@ -14,15 +14,7 @@ from droidgate.cli.options import CrossingThreshold
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, Table, show, tell
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.shim.building import (
-    BuildRequest,
-    Key,
-    chosen_key,
-    findings_blocks,
-    known_key,
-    unused_apps,
-    unused_blocks,
-)
+from droidgate.cli.shim.building import findings_blocks, key_of, key_record, unused_blocks, unused_records
 from droidgate.cli.shim.documents import (
     InstalledShimRecord,
     RemovedShim,
@@ -39,6 +31,7 @@ from droidgate.model.errors import DeviceError, InputError, UsageError
 from droidgate.model.findings import Finding
 from droidgate.parsing.project_files import read_project_file
 from droidgate.sources.spelling import DEVICE_SCHEME
+from droidgate_shim.builder.building import BuildRequest, Key, known_key, unused_apps
 from droidgate_shim.builder.shims import build_shims
 from droidgate_shim.builder.source_apps import read_source_apps
 from droidgate_shim.host.discovering import ask_broadcast_apps
@@ -221,11 +214,11 @@ def _installed_callers(place: ShimPlace) -> tuple[ShimFacts, ...]:
 
 
 def _build(request: BuildRequest, place: ShimPlace) -> Prepared:
-    key = chosen_key(request.key)
+    key = key_of(request)
     apps = read_source_apps(_on_this_phone(request.sources, place), signer=request.signer)
     asked = ask_broadcast_apps(place, apps, key.signing)
     built = build_shims(asked.apps, request.options, key.signing)
-    unused = unused_apps(asked.apps, built, request.only)
+    unused = unused_records(unused_apps(asked.apps, built, request.only))
     signer = key.signing.digest
     ready = tuple(Ready(facts_of(one, signer), one.file_name, one.apk, one.findings) for one in built)
     return Prepared(ready, key, asked.steps, unused)
@@ -377,7 +370,7 @@ def _document(
         serial=place.device.serial,
         user=place.user,
         sdk=place.sdk,
-        key=None if prepared.key is None else prepared.key.record,
+        key=None if prepared.key is None else key_record(prepared.key),
         asked=tuple(map(step_record, prepared.asked)),
         shims=shims,
         identity=record,

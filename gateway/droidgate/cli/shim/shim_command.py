@@ -159,7 +159,8 @@ def _build(  # noqa: PLR0913
     permission that a shim asks for is listed with the capabilities that need it.
     """
     del json_schema
-    from droidgate.cli.shim.building import BuildRequest, build_and_report
+    from droidgate.cli.shim.building import build_and_report
+    from droidgate_shim.builder.building import BuildRequest
 
     request = BuildRequest(
         sources=tuple(sources),
@@ -205,8 +206,8 @@ def _install(  # noqa: PLR0913
     unless you say so.
     """
     del json_schema
-    from droidgate.cli.shim.building import BuildRequest
     from droidgate.cli.shim.installing import InstallRequest, install_and_report
+    from droidgate_shim.builder.building import BuildRequest
 
     build = BuildRequest(
         sources=tuple(sources or ()),

@@ -13,12 +13,19 @@ from droidgate.cli.options import CrossingThreshold
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, Table, show, tell
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.shim.building import Key, chosen_key, findings_blocks, unused_apps, unused_blocks
+from droidgate.cli.shim.building import (
+    findings_blocks,
+    key_record,
+    report_new_key,
+    unused_blocks,
+    unused_records,
+)
 from droidgate.cli.shim.documents import ShimChange, ShimSyncDocument, UnusedApp
 from droidgate.cli.shim.installing import Ready, install_built, step_record, steps_table
 from droidgate.devices.device import open_device
 from droidgate.installed import SHIM_PACKAGE
 from droidgate.model.errors import DeviceError
+from droidgate_shim.builder.building import Key, chosen_key, unused_apps
 from droidgate_shim.builder.shims import BuiltShim, NothingToOfferError, build_bare_shim, build_shims
 from droidgate_shim.builder.source_apps import NothingDeclaredError, SourceApp, read_source_apps
 from droidgate_shim.host.discovering import ask_broadcast_apps
@@ -84,6 +91,7 @@ def _plan(place: ShimPlace) -> _Plan:
     installed = installed_shims(place)
     scope = load_scope(place.device) or _scope_of_installed(place, installed)
     key = chosen_key(None if scope.key is None else Path(scope.key))
+    report_new_key(key)
     there = place.packages()
     wanted = scope.packages if scope.packages is None else [one for one in scope.packages if one in there]
     apps = _read_apps(place, scope, wanted)
@@ -92,7 +100,9 @@ def _plan(place: ShimPlace) -> _Plan:
     unclear = {one.package for one in asked.apps if not one.signer or one.unasked_components}
     changes = plan_changes(installed, built, scope.packages, unclear)
     changes, callers = _with_identity_planned(place, changes, installed, built, key)
-    return _Plan(key, changes, asked.steps, unused_apps(asked.apps, built, scope.only), callers)
+    return _Plan(
+        key, changes, asked.steps, unused_records(unused_apps(asked.apps, built, scope.only)), callers
+    )
 
 
 def _with_identity_planned(
@@ -246,7 +256,7 @@ def _document(place: ShimPlace, plan: _Plan, synced: Sequence[Synced], *, done: 
         serial=place.device.serial,
         user=place.user,
         sdk=place.sdk,
-        key=plan.key.record,
+        key=key_record(plan.key),
         done=done,
         asked=tuple(map(step_record, plan.asked)),
         changes=changes,
