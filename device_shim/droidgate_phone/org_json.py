@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from droidgate_phone.java_text import java_double
+from droidgate_phone.java_text import java_double, text_of_units, units_of
 
 
 class JsonError(Exception):
@@ -29,12 +29,11 @@ NULL: Final = _Null()
 _INT_BITS: Final = 31
 _LONG_BITS: Final = 63
 _LARGEST_LONG: Final = (1 << _LONG_BITS) - 1
+_DIGITS: Final = "0123456789abcdef"
 _LITERAL_END: Final = frozenset("{}[]/\\:,=;# \t\f")
 _BLANKS: Final = frozenset("\t \n\r")
 _ESCAPES: Final = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _MAXIMUM_DEPTH: Final = 200
-_HIGH_SURROGATES: Final = range(0xD800, 0xDC00)
-_LOW_SURROGATES: Final = range(0xDC00, 0xE000)
 
 
 def parse_object(text: str) -> dict[str, Any]:
@@ -90,11 +89,11 @@ def mismatch_at(value: Any, index: int, wanted: str) -> JsonError:
 
 class _Parser:
     def __init__(self, text: str) -> None:
-        self._text = text.removeprefix("\ufeff")
+        self._text = units_of(text.removeprefix("\ufeff"))
         self._position = 0
 
     def _error(self, message: str) -> JsonError:
-        return JsonError(f"{message} at character {self._position} of {self._text}")
+        return JsonError(f"{message} at character {self._position} of {text_of_units(self._text)}")
 
     def next_value(self, depth: int) -> Any:
         if depth > _MAXIMUM_DEPTH:
@@ -122,7 +121,8 @@ class _Parser:
             ):
                 self._skip_line()
             elif character == "/" and self._text[self._position : self._position + 1] == "*":
-                end = self._text.find("*/", self._position + 1)
+                self._position += 1
+                end = self._text.find("*/", self._position)
                 if end < 0:
                     raise self._error("Unterminated comment")
                 self._position = end + 2
@@ -191,7 +191,7 @@ class _Parser:
             character = self._text[self._position]
             self._position += 1
             if character == quote:
-                return "".join(read)
+                return text_of_units("".join(read))
             read.append(self._escape() if character == "\\" else character)
         raise self._error("Unterminated string")
 
@@ -206,24 +206,11 @@ class _Parser:
         if len(digits) < len("0000"):
             raise self._error("Unterminated escape sequence")
         self._position += 4
-        try:
-            unit = int(digits, 16)
-        except ValueError:
-            raise self._error(f"Invalid escape sequence: {digits}") from None
-        return self._join_surrogates(unit)
-
-    def _join_surrogates(self, unit: int) -> str:
-        """Join an escaped high surrogate with an escaped low one behind it, as Java's UTF-16 strings do."""
-        following = self._text[self._position : self._position + 6]
-        if unit in _HIGH_SURROGATES and following.startswith("\\u"):
-            try:
-                low = int(following.removeprefix("\\u"), base=16)
-            except ValueError:
-                return chr(unit)
-            if low in _LOW_SURROGATES:
-                self._position += 6
-                return chr(0x10000 + (unit - 0xD800 << 10) + low - 0xDC00)
-        return chr(unit)
+        unit = _java_long(digits, 16)
+        if unit is None:
+            raise self._error(f"Invalid escape sequence: {text_of_units(digits)}")
+        # Java takes a sign here too, and casts to 16 bits.
+        return chr(unit & 0xFFFF)
 
     def _literal(self) -> Any:
         start = self._position
@@ -240,7 +227,7 @@ class _Parser:
             return NULL
         if lowered in ("true", "false"):
             return lowered == "true"
-        return _read_number(literal)
+        return _read_number(text_of_units(literal))
 
 
 def _read_number(literal: str) -> Any:
@@ -259,12 +246,11 @@ def _read_number(literal: str) -> Any:
 def _java_long(digits: str, base: int) -> int | None:
     """Return what `Long.parseLong` reads, None where it throws."""
     plain = digits[1:] if digits[:1] in ("-", "+") else digits
-    if not plain.isascii() or not plain.isalnum():
+    # Python takes underscores and prefixes such as 0x, Java does not; more digits than these do not fit.
+    has_digits = bool(plain) and set(plain.lower()) <= set(_DIGITS[:base])
+    if not has_digits or len(plain.lstrip("0")) > _LONG_BITS:
         return None
-    try:
-        number = int(digits, base)
-    except ValueError:
-        return None
+    number = int(digits, base)
     return number if -(1 << _LONG_BITS) <= number < 1 << _LONG_BITS else None
 
 

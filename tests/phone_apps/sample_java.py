@@ -12,11 +12,11 @@ RUNNERS = Path(__file__).parent / "java"
 
 # Classes of each sample app that need nothing of a running Android, and the runner that calls them.
 _PARTS = {
-    "clock-in/app": ("ClockInRunner", "RequestEngine", "Descriptor", "ClockInBook", "StrictJson"),
-    "tally/app": ("TallyRunner", "RequestEngine", "Descriptor", "Totals", "StrictJson"),
-    "weather/app": ("WeatherRunner", "Weather", "WeatherTools", "StrictJson"),
+    "clock-in/app": ("ClockInRunner", "RequestEngine", "Descriptor", "ClockInBook"),
+    "tally/app": ("TallyRunner", "RequestEngine", "Descriptor", "Totals"),
+    "weather/app": ("WeatherRunner", "Weather", "WeatherTools"),
     "pdf-tool/app": (
-        "PdfRunner", "SchemaCheck", "StrictJson", "PdfFile", "PdfText", "PdfFont", "PdfLexer", "PdfFilters",
+        "PdfRunner", "SchemaCheck", "PdfFile", "PdfText", "PdfFont", "PdfLexer", "PdfFilters",
         "PdfStream", "PdfRef", "ToolException",
     ),
 }  # fmt: skip
@@ -25,7 +25,7 @@ _PARTS = {
 def compile_samples(out: Path) -> Path:
     """Compile classes of the sample apps with a runner beside them, and return the folder of classes."""
     require("newer-jdk")
-    sources = []
+    sources = [RUNNERS / "JsonRunner.java"]
     for module, (runner, *names) in _PARTS.items():
         main = sample_apps_directory() / module / "src/main/java"
         (folder,) = {path.parent for path in main.rglob("*.java")}

@@ -79,7 +79,7 @@ def test_a_missed_day_is_added_where_it_is_a_day_of_the_past(
     ("text", "message"),
     [
         (None, "invalid_argument: the request is missing"),
-        ("{", "invalid_argument: the request is not JSON: '\"' is missing at character 1"),
+        ("{", "invalid_argument: the request is not a JSON object"),
         ("{}", 'invalid_argument: "mobile-mcp-request" must be an object'),
         (request("nothing"), 'unknown_capability: there is no "nothing" here'),
         (request("make_up_clock_in", {}), 'invalid_argument: "date" is missing'),

@@ -13,11 +13,11 @@ import pytest
 from droidgate_phone.apps.clock_in_engine import ClockInEngine
 from droidgate_phone.apps.pdf_tools import PdfTools
 from droidgate_phone.apps.schema_check import problem_with
-from droidgate_phone.apps.strict_json import JsonTextError, read_object
 from droidgate_phone.apps.tally import Totals, run_capability
 from droidgate_phone.apps.tool_requests import answer_request, read_descriptor
 from droidgate_phone.apps.weather import WeatherApp
 from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.org_json import JsonError, parse_object, write_json
 from handlers.jvm import as_line, run_class
 from phone_apps.pdf_files import pdf_with
 from phone_apps.sample_java import compile_samples, from_utf16
@@ -62,6 +62,47 @@ class _Generator(random.Random):
 
     def spelled(self, value: Any) -> str:
         return json.dumps(value, ensure_ascii=self.random() < 0.5)
+
+
+def _read_and_write(text: str) -> str:
+    try:
+        read = parse_object(text)
+    except JsonError as error:
+        return str(error)
+    try:
+        return write_json(read)
+    except JsonError:
+        return "null"
+
+
+def test_org_json_reads_and_writes_3000_texts_as_androids_own_does(classes: Path) -> None:
+    generator = _Generator(SEED)
+    lenient = [
+        "'",
+        "=",
+        "=>",
+        ";",
+        "#",
+        "//",
+        "/*",
+        "*/",
+        "010",
+        "0x1F",
+        "NaN",
+        "Infinity",
+        "TRUE",
+        "nul",
+        ".5",
+        "1_0",
+    ]
+    texts = []
+    for _ in range(3000):
+        text = generator.spelled({generator.text(4): generator.value() for _ in range(3)})
+        at = generator.randrange(len(text) + 1)
+        texts.append(generator.mutated(text[:at] + generator.choice(["", *lenient]) + text[at:]))
+    answers = map(from_utf16, run_class("dev.droidgate.sample.JsonRunner", classes, map(as_line, texts)))
+    for text, theirs in zip(texts, answers, strict=True):
+        assert _read_and_write(text) == theirs, text
 
 
 def _good_request(generator: _Generator) -> str:
@@ -134,7 +175,8 @@ def test_clock_in_answers_2000_requests_as_its_java_does(classes: Path) -> None:
         SmallPhone().context("dev.droidgate.sample.clockin").read_xml_resource("@xml/mcp_capabilities")
     )
     generator = _Generator(SEED)
-    texts = [None, *(_clock_in_request(generator) for _ in range(2000))]
+    too_deep = '{"a":' * 10_000
+    texts = [None, too_deep, *(_clock_in_request(generator) for _ in range(2000))]
     lines = [as_line(descriptor), as_line(str(int(NOW))), *map(as_line, texts)]
     answers = map(from_utf16, run_class("dev.droidgate.sample.clockin.ClockInRunner", classes, lines))
     engine = ClockInEngine(read_descriptor(descriptor), _Book(), lambda: TODAY)
@@ -258,8 +300,8 @@ def test_pdf_tool_checks_and_reads_as_its_java_does(classes: Path) -> None:
     for schema in schemas * 200:
         text = generator.spelled(_tool_value(generator)).encode("utf-8", "replace").decode()
         try:
-            checked.append((schema, text, problem_with(schema, read_object(text))))
-        except JsonTextError:
+            checked.append((schema, text, problem_with(schema, parse_object(text))))
+        except JsonError:
             continue
     files = [[_page(generator) for _ in range(generator.randrange(1, 4))] for _ in range(40)]
     lines = []

@@ -243,3 +243,77 @@ def test_apps_are_listed_by_protocol_without_an_adb_program(
     assert apps["dev.droidgate.sample.agent"] == []
     rows = [line.split() for line in droidgate("phone", "apps").out.splitlines()]
     assert ["mobile-mcp+1.0", "dev.droidgate.sample.clockin", "1"] in rows
+
+
+def test_apps_are_installed_on_a_running_phone(droidgate: Runner, tmp_path: Path) -> None:
+    started = start(droidgate)
+    files = []
+    for sample in sample_packages()[:2]:
+        files.append(tmp_path / f"{sample.package}.apk")
+        files[-1].write_bytes(sample.apk)
+    run = droidgate("phone", "install", *files, "--json")
+    assert run.code == 0, run
+    document = json.loads(run.out)
+    check(droidgate, "install", document)
+    packages = [app["package"] for app in document["installed"]]
+    assert document["serial"] == started["serial"]
+    listed = json.loads(droidgate("phone", "apps", "--json").out)["apps"]
+    assert {app["package"] for app in listed} == set(packages)
+    again = droidgate("phone", "install", files[0])
+    assert again.out == f"installed: {packages[0]}, version 1\n"
+
+
+def test_what_is_not_an_app_is_refused_by_phone_install(droidgate: Runner, tmp_path: Path) -> None:
+    start(droidgate)
+    (tmp_path / "text.apk").write_text("not an archive")
+    run = droidgate("phone", "install", tmp_path / "text.apk")
+    assert run.code == ExitCode.INPUT
+    assert "text.apk" in run.err
+    assert run.err.count("\n") <= 2
+
+
+def test_a_file_is_pushed_into_a_folder_or_to_a_name(droidgate: Runner, tmp_path: Path) -> None:
+    start(droidgate)
+    file = tmp_path / "report.pdf"
+    file.write_bytes(bytes(range(256)) * 300)
+    into_folder = json.loads(droidgate("phone", "push", file, "--json").out)
+    check(droidgate, "push", into_folder)
+    assert (into_folder["path"], into_folder["size"]) == ("/sdcard/Download/report.pdf", 76_800)
+    named = droidgate("phone", "push", file, "/data/local/tmp/other.bin")
+    assert named.out == "pushed: /data/local/tmp/other.bin, 76,800 bytes\n"
+    folder = droidgate("phone", "push", file, "/data/local/tmp")
+    assert folder.out == "pushed: /data/local/tmp/report.pdf, 76,800 bytes\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "code"), [("/system/x", ExitCode.DEVICE), ("/none/such/", ExitCode.DEVICE)]
+)
+def test_a_push_that_the_phone_refuses_ends_with_its_reason(
+    droidgate: Runner, tmp_path: Path, target: str, code: ExitCode
+) -> None:
+    start(droidgate)
+    (tmp_path / "a").write_bytes(b"a")
+    run = droidgate("phone", "push", tmp_path / "a", target)
+    assert run.code == code
+    assert target.rstrip("/") in run.err
+
+
+def test_a_folder_is_not_pushed(droidgate: Runner, tmp_path: Path) -> None:
+    start(droidgate)
+    run = droidgate("phone", "push", tmp_path)
+    assert run.code == ExitCode.INPUT
+    assert "not a file" in run.err
+
+
+def test_status_lists_the_phones_that_run(droidgate: Runner) -> None:
+    assert "no virtual phone is running" in droidgate("phone", "status").out
+    document = start(droidgate)
+    listed = json.loads(droidgate("phone", "status", "--json").out)
+    check(droidgate, "status", listed)
+    (phone,) = listed["phones"]
+    assert (phone["serial"], phone["port"], phone["pid"]) == (
+        document["serial"],
+        document["port"],
+        document["pid"],
+    )
+    assert f"ANDROID_ADB_SERVER_PORT={phone['server_port']}" in droidgate("phone", "status").out

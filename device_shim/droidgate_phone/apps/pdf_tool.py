@@ -11,10 +11,9 @@ from droidgate_phone.app_api.behaviour import Activity, App
 from droidgate_phone.app_api.views import View
 from droidgate_phone.apps.pdf_tools import PdfTools, ToolError
 from droidgate_phone.apps.schema_check import problem_with
-from droidgate_phone.apps.strict_json import JsonTextError, read_object
 from droidgate_phone.intents import Bundle, Intent
 from droidgate_phone.java_text import java_length
-from droidgate_phone.org_json import write_json
+from droidgate_phone.org_json import JsonError, parse_object, write_json
 
 ACTION_CALL: Final = "com.example.mMCP.ACTION_TOOL_CALL"
 MANIFEST: Final = "mMCP_manifest"
@@ -83,9 +82,9 @@ def _arguments_from(parameters: str | None) -> dict[str, Json]:
     if java_length(parameters) > _LONGEST_PARAMETERS:
         raise ToolError(f"the parameters are longer than {_LONGEST_PARAMETERS} characters")
     try:
-        return read_object(parameters)
-    except JsonTextError as error:
-        raise ToolError(f"the parameters are not JSON: {error}") from None
+        return parse_object(parameters)
+    except JsonError:
+        raise ToolError("the parameters are not a JSON object") from None
 
 
 class PdfToolApp(App):

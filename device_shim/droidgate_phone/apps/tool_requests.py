@@ -14,9 +14,8 @@ from droidgate.model.errors import DroidgateError
 from droidgate.model.json_values import Json
 from droidgate.parsing.xml_text import parse_xml
 from droidgate_phone.app_api.values import AppCrashError
-from droidgate_phone.apps.strict_json import JsonTextError, named_object, read_object
 from droidgate_phone.java_text import java_length
-from droidgate_phone.org_json import java_text, write_json
+from droidgate_phone.org_json import JsonError, parse_object, write_json
 
 _VERSION: Final = "1.0"
 _LONGEST_REQUEST: Final = 64 * 1024
@@ -138,8 +137,9 @@ def _serve(
     envelope = _envelope_of(request_text)
     request = _object_in(envelope, "request")
     naming.request_id = _text_in(request, "id")
-    named = named_object(request, "capability")
-    naming.capability_id = java_text(named["id"]) if named is not None and "id" in named else ""
+    named = request.get("capability")
+    named_id = named.get("id") if isinstance(named, Mapping) else None
+    naming.capability_id = named_id if isinstance(named_id, str) else ""
     if envelope.get("version") != _VERSION:
         raise RefusalError("unsupported_version", f"this tool speaks version {_VERSION}")
     call = _object_in(request, "capability")
@@ -160,9 +160,9 @@ def _envelope_of(request_text: str | None) -> Mapping[str, Json]:
     if java_length(request_text) > _LONGEST_REQUEST:
         raise RefusalError("invalid_argument", f"the request is longer than {_LONGEST_REQUEST} characters")
     try:
-        document = read_object(request_text)
-    except JsonTextError as error:
-        raise RefusalError("invalid_argument", f"the request is not JSON: {error}") from None
+        document = parse_object(request_text)
+    except JsonError:
+        raise RefusalError("invalid_argument", "the request is not a JSON object") from None
     return _object_in(document, "mobile-mcp-request")
 
 
@@ -173,8 +173,8 @@ def _arguments_of(call: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def _object_in(parent: Mapping[str, Json], name: str) -> Mapping[str, Json]:
-    found = named_object(parent, name)
-    if found is None:
+    found = parent.get(name)
+    if not isinstance(found, Mapping):
         raise RefusalError("invalid_argument", f'"{name}" must be an object')
     return found
 

@@ -13,10 +13,9 @@ from droidgate.model.json_values import Json
 from droidgate_phone.app_api.behaviour import Activity, App, Receiver
 from droidgate_phone.app_api.values import BroadcastResult
 from droidgate_phone.app_api.views import View
-from droidgate_phone.apps.strict_json import JsonTextError, read_object
 from droidgate_phone.intents import Bundle, Extra, Intent
 from droidgate_phone.java_text import java_length, java_trim
-from droidgate_phone.org_json import write_json
+from droidgate_phone.org_json import JsonError, parse_object, write_json
 
 ACTION_DISCOVERY: Final = "com.example.ACTION_MMCP_DISCOVERY"
 ACTION_INVOKE: Final = "com.example.ACTION_MMCP_INVOKE"
@@ -163,9 +162,9 @@ def _object_from(params: str | None) -> Mapping[str, Json]:
     if java_length(params) > _LONGEST_PARAMS:
         raise _RefusalError(f"the parameters are longer than {_LONGEST_PARAMS} characters")
     try:
-        return read_object(params)
-    except JsonTextError as error:
-        raise _RefusalError(f"the parameters are not JSON: {error}") from None
+        return parse_object(params)
+    except JsonError:
+        raise _RefusalError("the parameters are not a JSON object") from None
 
 
 class WeatherReceiver(Receiver):

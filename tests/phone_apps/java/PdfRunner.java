@@ -23,7 +23,7 @@ public final class PdfRunner {
     }
 
     private static String problem(byte[] schema, byte[] value) throws Exception {
-        String found = SchemaCheck.problem(new JSONObject(utf8(schema)), StrictJson.parseObject(utf8(value)), "");
+        String found = SchemaCheck.problem(new JSONObject(utf8(schema)), new JSONObject(utf8(value)), "");
         return found == null ? "null" : ascii(JSONObject.quote(found));
     }
 

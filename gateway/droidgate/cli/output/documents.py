@@ -426,6 +426,65 @@ class PhoneAppsDocument(Document):
     apps: tuple[PhoneApp, ...]
 
 
+class InstalledPackage(Document):
+    """An app that was installed."""
+
+    package: str
+    version_code: int | None
+
+
+class PhoneInstallDocument(Document):
+    """What `phone install --json` prints."""
+
+    schema_id: Literal["droidgate.phone-install/1"] = Field(
+        default="droidgate.phone-install/1", alias="schema"
+    )
+    droidgate: str = VERSION
+    serial: str
+    installed: tuple[InstalledPackage, ...]
+
+
+class PhonePushDocument(Document):
+    """What `phone push --json` prints.
+
+    Attributes:
+        path: The file on the phone.
+        size: Its length in bytes.
+    """
+
+    schema_id: Literal["droidgate.phone-push/1"] = Field(default="droidgate.phone-push/1", alias="schema")
+    droidgate: str = VERSION
+    serial: str
+    path: str
+    size: int
+
+
+class PhoneStatus(Document):
+    """A virtual phone that is running.
+
+    Attributes:
+        serial: Its name in `adb devices`.
+        sdk: Its Android release.
+        port: The port that adb connects to.
+        server_port: The port where it answers as an adb server.
+        pid: Its process.
+    """
+
+    serial: str
+    sdk: str
+    port: int
+    server_port: int
+    pid: int
+
+
+class PhoneStatusDocument(Document):
+    """What `phone status --json` prints."""
+
+    schema_id: Literal["droidgate.phone-status/1"] = Field(default="droidgate.phone-status/1", alias="schema")
+    droidgate: str = VERSION
+    phones: tuple[PhoneStatus, ...]
+
+
 class DialectRecord(Document):
     """One dialect: whether it is read and written, and why where it is not."""
 

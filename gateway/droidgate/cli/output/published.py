@@ -18,7 +18,10 @@ from droidgate.cli.output.documents import (
     NamesDocument,
     PackDocument,
     PhoneAppsDocument,
+    PhoneInstallDocument,
+    PhonePushDocument,
     PhoneStartDocument,
+    PhoneStatusDocument,
     PhoneStopDocument,
 )
 from droidgate.cli.output.json_output import Document
@@ -45,6 +48,9 @@ PUBLISHED: Final[dict[str, type[Document]]] = {
     "phone-start": PhoneStartDocument,
     "phone-stop": PhoneStopDocument,
     "phone-apps": PhoneAppsDocument,
+    "phone-install": PhoneInstallDocument,
+    "phone-push": PhonePushDocument,
+    "phone-status": PhoneStatusDocument,
     "shim-build": ShimBuildDocument,
     "shim-install": ShimInstallDocument,
     "shim-sync": ShimSyncDocument,

@@ -1,4 +1,4 @@
-"""`droidgate phone start`, `stop` and `apps`."""
+"""`droidgate phone start`, `stop`, `status`, `apps`, `install` and `push`."""
 
 from __future__ import annotations
 
@@ -63,12 +63,27 @@ RunningPort = Annotated[
     ),
 ]
 
+ApkFiles = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="APK...", help="APKs, and containers with the splits of one app", show_default=False
+    ),
+]
+LocalFile = Annotated[Path, typer.Argument(metavar="FILE", help="The file to copy", show_default=False)]
+RemotePath = Annotated[
+    str,
+    typer.Argument(metavar="[TARGET]", help="File or folder on the phone", show_default="/sdcard/Download/"),
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the program."""
     group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
     group.command("start", short_help="Start a virtual phone that adb connects to")(_start)
     group.command("stop", short_help="Stop a virtual phone")(_stop)
+    group.command("status", short_help="Show which virtual phones are running")(_status)
+    group.command("install", short_help="Install APKs on a virtual phone")(_install)
+    group.command("push", short_help="Copy a file to a virtual phone")(_push)
     group.command("apps", short_help="List the apps of a virtual phone, by protocol")(_apps)
     app.add_typer(group, name="phone", help="A virtual phone, to try everything without a real one")
 
@@ -123,3 +138,36 @@ def _apps(*, port: RunningPort = None, as_json: AsJson = False, json_schema: Jso
     from droidgate.cli.phone.listing_phone_apps import list_phone_apps
 
     return list_phone_apps(port, as_json=as_json)
+
+
+def _status(*, as_json: AsJson = False, json_schema: JsonSchema = False) -> int:
+    """Show which virtual phones are running, and how to reach them."""
+    del json_schema
+    from droidgate.cli.phone.using_phones import print_phone_status
+
+    return print_phone_status(as_json=as_json)
+
+
+def _install(
+    apk: ApkFiles, *, port: RunningPort = None, as_json: AsJson = False, json_schema: JsonSchema = False
+) -> int:
+    """Install apps on a virtual phone; an app that is there is replaced."""
+    del json_schema
+    from droidgate.cli.phone.using_phones import install_on_phone
+
+    return install_on_phone(apk, port, as_json=as_json)
+
+
+def _push(
+    local: LocalFile,
+    remote: RemotePath = "/sdcard/Download/",
+    *,
+    port: RunningPort = None,
+    as_json: AsJson = False,
+    json_schema: JsonSchema = False,
+) -> int:
+    """Copy a file to a virtual phone."""
+    del json_schema
+    from droidgate.cli.phone.using_phones import push_to_phone
+
+    return push_to_phone(local, remote, port, as_json=as_json)

@@ -44,8 +44,9 @@ final class Descriptor {
                 if (param == null) {
                     return "\"" + name + "\" is not a parameter of this capability";
                 }
+                Object value = args.get(name);
                 boolean isWhole = param.type.equals("integer");
-                if (!(isWhole ? Long.class : String.class).isInstance(args.get(name))) {
+                if (isWhole ? !(value instanceof Integer || value instanceof Long) : !(value instanceof String)) {
                     return "\"" + name + "\" must be " + (isWhole ? "an " : "a ") + param.type;
                 }
             }

@@ -43,7 +43,8 @@ final class RequestEngine {
             JSONObject request = objectIn(envelope, "request");
             requestId = textIn(request, "id");
             JSONObject named = request.optJSONObject("capability");
-            capabilityId = named == null ? "" : named.optString("id");
+            Object namedId = named == null ? null : named.opt("id");
+            capabilityId = namedId instanceof String ? (String) namedId : "";
             if (!VERSION.equals(envelope.opt("version"))) {
                 throw new Refusal("unsupported_version", "this tool speaks version " + VERSION);
             }
@@ -106,9 +107,10 @@ final class RequestEngine {
             throw new Refusal("invalid_argument", "the request is longer than " + MAX_REQUEST + " characters");
         }
         try {
-            return objectIn(StrictJson.parseObject(requestText), "mobile-mcp-request");
-        } catch (JSONException e) {
-            throw new Refusal("invalid_argument", "the request is not JSON: " + e.getMessage());
+            return objectIn(new JSONObject(requestText), "mobile-mcp-request");
+        } catch (JSONException | StackOverflowError e) {
+            // org.json reads nested values by recursion, so a deep text overflows the stack.
+            throw new Refusal("invalid_argument", "the request is not a JSON object");
         }
     }
 

@@ -145,7 +145,7 @@ final class WeatherTools {
         JSONObject given = objectFrom(params);
         for (String parameter : tool.parameters) {
             Object value = given.opt(parameter);
-            if (!(value instanceof String) && !(value instanceof Long)) {
+            if (!(value instanceof String || value instanceof Integer || value instanceof Long)) {
                 throw new Refusal(parameter + (value == null ? " is missing" : " must be a text"));
             }
             args.put(parameter, value.toString());
@@ -167,9 +167,10 @@ final class WeatherTools {
             throw new Refusal("the parameters are longer than " + MAX_PARAMS + " characters");
         }
         try {
-            return StrictJson.parseObject(params);
-        } catch (JSONException e) {
-            throw new Refusal("the parameters are not JSON: " + e.getMessage());
+            return new JSONObject(params);
+        } catch (JSONException | StackOverflowError e) {
+            // org.json reads nested values by recursion, so a deep text overflows the stack.
+            throw new Refusal("the parameters are not a JSON object");
         }
     }
 }
