@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from droidgate.sources.phones import Phone, open_device
     from droidgate.translate import Conversion, convert
     from droidgate_shim.builder.building import ShimBuild, build_shim
+    from droidgate_shim.host.errors import ShimRefusalError
+    from droidgate_shim.host.phone_shims import PhoneShims
 else:
     from importlib import import_module as _import_module
 
@@ -53,6 +55,8 @@ else:
         "droidgate.sources.phones": ("Phone", "open_device"),
         "droidgate.translate": ("Conversion", "convert"),
         "droidgate_shim.builder.building": ("ShimBuild", "build_shim"),
+        "droidgate_shim.host.errors": ("ShimRefusalError",),
+        "droidgate_shim.host.phone_shims": ("PhoneShims",),
     }
 
     def __getattr__(name: str) -> object:
@@ -81,12 +85,14 @@ __all__ = [
     "Level",
     "LintReport",
     "Phone",
+    "PhoneShims",
     "Place",
     "Provider",
     "Providers",
     "Report",
     "ScanOptions",
     "ShimBuild",
+    "ShimRefusalError",
     "UsageError",
     "Weight",
     "WriteError",

@@ -52,12 +52,22 @@ def test_a_snippet_runs_as_it_is_written(snippet: str, folder: Path) -> None:
     assert done.stdout.strip()
 
 
-def test_the_snippet_about_phones_finds_the_apps_of_a_phone(folder: Path) -> None:
-    (snippet,) = [one for one in SNIPPETS if NEEDS_A_PHONE in one]
+def run_on_a_phone(word: str, folder: Path) -> str:
+    (snippet,) = [one for one in SNIPPETS if NEEDS_A_PHONE in one and word in one]
     with start_phone(server_port=0) as phone:
         done = run(snippet, folder, ANDROID_ADB_SERVER_PORT=str(phone.server_port))
     assert (done.returncode, done.stderr) == (0, "")
-    assert "dev.droidgate.sample.pdftool mmcp" in done.stdout
+    return done.stdout
+
+
+def test_the_snippet_about_phones_finds_their_apps(folder: Path) -> None:
+    assert "dev.droidgate.sample.pdftool mmcp" in run_on_a_phone("discover", folder)
+
+
+def test_the_snippet_about_shims_installs_them_and_calls_one(folder: Path) -> None:
+    installed, outputs = run_on_a_phone("PhoneShims", folder).splitlines()
+    assert installed.startswith("True [")
+    assert outputs.startswith("{")
 
 
 def test_a_conversion_is_on_disk_only_when_it_is_written(folder: Path) -> None:

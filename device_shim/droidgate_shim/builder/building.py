@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -10,6 +10,14 @@ from pathlib import Path
 from droidgate.apk.signing_keys import SigningKey, key_path, load_key, load_or_make_key
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
 from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
+
+Report = Callable[[str], None]
+"""Is called with a line for a person, such as what is done now."""
+
+
+def ignore(line: str) -> None:
+    """Report nothing."""
+    del line
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +60,10 @@ class Key:
     Attributes:
         signing: The key.
         path: Its PEM file.
-        is_new: It was made now.
     """
 
     signing: SigningKey
     path: Path
-    is_new: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +131,8 @@ def build_from(request: BuildRequest, key: Key) -> ShimBuild:
     return ShimBuild(built, unused_apps(apps, built, request.only), key)
 
 
-def chosen_key(path: Path | None) -> Key:
-    """Return the key of a file, or the user's own, which is made where there is none yet.
+def chosen_key(path: Path | None, report: Report = ignore) -> Key:
+    """Return the key of a file, or the user's own, which is made where there is none yet and reported.
 
     Raises:
         InputError: it cannot be read.
@@ -136,7 +142,10 @@ def chosen_key(path: Path | None) -> Key:
         return Key(load_key(path), path)
     own = key_path()
     is_new = not own.exists()
-    return Key(load_or_make_key(), own, is_new)
+    key = Key(load_or_make_key(), own)
+    if is_new:
+        report(f"made a signing key: {own}; keep it, as only it can sign what replaces these shims")
+    return key
 
 
 def known_key(path: Path | None) -> SigningKey | None:

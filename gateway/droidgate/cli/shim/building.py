@@ -41,24 +41,6 @@ _ABOUT_MARKS: Final = frozenset((COMMANDING_TEXT, HIDDEN_TEXT))
 """What `marks_page` shows field by field."""
 
 
-def key_of(request: BuildRequest) -> Key:
-    """Return the key of a request, and report one that was made for it.
-
-    Raises:
-        InputError: it cannot be read.
-        WriteError: a new one cannot be kept.
-    """
-    key = chosen_key(request.key)
-    report_new_key(key)
-    return key
-
-
-def report_new_key(key: Key) -> None:
-    """Report a key that was made now."""
-    if key.is_new:
-        tell(f"made a signing key: {key.path}; keep it, as only it can sign what replaces these shims")
-
-
 def key_record(key: Key) -> ShimKey:
     """Return a key as documents have it."""
     return ShimKey(path=str(key.path), signer=key.signing.digest)
@@ -78,17 +60,16 @@ def build_and_report(
         InputError: a source cannot be read, or nothing in it can be offered.
         WriteError: a file cannot be written.
     """
-    key = key_of(request)
+    key = chosen_key(request.key, tell)
     made = build_from(request, key)
     built = made.shims
-    unused = unused_records(made.unused)
     paths = {one.application_id: path_below(out, one.file_name) for one in built}
     statuses = write_files({paths[one.application_id]: one.apk for one in built}, force=force)
     if as_json:
         records = tuple(built_record(one, paths[one.application_id]) for one in built)
-        print_json(ShimBuildDocument(key=key_record(key), shims=records, unused=unused))
+        print_json(ShimBuildDocument(key=key_record(key), shims=records, unused=unused_records(made.unused)))
     else:
-        show(_page(built, unused, key, statuses))
+        show(_page(built, made.unused, key, statuses))
     every = [finding for one in built for finding in one.findings]
     return ExitCode.FINDINGS if reaches(every, fail_on) else ExitCode.OK
 
@@ -145,7 +126,7 @@ def findings_blocks(findings: Sequence[Finding], capabilities: Sequence[str]) ->
 
 
 def _page(
-    built: Sequence[BuiltShim], unused: Sequence[UnusedApp], key: Key, statuses: dict[Path, Status]
+    built: Sequence[BuiltShim], unused: Sequence[SourceApp], key: Key, statuses: dict[Path, Status]
 ) -> list[Block]:
     blocks: list[Block] = [block for one in built for block in shim_blocks(one)]
     blocks += unused_blocks(unused)
@@ -156,7 +137,7 @@ def _page(
     return blocks
 
 
-def unused_blocks(unused: Sequence[UnusedApp]) -> list[Block]:
+def unused_blocks(unused: Sequence[SourceApp]) -> list[Block]:
     """Return what is shown of apps that got no shim."""
     blocks: list[Block] = []
     for one in unused:

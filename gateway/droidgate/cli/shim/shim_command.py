@@ -206,8 +206,9 @@ def _install(  # noqa: PLR0913
     unless you say so.
     """
     del json_schema
-    from droidgate.cli.shim.installing import InstallRequest, install_and_report
+    from droidgate.cli.shim.installing import install_and_report
     from droidgate_shim.builder.building import BuildRequest
+    from droidgate_shim.host.installations import InstallRequest
 
     build = BuildRequest(
         sources=tuple(sources or ()),
@@ -218,8 +219,8 @@ def _install(  # noqa: PLR0913
         signer=signer,
         key=key,
     )
-    request = InstallRequest(apks=tuple(apks or ()), build=build, any_app=allow_any_app)
-    return install_and_report(request, serial, fail_on=fail_on, as_json=as_json)
+    request = InstallRequest(build, tuple(apks or ()))
+    return install_and_report(request, serial, any_app=allow_any_app, fail_on=fail_on, as_json=as_json)
 
 
 def _sync(
