@@ -16,7 +16,6 @@ from droidgate.coverage.remote import UnknownSchemeError, find_remote, is_remote
 from droidgate.formats import load_formats
 from droidgate.model.errors import InputError, UsageError
 from droidgate.sources.folders import ARCHIVE_ENDINGS, scan_folder
-from droidgate.sources.source_code import code_endings
 from droidgate.sources.spelling import DEVICE_SCHEME, join_spelled, printable
 
 LIST_MARK: Final = "@"
@@ -182,7 +181,7 @@ class _Listing:
 
     def _add_folder(self, spelled: str, name: str) -> None:
         root = os.path.abspath(spelled)  # noqa: PTH100 - Path.absolute keeps `..`
-        scan = scan_folder(root, "", code_endings(load_formats().values()))
+        scan = scan_folder(root, "", load_formats().values())
         for layout in scan.layouts:
             place = f"{root}/{layout.folder}".rstrip("/")
             source = join_spelled(name, layout.folder) or "."

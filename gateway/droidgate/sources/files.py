@@ -49,7 +49,7 @@ REPEATED_DECLARATION: Final = finding_code(
 
 UNREAD_FILE: Final = finding_code(
     "unread-file",
-    "An XML or JSON file of a folder is too large to be read, so whether it is a descriptor is not known",
+    "A file of a folder may be a descriptor by its name, and is too large to be read",
     __name__,
 )
 
@@ -127,7 +127,7 @@ class FileReader(FormatReader):
         Raises:
             InputError: it has no Android project and no descriptor.
         """
-        scan = scan_folder(spelled, spelled, self.code_endings)
+        scan = scan_folder(spelled, spelled, self.options.formats)
         self.files_read = scan.files_read
         self.note(*scan.problems)
         for module in scan.modules:
