@@ -31,10 +31,10 @@ from droidgate_phone.app_api.values import Message
 from droidgate_phone.apps.agent import ACTION_MOBILE_MCP, Agent, request_text
 from droidgate_phone.apps.clock_in import ClockInApp, ClockInService
 from droidgate_phone.apps.registry import BEHAVIOURS
+from droidgate_phone.boot import boot
 from droidgate_phone.clocks import SystemClock
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 from droidgate_phone.sample_packages import sample_package, signing_key
-from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.callers import Caller
 from droidgate_shim.builder.shims import ShimOptions, build_shims
 from droidgate_shim.builder.source_apps import read_source_apps
@@ -305,7 +305,7 @@ class Phone:
     def __init__(self, folder: Path) -> None:
         self.clock = HurryingClock()
         behaviours = {**BEHAVIOURS, CLOCK_IN: TimedApp}
-        self.system = AndroidSystem("36.1", behaviours=behaviours, clock=self.clock, seed=1)
+        self.system = boot("36.1", behaviours=behaviours, clock=self.clock, seed=1)
         source = folder / "clock-in.apk"
         source.write_bytes(sample_package("clock-in").apk)
         (shim,) = build_shims(read_source_apps([str(source)]), ShimOptions(), signing_key())

@@ -3,20 +3,89 @@
 from __future__ import annotations
 
 import errno
+import threading
+from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Final, Self
 
 from droidgate_phone.file_nodes import FileNode, FileStatus, VirtualFileError
 
-if TYPE_CHECKING:
-    from droidgate_phone.files import VirtualFiles
+_LARGEST_NAMELESS: Final = 1 << 26
+
+
+class FileSpace:
+    """The bytes that all files of one phone take; the lock is held during each call.
+
+    Args:
+        capacity: How many bytes fit; ENOSPC beyond.
+        clock: The phone's time.
+        lock: Is held while a file is looked at or changed.
+    """
+
+    def __init__(self, capacity: int, clock: Callable[[], float], lock: threading.RLock) -> None:
+        self.capacity = capacity
+        self.lock = lock
+        self.used = 0
+        self._clock = clock
+
+    def release(self, node: FileNode) -> None:
+        """Forget the content; a reader that has the node open sees an empty file, as after a truncation."""
+        self.used -= node.charged
+        node.charged = 0
+        node.content = b""
+
+    def charge(self, node: FileNode, size: int, path: str) -> None:
+        """Count a node's new size.
+
+        Raises:
+            VirtualFileError: nothing fits any more (ENOSPC).
+        """
+        if node.parent is None:
+            # Its name is gone: what is still written to it goes with the last who has it open.
+            if size > _LARGEST_NAMELESS:
+                raise VirtualFileError(errno.ENOSPC, path)
+            return
+        if size > node.charged and self.used + size - node.charged > self.capacity:
+            raise VirtualFileError(errno.ENOSPC, path)
+        self.used += size - node.charged
+        node.charged = size
+
+    def _changeable(self, node: FileNode, size: int, path: str) -> bytearray:
+        """Return the content as something that can be changed, and charge its new size."""
+        loaded = node.load()
+        self.charge(node, max(size, len(loaded)), path)
+        if not isinstance(loaded, bytearray):
+            loaded = node.content = bytearray(loaded)
+        return loaded
+
+    def resize(self, node: FileNode, size: int, path: str) -> None:
+        """Cut or lengthen an open file."""
+        content = self._changeable(node, size, path)
+        if size < len(content):
+            del content[size:]
+            self.charge(node, size, path)
+        else:
+            content.extend(bytes(size - len(content)))
+
+    def write(
+        self, node: FileNode, offset: int | None, data: bytes | bytearray | memoryview, path: str
+    ) -> int:
+        """Put bytes into an open file, at its end for None; return the offset behind them."""
+        if offset is None:
+            offset = len(node.load())
+        content = self._changeable(node, offset + len(data), path)
+        if offset > len(content):
+            content.extend(bytes(offset - len(content)))
+        content[offset : offset + len(data)] = data
+        node.modified = self._clock()
+        return offset + len(data)
 
 
 class _OpenFile:
     """A file that stays open when its name goes; a context manager."""
 
-    def __init__(self, files: VirtualFiles, node: FileNode, path: str) -> None:
-        self._files = files
+    def __init__(self, space: FileSpace, node: FileNode, path: str) -> None:
+        self._space = space
         self._node = node
         self.path = path
         self.position = 0
@@ -37,7 +106,7 @@ class _OpenFile:
 
     def status(self) -> FileStatus:
         """Return what `fstat` tells."""
-        with self._files.lock:
+        with self._space.lock:
             return self._node.status()
 
     def seek(self, position: int) -> None:
@@ -66,7 +135,7 @@ class FileReader(_OpenFile):
             if limit < 0:
                 raise VirtualFileError(errno.EFBIG, self.path)
             return node.device(limit)
-        with self._files.lock:
+        with self._space.lock:
             content = node.load()
             end = len(content) if limit < 0 else self.position + limit
             if self.position == 0 and end >= len(content) and isinstance(content, bytes):
@@ -85,8 +154,8 @@ class FileWriter(_OpenFile):
         position: Offset of the next byte; of no meaning where it appends.
     """
 
-    def __init__(self, files: VirtualFiles, node: FileNode, path: str, *, append: bool) -> None:
-        super().__init__(files, node, path)
+    def __init__(self, space: FileSpace, node: FileNode, path: str, *, append: bool) -> None:
+        super().__init__(space, node, path)
         self._append = append
 
     def write(self, data: bytes) -> None:
@@ -97,13 +166,13 @@ class FileWriter(_OpenFile):
         """
         if self._node.device is not None:
             return
-        with self._files.lock:
-            self.position = self._files.write_node(
+        with self._space.lock:
+            self.position = self._space.write(
                 self._node, None if self._append else self.position, data, self.path
             )
 
     def truncate(self) -> None:
         """Cut the file behind the position, or lengthen it up to there."""
         if self._node.device is None:
-            with self._files.lock:
-                self._files.resize_node(self._node, self.position, self.path)
+            with self._space.lock:
+                self._space.resize(self._node, self.position, self.path)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from droidgate_phone.file_accounts import ROOT_UID
-from droidgate_phone.file_handles import FileReader, FileWriter
+from droidgate_phone.file_handles import FileReader, FileSpace, FileWriter
 from droidgate_phone.file_nodes import (
     READ,
     SEARCH,
@@ -38,7 +38,6 @@ __all__ = [
 ]
 
 DEFAULT_CAPACITY: Final = 1 << 30
-_LARGEST_NAMELESS: Final = 1 << 26
 MAXIMUM_NAME: Final = 255
 MAXIMUM_PATH: Final = 4096
 MAXIMUM_LINKS: Final = 40
@@ -59,23 +58,27 @@ class VirtualFiles:
     `uid` is who acts: 0 (root), the default, passes every check, other users are held to the modes.
 
     Attributes:
-        capacity: How many bytes fit; ENOSPC beyond.
+        space: The bytes that the files take.
         lock: Held while the tree is looked at or changed.
     """
 
     def __init__(self, *, capacity: int = DEFAULT_CAPACITY, clock: Callable[[], float] = time.time) -> None:
-        self.capacity = capacity
         self._clock = clock
-        self._used = 0
         self._next_inode = 2
         self._root = FileNode(stat.S_IFDIR | 0o755, ROOT_UID, ROOT_UID, clock(), 2)
         self._shared: list[FileNode] = []
         self.lock = threading.RLock()
+        self.space = FileSpace(capacity, clock, self.lock)
+
+    @property
+    def capacity(self) -> int:
+        """How many bytes fit; ENOSPC beyond."""
+        return self.space.capacity
 
     @property
     def used(self) -> int:
         """How many bytes the files hold; content that nobody has asked for yet is not counted."""
-        return self._used
+        return self.space.used
 
     def exists(self, path: str, *, uid: int = ROOT_UID) -> bool:
         """Return whether the path leads somewhere that this user can see; links are followed."""
@@ -174,7 +177,7 @@ class VirtualFiles:
         with self.lock:
             node = self._existing(path, uid)
             self._demand(node, READ, uid, path)
-            return FileReader(self, node, path)
+            return FileReader(self.space, node, path)
 
     def write(
         self,
@@ -205,9 +208,9 @@ class VirtualFiles:
             node = self._open_for_writing(path, mode, uid, owner, truncate=not append)
             if node.device is None:
                 if append:
-                    self.write_node(node, None, data() if callable(data) else data, path)
+                    self.space.write(node, None, data() if callable(data) else data, path)
                 else:
-                    self._charge(node, 0 if callable(data) else len(data), path)
+                    self.space.charge(node, 0 if callable(data) else len(data), path)
                     node.content = data
             node.modified = self._clock() if mtime is None else mtime
 
@@ -228,7 +231,7 @@ class VirtualFiles:
         """
         with self.lock:
             node = self._open_for_writing(path, mode, uid, owner, truncate=truncate and not append)
-            return FileWriter(self, node, path, append=append)
+            return FileWriter(self.space, node, path, append=append)
 
     def make_device(self, path: str, read: Callable[[int], bytes], *, mode: int = 0o666) -> None:
         """Make a character device: `read(limit)` gives its bytes; what is written to it is gone."""
@@ -247,7 +250,7 @@ class VirtualFiles:
             self._demand(node, WRITE, uid, path)
             if node.is_directory:
                 raise VirtualFileError(errno.EISDIR, path)
-            self.resize_node(node, size, path)
+            self.space.resize(node, size, path)
             node.modified = self._clock()
 
     def make_directory(
@@ -352,7 +355,7 @@ class VirtualFiles:
                 return
             if target.node is not None:
                 self._demand_replaceable(node, target.node, new)
-                self._release(target.node)
+                self.space.release(target.node)
             del source.parent.children[source.name]
             node.parent, node.name = target.parent, target.name
             target.parent.children[target.name] = node
@@ -474,7 +477,7 @@ class VirtualFiles:
             raise VirtualFileError(errno.EISDIR, path)
         self._demand(found.node, WRITE, uid, path)
         if truncate and found.node.device is None:
-            self._release(found.node)
+            self.space.release(found.node)
             found.node.modified = self._clock()
         return found.node
 
@@ -513,58 +516,11 @@ class VirtualFiles:
                 self._demand(one, READ | WRITE | SEARCH, uid, path)
                 waiting.extend(one.children.values())
         for one in reversed(removing):
-            self._release(one)
+            self.space.release(one)
             if one.parent is not None:
                 del one.parent.children[one.name]
                 one.parent.modified = self._clock()
                 one.parent = None
-
-    def _release(self, node: FileNode) -> None:
-        """Forget the content; a reader that has the node open sees an empty file, as after a truncation."""
-        self._used -= node.charged
-        node.charged = 0
-        node.content = b""
-
-    def _charge(self, node: FileNode, size: int, path: str) -> None:
-        if node.parent is None:
-            # Its name is gone: what is still written to it goes with the last who has it open.
-            if size > _LARGEST_NAMELESS:
-                raise VirtualFileError(errno.ENOSPC, path)
-            return
-        if size > node.charged and self._used + size - node.charged > self.capacity:
-            raise VirtualFileError(errno.ENOSPC, path)
-        self._used += size - node.charged
-        node.charged = size
-
-    def _changeable(self, node: FileNode, size: int, path: str) -> bytearray:
-        """Return the content as something that can be changed, and charge its new size."""
-        loaded = node.load()
-        self._charge(node, max(size, len(loaded)), path)
-        if not isinstance(loaded, bytearray):
-            loaded = node.content = bytearray(loaded)
-        return loaded
-
-    def resize_node(self, node: FileNode, size: int, path: str) -> None:
-        """Cut or lengthen an open file."""
-        content = self._changeable(node, size, path)
-        if size < len(content):
-            del content[size:]
-            self._charge(node, size, path)
-        else:
-            content.extend(bytes(size - len(content)))
-
-    def write_node(
-        self, node: FileNode, offset: int | None, data: bytes | bytearray | memoryview, path: str
-    ) -> int:
-        """Put bytes into an open file, at its end for None; return the offset behind them."""
-        if offset is None:
-            offset = len(node.load())
-        content = self._changeable(node, offset + len(data), path)
-        if offset > len(content):
-            content.extend(bytes(offset - len(content)))
-        content[offset : offset + len(data)] = data
-        node.modified = self._clock()
-        return offset + len(data)
 
 
 def _names(path: str) -> list[str]:

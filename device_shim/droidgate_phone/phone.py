@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 from droidgate_phone.apps.shim_runtimes import ShimRuntime, start_shim_runtime
+from droidgate_phone.boot import boot
 from droidgate_phone.event_log import EventLog
 from droidgate_phone.faults import Faults
 from droidgate_phone.shell import SHELL_ENVIRONMENT, run_shell
@@ -116,7 +117,7 @@ def start_phone(  # noqa: PLR0913 - each part of a phone can be chosen
     log = log or EventLog()
     release = load_release(sdk, function_shell=app_function_shell)
     start_shim_runtime(shim_runtime, release)
-    system = AndroidSystem(release, faults=faults, log=log, shim_runtime=shim_runtime)
+    system = boot(release, faults=faults, log=log, shim_runtime=shim_runtime)
     try:
         _install_packages(system, count=packages, apps=apps)
         wire = PhoneWire(

@@ -184,8 +184,8 @@ def test_what_adb_may_is_set_up_and_nothing_more(
     shim = phone.system.packages.find(SHIM_OF + PDF_TOOL)
     assert shim is not None
     assert NOTIFICATIONS in shim.granted
-    assert SHIM_OF + PDF_TOOL in phone.system.idle_whitelist
-    assert phone.system.app_ops(SHIM_OF + PDF_TOOL) == {"SYSTEM_ALERT_WINDOW": "allow"}
+    assert SHIM_OF + PDF_TOOL in phone.system.uid_states.idle_whitelist
+    assert phone.system.app_ops.of_package(SHIM_OF + PDF_TOOL) == {"SYSTEM_ALERT_WINDOW": "allow"}
     for step in record["steps"]:
         assert step["command"] or step["why"], step
     status = document(droidgate("shim", "status", "--json"), "shim-status")
@@ -504,8 +504,8 @@ def test_doctor_finds_what_was_taken_away_and_says_the_fix(
     shim = phone.system.packages.find(name)
     assert shim is not None
     shim.granted.discard(NOTIFICATIONS)
-    phone.system.idle_whitelist.discard(name)
-    phone.system.set_app_op(name, "SYSTEM_ALERT_WINDOW", "deny")
+    phone.system.uid_states.idle_whitelist.discard(name)
+    phone.system.app_ops.set_mode(name, "SYSTEM_ALERT_WINDOW", "deny")
     phone.system.packages.uninstall(CLOCK_IN)
     run = droidgate("shim", "doctor", "--json")
     found = document(run, "shim-doctor")

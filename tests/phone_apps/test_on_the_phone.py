@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from droidgate_phone.apps.agent import Agent, request_text
+from droidgate_phone.boot import boot
 from droidgate_phone.commands import SHELL_UID, CommandCall
 from droidgate_phone.commands.registry import find_command
 from droidgate_phone.intents import ComponentName
@@ -85,7 +86,7 @@ class Phone:
 
 @pytest.fixture
 def phone() -> Iterator[Phone]:
-    with AndroidSystem("36.1", seed=1) as system:
+    with boot("36.1", seed=1) as system:
         for one in sample_packages():
             system.packages.install(one.apk)
         yield Phone(system)
@@ -203,7 +204,7 @@ def test_pictures_and_dumps_go_to_files(phone: Phone) -> None:
 def test_what_android_refuses_is_refused_in_its_words(
     command: tuple[str, ...], status: int, told: str
 ) -> None:
-    with AndroidSystem("36.1", seed=1) as system:
+    with boot("36.1", seed=1) as system:
         for one in sample_packages():
             system.packages.install(one.apk)
         found, output, error = Phone(system).run(*command)

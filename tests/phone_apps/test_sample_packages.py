@@ -10,6 +10,7 @@ from droidgate.apk.application import read_application
 from droidgate.apk.reader import open_apk
 from droidgate_phone import sample_packages as module
 from droidgate_phone.apps.registry import BEHAVIOURS
+from droidgate_phone.boot import boot
 from droidgate_phone.sample_apps import sample_apps_directory
 from droidgate_phone.sample_packages import (
     SamplePackage,
@@ -17,7 +18,6 @@ from droidgate_phone.sample_packages import (
     sample_package,
     sample_packages,
 )
-from droidgate_phone.system import AndroidSystem
 from handlers.jvm import compile_java
 from requirements_of_tests import require
 
@@ -90,7 +90,7 @@ def test_fillers_differ_and_some_speak_each_protocol() -> None:
 
 
 def test_fillers_install_and_their_tools_are_declared_as_the_formats_want_them() -> None:
-    with AndroidSystem("36.1", seed=1) as system:
+    with boot("36.1", seed=1) as system:
         for number in range(10):
             system.packages.install(filler_package(number))
         assert len(system.packages.all()) >= 10

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from droidgate_phone.boot import boot
 from droidgate_phone.commands import registry
 from droidgate_phone.shell import BUDGET_STATUS, NOT_MODELLED_STATUS, Budget, run_shell
 from droidgate_phone.shell.programs import INTERNAL_STATUS
 from droidgate_phone.shell.run import BytesInput, Streams
-from droidgate_phone.system import AndroidSystem
 from phone_shell.shell_bench import Phone, Sink
 from phone_shell.test_shell_against_mksh import PIECES
 
@@ -87,7 +87,7 @@ def test_garbage_ends_with_a_status_and_never_raises(command: str) -> None:
     ],
 )  # fmt: skip
 def test_numbers_and_uris_of_any_length_are_read_or_refused(command: str) -> None:
-    with AndroidSystem("37") as system:
+    with boot("37") as system:
         sink = Sink()
         streams = Streams(BytesInput(), sink, sink)
         status = run_shell(system, command.replace("N", "9" * 5000), streams)

@@ -13,6 +13,7 @@ from droidgate.apk.signing_keys import SigningKey, make_key
 from droidgate_phone.app_api.behaviour import Activity, App, AppFunctionService, Provider, Receiver, Service
 from droidgate_phone.app_api.values import AppCrashError, AppFunctionError, BroadcastResult, Message
 from droidgate_phone.app_api.views import View
+from droidgate_phone.boot import boot
 from droidgate_phone.clocks import StillClock
 from droidgate_phone.commands import SHELL_UID, CommandCall
 from droidgate_phone.commands.registry import find_command
@@ -282,10 +283,17 @@ def make_agent(*, queries: str = QUERIES, more: str = "", **options: Any) -> byt
 
 def make_phone(sdk: str, *apks: bytes, **options: Any) -> AndroidSystem:
     """Return a phone with these apps whose time stands while anybody works."""
-    system = AndroidSystem(sdk, **{"behaviours": BEHAVIOURS, "clock": StillClock(), "seed": 1, **options})
+    system = boot(sdk, **{"behaviours": BEHAVIOURS, "clock": StillClock(), "seed": 1, **options})
     for apk in apks:
         system.packages.install(apk)
     return system
+
+
+def uid_of(system: AndroidSystem, package: str) -> int:
+    """Return the uid of an installed package."""
+    found = system.packages.find(package)
+    assert found is not None
+    return found.uid
 
 
 def ignore(item: object) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from droidgate_phone.system import AndroidSystem
+from droidgate_phone.boot import boot
 from phone_system.phone_system_apps import make_apk, run
 
 FOLDER = Path(__file__).resolve().parent.parent / "device_outputs"
@@ -36,7 +36,7 @@ def _masked(text: str) -> str:
 
 @pytest.mark.parametrize(("sdk", "case"), _cases())
 def test_the_phone_prints_the_golden_output(sdk: str, case: dict[str, Any]) -> None:
-    with AndroidSystem(sdk, behaviours={}) as system:
+    with boot(sdk, behaviours={}) as system:
         for app in case.get("apps", []):
             assets = {f"assets/{name}": text for name, text in app.get("assets", {}).items()}
             apk = make_apk(app["package"], app["application"], version=app["version_code"], files=assets)

@@ -21,6 +21,7 @@ from phone_system.phone_system_apps import (
     make_phone,
     make_tool,
     run,
+    uid_of,
 )
 
 ECHO = ComponentName(TOOL, f"{TOOL}.Echo")
@@ -195,10 +196,10 @@ def test_an_app_with_a_foreground_service_may_start_services_until_it_stops_that
         keep = Intent(component=ComponentName(AGENT, f"{AGENT}.Keep"))
         run(system, "am", "start-foreground-service", "-n", f"{AGENT}/.Keep")
         pass_time(system, 120)
-        assert system.is_uid_active(context._package.uid)
+        assert system.uid_states.is_active(uid_of(system, AGENT))
         context.platform.stop_foreground(f"{AGENT}.Keep")
         pass_time(system, 61)
-        assert not system.is_uid_active(context._package.uid)
+        assert not system.uid_states.is_active(uid_of(system, AGENT))
         # A service that runs is started again at any time.
         assert context.start_service(keep) == keep.component
 

@@ -114,7 +114,7 @@ def test_an_overlay_goes_with_its_permission_and_its_app(end: str) -> None:
         elif end == "process":
             package = system.packages.find(ATTACKER)
             assert package is not None
-            system.start_process(package, ATTACKER)
+            system.core.start_process(package, ATTACKER)
             system.end_processes(ATTACKER, "test")
         elif end == "force-stop":
             run(system, "am", "force-stop", ATTACKER)

@@ -8,7 +8,7 @@ import pytest
 
 from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.system import AndroidSystem
-from droidgate_phone.system.notifications import POST_NOTIFICATIONS
+from droidgate_phone.system.permissions import POST_NOTIFICATIONS
 from phone_system.phone_system_apps import TOOL, component, make_phone, make_tool, run
 
 ASKS = f'<uses-permission android:name="{POST_NOTIFICATIONS}"/>'
@@ -113,4 +113,4 @@ def test_only_an_activity_asks() -> None:
         assert package is not None
         (process,) = system.processes.of_package(TOOL)
         with pytest.raises(AndroidError, match="needs the context of an activity"):
-            system.context_for(package, process).platform.request_permissions(POST_NOTIFICATIONS)
+            system.core.context_for(package, process).platform.request_permissions(POST_NOTIFICATIONS)

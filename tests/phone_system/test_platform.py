@@ -9,6 +9,7 @@ import pytest
 
 from droidgate_phone.app_api.platform import Connection, Notification
 from droidgate_phone.app_api.values import AndroidError
+from droidgate_phone.boot import boot
 from droidgate_phone.clocks import StillClock
 from droidgate_phone.event_log import EventLog
 from droidgate_phone.intents import ComponentName, Intent
@@ -25,7 +26,7 @@ SERVICE = '<service android:name=".Echo" android:exported="true"/>'
 @pytest.fixture
 def system() -> Iterator[AndroidSystem]:
     """An Android with a tool app."""
-    with AndroidSystem("36.1", behaviours={TOOL: ToolApp}, log=EventLog(), seed=1) as system:
+    with boot("36.1", behaviours={TOOL: ToolApp}, log=EventLog(), seed=1) as system:
         system.packages.install(make_apk(TOOL, SERVICE))
         system.packages.install(
             make_apk(

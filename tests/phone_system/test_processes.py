@@ -49,8 +49,7 @@ def test_the_code_that_hears_of_a_death_runs_on_its_own_main_thread() -> None:
     with make_phone("36.1", make_agent(), make_tool(SERVICE)) as system:
         token = system.app_context(AGENT).platform.create_messenger(ignore)
         context = system.app_context(TOOL)
-        process = context.process
-        assert process is not None
+        (process,) = system.processes.of_package(TOOL)
         threads: Inbox[bool] = Inbox(system)
         context.platform.link_to_death(token, lambda: threads.put(process.is_main_thread()))
         system.end_processes(AGENT, "test")
@@ -131,7 +130,7 @@ def test_an_isolated_process_may_neither_start_nor_bind_nor_keep_files() -> None
         (process,) = system.processes.of_package(TOOL)
         package = system.packages.find(TOOL)
         assert package is not None
-        context = system.context_for(package, process)
+        context = system.core.context_for(package, process)
         calls: dict[str, Callable[[], object]] = {
             "startService": lambda: context.start_service(Intent(component=ECHO)),
             "bindService": lambda: context.bind_service(Intent(component=ECHO), ignore),

@@ -19,6 +19,7 @@ from phone_system.phone_system_apps import (
     make_tool,
     open_agent,
     run,
+    uid_of,
 )
 
 ECHO = ComponentName(TOOL, f"{TOOL}.Echo")
@@ -237,7 +238,7 @@ def test_a_bound_service_answers_and_knows_who_sends() -> None:
         assert agent is not None
         assert (answer.what, answer.data.get_string("text")) == (2, "hello")
         assert answer.data.get_string("uid") == str(agent.uid)
-        assert answer.sending_uid == system.app_context(TOOL)._package.uid
+        assert answer.sending_uid == uid_of(system, TOOL)
 
 
 def test_a_service_that_is_not_exported_cannot_be_bound_by_others() -> None:

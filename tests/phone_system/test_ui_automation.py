@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import pytest
 
 from droidgate_phone.app_api.behaviour import App, Instrumentation
+from droidgate_phone.app_api.platform import Platform
 from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.intents import ComponentName
 from droidgate_phone.system import AndroidSystem
-from droidgate_phone.system.app_platform import AppPlatform
 from droidgate_phone.system.instrumentations import (
     ALREADY_REGISTERED,
     FLAG_DONT_SUPPRESS_ACCESSIBILITY_SERVICES,
@@ -55,7 +55,7 @@ def phone(sdk: str = "36.1") -> AndroidSystem:
     return make_phone(sdk, *apks, behaviours={FIRST: FirstApp, SECOND: SecondApp})
 
 
-def instrument(system: AndroidSystem, package: str = FIRST, *, connected: bool = True) -> AppPlatform:
+def instrument(system: AndroidSystem, package: str = FIRST, *, connected: bool = True) -> Platform:
     name = ComponentName(package, f"{package}.Run")
     assert system.instrumentations.start(name, {}, connected=connected) is not None
     return system.app_context(package).platform

@@ -218,7 +218,7 @@ def test_what_only_reads_is_granted_to_the_receiver_of_a_starts_answer(world: Wo
     assert outputs_of(world.ask("radio", {"how": "well"}, carrier="start")) == {"result": "did well"}
     assert token_of(world.ask("desk", {"how": "well"}, carrier="start")) == "denied"
     world.install(agent_apk(OTHER))
-    world.system.idle_whitelist.add(OTHER)
+    world.system.uid_states.idle_whitelist.add(OTHER)
     assert token_of(world.ask("radio", {"how": "well"}, carrier="start", caller=OTHER)) == "denied"
 
 

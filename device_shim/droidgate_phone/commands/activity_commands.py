@@ -20,16 +20,16 @@ from droidgate_phone.commands.service_shell import (
     run_guarded,
 )
 from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.system.activity_records import ActivityRecord
 from droidgate_phone.system.activity_stack import (
     FLAG_NEW_TASK,
     ActivityNotFoundError,
-    ActivityRecord,
     StartOutcome,
 )
 from droidgate_phone.system.callers import caller_of_uid
 from droidgate_phone.system.intent_text import show_bundle, show_intent
 from droidgate_phone.system.processes import NotModelledError
-from droidgate_phone.system.services import ServiceRefusedError
+from droidgate_phone.system.service_records import ServiceRefusedError
 
 _FLAG_FROM_SHELL: Final = 0x00400000
 _FIRST_WITH_STATUS: Final = 31
@@ -248,7 +248,7 @@ def _run_kill(call: CommandCall, reader: ArgumentReader) -> int:
         read_user(reader)
     name = reader.require()
     package = call.system.packages.find(name)
-    if package is not None and not call.system.is_uid_active(package.uid):
+    if package is not None and not call.system.uid_states.is_active(package.uid):
         call.system.end_processes(name, "kill background")
     return 0
 

@@ -10,7 +10,7 @@ from droidgate.model.json_values import Json
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.refusal import FAILED, refuse
 from droidgate_phone.org_json import java_text
-from droidgate_phone.system.activity_stack import ActivityRecord
+from droidgate_phone.system.activity_records import ActivityRecord
 from droidgate_phone.system.generic_documents import Properties
 from droidgate_phone.system.permission_dialogs import CONTROLLER, DIALOG_ACTIVITY
 
@@ -100,7 +100,7 @@ def _dump_idle(call: CommandCall, arguments: tuple[str, ...]) -> int:
         return refuse(call, " ".join(("dumpsys deviceidle", *arguments)))
     system = call.system
     if len(arguments) == 1:
-        for name in sorted(system.idle_whitelist):
+        for name in sorted(system.uid_states.idle_whitelist):
             found = system.packages.find(name)
             if found is not None:
                 call.write(f"user,{name},{found.uid}\n")
@@ -111,12 +111,12 @@ def _dump_idle(call: CommandCall, arguments: tuple[str, ...]) -> int:
             call.write(f"Package must be prefixed with +, -, or =: {change}\n")
             return FAILED
         if sign == "-":
-            system.idle_whitelist.discard(name)
+            system.uid_states.idle_whitelist.discard(name)
             call.write(f"Removed: {name}\n")
         elif system.packages.find(name) is None:
             call.write(f"Unknown package: {name}\n")
         else:
-            system.idle_whitelist.add(name)
+            system.uid_states.idle_whitelist.add(name)
             call.write(f"Added: {name}\n")
     return 0
 

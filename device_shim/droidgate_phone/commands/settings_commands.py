@@ -109,9 +109,11 @@ def _app_ops(call: CommandCall, words: list[str]) -> int:
         if rest[2] not in _MODES:
             call.write_error(f"Error: Mode {rest[2]} is not valid\n")
             return FAILED
-        system.set_app_op(package, rest[1], rest[2])
+        system.app_ops.set_mode(package, rest[1], rest[2])
         return 0
-    found = {name: mode for name, mode in system.app_ops(package).items() if rest[1:] in ([], [name])}
+    found = {
+        name: mode for name, mode in system.app_ops.of_package(package).items() if rest[1:] in ([], [name])
+    }
     if not found:
         call.write("No operations.\nDefault mode: default\n" if rest[1:] else "No operations.\n")
     call.write("".join(f"{name}: {mode}\n" for name, mode in found.items()))

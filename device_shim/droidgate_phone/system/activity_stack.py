@@ -8,19 +8,22 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from droidgate_phone.app_api.behaviour import Activity
 from droidgate_phone.app_api.values import ActivityResult, AndroidError
 from droidgate_phone.app_api.views import View
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.screen.window import LauncherEntry, Shown
+from droidgate_phone.system.activity_records import ActivityRecord, Task
+from droidgate_phone.system.app_ops import AppOps
 from droidgate_phone.system.callers import SHELL, Caller
+from droidgate_phone.system.core import SystemCore
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.packages import FIRST_APP_UID
 from droidgate_phone.system.parcels import TRANSACTION_LIMIT, cross_intent
+from droidgate_phone.system.permission_dialogs import PermissionDialogs
 from droidgate_phone.system.processes import (
     AppProcess,
     DeadProcessError,
@@ -28,9 +31,7 @@ from droidgate_phone.system.processes import (
     NotModelledError,
 )
 from droidgate_phone.system.resolver import MATCH_DEFAULT_ONLY, Match
-
-if TYPE_CHECKING:
-    from droidgate_phone.system.android_system import AndroidSystem
+from droidgate_phone.system.service_records import RunningServices
 
 FLAG_NEW_TASK: Final = 0x10000000
 FLAG_MULTIPLE_TASK: Final = 0x08000000
@@ -61,55 +62,16 @@ class ActivityNotFoundError(Exception):
         self.component = component
 
 
-@dataclass(slots=True, eq=False)
-class ActivityRecord:
-    """An activity that runs.
-
-    Attributes:
-        match: Its component.
-        intent: What started it.
-        process: Where its code runs.
-        on_result: Takes its result on the requester's main thread; None where nobody waits.
-        requester: The process that waits for the result.
-        instance: Its object; None until `on_create` was called.
-        ended: It is finished.
-        hides_overlays: Overlays are hidden while it is on top (`Window.setHideOverlayWindows`).
-    """
-
-    match: Match
-    intent: Intent
-    process: AppProcess
-    on_result: Callable[[ActivityResult], None] | None = None
-    requester: AppProcess | None = None
-    instance: Activity | None = None
-    ended: bool = False
-    hides_overlays: bool = False
-
-    def is_translucent(self) -> bool:
-        """Tell whether it shows nothing of its own: what lies under it is visible."""
-        return self.instance is None or type(self.instance).view is Activity.view
-
-
-@dataclass(slots=True, eq=False)
-class Task:
-    """A task: activities on top of each other.
-
-    Attributes:
-        id: Its number.
-        affinity: The package that opened it.
-        activities: Bottom first.
-    """
-
-    id: int
-    affinity: str
-    activities: list[ActivityRecord] = field(default_factory=list)
-
-
 class ActivityStack:
     """The activities of one phone; also where the window finds what to show (`screen.window.Stage`)."""
 
-    def __init__(self, system: AndroidSystem) -> None:
-        self._system = system
+    def __init__(
+        self, core: SystemCore, services: RunningServices, dialogs: PermissionDialogs, app_ops: AppOps
+    ) -> None:
+        self._core = core
+        self._services = services
+        self._dialogs = dialogs
+        self._app_ops = app_ops
         self._lock = threading.RLock()
         self._tasks: list[Task] = []
         self._at_home = False
@@ -182,13 +144,13 @@ class ActivityStack:
         self._check_access(accessor, match, crossed)
         if not self._may_start(caller):
             text = "Background activity launch blocked! goo.gle/android-bal"
-            self._system.log.record(
+            self._core.log.record(
                 "background-activity-blocked", text=text, caller_uid=caller.uid, intent=show_intent(crossed)
             )
             self._cancel(caller, on_result)
             return "blocked", None
         activity = self._modelled(match)
-        self._system.resolver.interacted(caller.uid, match.package.uid)
+        self._core.resolver.interacted(caller.uid, match.package.uid)
         new_task = (
             bool(crossed.flags & FLAG_NEW_TASK) or match.component.launch_mode == "singleInstancePerTask"
         )
@@ -200,24 +162,24 @@ class ActivityStack:
             existing = self._existing(match, crossed, new_task=new_task)
             if existing is not None:
                 return existing
-            process = self._system.start_process(match.package, match.component.process)
+            process = self._core.start_process(match.package, match.component.process)
             record = ActivityRecord(match, crossed, process, on_result, caller.process)
             self._task_for(caller, match, new_task=new_task).activities.append(record)
             self._at_home = False
             self._note_use(match.package.uid)
-        self._system.log.record(
+        self._core.log.record(
             "activity-started",
             component=match.name.flatten_short(),
             intent=show_intent(crossed),
             caller_uid=caller.uid,
         )
-        self._system.processes.run_code(process, lambda: self._create(record, activity))
+        self._core.processes.run_code(process, lambda: self._create(record, activity))
         return "started", record
 
     def wait_created(self, record: ActivityRecord) -> bool:
         """Wait until an activity has come up; False where it has not within Android's time."""
         try:
-            self._system.processes.call_code(record.process, lambda: None, LAUNCH_SECONDS)
+            self._core.processes.call_code(record.process, lambda: None, LAUNCH_SECONDS)
         except DeadProcessError:
             return True
         except NoAnswerError:
@@ -229,10 +191,10 @@ class ActivityStack:
         record = self.top_record()
         if record is None:
             return None
-        dialog = self._system.permission_dialogs.over(record)
+        dialog = self._dialogs.over(record)
         if dialog is not None:
             return dialog
-        activity = _OnMainThread(self._system, self, record)
+        activity = _OnMainThread(self, record)
         return Shown(
             record,
             record.match.package.name,
@@ -244,7 +206,7 @@ class ActivityStack:
     def go_back(self) -> None:
         """End the top activity with the result that it has set, or the dialog over it."""
         record = self.top_record()
-        if record is not None and not self._system.permission_dialogs.dismiss(record):
+        if record is not None and not self._dialogs.dismiss(record):
             self.finish(record)
 
     def go_home(self) -> None:
@@ -253,11 +215,11 @@ class ActivityStack:
             for record in self.visible():
                 self._note_use(record.match.package.uid)
             self._at_home = True
-            self._home_pressed = self._system.clock.now()
+            self._home_pressed = self._core.clock.now()
 
     def launcher_entries(self) -> Sequence[LauncherEntry]:
         """Return the apps of the home screen, by label and package."""
-        found = self._system.resolver.query(
+        found = self._core.resolver.query(
             "activity", Intent(action=_MAIN, categories=(_LAUNCHER,)), caller_uid=SHELL.uid
         )
         entries = [
@@ -275,7 +237,7 @@ class ActivityStack:
         try:
             _, record = self.start(SHELL, intent)
         except (ActivityNotFoundError, AndroidError) as error:
-            self._system.log.record("launch-failed", component=name.flatten_short(), error=str(error))
+            self._core.log.record("launch-failed", component=name.flatten_short(), error=str(error))
             return
         if record is not None:
             self.wait_created(record)
@@ -297,8 +259,8 @@ class ActivityStack:
             )
         instance = record.instance
         if instance is not None and type(instance).on_destroy is not Activity.on_destroy:
-            self._system.processes.run_code(record.process, instance.on_destroy)
-        self._system.log.record(
+            self._core.processes.run_code(record.process, instance.on_destroy)
+        self._core.log.record(
             "activity-finished", component=record.match.name.flatten_short(), result_code=result.code
         )
         try:
@@ -317,9 +279,7 @@ class ActivityStack:
 
     def _resolve(self, caller: Caller, intent: Intent) -> Match:
         flags = 0 if intent.component is not None else MATCH_DEFAULT_ONLY
-        found = self._system.resolver.query(
-            "activity", intent, caller_uid=caller.uid, flags=flags, unseen=True
-        )
+        found = self._core.resolver.query("activity", intent, caller_uid=caller.uid, flags=flags, unseen=True)
         if not found:
             raise ActivityNotFoundError(intent.component)
         if len(found) > 1 and found[0].priority == found[1].priority:
@@ -333,7 +293,7 @@ class ActivityStack:
         start = f"Permission Denial: starting {show_intent(intent)} from {caller.describe()}"
         if not component.exported:
             message = f"{start} not exported from uid {match.package.uid}"
-        elif not self._system.packages.permissions.holds(caller.uid, component.permission):
+        elif not self._core.packages.permissions.holds(caller.uid, component.permission):
             message = f"{start} requires {component.permission}"
         else:
             return
@@ -341,28 +301,28 @@ class ActivityStack:
 
     def _may_start(self, caller: Caller) -> bool:
         """Tell whether a caller may open an activity now (BackgroundActivityStartController)."""
-        system, uid = self._system, caller.uid
-        if uid < FIRST_APP_UID or not system.release.has("background-activities"):
+        core, uid = self._core, caller.uid
+        if uid < FIRST_APP_UID or not core.release.has("background-activities"):
             return True
         if self.is_visible(uid) or self._is_bound_by_visible(uid):
             return True
-        if system.packages.permissions.holds(uid, _FROM_BACKGROUND) or self.may_overlay(uid):
+        if core.packages.permissions.holds(uid, _FROM_BACKGROUND) or self.may_overlay(uid):
             return True
-        last, now = self._last_use.get(uid), system.clock.now()
+        last, now = self._last_use.get(uid), core.clock.now()
         if self._home_pressed is not None and now - self._home_pressed < AFTER_HOME_SECONDS:
             return False
         return last is not None and now - last < GRACE_SECONDS
 
     def _is_bound_by_visible(self, uid: int) -> bool:
         """A visible client lends its right through a binding: with the flag, or with a target below 14."""
-        for record in self._system.services.running():
+        for record in self._services.all():
             if record.process.uid != uid:
                 continue
             for binding in record.bindings:
-                client = self._system.packages.find(binding.caller.package or "")
+                client = self._core.packages.find(binding.caller.package or "")
                 if client is None or not self.is_visible(client.uid):
                     continue
-                lends = binding.flags & BIND_ALLOW_ACTIVITY_STARTS or not self._system.release.has(
+                lends = binding.flags & BIND_ALLOW_ACTIVITY_STARTS or not self._core.release.has(
                     "bind-lends-no-activity-start", client.target_sdk
                 )
                 if lends:
@@ -373,12 +333,12 @@ class ActivityStack:
         """Tell whether the user allowed a uid SYSTEM_ALERT_WINDOW."""
         return any(
             _OVERLAY in one.manifest.requested_permissions
-            and self._system.app_op(one.name, "SYSTEM_ALERT_WINDOW") == "allow"
-            for one in self._system.packages.of_uid(uid)
+            and self._app_ops.mode(one.name, "SYSTEM_ALERT_WINDOW") == "allow"
+            for one in self._core.packages.of_uid(uid)
         )
 
     def _modelled(self, match: Match) -> type[Activity]:
-        app = self._system.code_of(match.package)
+        app = self._core.code_of(match.package)
         activity = app.ACTIVITIES.get(match.component.code_class) if app is not None else None
         if activity is None:
             raise NotModelledError(f"the code of activity {match.name.flatten_short()}")
@@ -410,7 +370,7 @@ class ActivityStack:
                 record.instance.on_new_intent(intent)
                 self._end_if_finished(record)
 
-        self._system.processes.run_code(record.process, ask)
+        self._core.processes.run_code(record.process, ask)
 
     def _task_of(self, affinity: str) -> Task | None:
         return next((one for one in reversed(self._tasks) if one.affinity == affinity), None)
@@ -438,7 +398,7 @@ class ActivityStack:
         if record.ended:
             return
         record.instance = activity(
-            self._system.context_for(record.match.package, record.process, activity=record)
+            self._core.context_for(record.match.package, record.process, activity=record)
         )
         record.instance.on_create(record.intent)
         self._end_if_finished(record)
@@ -456,13 +416,13 @@ class ActivityStack:
                 self._end_if_finished(record)
 
         try:
-            self._system.processes.call_code(record.process, run, _UI_SECONDS)
+            self._core.processes.call_code(record.process, run, _UI_SECONDS)
         except (DeadProcessError, NoAnswerError):
-            self._system.log.record("input-not-handled", component=record.match.name.flatten_short())
+            self._core.log.record("input-not-handled", component=record.match.name.flatten_short())
 
     def _note_use(self, uid: int) -> None:
-        self._last_use[uid] = self._system.clock.now()
-        self._system.processes.mark_active(uid)
+        self._last_use[uid] = self._core.clock.now()
+        self._core.processes.mark_active(uid)
 
     def _cancel(self, caller: Caller, on_result: Callable[[ActivityResult], None] | None) -> None:
         self._deliver(caller.process, on_result, ActivityResult(RESULT_CANCELED))
@@ -480,7 +440,7 @@ class ActivityStack:
         if process is None:
             on_result(crossed)
         else:
-            self._system.processes.run_code(process, lambda: on_result(crossed))
+            self._core.processes.run_code(process, lambda: on_result(crossed))
 
 
 def _same_filter(one: Intent, other: Intent) -> bool:
@@ -498,8 +458,7 @@ def _same_filter(one: Intent, other: Intent) -> bool:
 class _OnMainThread:
     """An activity as the window touches it: each call runs on the app's main thread."""
 
-    def __init__(self, system: AndroidSystem, stack: ActivityStack, record: ActivityRecord) -> None:
-        self._system = system
+    def __init__(self, stack: ActivityStack, record: ActivityRecord) -> None:
         self._stack = stack
         self._record = record
         self._touch_flags = 0

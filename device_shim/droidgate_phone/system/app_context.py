@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from droidgate.apk.budgets import MAX_ENTRY_BYTES
 from droidgate.model.errors import InputError
@@ -13,6 +13,7 @@ from droidgate_phone.app_api.values import ActivityResult, AndroidError, Broadca
 from droidgate_phone.files import VirtualFileError
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.system.activity_stack import FLAG_NEW_TASK, ActivityNotFoundError
+from droidgate_phone.system.android_system import AndroidSystem
 from droidgate_phone.system.app_platform import AppPlatform
 from droidgate_phone.system.callers import Caller
 from droidgate_phone.system.intent_text import show_intent
@@ -20,10 +21,7 @@ from droidgate_phone.system.manifests import PartKind
 from droidgate_phone.system.messengers import PendingIntentRecord
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.processes import AppProcess, is_isolated
-from droidgate_phone.system.services import ServiceRefusedError
-
-if TYPE_CHECKING:
-    from droidgate_phone.system.android_system import AndroidSystem
+from droidgate_phone.system.service_records import ServiceRefusedError
 
 _REAL_SHARED: Final = "/storage/emulated/0/"
 _SHARED: Final = ("/sdcard/", _REAL_SHARED)
@@ -73,7 +71,6 @@ class AppContext:
         system: AndroidSystem,
         package: InstalledPackage,
         process: AppProcess,
-        *,
         activity: object = None,
     ) -> None:
         self._system = system

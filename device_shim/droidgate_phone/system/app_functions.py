@@ -9,21 +9,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from droidgate.app_search import IndexedDocument, simulate_indexing
 from droidgate.model.json_values import Json
 from droidgate_mappings.app_functions import load_error_codes, load_indexing
 from droidgate_phone.app_api.values import AppFunctionError, CallingPackage
 from droidgate_phone.system.callers import Caller
+from droidgate_phone.system.core import SystemCore
 from droidgate_phone.system.generic_documents import Properties, in_map_order
 from droidgate_phone.system.manifests import InstalledComponent
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.packages import FIRST_APP_UID
 from droidgate_phone.system.processes import NotModelledError
-
-if TYPE_CHECKING:
-    from droidgate_phone.system.android_system import AndroidSystem
 
 SERVICE_ACTION: Final = "android.app.appfunctions.AppFunctionService"
 BIND_PERMISSION: Final = "android.permission.BIND_APP_FUNCTION_SERVICE"
@@ -72,17 +70,17 @@ def error(name: str, message: str) -> AppFunctionError:
 class AppFunctionManager:
     """AppFunctionManagerService of one phone."""
 
-    def __init__(self, system: AndroidSystem) -> None:
-        self._system = system
+    def __init__(self, core: SystemCore) -> None:
+        self._core = core
         self._lock = threading.RLock()
         self._indexed: dict[str, dict[str, IndexedDocument]] = {}
         self._states: dict[tuple[str, str], EnabledState] = {}
         self._allowed: set[tuple[str, str]] = set()
-        if system.release.app_search is not None:
-            system.packages.listen(self._package_changed)
+        if core.release.app_search is not None:
+            core.packages.listen(self._package_changed)
 
     def _package_changed(self, name: str, package: InstalledPackage | None) -> None:
-        release = self._system.release.app_search
+        release = self._core.release.app_search
         if release is None:
             return
         with self._lock:
@@ -93,7 +91,7 @@ class AppFunctionManager:
             report = simulate_indexing(package.application, release)
             self._indexed[name] = dict(report.documents)
         for dropped in report.dropped_files:
-            self._system.log.record(
+            self._core.log.record(
                 "app-functions-dropped", package=name, file=dropped.path, reason=dropped.reason
             )
 
@@ -161,7 +159,7 @@ class AppFunctionManager:
             raise error("ERROR_FUNCTION_NOT_FOUND", f"Function {function_id} does not exist")
         with self._lock:
             self._states[package, function_id] = state
-        self._system.log.record("app-function-state", package=package, function=function_id, state=state)
+        self._core.log.record("app-function-state", package=package, function=function_id, state=state)
 
     def allow_caller(self, agent: str, target: str) -> None:
         """Put an agent and a target on the allowlist (Android 17)."""
@@ -185,21 +183,21 @@ class AppFunctionManager:
         if not self.is_enabled(package, function_id):
             raise error("ERROR_DISABLED", "The app function is disabled")
         found, component = self._service_of(package, function_id)
-        self._system.log.record("app-function", package=package, function=function_id, caller_uid=caller.uid)
+        self._core.log.record("app-function", package=package, function=function_id, caller_uid=caller.uid)
         execution = _Execution(function_id, parameters, self._calling_package(caller))
         return self._run(found, component, execution, seconds)
 
     def _calling_package(self, caller: Caller) -> CallingPackage:
-        found = self._system.packages.find(caller.package or "")
+        found = self._core.packages.find(caller.package or "")
         return CallingPackage(caller.package or "", () if found is None else found.signers)
 
     def _may_execute(self, caller: Caller, package: str) -> bool:
-        holds = self._system.packages.permissions.holds
+        holds = self._core.packages.permissions.holds
         if caller.package == package or caller.uid < FIRST_APP_UID:
             return holds(caller.uid, EXECUTE_PERMISSION) or caller.package == package
         if not holds(caller.uid, EXECUTE_PERMISSION):
             return False
-        if not self._system.release.has("function-caller-allowlist"):
+        if not self._core.release.has("function-caller-allowlist"):
             return True
         return (
             holds(caller.uid, EXECUTE_SYSTEM_PERMISSION) or (caller.package or "", package) in self._allowed
@@ -213,7 +211,7 @@ class AppFunctionManager:
 
     def _service_of(self, package: str, function_id: str) -> tuple[InstalledPackage, InstalledComponent]:
         """Return the service that runs a function: the one that the index names, else the package's."""
-        found = self._system.packages.find(package)
+        found = self._core.packages.find(package)
         document = self.functions(package)[function_id]
         named = document.properties.get("serviceName")
         if found is not None and named != [load_indexing().names.application_service]:
@@ -237,14 +235,14 @@ class AppFunctionManager:
         execution: _Execution,
         seconds: float,
     ) -> Properties:
-        app = self._system.code_of(package)
+        app = self._core.code_of(package)
         service = app.APP_FUNCTION_SERVICES.get(component.code_class) if app is not None else None
         if service is None:
             raise NotModelledError(f"the code of AppFunctions service {package.name}/{component.name}")
-        process = self._system.start_process(package, component.process)
-        made = service(self._system.context_for(package, process))
+        process = self._core.start_process(package, component.process)
+        made = service(self._core.context_for(package, process))
 
-        clock = self._system.clock
+        clock = self._core.clock
         done = clock.signal()
         outcomes: list[Mapping[str, Json] | AppFunctionError] = []
 
@@ -258,7 +256,7 @@ class AppFunctionManager:
 
         forget = process.on_death(done.set)
         try:
-            self._system.processes.run_code(process, run)
+            self._core.processes.run_code(process, run)
             if not clock.wait(done, seconds):
                 raise TimedOutError
         finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from droidgate.apk.budgets import MAX_ENTRY_BYTES
 from droidgate.apk.reader import Apk
@@ -26,7 +26,8 @@ from droidgate_phone.app_api.platform import (
 from droidgate_phone.app_api.values import AndroidError, AppFunctionError, Message
 from droidgate_phone.clocks import Signal
 from droidgate_phone.intents import ComponentName, Intent
-from droidgate_phone.system.activity_stack import ActivityRecord
+from droidgate_phone.system.activity_records import ActivityRecord
+from droidgate_phone.system.android_system import AndroidSystem
 from droidgate_phone.system.callers import Caller
 from droidgate_phone.system.generic_documents import in_map_order
 from droidgate_phone.system.intent_text import show_intent
@@ -34,9 +35,6 @@ from droidgate_phone.system.manifests import SERVICE_TYPES
 from droidgate_phone.system.messengers import PendingIntentRecord
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.processes import AppProcess, NotModelledError
-
-if TYPE_CHECKING:
-    from droidgate_phone.system.android_system import AndroidSystem
 
 _ERROR_SYSTEM: Final = 2000
 _ERROR_CANCELLED: Final = 2001
@@ -259,7 +257,7 @@ class AppPlatform:
 
     def is_battery_exempt(self) -> bool:
         """Tell whether the app is exempt from battery optimisation."""
-        return self._package.name in self._system.idle_whitelist
+        return self._package.name in self._system.uid_states.idle_whitelist
 
     def is_locked(self) -> bool:
         """Tell whether the screen is locked."""

@@ -5,20 +5,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from droidgate_phone.app_api.behaviour import PendingBroadcast, Receiver
 from droidgate_phone.app_api.values import AndroidError, BroadcastResult
 from droidgate_phone.intents import Intent
 from droidgate_phone.system.callers import Caller
+from droidgate_phone.system.core import SystemCore
+from droidgate_phone.system.deliveries import is_deliverable
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.packages import FIRST_APP_UID
 from droidgate_phone.system.parcels import (
     ONE_WAY_LIMIT,
     cross_bundle,
     cross_intent,
-    write_bundle,
-    write_intent,
 )
 from droidgate_phone.system.processes import (
     AppProcess,
@@ -27,9 +27,7 @@ from droidgate_phone.system.processes import (
     NotModelledError,
 )
 from droidgate_phone.system.resolver import FLAG_EXCLUDE_STOPPED_PACKAGES, Match
-
-if TYPE_CHECKING:
-    from droidgate_phone.system.android_system import AndroidSystem
+from droidgate_phone.system.uid_states import UidStates
 
 FLAG_FOREGROUND: Final = 0x10000000
 FLAG_INCLUDE_BACKGROUND: Final = 0x01000000
@@ -37,12 +35,6 @@ FOREGROUND_SECONDS: Final = 10.0
 BACKGROUND_SECONDS: Final = 60.0
 """How long a receiver may take before its app is said not to respond."""
 _FIRST_LIMITED_TARGET: Final = 26
-_UNDELIVERABLE_TYPES: Final = {
-    31: "android.app.RemoteServiceException$CannotDeliverBroadcastException",
-    0: "android.app.RemoteServiceException",
-}
-"""What a receiver's process dies of, by the first API level."""
-
 # What only the system may send (`<protected-broadcast>` of the framework), as far as a shell tries it.
 _PROTECTED: Final = frozenset(
     {
@@ -62,8 +54,9 @@ _PROTECTED: Final = frozenset(
 class BroadcastManager:
     """Broadcasts of one phone."""
 
-    def __init__(self, system: AndroidSystem) -> None:
-        self._system = system
+    def __init__(self, core: SystemCore, uid_states: UidStates) -> None:
+        self._core = core
+        self._uid_states = uid_states
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
 
@@ -86,7 +79,7 @@ class BroadcastManager:
         """
         crossed = self._checked(caller, intent)
         receivers = self._receivers(caller, crossed)
-        clock = self._system.clock
+        clock = self._core.clock
         clock.work_added()
 
         def run() -> None:
@@ -94,38 +87,14 @@ class BroadcastManager:
                 result = self._run(receivers, crossed)
                 if caller.process is None:
                     on_result(result)
-                elif self.is_deliverable(caller.process, crossed, result):
-                    self._system.processes.run_code(caller.process, lambda: on_result(result))
+                elif is_deliverable(self._core, caller.process, crossed, result):
+                    self._core.processes.run_code(caller.process, lambda: on_result(result))
 
         thread = threading.Thread(target=run, name="phone:broadcast", daemon=True)
         with self._lock:
             self._threads = [one for one in self._threads if one.is_alive()]
             self._threads.append(thread)
             thread.start()
-
-    def is_deliverable(
-        self, process: AppProcess, intent: Intent, result: BroadcastResult | None = None
-    ) -> bool:
-        """Return whether a broadcast fits the one-way call to its receiver; end the receiver if not.
-
-        The sender's call has twice the room, so a sender can end every app that it reaches in this way
-        (BroadcastQueue.performReceiveLocked, from Android 14 on BroadcastQueueImpl.dispatchReceivers).
-
-        Args:
-            process: The receiver's process.
-            intent: The broadcast.
-            result: The result so far, of an ordered broadcast.
-        """
-        size = len(write_intent(intent))
-        if result is not None:
-            size += len(write_bundle(result.extras)) + 2 * len(result.data or "")
-        if size <= ONE_WAY_LIMIT:
-            return True
-        names = _UNDELIVERABLE_TYPES
-        name = next(names[since] for since in names if self._system.release.at_least(since))
-        self._system.log.record("broadcast-undeliverable", package=process.package, size=size)
-        self._system.processes.crash(process, f"{name}: can't deliver broadcast")
-        return False
 
     def close(self) -> None:
         """Wait for the broadcasts that are under way; their receivers' processes have ended."""
@@ -144,27 +113,26 @@ class BroadcastManager:
         return cross_intent(replace(intent, flags=intent.flags | FLAG_EXCLUDE_STOPPED_PACKAGES))
 
     def _receivers(self, caller: Caller, intent: Intent) -> list[tuple[Match, type[Receiver]]]:
-        found = self._system.resolver.query("receiver", intent, caller_uid=caller.uid)
+        found = self._core.resolver.query("receiver", intent, caller_uid=caller.uid)
         reached = [match for match in found if self._reaches(caller, match, intent)]
         return [(match, self._modelled(match)) for match in reached]
 
     def _reaches(self, caller: Caller, match: Match, intent: Intent) -> bool:
         component, package = match.component, match.package
-        system = self._system
         foreign = caller.uid not in (0, 1000, package.uid)
         if foreign and not component.exported:
             why = f"not exported from uid {package.uid}"
-        elif foreign and not system.packages.permissions.holds(caller.uid, component.permission):
+        elif foreign and not self._core.packages.permissions.holds(caller.uid, component.permission):
             why = f"requires {component.permission} due to receiver {match.name.flatten_short()}"
         elif self._is_background_limited(match, intent):
-            system.log.record(
+            self._core.log.record(
                 "broadcast-skipped", why=f"Background execution not allowed: receiving {show_intent(intent)}"
             )
             return False
         else:
             return True
         who = f"{caller.package or 'null'} (pid=4711, uid={caller.uid})"
-        system.log.record(
+        self._core.log.record(
             "broadcast-skipped", why=f"Permission Denial: broadcasting {show_intent(intent)} from {who} {why}"
         )
         return False
@@ -178,12 +146,12 @@ class BroadcastManager:
         ):
             return False
         package = match.package
-        if not self._system.release.has("background-services") or package.target_sdk < _FIRST_LIMITED_TARGET:
+        if not self._core.release.has("background-services") or package.target_sdk < _FIRST_LIMITED_TARGET:
             return False
-        return package.uid >= FIRST_APP_UID and not self._system.is_uid_active(package.uid)
+        return package.uid >= FIRST_APP_UID and not self._uid_states.is_active(package.uid)
 
     def _modelled(self, match: Match) -> type[Receiver]:
-        app = self._system.code_of(match.package)
+        app = self._core.code_of(match.package)
         receiver = app.RECEIVERS.get(match.component.code_class) if app is not None else None
         if receiver is None:
             raise NotModelledError(f"the code of receiver {match.name.flatten_short()}")
@@ -194,33 +162,33 @@ class BroadcastManager:
         result = BroadcastResult()
         for match, receiver in receivers:
             result = self._deliver(match, receiver, intent, result, seconds)
-        self._system.log.record("broadcast-finished", intent=show_intent(intent), result_code=result.code)
+        self._core.log.record("broadcast-finished", intent=show_intent(intent), result_code=result.code)
         return result
 
     def _deliver(
         self, match: Match, receiver: type[Receiver], intent: Intent, current: BroadcastResult, seconds: float
     ) -> BroadcastResult:
-        system = self._system
-        process = system.start_process(match.package, match.component.process)
+        core = self._core
+        process = core.start_process(match.package, match.component.process)
 
         def receive() -> BroadcastResult | PendingBroadcast | None:
-            context = system.context_for(match.package, process)
+            context = core.context_for(match.package, process)
             return receiver(context).on_receive(replace(intent, component=match.name), current)
 
-        system.log.record(
+        core.log.record(
             "broadcast-delivered", component=match.name.flatten_short(), intent=show_intent(intent)
         )
-        if not self.is_deliverable(process, intent, current):
+        if not is_deliverable(self._core, process, intent, current):
             return current
         try:
-            begun = system.clock.now()
-            found = system.processes.call_code(process, receive, seconds)
+            begun = core.clock.now()
+            found = core.processes.call_code(process, receive, seconds)
             if isinstance(found, PendingBroadcast):
-                found = self._wait(process, found, seconds - (system.clock.now() - begun))
+                found = self._wait(process, found, seconds - (core.clock.now() - begun))
             if found is not None:
                 return replace(found, extras=cross_bundle(found.extras, ONE_WAY_LIMIT))
         except NoAnswerError:
-            system.log.record("app-not-responding", package=match.package.name, what="broadcast")
+            core.log.record("app-not-responding", package=match.package.name, what="broadcast")
         except DeadProcessError:
             pass
         return current
@@ -233,7 +201,7 @@ class BroadcastManager:
         """
         forget = process.on_death(pending.signal.set)
         try:
-            if not self._system.clock.wait(pending.signal, max(0.0, seconds)):
+            if not self._core.clock.wait(pending.signal, max(0.0, seconds)):
                 raise NoAnswerError
         finally:
             forget()

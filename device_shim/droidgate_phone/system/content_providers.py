@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from droidgate_phone.app_api.behaviour import Provider
 from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.intents import Bundle, split_uri
 from droidgate_phone.system.callers import Caller
+from droidgate_phone.system.core import SystemCore
 from droidgate_phone.system.manifests import InstalledComponent
 from droidgate_phone.system.messengers import DEAD_OBJECT
 from droidgate_phone.system.package_records import InstalledPackage
@@ -19,9 +20,6 @@ from droidgate_phone.system.processes import (
     NoAnswerError,
     NotModelledError,
 )
-
-if TYPE_CHECKING:
-    from droidgate_phone.system.android_system import AndroidSystem
 
 ANSWER_SECONDS: Final = 300.0
 """How long the phone waits for a provider; Android itself would wait for ever."""
@@ -34,8 +32,8 @@ Cell = str | int | float | bytes | None
 class ContentManager:
     """The content providers of one phone."""
 
-    def __init__(self, system: AndroidSystem) -> None:
-        self._system = system
+    def __init__(self, core: SystemCore) -> None:
+        self._core = core
         self._instances: dict[tuple[str, int], Provider] = {}
 
     def call(
@@ -48,7 +46,7 @@ class ContentManager:
         """
         crossed = cross_bundle(extras, TRANSACTION_LIMIT)
         result = self._run(caller, uri, lambda one: one.call(method, argument, crossed, caller.uid))
-        self._system.log.record("provider-call", uri=uri, method=method, caller_uid=caller.uid)
+        self._core.log.record("provider-call", uri=uri, method=method, caller_uid=caller.uid)
         return None if result is None else cross_bundle(result, TRANSACTION_LIMIT)
 
     def read(self, caller: Caller, uri: str) -> bytes:
@@ -86,12 +84,12 @@ class ContentManager:
 
     def _find(self, caller: Caller, uri: str) -> tuple[InstalledPackage, InstalledComponent]:
         authority = split_uri(uri).host
-        for package in self._system.packages.all():
+        for package in self._core.packages.all():
             for component in package.components("provider"):
                 if (
                     authority in component.authorities
                     and package.is_component_enabled(component)
-                    and self._system.resolver.can_see(caller.uid, package)
+                    and self._core.resolver.can_see(caller.uid, package)
                 ):
                     return package, component
         raise AndroidError("java.lang.IllegalStateException", f"Could not find provider: {authority}")
@@ -99,7 +97,7 @@ class ContentManager:
     def _check_open(self, caller: Caller, package: InstalledPackage, component: InstalledComponent) -> None:
         if caller.uid in (0, 1000, package.uid):
             return
-        holds = self._system.packages.permissions.holds
+        holds = self._core.packages.permissions.holds
         start = (
             f"Permission Denial: opening provider {component.name} from "
             f"{'(null)' if caller.process is None else caller.describe()} (pid=4711, uid={caller.uid})"
@@ -118,9 +116,7 @@ class ContentManager:
         package, component = self._find(caller, uri)
         self._check_open(caller, package, component)
         needed = component.write_permission if writing else component.permission
-        if caller.uid in (0, 1000, package.uid) or self._system.packages.permissions.holds(
-            caller.uid, needed
-        ):
+        if caller.uid in (0, 1000, package.uid) or self._core.packages.permissions.holds(caller.uid, needed):
             return
         message = (
             f"Permission Denial: {'writing' if writing else 'reading'} {component.name} uri {uri} from "
@@ -132,14 +128,14 @@ class ContentManager:
     def _run(self, caller: Caller, uri: str, code: Callable[[Provider], Value]) -> Value:
         package, component = self._find(caller, uri)
         self._check_open(caller, package, component)
-        app = self._system.code_of(package)
+        app = self._core.code_of(package)
         provider = app.PROVIDERS.get(component.code_class) if app is not None else None
         if provider is None:
             raise NotModelledError(f"the code of provider {package.name}/{component.name}")
-        self._system.resolver.interacted(caller.uid, package.uid)
-        process = self._system.start_process(package, component.process)
+        self._core.resolver.interacted(caller.uid, package.uid)
+        process = self._core.start_process(package, component.process)
 
-        processes = self._system.processes
+        processes = self._core.processes
         try:
             made = processes.call_code(
                 process, lambda: self._instance(package, component, process, provider), ANSWER_SECONDS
@@ -159,5 +155,5 @@ class ContentManager:
     ) -> Provider:
         key = (component.name, process.pid)
         if key not in self._instances:
-            self._instances[key] = provider(self._system.context_for(package, process))
+            self._instances[key] = provider(self._core.context_for(package, process))
         return self._instances[key]

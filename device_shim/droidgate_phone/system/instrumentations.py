@@ -8,16 +8,14 @@ android-runtime 1.8.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.clocks import Signal
 from droidgate_phone.intents import ComponentName
+from droidgate_phone.system.core import SystemCore
 from droidgate_phone.system.processes import AppProcess, NotModelledError
-
-if TYPE_CHECKING:
-    from droidgate_phone.system.android_system import AndroidSystem
 
 FLAG_DONT_SUPPRESS_ACCESSIBILITY_SERVICES: Final = 0x1
 FLAG_DONT_USE_ACCESSIBILITY: Final = 0x2
@@ -34,8 +32,9 @@ _ILLEGAL_STATE: Final = "java.lang.IllegalStateException"
 class InstrumentationManager:
     """The instrumentations of one phone that run."""
 
-    def __init__(self, system: AndroidSystem) -> None:
-        self._system = system
+    def __init__(self, core: SystemCore, force_stop: Callable[[str], None]) -> None:
+        self._core = core
+        self._force_stop = force_stop
         self._lock = threading.Lock()
         self._running: dict[int, Signal] = {}
         self._connected: set[int] = set()
@@ -69,25 +68,25 @@ class InstrumentationManager:
         Raises:
             NotModelledError: its code is not modelled.
         """
-        system = self._system
-        package = system.packages.find(name.package)
+        core = self._core
+        package = core.packages.find(name.package)
         if package is None or name.class_name not in package.manifest.instrumentations:
             return None
-        app = system.code_of(package)
+        app = core.code_of(package)
         code = app.INSTRUMENTATIONS.get(name.class_name) if app is not None else None
         if code is None:
             raise NotModelledError(f"the code of instrumentation {name.flatten_short()}")
-        system.force_stop(package.name)
-        process = system.start_process(package, package.name)
-        ended = system.clock.signal()
+        self._force_stop(package.name)
+        process = core.start_process(package, package.name)
+        ended = core.clock.signal()
         with self._lock:
             self._running[process.pid] = ended
             if connected:
                 self._connected.add(process.pid)
         process.on_death(lambda: self._forget(process))
-        made = code(system.context_for(package, process))
-        system.log.record("instrumentation", component=name.flatten_short())
-        system.processes.run_code(process, lambda: made.on_start(arguments))
+        made = code(core.context_for(package, process))
+        core.log.record("instrumentation", component=name.flatten_short())
+        core.processes.run_code(process, lambda: made.on_start(arguments))
         return ended
 
     def connect(self, process: AppProcess, flags: int) -> None:
@@ -109,7 +108,7 @@ class InstrumentationManager:
             if self._registered() is not None:
                 raise AndroidError(_ILLEGAL_STATE, ALREADY_REGISTERED)
             self._automations[process.pid] = flags
-        self._system.log.record("ui-automation", package=process.package, flags=flags)
+        self._core.log.record("ui-automation", package=process.package, flags=flags)
 
     def adopt_shell_permissions(self, process: AppProcess, permissions: Sequence[str] = ()) -> None:
         """Have permissions of a process's uid checked as the shell's until it drops them or ends.
@@ -128,7 +127,7 @@ class InstrumentationManager:
                 message = "Shell can delegate permissions only to one instrumentation at a time"
                 raise AndroidError("java.lang.SecurityException", message)
             self._delegate_uid = process.uid
-            self._system.packages.permissions.adopt(process.uid, *permissions)
+            self._core.packages.permissions.adopt(process.uid, *permissions)
 
     def drop_shell_permissions(self, process: AppProcess) -> None:
         """Have permissions of a process's uid checked as its own again.
@@ -143,7 +142,7 @@ class InstrumentationManager:
         with self._lock:
             if self._delegate_uid == uid:
                 self._delegate_uid = None
-                self._system.packages.permissions.give_back(uid)
+                self._core.packages.permissions.give_back(uid)
 
     def _require_connection(self, process: AppProcess) -> None:
         with self._lock:
@@ -155,7 +154,7 @@ class InstrumentationManager:
         for pid, flags in self._automations.items():
             if not (
                 flags & FLAG_DONT_USE_ACCESSIBILITY
-                and self._system.release.at_least(_FIRST_WITHOUT_ACCESSIBILITY)
+                and self._core.release.at_least(_FIRST_WITHOUT_ACCESSIBILITY)
             ):
                 return pid
         return None

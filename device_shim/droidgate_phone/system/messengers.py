@@ -6,16 +6,14 @@ import secrets
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.intents import Bundle, Intent
+from droidgate_phone.system.core import SystemCore
+from droidgate_phone.system.deliveries import is_deliverable
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.parcels import cross_intent, cross_message, read_intent, write_intent
 from droidgate_phone.system.processes import AppProcess
-
-if TYPE_CHECKING:
-    from droidgate_phone.system.android_system import AndroidSystem
 
 DEAD_OBJECT = "android.os.DeadObjectException"
 CANCELED = "android.app.PendingIntent$CanceledException"
@@ -77,8 +75,8 @@ def fill_in(base: Intent, added: Intent) -> Intent:
 class MessengerRegistry:
     """The Messengers and PendingIntents of one phone."""
 
-    def __init__(self, system: AndroidSystem) -> None:
-        self._system = system
+    def __init__(self, core: SystemCore) -> None:
+        self._core = core
         self._lock = threading.Lock()
         self._messengers: dict[str, _Messenger] = {}
         self._pending: dict[str, PendingIntentRecord] = {}
@@ -111,10 +109,10 @@ class MessengerRegistry:
         if found is None:
             raise AndroidError(DEAD_OBJECT, "")
         crossed = cross_message(message, sender_uid)
-        self._system.log.record("message", what=message.what, sender_uid=sender_uid, to=_name(found.process))
+        self._core.log.record("message", what=message.what, sender_uid=sender_uid, to=_name(found.process))
         if found.process is None:
             found.handle(crossed)
-        elif not self._system.processes.run_code(found.process, lambda: found.handle(crossed)):
+        elif not self._core.processes.run_code(found.process, lambda: found.handle(crossed)):
             raise AndroidError(DEAD_OBJECT, "")
 
     def link_to_death(
@@ -152,7 +150,7 @@ class MessengerRegistry:
             return linked.clear
 
         def hand_over() -> None:
-            self._system.processes.run_code(watcher, report)
+            self._core.processes.run_code(watcher, report)
 
         forget = found.process.on_death(hand_over)
         return unlink
@@ -181,7 +179,7 @@ class MessengerRegistry:
         """Send a PendingIntent: its creator's process gets the merged intent.
 
         Where that process has ended the broadcast finds nobody who waits for it, as on Android. An intent
-        that is too large for the way to that process ends it (`BroadcastManager.is_deliverable`).
+        that is too large for the way to that process ends it (`is_deliverable`).
 
         Raises:
             AndroidError: it was cancelled, or the intent is too large.
@@ -191,11 +189,11 @@ class MessengerRegistry:
             raise AndroidError(CANCELED, "")
         crossed = cross_intent(added)
         sent = read_intent(write_intent(fill_in(record.base, crossed) if record.mutable else record.base))
-        self._system.log.record("pending-intent-sent", package=record.package, intent=show_intent(sent))
+        self._core.log.record("pending-intent-sent", package=record.package, intent=show_intent(sent))
         if record.process is None:
             record.on_sent(sent)
-        elif self._system.broadcasts.is_deliverable(record.process, sent):
-            self._system.processes.run_code(record.process, lambda: record.on_sent(sent))
+        elif is_deliverable(self._core, record.process, sent):
+            self._core.processes.run_code(record.process, lambda: record.on_sent(sent))
 
 
 def _name(process: AppProcess | None) -> str | None:

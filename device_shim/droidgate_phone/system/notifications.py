@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from droidgate_phone.app_api.platform import Notification
 from droidgate_phone.app_api.values import AndroidError
+from droidgate_phone.system.activity_stack import ActivityStack
 from droidgate_phone.system.callers import SHELL
+from droidgate_phone.system.core import SystemCore
 from droidgate_phone.system.package_records import InstalledPackage
+from droidgate_phone.system.permissions import POST_NOTIFICATIONS
 
-if TYPE_CHECKING:
-    from droidgate_phone.system.android_system import AndroidSystem
-
-POST_NOTIFICATIONS: Final = "android.permission.POST_NOTIFICATIONS"
 _FIRST_ASKED: Final = 33
 MOST_OF_ONE_PACKAGE: Final = 50
 """How many an app may show (NotificationManagerService.MAX_PACKAGE_NOTIFICATIONS)."""
@@ -32,16 +31,17 @@ class PostedNotification:
 class NotificationShade:
     """The notifications of one phone."""
 
-    def __init__(self, system: AndroidSystem) -> None:
-        self._system = system
+    def __init__(self, core: SystemCore, stack: ActivityStack) -> None:
+        self._core = core
+        self._stack = stack
         self._lock = threading.Lock()
         self._posted: dict[tuple[str, int], PostedNotification] = {}
 
     def may_post(self, package: InstalledPackage) -> bool:
         """Tell whether an app's notifications are shown."""
-        if not self._system.release.at_least(_FIRST_ASKED):
+        if not self._core.release.at_least(_FIRST_ASKED):
             return True
-        return self._system.packages.permissions.holds(package.uid, POST_NOTIFICATIONS)
+        return self._core.packages.permissions.holds(package.uid, POST_NOTIFICATIONS)
 
     def post(self, package: InstalledPackage, number: int, notification: Notification) -> bool:
         """Show a notification in place of the app's one of that number; false where it may not."""
@@ -51,7 +51,7 @@ class NotificationShade:
             posted = self.may_post(package) and (key in self._posted or held < MOST_OF_ONE_PACKAGE)
             if posted:
                 self._posted[key] = PostedNotification(package.name, number, notification)
-        self._system.log.record(
+        self._core.log.record(
             "notification", package=package.name, number=number, title=notification.title, posted=posted
         )
         return posted
@@ -82,7 +82,7 @@ class NotificationShade:
             self.cancel(posted.package, posted.number)
         if intent is None:
             return
-        package = self._system.packages.find(posted.package)
+        package = self._core.packages.find(posted.package)
         if package is None:
             raise AndroidError("android.app.PendingIntent$CanceledException", "")
-        self._system.stack.start(SHELL, intent, created_by=package)
+        self._stack.start(SHELL, intent, created_by=package)

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from droidgate_phone.app_api.views import View
 from droidgate_phone.screen.window import Shown
-from droidgate_phone.system.notifications import POST_NOTIFICATIONS
+from droidgate_phone.system.activity_records import ActivityRecord
+from droidgate_phone.system.core import SystemCore
 from droidgate_phone.system.package_records import InstalledPackage
-
-if TYPE_CHECKING:
-    from droidgate_phone.system.activity_stack import ActivityRecord
-    from droidgate_phone.system.android_system import AndroidSystem
+from droidgate_phone.system.permissions import POST_NOTIFICATIONS
 
 CONTROLLER: Final = "com.android.permissioncontroller"
 DIALOG_ACTIVITY: Final = f"{CONTROLLER}.permission.ui.GrantPermissionsActivity"
@@ -30,8 +28,8 @@ _FIRST_ASKED: Final = 33
 class PermissionDialogs:
     """The open permission dialogs of one phone, each over the activity that asked."""
 
-    def __init__(self, system: AndroidSystem) -> None:
-        self._system = system
+    def __init__(self, core: SystemCore) -> None:
+        self._core = core
         self._lock = threading.Lock()
         self._open: dict[ActivityRecord, _Dialog] = {}
 
@@ -49,7 +47,7 @@ class PermissionDialogs:
             if record in self._open:
                 return
             self._open[record] = _Dialog(self, record)
-        self._system.log.record("permission-dialog", package=package.name, permission=POST_NOTIFICATIONS)
+        self._core.log.record("permission-dialog", package=package.name, permission=POST_NOTIFICATIONS)
 
     def over(self, record: ActivityRecord) -> Shown | None:
         """Return the dialog over an activity; None without one."""
@@ -73,13 +71,13 @@ class PermissionDialogs:
             package.granted.add(POST_NOTIFICATIONS)
         else:
             package.denials[POST_NOTIFICATIONS] += 1
-        self._system.log.record(
+        self._core.log.record(
             "permission-answered", package=package.name, permission=POST_NOTIFICATIONS, allowed=is_allowed
         )
 
     def _is_asked(self, package: InstalledPackage) -> bool:
         return (
-            self._system.release.at_least(_FIRST_ASKED)
+            self._core.release.at_least(_FIRST_ASKED)
             and package.target_sdk >= _FIRST_ASKED
             and POST_NOTIFICATIONS in package.manifest.requested_permissions
             and POST_NOTIFICATIONS not in package.granted

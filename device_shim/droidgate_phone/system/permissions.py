@@ -15,6 +15,7 @@ ROOT_UID: Final = 0
 SYSTEM_UID: Final = 1000
 SHELL_UID: Final = 2000
 SHELL_PACKAGE: Final = "com.android.shell"
+POST_NOTIFICATIONS: Final = "android.permission.POST_NOTIFICATIONS"
 
 
 @dataclass(frozen=True, slots=True)

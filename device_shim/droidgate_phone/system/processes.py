@@ -6,14 +6,13 @@ import itertools
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.clocks import Clock
-
-if TYPE_CHECKING:
-    from droidgate_phone.system.android_system import AndroidSystem
-    from droidgate_phone.system.package_records import InstalledPackage
+from droidgate_phone.event_log import EventLog
+from droidgate_phone.faults import Faults
+from droidgate_phone.system.package_records import InstalledPackage
 
 Value = TypeVar("Value")
 
@@ -146,8 +145,10 @@ class AppProcess:
 class ProcessManager:
     """The processes of one phone."""
 
-    def __init__(self, system: AndroidSystem) -> None:
-        self._system = system
+    def __init__(self, clock: Clock, log: EventLog, faults: Callable[[], Faults]) -> None:
+        self._clock = clock
+        self._log = log
+        self._faults = faults
         self._lock = threading.RLock()
         self._processes: dict[tuple[str, int], AppProcess] = {}
         self._ended: list[AppProcess] = []
@@ -168,11 +169,11 @@ class ProcessManager:
             found = self._processes.get((name, uid))
             if found is not None and found.alive:
                 return found
-            clock = self._system.clock
+            clock = self._clock
             process = AppProcess(package.name, name, uid, next(self._pids), clock)
             self._processes[name, uid] = process
             package.stopped = False
-            self._system.log.record("process-started", package=package.name, process=name, pid=process.pid)
+            self._log.record("process-started", package=package.name, process=name, pid=process.pid)
             return process
 
     def of_package(self, package: str) -> list[AppProcess]:
@@ -194,7 +195,7 @@ class ProcessManager:
         """End a process."""
         if not process.alive:
             return
-        self._system.log.record("process-ended", package=process.package, pid=process.pid, reason=reason)
+        self._log.record("process-ended", package=process.package, pid=process.pid, reason=reason)
         process.end()
         with self._lock:
             self._processes.pop((process.name, process.uid), None)
@@ -212,7 +213,7 @@ class ProcessManager:
     def mark_active(self, uid: int) -> None:
         """Remember that a uid does something that the user sees or waits for."""
         with self._lock:
-            self._last_active[uid] = self._system.clock.now()
+            self._last_active[uid] = self._clock.now()
 
     def was_just_active(self, uid: int) -> bool:
         """Tell whether a uid has run and was active a moment ago, so that it is not idle yet."""
@@ -220,7 +221,7 @@ class ProcessManager:
             last = self._last_active.get(uid)
         if last is None or not self.of_uid(uid):
             return False
-        return self._system.clock.now() - last < SETTLE_SECONDS
+        return self._clock.now() - last < SETTLE_SECONDS
 
     def run_code(self, process: AppProcess, code: Callable[[], None]) -> bool:
         """Run an app's code on its main thread, some time: what it throws ends the process.
@@ -230,9 +231,9 @@ class ProcessManager:
         Returns:
             False where the process has ended.
         """
-        faults = self._system.faults
+        faults = self._faults()
         if process.package in faults.silent:
-            self._system.log.record("app-silent", package=process.package)
+            self._log.record("app-silent", package=process.package)
             return process.alive
 
         return process.post(lambda: self._guard(process, code))
@@ -245,10 +246,10 @@ class ProcessManager:
             DeadProcessError: the process ended.
             NoAnswerError: it did not answer within the seconds.
         """
-        is_silent = process.package in self._system.faults.silent
+        is_silent = process.package in self._faults().silent
         if is_silent:
-            self._system.log.record("app-silent", package=process.package)
-        clock = self._system.clock
+            self._log.record("app-silent", package=process.package)
+        clock = self._clock
         done = clock.signal()
         results: list[Value] = []
         thrown: list[AndroidError] = []
@@ -281,7 +282,7 @@ class ProcessManager:
 
     def _guard(self, process: AppProcess, code: Callable[[], None]) -> None:
         """Run an app's code; what it throws, and the fault of that name, ends its process."""
-        if process.package in self._system.faults.crashing:
+        if process.package in self._faults().crashing:
             self.crash(process, "java.lang.RuntimeException: fault asked for")
             return
         try:
@@ -295,7 +296,7 @@ class ProcessManager:
         """End a process as an exception that its code does not catch (also `ProcessRecord.scheduleCrash`)."""
         if not process.alive:
             return
-        self._system.log.record("app-crash", package=process.package, pid=process.pid, cause=cause)
+        self._log.record("app-crash", package=process.package, pid=process.pid, cause=cause)
         self.end(process, "crash")
 
     def call_code(self, process: AppProcess, code: Callable[[], Value], seconds: float) -> Value:
@@ -307,7 +308,7 @@ class ProcessManager:
         """
         if process.is_main_thread():
             return code()
-        clock = self._system.clock
+        clock = self._clock
         done = clock.signal()
         results: list[Value] = []
 

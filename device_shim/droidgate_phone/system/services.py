@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from droidgate_phone.app_api.behaviour import START_REDELIVER_INTENT, Service
 from droidgate_phone.app_api.platform import Connection
 from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.system.callers import Caller
+from droidgate_phone.system.core import SystemCore
+from droidgate_phone.system.foreground_services import ForegroundServices
 from droidgate_phone.system.intent_text import show_intent
-from droidgate_phone.system.manifests import SERVICE_TYPES
-from droidgate_phone.system.messengers import DEAD_OBJECT
+from droidgate_phone.system.messengers import MessengerRegistry
 from droidgate_phone.system.packages import FIRST_APP_UID
 from droidgate_phone.system.parcels import ONE_WAY_LIMIT, TRANSACTION_LIMIT, cross_intent
 from droidgate_phone.system.processes import (
@@ -24,188 +23,48 @@ from droidgate_phone.system.processes import (
     NotModelledError,
 )
 from droidgate_phone.system.resolver import Match
-
-if TYPE_CHECKING:
-    from droidgate_phone.system.android_system import AndroidSystem
+from droidgate_phone.system.service_records import (
+    Binder,
+    BoundService,
+    RunningServices,
+    ServiceRecord,
+    ServiceRefusedError,
+)
+from droidgate_phone.system.timers import Timers
+from droidgate_phone.system.uid_states import UidStates
 
 BIND_SECONDS: Final = 20.0
 """How long a service may take to come up (ActiveServices.SERVICE_TIMEOUT)."""
 RESTART_SECONDS: Final = 1.0
 """How long after a service's process died it is brought up again (ActivityManagerConstants)."""
-FOREGROUND_SECONDS: Final = {33: 30.0, 28: 10.0, 0: 5.0}
-"""How long a service may take to call `startForeground`, by the first API level.
-
-Source: ActiveServices.SERVICE_START_FOREGROUND_TIMEOUT, ActivityManagerConstants; reference
-android-runtime 1.3.
-"""
-ANR_DELAY_SECONDS: Final = 10.0
-"""How much longer it may be bound before its app does not respond (ActivityManagerConstants, from 33 on)."""
-_FIRST_ANR_DELAY: Final = 33
-_FIRST_CHOSEN_TYPES: Final = 29
-_FOREGROUND_CRASHES: Final = {
-    31: "android.app.RemoteServiceException$ForegroundServiceDidNotStartInTimeException",
-    0: "android.app.RemoteServiceException",
-}
-"""What the app of a service dies of that does not call `startForeground`, by the first API level."""
 _FIRST_LIMITED_TARGET: Final = 26
-_FIRST_PERMISSION_TARGET: Final = 28
 _FIRST_SHORT_SERVICE: Final = 34
 """A shortService, known from here on, is never brought up again."""
-
-# Permission that each type of foreground service needs from Android 14 on.
-_TYPE_PERMISSIONS: Final = {
-    "camera": "CAMERA",
-    "connectedDevice": "CONNECTED_DEVICE",
-    "dataSync": "DATA_SYNC",
-    "health": "HEALTH",
-    "location": "LOCATION",
-    "mediaPlayback": "MEDIA_PLAYBACK",
-    "mediaProcessing": "MEDIA_PROCESSING",
-    "mediaProjection": "MEDIA_PROJECTION",
-    "microphone": "MICROPHONE",
-    "phoneCall": "PHONE_CALL",
-    "remoteMessaging": "REMOTE_MESSAGING",
-    "specialUse": "SPECIAL_USE",
-}
-
-
-class ServiceRefusedError(Exception):
-    """Android refuses a start, with the text that `am` prints behind `Error: `.
-
-    Attributes:
-        text: That text.
-        exception: The Java exception that an app gets.
-        reason: What stands behind the intent in the exception's message.
-    """
-
-    def __init__(self, text: str, exception: str, reason: str) -> None:
-        super().__init__(text)
-        self.text = text
-        self.exception = exception
-        self.reason = reason
-
-
-@dataclass(slots=True)
-class _Binder:
-    """What a service hands out for one intent, and who is bound with it (AOSP's IntentBindRecord).
-
-    All but the bindings changes on the service's main thread only.
-    """
-
-    intent: Intent
-    bindings: list[BoundService] = field(default_factory=list)
-    is_asked: bool = False
-    handle: Callable[[Message], None] | None = None
-    is_told_bound: bool = False
-    wants_rebind: bool = False
-
-
-@dataclass(slots=True)
-class ServiceRecord:
-    """A service that runs.
-
-    Attributes:
-        match: Its component.
-        process: Where its code runs.
-        instance: Its object; None until it is made.
-        started: Whether it was started and not stopped since.
-        foreground: Whether it is a foreground service.
-        cancel_timeout: Cancels what happens if it does not call `startForeground`; None if it need not.
-        pending: Starts that its code has not handled yet.
-        redelivered: Starts that come again if its process dies.
-        binders: What it hands out, by the intent that it is bound with.
-    """
-
-    match: Match
-    process: AppProcess
-    instance: Service | None = None
-    started: bool = False
-    foreground: bool = False
-    cancel_timeout: Callable[[], None] | None = None
-    pending: list[Intent] = field(default_factory=list)
-    redelivered: list[Intent] = field(default_factory=list)
-    binders: dict[tuple[object, ...], _Binder] = field(default_factory=dict)
-
-    @property
-    def name(self) -> ComponentName:
-        """Its component."""
-        return self.match.name
-
-    @property
-    def waits_for_foreground(self) -> bool:
-        """Whether it must call `startForeground` (`ServiceRecord.fgRequired`)."""
-        return self.cancel_timeout is not None
-
-    @property
-    def bindings(self) -> list[BoundService]:
-        """Who is bound to it."""
-        return [binding for binder in list(self.binders.values()) for binding in binder.bindings]
-
-
-class BoundService:
-    """A binding of a caller to a service (`droidgate_phone.app_api.behaviour.Binding`)."""
-
-    def __init__(
-        self,
-        system: AndroidSystem,
-        record: ServiceRecord,
-        binder: _Binder,
-        caller: Caller,
-        on_message: Callable[[Message], None],
-        flags: int = 0,
-    ) -> None:
-        self.caller = caller
-        self.flags = flags
-        self.binder = binder
-        self.bound = True
-        self.forget_death: Callable[[], None] | None = None
-        self._system = system
-        self._record = record
-        self._answers = system.messengers.add_messenger(caller.process, on_message)
-        self._service = ""
-
-    def connect(self, handle: Callable[[Message], None]) -> None:
-        """Take the binder that the service hands out."""
-        self._service = self._system.messengers.add_messenger(self._record.process, handle)
-
-    @property
-    def component(self) -> ComponentName:
-        """The service."""
-        return self._record.name
-
-    def send(self, message: Message) -> None:
-        """Send a message; answers come to the binding's `on_message` where `reply_to` is left None.
-
-        Raises:
-            AndroidError: the service's process is gone.
-        """
-        if not self._record.process.alive:
-            raise AndroidError(DEAD_OBJECT, "")
-        answered = message if message.reply_to is not None else replace(message, reply_to=self._answers)
-        self._system.messengers.send_message(self._service, answered, self.caller.uid)
-
-    def unbind(self) -> None:
-        """Let go of the service; it ends where nobody holds it any more."""
-        self.bound = False
-        if self.forget_death is not None:
-            self.forget_death()
-        self._system.messengers.remove_messenger(self._answers)
-        self._system.messengers.remove_messenger(self._service)
-        self._system.services.release(self._record, self)
 
 
 class ServiceManager:
     """The services of one phone."""
 
-    def __init__(self, system: AndroidSystem) -> None:
-        self._system = system
-        self._lock = threading.RLock()
-        self._records: dict[ComponentName, ServiceRecord] = {}
+    def __init__(
+        self,
+        core: SystemCore,
+        services: RunningServices,
+        uid_states: UidStates,
+        messengers: MessengerRegistry,
+        timers: Timers,
+    ) -> None:
+        self._core = core
+        self._lock = services.lock
+        self._records = services.by_name
+        self._services = services
+        self._uid_states = uid_states
+        self._messengers = messengers
+        self._timers = timers
+        self._foreground = ForegroundServices(core, services, uid_states, timers, self._end_if_unused)
 
     def running(self) -> list[ServiceRecord]:
         """Return the services that run."""
-        with self._lock:
-            return [one for one in self._records.values() if one.process.alive]
+        return self._services.all()
 
     def start(self, caller: Caller, intent: Intent, *, foreground: bool = False) -> ComponentName | None:
         """Start a service; None where there is none.
@@ -222,21 +81,21 @@ class ServiceManager:
         service = self._modelled(match)
         with self._lock:
             self._check_background(caller, match, foreground=foreground)
-            self._system.resolver.interacted(caller.uid, match.package.uid)
+            self._core.resolver.interacted(caller.uid, match.package.uid)
             record = self._bring_up(match, service)
             record.started = True
             record.pending.append(crossed)
-        self._system.log.record(
+        self._core.log.record(
             "service-started", component=match.name.flatten_short(), intent=show_intent(crossed),
             caller_uid=caller.uid, foreground=foreground,
         )  # fmt: skip
-        clock = self._system.clock
+        clock = self._core.clock
         # A still clock must not run to the timeout before the start is handed over.
         clock.work_added()
         try:
             if foreground:
-                self._require_foreground(record)
-            self._system.processes.run_code(
+                self._foreground.require(record)
+            self._core.processes.run_code(
                 record.process, lambda: self._run_start(record, crossed, foreground=foreground)
             )
         finally:
@@ -246,40 +105,8 @@ class ServiceManager:
     def _run_start(self, record: ServiceRecord, intent: Intent, *, foreground: bool) -> None:
         instance = self._instance(record)
         if foreground and instance.CALLS_START_FOREGROUND:
-            self._enter_foreground(record)
+            self._foreground.enter(record)
         self._run_tracked(record, intent, instance.on_start_command)
-
-    def _require_foreground(self, record: ServiceRecord) -> None:
-        """Give a service that `startForegroundService` starts its time to call `startForeground`."""
-        with self._lock:
-            if record.foreground or record.waits_for_foreground:
-                return
-            release = self._system.release
-            seconds = next(
-                seconds for since, seconds in FOREGROUND_SECONDS.items() if release.at_least(since)
-            )
-            record.cancel_timeout = self._system.timers.after(
-                seconds, lambda: self._foreground_timed_out(record)
-            )
-
-    def _foreground_timed_out(self, record: ServiceRecord) -> None:
-        """Stop a service that did not call `startForeground` (ActiveServices.serviceForegroundTimeout)."""
-        with self._lock:
-            if not record.waits_for_foreground or not record.process.alive:
-                return
-            record.started = False
-            record.redelivered.clear()
-        self._end_if_unused(record)
-        if record.process.alive:
-            # Somebody is bound to it, so it is not brought down: the app does not respond instead.
-            delay = ANR_DELAY_SECONDS if self._system.release.at_least(_FIRST_ANR_DELAY) else 0.0
-            self._system.timers.after(delay, lambda: self._end_unresponsive(record))
-
-    def _end_unresponsive(self, record: ServiceRecord) -> None:
-        if record.process.alive and record.waits_for_foreground:
-            package = record.match.package.name
-            self._system.log.record("app-not-responding", package=package, what=_not_in_foreground(record))
-            self._system.processes.end(record.process, "anr")
 
     def start_foreground(
         self, caller: Caller, name: ComponentName, types: Sequence[str] | None = None
@@ -296,20 +123,14 @@ class ServiceManager:
         """
         record = self._records.get(name)
         if record is not None and record.process is caller.process:
-            self._enter_foreground(record, types)
+            self._foreground.enter(record, types)
 
     def stop_foreground(self, caller: Caller, name: ComponentName) -> None:
         """Move a service of the caller's process back to the background; it goes on."""
         record = self._records.get(name)
         if record is not None and record.process is caller.process:
             record.foreground = False
-            self._system.processes.mark_active(record.process.uid)
-
-    def _enter_foreground(self, record: ServiceRecord, types: Sequence[str] | None = None) -> None:
-        self._check_foreground(record, types)
-        with self._lock:
-            record.foreground = True
-            _stop_waiting(record)
+            self._core.processes.mark_active(record.process.uid)
 
     def stop(self, caller: Caller, intent: Intent) -> bool:
         """Stop a started service; False where it does not run.
@@ -345,7 +166,7 @@ class ServiceManager:
             return None
         record, binding = begun
         try:
-            handle = self._system.processes.call_code(
+            handle = self._core.processes.call_code(
                 record.process, lambda: self._ask_for_binder(record, binding.binder), BIND_SECONDS
             )
         except (DeadProcessError, NoAnswerError):
@@ -386,11 +207,11 @@ class ServiceManager:
             binding.connect(handle)
             self._tell(binding, connection.on_connected)
 
-        self._system.processes.run_code(record.process, connect)
+        self._core.processes.run_code(record.process, connect)
         return binding
 
     def _log_bound(self, binding: BoundService, handle: object) -> None:
-        self._system.log.record(
+        self._core.log.record(
             "service-bound",
             component=binding.component.flatten_short(),
             caller_uid=binding.caller.uid,
@@ -411,14 +232,14 @@ class ServiceManager:
             raise AndroidError("java.lang.SecurityException", message) from None
         service = self._modelled(match)
         with self._lock:
-            self._system.resolver.interacted(caller.uid, match.package.uid)
+            self._core.resolver.interacted(caller.uid, match.package.uid)
             record = self._bring_up(match, service)
-            binder = record.binders.setdefault(crossed.filter_comparison(), _Binder(crossed))
-            binding = BoundService(self._system, record, binder, caller, on_message, flags)
+            binder = record.binders.setdefault(crossed.filter_comparison(), Binder(crossed))
+            binding = BoundService(self._messengers, record, binder, caller, on_message, self._release, flags)
             binder.bindings.append(binding)
         return record, binding
 
-    def _ask_for_binder(self, record: ServiceRecord, binder: _Binder) -> Callable[[Message], None] | None:
+    def _ask_for_binder(self, record: ServiceRecord, binder: Binder) -> Callable[[Message], None] | None:
         """Return what a service hands out for an intent: it is asked for it once (bindServiceLocked)."""
         instance = self._instance(record)
         if not binder.is_asked:
@@ -430,7 +251,7 @@ class ServiceManager:
             instance.on_rebind(binder.intent)
         return binder.handle
 
-    def _tell_unbound(self, record: ServiceRecord, binder: _Binder) -> None:
+    def _tell_unbound(self, record: ServiceRecord, binder: Binder) -> None:
         """Tell a service that nobody is bound with an intent any more (removeConnectionLocked)."""
         if record.instance is not None and binder.is_told_bound:
             binder.is_told_bound = False
@@ -446,18 +267,18 @@ class ServiceManager:
         if binding.caller.process is None:
             tell()
         else:
-            self._system.processes.run_code(binding.caller.process, tell)
+            self._core.processes.run_code(binding.caller.process, tell)
 
-    def release(self, record: ServiceRecord, binding: BoundService) -> None:
+    def _release(self, binding: BoundService) -> None:
         """Forget a binding."""
-        binder = binding.binder
+        record, binder = binding.record, binding.binder
         with self._lock:
             if binding not in binder.bindings:
                 return
             binder.bindings.remove(binding)
             is_last = not binder.bindings
         if is_last:
-            self._system.processes.run_code(record.process, lambda: self._tell_unbound(record, binder))
+            self._core.processes.run_code(record.process, lambda: self._tell_unbound(record, binder))
         self._end_if_unused(record)
 
     def forget_process(self, process: AppProcess) -> None:
@@ -466,7 +287,7 @@ class ServiceManager:
             for name, record in list(self._records.items()):
                 if record.process is process:
                     del self._records[name]
-                    _stop_waiting(record)
+                    record.stop_waiting()
                     self._restart_later(record)
             held = [one for one in self._records.values() if one.bindings]
         for record in held:
@@ -476,7 +297,7 @@ class ServiceManager:
     def _restart_later(self, record: ServiceRecord) -> None:
         """Bring a service up again that has intents to be delivered once more (START_REDELIVER_INTENT)."""
         package, component = record.match.package, record.match.component
-        is_short = "shortService" in component.service_types and self._system.release.at_least(
+        is_short = "shortService" in component.service_types and self._core.release.at_least(
             _FIRST_SHORT_SERVICE
         )
         if not record.redelivered or is_short:
@@ -484,17 +305,17 @@ class ServiceManager:
 
         def restart() -> None:
             with self._lock:
-                if package.stopped or self._system.packages.find(package.name) is not package:
+                if package.stopped or self._core.packages.find(package.name) is not package:
                     return
                 again = self._bring_up(record.match, self._modelled(record.match))
                 again.started = True
             for intent in record.redelivered:
-                self._system.processes.run_code(
+                self._core.processes.run_code(
                     again.process,
                     lambda intent=intent: self._run_again(again, intent),  # type: ignore[misc]
                 )
 
-        self._system.timers.after(RESTART_SECONDS, restart)
+        self._timers.after(RESTART_SECONDS, restart)
 
     def _run_again(self, record: ServiceRecord, intent: Intent) -> None:
         self._run_tracked(record, intent, self._instance(record).on_redelivered)
@@ -520,7 +341,7 @@ class ServiceManager:
                 self.stop(caller, Intent(component=name))
 
     def _find(self, caller: Caller, intent: Intent) -> Match | None:
-        found = self._system.resolver.query("service", intent, caller_uid=caller.uid)
+        found = self._core.resolver.query("service", intent, caller_uid=caller.uid)
         return found[0] if found else None
 
     def _check_access(self, caller: Caller, match: Match) -> None:
@@ -529,7 +350,7 @@ class ServiceManager:
             return
         if not component.exported:
             needed = f"not exported from uid {match.package.uid}"
-        elif not self._system.packages.permissions.holds(caller.uid, component.permission):
+        elif not self._core.packages.permissions.holds(caller.uid, component.permission):
             needed = component.permission or ""
         else:
             return
@@ -538,7 +359,7 @@ class ServiceManager:
         )
 
     def _modelled(self, match: Match) -> type[Service]:
-        app = self._system.code_of(match.package)
+        app = self._core.code_of(match.package)
         service = app.SERVICES.get(match.component.code_class) if app is not None else None
         if service is None:
             # What Android would refuse it refuses all the same: only a start that works needs the code.
@@ -546,9 +367,9 @@ class ServiceManager:
         return service
 
     def _check_background(self, caller: Caller, match: Match, *, foreground: bool) -> None:
-        release, target = self._system.release, match.package.target_sdk
+        release, target = self._core.release, match.package.target_sdk
         if foreground:
-            self._check_foreground_start(caller, match)
+            self._foreground.check_start(caller, match)
             return
         record = self._records.get(match.name)
         if record is not None and record.started and record.process.alive:
@@ -556,87 +377,16 @@ class ServiceManager:
         if not release.has("background-services") or target < _FIRST_LIMITED_TARGET:
             return
         uid = match.package.uid
-        if self._system.is_uid_active(uid) or match.package.name in self._system.idle_whitelist:
+        if not self._uid_states.is_background_limited(uid, match.package.name):
             return
         shown = f"UidRecord{{0 u0a{uid - FIRST_APP_UID} SVC  idle procs:1}}"
-        text = f"app is in background uid {shown if self._system.processes.of_uid(uid) else 'null'}"
+        text = f"app is in background uid {shown if self._core.processes.of_uid(uid) else 'null'}"
         exception = (
             "android.app.BackgroundServiceStartNotAllowedException"
             if release.at_least(31)
             else "java.lang.IllegalStateException"
         )
         raise ServiceRefusedError(text, exception, text)
-
-    def _check_foreground_start(self, caller: Caller, match: Match) -> None:
-        """Android 12: an app in the background starts no foreground service; the shell does."""
-        if caller.uid < FIRST_APP_UID or not self._system.release.has(
-            "background-foreground-services", match.package.target_sdk
-        ):
-            return
-        if self._system.is_uid_active(caller.uid) or (caller.package or "") in self._system.idle_whitelist:
-            return
-        text = (
-            "startForegroundService() not allowed due to mAllowStartForeground false: service "
-            f"{match.name.flatten_short()}"
-        )
-        raise ServiceRefusedError(text, "android.app.ForegroundServiceStartNotAllowedException", text)
-
-    def _check_foreground(self, record: ServiceRecord, types: Sequence[str] | None = None) -> None:
-        """Raise what `startForeground` throws."""
-        package, component = record.match.package, record.match.component
-        declared = component.service_types
-        chosen = declared if types is None else frozenset(types)
-        release = self._system.release
-        holds = self._system.packages.permissions.holds
-        who = (
-            f"ProcessRecord{{0 {record.process.pid}:{record.process.name}/u0a{package.uid - FIRST_APP_UID}}}"
-        )
-        if release.at_least(_FIRST_PERMISSION_TARGET) and package.target_sdk >= _FIRST_PERMISSION_TARGET:
-            needed = "android.permission.FOREGROUND_SERVICE"
-            if not holds(package.uid, needed):
-                message = (
-                    f"Permission Denial: startForeground from pid={record.process.pid}, uid={package.uid} "
-                    f"requires {needed}"
-                )
-                raise AndroidError("java.lang.SecurityException", message)
-        if release.at_least(_FIRST_CHOSEN_TYPES) and not chosen <= declared:
-            message = (
-                f"foregroundServiceType {_mask(chosen):#010x} is not a subset of foregroundServiceType "
-                f"attribute {_mask(declared):#010x} in service element of manifest file"
-            )
-            raise AndroidError("java.lang.IllegalArgumentException", message)
-        self._check_foreground_caller(record)
-        if not release.has("foreground-service-types", package.target_sdk):
-            return
-        if not chosen:
-            message = f"Starting FGS without a type  callerApp={who} targetSDK={package.target_sdk}"
-            raise AndroidError("android.app.MissingForegroundServiceTypeException", message)
-        for one in sorted(chosen):
-            needed = f"android.permission.FOREGROUND_SERVICE_{_TYPE_PERMISSIONS.get(one, '')}"
-            if one in _TYPE_PERMISSIONS and not holds(package.uid, needed):
-                message = (
-                    f"Starting FGS with type {one} callerApp={who} targetSDK={package.target_sdk} requires "
-                    f"permissions: all of the permissions allOf=true [{needed}]"
-                )
-                raise AndroidError("java.lang.SecurityException", message)
-
-    def _check_foreground_caller(self, record: ServiceRecord) -> None:
-        """Raise what `startForeground` throws from Android 12 on in an app in the background.
-
-        A start by `startForegroundService` allows it.
-        """
-        package, system = record.match.package, self._system
-        if not system.release.has("background-foreground-services", package.target_sdk):
-            return
-        if record.foreground or record.waits_for_foreground or system.is_uid_active(package.uid):
-            return
-        if package.name in system.idle_whitelist:
-            return
-        message = (
-            "Service.startForeground() not allowed due to mAllowStartForeground false: service "
-            f"{record.name.flatten_short()}"
-        )
-        raise AndroidError("android.app.ForegroundServiceStartNotAllowedException", message)
 
     def _bring_up(self, match: Match, service: type[Service]) -> ServiceRecord:
         if service is _NoCode:
@@ -646,7 +396,7 @@ class ServiceManager:
             return record
         component = match.component
         name = f"{component.process}:{component.name}" if component.isolated else component.process
-        process = self._system.start_process(match.package, name, isolated=component.isolated)
+        process = self._core.start_process(match.package, name, isolated=component.isolated)
         record = self._records[match.name] = ServiceRecord(match, process)
         return record
 
@@ -654,7 +404,7 @@ class ServiceManager:
         """Return the service's object, made on its main thread when it is first needed."""
         if record.instance is None:
             service = self._modelled(record.match)
-            record.instance = service(self._system.context_for(record.match.package, record.process))
+            record.instance = service(self._core.context_for(record.match.package, record.process))
         return record.instance
 
     def _end_if_unused(self, record: ServiceRecord) -> None:
@@ -664,42 +414,17 @@ class ServiceManager:
             del self._records[record.name]
             waited = record.waits_for_foreground
             record.foreground = False
-            _stop_waiting(record)
+            record.stop_waiting()
         if waited:
-            self._crash_without_foreground(record)
+            self._foreground.crash(record)
         instance = record.instance
         if instance is not None:
-            self._system.processes.run_code(record.process, instance.on_destroy)
+            self._core.processes.run_code(record.process, instance.on_destroy)
         if record.match.component.isolated:
             # Nothing else runs in its process.
-            self._system.processes.run_code(
-                record.process, lambda: self._system.processes.end(record.process, "isolated not needed")
+            self._core.processes.run_code(
+                record.process, lambda: self._core.processes.end(record.process, "isolated not needed")
             )
-
-    def _crash_without_foreground(self, record: ServiceRecord) -> None:
-        """End the app of a service that is brought down before it called `startForeground`.
-
-        Source: ActiveServices.bringDownServiceLocked ("Bringing down service while still waiting for start
-        foreground"), serviceForegroundCrashLocked.
-        """
-        names = _FOREGROUND_CRASHES
-        name = next(names[since] for since in names if self._system.release.at_least(since))
-        self._system.processes.crash(record.process, f"{name}: {_not_in_foreground(record)}")
-
-
-def _stop_waiting(record: ServiceRecord) -> None:
-    if record.cancel_timeout is not None:
-        record.cancel_timeout()
-        record.cancel_timeout = None
-
-
-def _not_in_foreground(record: ServiceRecord) -> str:
-    shown = f"ServiceRecord{{0 u0 {record.name.flatten_short()}}}"
-    return f"Context.startForegroundService() did not then call Service.startForeground(): {shown}"
-
-
-def _mask(types: frozenset[str]) -> int:
-    return sum(bit for bit, word in SERVICE_TYPES.items() if word in types)
 
 
 class _NoCode(Service):

@@ -42,7 +42,7 @@ def world(shim_runtime: ShimRuntime) -> Iterator[World]:
 
 def _bring_to_life(world: World, package: str) -> None:
     """Make an app active, so that it may start services for the foreground."""
-    world.system.idle_whitelist.add(package)
+    world.system.uid_states.idle_whitelist.add(package)
 
 
 CALLERS = ("granted", "not granted", "other certificate", "shared uid", "both of a shared uid")

@@ -193,9 +193,9 @@ def started(world: World, component: str) -> dict[str, Any]:
 def test_only_a_tool_with_a_foreground_type_is_started_for_the_foreground(
     world: World, capability: str, service: str, foreground: Any
 ) -> None:
-    world.system.idle_whitelist.add(SHIM)
+    world.system.uid_states.idle_whitelist.add(SHIM)
     # A plain start is for an app that runs, or that is exempt.
-    world.system.idle_whitelist.add(TOOL)
+    world.system.uid_states.idle_whitelist.add(TOOL)
     world.show_agent()
     assert outputs_of(world.ask(capability, {"how": "well"})) == {"result": "started"}
     assert started(world, service)["foreground"] is foreground
@@ -209,7 +209,7 @@ def test_a_plain_start_that_android_refuses_is_unavailable(world: World) -> None
 def test_on_older_releases_too(sdk: str) -> None:
     world = make_world(sdk=sdk)
     world.show_agent()
-    world.system.idle_whitelist.update({SHIM, TOOL})
+    world.system.uid_states.idle_whitelist.update({SHIM, TOOL})
     assert outputs_of(world.ask("plain", {"how": "well"})) == {"result": "started"}
     assert started(world, ".Plain")["foreground"] is False
     world.close()
@@ -232,7 +232,7 @@ def test_the_journal_is_not_written_where_nothing_stays_open(world: World) -> No
         target=lambda: world.ask("desk", {"how": "silent"}, carrier="start", caller=OTHER), daemon=True
     )
     world.grant("any-app")
-    world.system.idle_whitelist.add(OTHER)
+    world.system.uid_states.idle_whitelist.add(OTHER)
     asked.start()
     world.wait_until(
         lambda: world.system.files.exists(journal) and b"desk" in world.system.files.read(journal)

@@ -49,7 +49,7 @@ def world(shim_runtime: ShimRuntime) -> Iterator[World]:
     world.host("ask", on=False)
     world.grant(VICTIM)
     # Each may start services for the foreground.
-    world.system.idle_whitelist.update({VICTIM, ATTACKER, SHIM})
+    world.system.uid_states.idle_whitelist.update({VICTIM, ATTACKER, SHIM})
     # The shim sees an app, and so its certificate, once the app has called it.
     assert outputs_of(world.ask("radio", {"how": "well"}, caller=VICTIM))
     world.host("clear-history")
