@@ -62,6 +62,7 @@ TOOLS = Format(
     detect=_detect,
     read_file=_read_file,
     read_application=_read_application,
+    endings=(".json",),
 )
 
 
