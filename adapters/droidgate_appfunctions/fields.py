@@ -52,7 +52,7 @@ class Source:
     context: ReadingContext
 
     def place(self, element: Element) -> Place:
-        """Return where an element stands."""
+        """Return where an element is."""
         return Place(path=self.path, line=element.sourceline)
 
     def allow(
@@ -97,7 +97,7 @@ class Fields:
         return self._groups.pop(name, [])
 
     def one(self, name: str) -> Element | None:
-        """Take the child of a name that stands once; the last where it stands twice."""
+        """Take the only child of a name; the last where there are several."""
         found = self._groups.pop(name, None)
         if found is None:
             return None
@@ -111,7 +111,7 @@ class Fields:
         return self._groups.get(name, [])
 
     def has(self, *names: str) -> bool:
-        """Tell whether a child of one of the names is left."""
+        """Return whether a child of one of the names is left."""
         return any(name in self._groups for name in names)
 
     def leave(self, name: str, element: Element) -> None:
@@ -174,7 +174,7 @@ class Fields:
         digits = word[1:] if word[:1] in {"-", "+"} else word
         if digits.isascii() and digits.isdigit() and len(digits) < 20 and int(word) in _LONG:  # noqa: PLR2004
             return int(word)
-        message = f"<{name}> is {word!r}, which is no 64-bit integer"
+        message = f"<{name}> is {word!r}, which is not a 64-bit integer"
         raise self.source.error(
             message, found, "Write digits; Android drops the whole file for anything else"
         )

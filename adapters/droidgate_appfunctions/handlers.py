@@ -19,8 +19,8 @@ from droidgate.handlers.places import MARK, ClassPlace, place_classes
 from droidgate.model.capability import Provider
 from droidgate.model.types import AnyType
 from droidgate_appfunctions.constants import APP_LEVEL, NAMES, PLATFORM, V1
+from droidgate_appfunctions.file_names import asset_name
 from droidgate_appfunctions.handlers_kotlin import write_service
-from droidgate_appfunctions.write_manifest import asset_name
 from droidgate_mappings.failure_tokens import load_failure_tokens
 from droidgate_mappings.tables import DialectTable
 

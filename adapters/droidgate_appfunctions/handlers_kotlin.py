@@ -54,7 +54,7 @@ def write_service(provider: Provider, place: ClassPlace, file_name: str) -> Arti
 
     Args:
         provider: The provider as written.
-        place: Where its classes stand; the component's class is made by Jetpack's compiler.
+        place: Where its classes are; the component's class is made by Jetpack's compiler.
         file_name: Name of the functions file without its ending, as the manifest has it.
     """
     base = f"Base{place.component}"
@@ -169,7 +169,7 @@ class _Writer:
         return "String"
 
     def reference(self, name: str) -> str:
-        """Return the class of a definition, or what stands behind a definition that is no object."""
+        """Return the class of a definition, or the type of a definition that is not an object."""
         held = self.definitions.get(name)
         seen = {name}
         while isinstance(held, RefType) and held.name not in seen:

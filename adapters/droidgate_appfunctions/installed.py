@@ -133,8 +133,8 @@ def _explanation(function_id: str, reports: Iterable[IndexingReport]) -> str | N
         files = [one.message for one in report.dropped_files]
         services = [one.message for one in report.ignored if one.kind == "service"]
         causes = list(dict.fromkeys([*own, *files, *services]))[:_CAUSES]
-        told = "; ".join(causes) or "no file that declares it is read"
-        return f"{told} ({report.release.title})"
+        explanation = "; ".join(causes) or "no file that declares it is read"
+        return f"{explanation} ({report.release.title})"
     return None
 
 

@@ -77,7 +77,7 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
     files = AppFiles(application)
     reports = [simulate_indexing(application, one, files=files) for one in tables.linted()]
     has_schema = _has_schema(application, reports)
-    # Older releases look for a file of version 1 where the schema is missing, which is told already.
+    # Older releases look for a file of version 1 where the schema is missing, which is reported already.
     findings += [
         one
         for one in findings_of_reports(reports, has_schema=has_schema, is_built=application.is_built)

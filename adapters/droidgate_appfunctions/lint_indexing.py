@@ -1,4 +1,4 @@
-"""Findings of what the releases' indexers do: one for each cause, told with the releases it concerns."""
+"""Findings of what the releases' indexers do: one for each cause, with the releases it concerns."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from droidgate.model.findings import Finding
 from droidgate.parsing.xml_text import Element, parse_xml
 from droidgate_appfunctions import lint_rules as rules
 from droidgate_appfunctions.constants import NAMES
+from droidgate_appfunctions.fields import local_name
 from droidgate_appfunctions.metadata import metadata_attributes
 from droidgate_mappings.app_functions import load_indexing
 
@@ -49,7 +50,7 @@ def _check_metadata_property(component: Component, application: Application) -> 
         return
     rule = rules.METADATA_PLACE
     if component.kind != "application":
-        yield rule.broken(f"{held.name} stands in a {component.kind}", source=held.place)
+        yield rule.broken(f"{held.name} is in a {component.kind}", source=held.place)
     elif held.resource is None:
         yield rule.broken(f"{held.name} has no android:resource", source=held.place)
     else:
@@ -61,7 +62,7 @@ def _check_metadata_file(held: MetaData, application: Application) -> Iterator[F
     try:
         file = application.resources.read_file(name)
     except InputError as error:
-        yield rules.METADATA_CONTENT.broken(error.message, source=held.place)
+        yield _unreadable(error, held.place)
         return
     if file is None:
         elsewhere = find_elsewhere(application.resources, name)
@@ -76,12 +77,13 @@ def findings_of_metadata(text: str, path: str) -> Iterator[Finding]:
     try:
         root = parse_xml(text, path=path)
     except InputError as error:
-        yield rules.METADATA_CONTENT.broken(error.message, source=Place(path=path))
+        yield _unreadable(error, Place(path=path))
         return
     place = Place(path=path, line=root.sourceline)
     expected = load_indexing().names.metadata_root
     if root.tag != expected:
-        yield rules.METADATA_CONTENT.broken(f"the element is {root.tag!r}, not {expected!r}", source=place)
+        message = f"the root element is <{local_name(root)}>, not <{expected}>"
+        yield rules.METADATA_FILE.broken(message, source=place)
         return
     texts = ("description", "instructions")
     if _has_text(root, *texts):
@@ -90,6 +92,15 @@ def findings_of_metadata(text: str, path: str) -> Iterator[Finding]:
         yield rules.METADATA_GUIDANCE.broken(f"{expected} has a displayDescription only", source=place)
     else:
         yield rules.METADATA_CONTENT.broken(f"{expected} has no description", source=place)
+
+
+def _unreadable(error: InputError, place: Place | None) -> Finding:
+    """Return the finding of a guidance file that cannot be read, at its own place where that is known."""
+    path, _, position = (error.place or "").partition(":")
+    line = position.partition(":")[0]
+    if path and line.isdecimal():
+        place = Place(path=path, line=int(line))
+    return rules.METADATA_FILE.broken(error.message, source=place)
 
 
 def _has_text(root: Element, *names: str) -> bool:
@@ -110,7 +121,9 @@ def _check_service(service: Component) -> Iterator[Finding]:
 def _check_application(application: Application) -> Iterator[Finding]:
     names = load_indexing().names
     element = application_component(application)
-    if element is not None and (stated := metadata_attributes(element.foreign_attributes)):
+    # Next to the property that names a file, the attributes are left out, which the reader reports.
+    is_stated = element is None or element.find_property(names.app_metadata) is not None
+    if element is not None and not is_stated and (stated := metadata_attributes(element.foreign_attributes)):
         words = ", ".join(sorted(name.rpartition("}")[2] for name in stated))
         message = f"<application> has the attributes {words} of app_metadata"
         yield rules.METADATA_ATTRIBUTES.broken(message, source=element.place)

@@ -116,6 +116,13 @@ METADATA_CONTENT: Final = _rule(
     "The app's guidance for agents has no description that is found",
     "Write <AppFunctionAppMetadata> with a description in the namespace of res-auto or androidx.appfunctions",
 )
+METADATA_FILE: Final = _rule(
+    "metadata-file",
+    Level.ERROR,
+    "2.g",
+    "The file with the app's guidance for agents is not one that Android reads",
+    "Make <AppFunctionAppMetadata> the root element of a well-formed XML document",
+)
 METADATA_ATTRIBUTES: Final = _rule(
     "metadata-attributes",
     Level.WARNING,
@@ -248,7 +255,7 @@ PATTERN_TYPE: Final = _rule(
     "pattern-type",
     Level.WARNING,
     "2.c",
-    "A pattern's type is no constant of PatternMatcher, so the function is ignored",
+    "A pattern's type is not a constant of PatternMatcher, so the function is ignored",
     "Use 0 to 4",
 )
 UNEVEN_LISTS: Final = _rule(

@@ -77,8 +77,8 @@ class _Checker:
             yield self._finding(rules.ACCESS_LEVEL, f"the access level is {level!r}", pointer)
         lengths = [len(properties.get(name, [])) for name in _PARALLEL]
         if len(set(lengths)) > 1:
-            told = ", ".join(f"{count} {name}" for name, count in zip(_PARALLEL, lengths, strict=True))
-            yield self._finding(rules.UNEVEN_LISTS, f"it has {told}", pointer)
+            counts = ", ".join(f"{count} {name}" for name, count in zip(_PARALLEL, lengths, strict=True))
+            yield self._finding(rules.UNEVEN_LISTS, f"it has {counts}", pointer)
         yield from self.check_named(properties, "parameters", pointer)
         for index, response in enumerate(_documents(properties, "response")):
             yield from self._check_held(response, "valueType", f"{pointer}/response/{index}")
@@ -153,5 +153,5 @@ class _Checker:
         elif kind == "array" and not _documents(one, "itemType"):
             yield self._finding(rules.UNTYPED_ARRAY, "a list has no itemType", pointer)
         elif kind == "ref" and _first(one, "dataTypeReference") not in self.component_names:
-            message = f"{_first(one, 'dataTypeReference')!r} is no data type of the components"
+            message = f"{_first(one, 'dataTypeReference')!r} is not a data type of the components"
             yield self._finding(rules.DANGLING_REFERENCE, message, pointer)

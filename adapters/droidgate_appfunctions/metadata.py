@@ -1,4 +1,4 @@
-"""`app_metadata`: the app-wide guidance for agents, and what the user is told (reference 2.g)."""
+"""`app_metadata`: the app-wide guidance for agents, and what the user reads (reference 2.g)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class AppMetadata:
         instructions: How to use the app's functions, for language models.
         description: What they do, for people; None where it is a string resource that is not there.
         facts: How it is written, where not in the usual way.
-        place: Where it stands.
+        place: Where it is.
     """
 
     instructions: str | None = None
@@ -178,16 +178,16 @@ def _text(raw: str | None, resources: Resources | None) -> str | None:
 
 
 def has_metadata(provider: Provider) -> bool:
-    """Tell whether a provider says something that is written into `app_metadata`."""
+    """Return whether a provider says something that is written into `app_metadata`."""
     facts = facts_of(provider.extensions)
-    told = provider.instructions is not None or provider.description is not None
-    return told or any(name.startswith("metadata") for name in facts)
+    has_text = provider.instructions is not None or provider.description is not None
+    return has_text or any(name.startswith("metadata") for name in facts)
 
 
 def write_metadata(provider: Provider, *, with_resources: bool = True) -> tuple[str, str | None]:
     """Return the text of the `app_metadata` file, and of the values file with its string or None.
 
-    Without resources the description stands in the attribute itself.
+    Without resources the description is in the attribute itself.
 
     Raises:
         WriteError: a text holds half of a surrogate pair.
@@ -196,11 +196,11 @@ def write_metadata(provider: Provider, *, with_resources: bool = True) -> tuple[
     old = facts.get("metadataNamespace") is not None
     namespace = _OLD_NAMESPACE if old else _NAMESPACE
     attributes: list[tuple[str, str]] = []
-    told = facts.get("metadataAttribute", _DESCRIPTION)
+    attribute = facts.get("metadataAttribute", _DESCRIPTION)
     if provider.instructions is not None:
-        attributes.append((told, _literal(provider.instructions)))
+        attributes.append((attribute, _literal(provider.instructions)))
     legacy = facts.get("legacyDescription")
-    if legacy is not None and told != _DESCRIPTION:
+    if legacy is not None and attribute != _DESCRIPTION:
         attributes.append((_DESCRIPTION, _literal(legacy)))
     values: str | None = None
     if provider.description is not None:

@@ -53,7 +53,7 @@ def _literal(text: str) -> str:
 
 
 def _simple_glob(glob: str) -> str:
-    """A dot is any character, a star repeats what stands before it, a backslash quotes the next one."""
+    """A dot is any character, a star repeats what is before it, a backslash quotes the next one."""
     return _glob(glob, lambda _: None)
 
 

@@ -120,7 +120,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
         metadata = read_metadata(root, Source(source.path, context))
         return Reading((_provider(None, metadata=metadata),), tuple(context.findings))
     if to_lower_camel_case(name) != NAMES["root"] and not any(find_documents(root)[:2]):
-        message = f"<{name}> is no AppFunctions file"
+        message = f"<{name}> is not an AppFunctions file"
         raise InputError(
             message,
             place=f"{source.path}:{root.sourceline}",
@@ -176,12 +176,12 @@ def read_application(application: Application, context: ReadingContext) -> Readi
         gives one without functions. A file that cannot be read is a problem, and the other files are read.
 
     Raises:
-        InputError: the only file is one that Android's own parsers refuse too, or the reading is strict.
+        InputError: no file can be read, or the reading is strict and something cannot.
     """
     reader = _ApplicationReader(application, context)
     providers = reader.read()
-    if reader.problems and not providers:
-        raise reader.problems[0]
+    if reader.problems and (context.strict or not providers):
+        raise InputError.first_of(reader.problems)
     return Reading(tuple(_share_definitions(providers)), tuple(context.findings), tuple(reader.problems))
 
 
@@ -210,16 +210,10 @@ class _ApplicationReader:
     problems: list[InputError] = field(default_factory=list)
 
     def attempt(self, read: Callable[..., Read], *arguments: Any) -> Read | None:
-        """Return what is read of one file; None where it cannot be read, which is a problem of this file.
-
-        Raises:
-            InputError: the reading is strict.
-        """
+        """Return what is read of one file; None where it cannot be read, which is a problem of this file."""
         try:
             return read(*arguments)
         except InputError as error:
-            if self.context.strict:
-                raise
             self.problems.append(error)
             return None
 
@@ -230,10 +224,10 @@ class _ApplicationReader:
         providers = [
             provider
             for service in self.application.of_kind("service")
-            if (provider := self.read_service(service, element)) is not None
+            if (provider := self.attempt(self.read_service, service, element)) is not None
         ]
         if element is not None:
-            providers.extend(self.read_application_level(element))
+            providers.extend(self.attempt(self.read_application_level, element) or ())
         if not any(one.capabilities for one in providers):
             providers = self.read_loose() or providers
         if not providers and self.metadata is not None and not (self.problems and self.metadata.is_empty):
@@ -402,7 +396,7 @@ class _ApplicationReader:
             name = str(stated.value)
             file = self.application.resources.read_asset(name) if stated.resource is None else None
             if file is None:
-                return None  # a library brings it when the app is built
+                return None  # a library includes it when the app is built
             try:
                 schema = parse_schema(file.text, file.place.path)
             except InputError as error:
@@ -447,7 +441,7 @@ class _ApplicationReader:
         return files
 
     def allow(self, row: str, message: str, place: Place | None, *, lost: bool = False) -> None:
-        self.context.allow(row, message, source=place, lost=lost)
+        self.attempt(partial(self.context.allow, row, message, source=place, lost=lost))
 
 
 def _dialect_of(file: TextFile) -> str:

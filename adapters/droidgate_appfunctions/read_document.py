@@ -80,7 +80,7 @@ def parse_document(text: str | bytes, path: str, context: ReadingContext) -> Ele
     first = min(roots, key=lambda one: (one is kept[0], one.sourceline or 0))
     context.allow(
         "A01",
-        f"<{local_name(first)}> stands outside the root element, which is not well-formed XML",
+        f"<{local_name(first)}> is outside the root element, which is not well-formed XML",
         pointer=f"/{local_name(first)}",
         source=Place(path=path, line=first.sourceline),
         hint="Put it into <appfunctions>; Android's parser reads on, and nothing else does",
@@ -415,9 +415,9 @@ def _read_jetpack_facts(fields: Fields, facts: dict[str, Json]) -> None:
 
 
 def with_description(held: Type, text: str | None) -> Type:
-    """Return a type with the description of the parameter or response it stands in.
+    """Return a type with the description of the parameter or response it belongs to.
 
-    The outer text wins. Where the type's own element has one, a fact tells so: `typeDescription` where both
+    The outer text wins. Where the type's own element has one, a fact says so: `typeDescription` where both
     have one, `descriptionInside` where only the type has.
     """
     if held.description is None:

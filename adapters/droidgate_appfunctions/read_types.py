@@ -1,4 +1,4 @@
-"""Reading data types: the fourteen type numbers and what stands beside them (reference 2.c)."""
+"""Reading data types: the fourteen type numbers and what belongs to them (reference 2.c)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def read_type(
     Args:
         element: The element.
         source: The file.
-        depth: How many types it stands in.
+        depth: How many types it is in.
         definition: It is a definition of the components, whose `isNullable` is always true and says nothing.
         member: It is a member of an all-of or one-of. Jetpack merges the properties of members, or picks
             one by its class name, and reads the outer type's `isNullable` only (2.c, References and
@@ -74,7 +74,7 @@ def read_type(
 
 
 def _known_kind(number: int | None, fields: Fields) -> str | None:
-    """Return the kind of a type number; None, told, where the element does not say what its values are."""
+    """Return the kind of a type number; None, with a finding, where it is not known."""
     if number is None:
         message = "a data type without <type>; it is kept as a value of no known class"
         hint = "Write its number in <type>; Android leaves out the function, or the components, that hold it"

@@ -1,4 +1,4 @@
-"""The AppSearch schema beside a functions file: a small language, not W3C XML Schema (reference 2.f)."""
+"""The AppSearch schema of a functions file: a small language, not W3C XML Schema (reference 2.f)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ATTRIBUTE_ORDER: Final = (
 
 
 def is_schema(text: str) -> bool:
-    """Tell whether a text has document types as Android's parser looks for them."""
+    """Return whether a text has document types as Android's parser looks for them."""
     return f"<{_DOCUMENT_TYPE}" in text
 
 
@@ -99,7 +99,7 @@ def _written_schemas() -> dict[str, Schema]:
 
 
 def usual_schema(provider: Provider, dialect: str) -> Schema | None:
-    """Return the schema that is written beside a provider's functions: the newest, with every tag they have.
+    """Return the schema that is written with a provider's functions: the newest, with every tag they have.
 
     Returns:
         None for v1, which has no schema.

@@ -29,8 +29,8 @@ class ShellOutcome:
     Attributes:
         document: The response, for `wire.read_result`; None on failure.
         token: The failure token, None on success.
-        code: AppFunctions' error code where the text tells it.
-        message: The shell's text, or why its answer is no response; empty on success.
+        code: AppFunctions' error code where the text has it.
+        message: The shell's text, or why its answer is not a response; empty on success.
     """
 
     document: dict[str, Json] | None = None

@@ -94,7 +94,7 @@ def read_document(document: Json, output_type: Type | None, definitions: Definit
         definitions: The provider's definitions.
 
     Raises:
-        WireError: it is no document, or not of the declared kinds; its token is `malformed_response`.
+        WireError: it is not a document, or not of the declared kinds; its token is `malformed_response`.
     """
     walk = Walk(definitions, "malformed_response", iter(range(_MAX_STEPS)))
     return _DocumentReader(walk).read_answer(document, output_type)
@@ -263,10 +263,10 @@ class _DocumentWriter:
 
     def _write_one_of(self, value: Json, declared: OneOfType, pointer: str, depth: int) -> _Item:
         alternatives = self.walk.alternatives(declared, pointer)
-        told = value.get(SCHEMA_TYPE_KEY) if isinstance(value, Mapping) else None
-        if isinstance(told, str):
+        stated = value.get(SCHEMA_TYPE_KEY) if isinstance(value, Mapping) else None
+        if isinstance(stated, str):
             for name, one in alternatives:
-                if name == told and isinstance(one, ObjectType) and SCHEMA_TYPE_KEY not in one.properties:
+                if name == stated and isinstance(one, ObjectType) and SCHEMA_TYPE_KEY not in one.properties:
                     held = without(value, SCHEMA_TYPE_KEY)
                     return _DOCUMENT, self._write_object(held, one, name, pointer, depth)
         fitting: list[_Item] = []
@@ -302,7 +302,7 @@ class _DocumentReader:
 
     def _properties(self, document: Json, pointer: str) -> Mapping[str, Json]:
         if not isinstance(document, Mapping):
-            raise self.walk.error("not-an-object", f"{name_kind(document)} is no document", pointer)
+            raise self.walk.error("not-an-object", f"{name_kind(document)} is not a document", pointer)
         properties = document.get("properties", {})
         if not isinstance(properties, Mapping) or not isinstance(document.get("schemaType", ""), str):
             raise self.walk.error("not-an-object", "the document has no properties or schema type", pointer)
@@ -361,7 +361,7 @@ class _DocumentReader:
         single = isinstance(resolved, ScalarType) and resolved.kind == "float"
         read = _read_plain(kind, value, single=single)
         if read is None:
-            raise self.walk.error("wrong-kind", f"{name_kind(value)} is no value of a {kind}", pointer)
+            raise self.walk.error("wrong-kind", f"{name_kind(value)} is not a value of a {kind}", pointer)
         bits = INTEGER_BITS.get(resolved.kind) if isinstance(resolved, ScalarType) else None
         if bits is not None and not fits_bits(read, bits):
             raise self.walk.error("out-of-range", f"the number does not fit into {bits} bits", pointer)
@@ -391,10 +391,10 @@ class _DocumentReader:
 
     def _read_one_of(self, kind: str, value: Json, declared: OneOfType, pointer: str, depth: int) -> Json:
         alternatives = self.walk.alternatives(declared, pointer)
-        told = value.get("schemaType") if kind == _DOCUMENT and isinstance(value, Mapping) else None
-        if told:
+        stated = value.get("schemaType") if kind == _DOCUMENT and isinstance(value, Mapping) else None
+        if stated:
             for name, one in alternatives:
-                if isinstance(one, ObjectType) and name == told:
+                if isinstance(one, ObjectType) and name == stated:
                     return name_alternative(self._read_object(value, one, pointer, depth), name, one)
         for name, one in alternatives:
             try:
@@ -411,7 +411,7 @@ class _DocumentReader:
 
 
 def _is_open(declared: Type | None) -> bool:
-    """Tell whether nothing is declared."""
+    """Return whether nothing is declared."""
     return declared is None or isinstance(declared, AnyType)
 
 
@@ -461,5 +461,5 @@ def _double_of(number: Json) -> Decimal:
 
 
 def is_base64(value: Json) -> bool:
-    """Tell whether a value is a text in base64 (RFC 4648 section 4, padded)."""
+    """Return whether a value is a text in base64 (RFC 4648 section 4, padded)."""
     return isinstance(value, str) and _BASE64_TEXT.fullmatch(value) is not None

@@ -61,8 +61,8 @@ def write_parameters(
 def read_parameters(document: Json, input_type: Type, definitions: Definitions) -> dict[str, Json]:
     """Return the values that a provider gets from a `--parameters` object: the inverse of `write_parameters`.
 
-    A number has to be of the declared kind, as on a device: `5` is no double and `5.0` no integer. The
-    alternative of a one-of stays told under `schemaType`.
+    A number has to be of the declared kind, as on a device: `5` is not a double and `5.0` not an integer. The
+    alternative of a one-of is kept under `schemaType`.
 
     Args:
         document: The parsed object.

@@ -54,7 +54,7 @@ WireProblem = Literal[
 INTEGER_BITS: Final = {"int32": 32, "int64": 64}
 LONG_BITS: Final = 64
 _FLOAT_DIGITS: Final = range(6, 10)
-"""Numbers of decimal digits that may be needed to tell a 32-bit float from its neighbours."""
+"""Numbers of decimal digits that may be needed to distinguish a 32-bit float from its neighbours."""
 
 
 class WireError(DroidgateError):
@@ -178,7 +178,7 @@ def point(pointer: str, key: str | int) -> str:
 
 
 def fits_bits(number: int, bits: int) -> bool:
-    """Tell whether a whole number fits into so many bits, signed."""
+    """Return whether a whole number fits into so many bits, signed."""
     return -(1 << (bits - 1)) <= number < 1 << (bits - 1)
 
 
@@ -206,9 +206,9 @@ def read_scalar(walk: Walk, value: Json, declared: ScalarType, pointer: str) -> 
 
 
 def read_number(value: Json) -> int | float | None:
-    """Return a JSON number as an int, or as a float where it is no int; None for anything else.
+    """Return a JSON number as an int, or as a float where it is not an int; None for anything else.
 
-    A number beyond the doubles, and what is no finite number, is None too.
+    A number beyond the doubles, and what is not a finite number, is None too.
     """
     if isinstance(value, bool):
         return None
@@ -305,7 +305,7 @@ def name_alternative(value: dict[str, Json], name: str | None, one: ObjectType) 
 
 
 def has_required(value: Mapping[str, Json], declared: ObjectType) -> bool:
-    """Tell whether an object has every key that its type demands."""
+    """Return whether an object has every key that its type requires."""
     # A key that is required and nullable may stay away (reference 2.c, required against nullable).
     return all(
         name in value

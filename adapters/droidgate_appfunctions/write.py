@@ -22,11 +22,12 @@ from droidgate_appfunctions.constants import (
     as_extensions,
     facts_of,
 )
+from droidgate_appfunctions.file_names import asset_name
 from droidgate_appfunctions.metadata import has_metadata, write_metadata
 from droidgate_appfunctions.older_files import OTHER_FUNCTIONS, SAME_FUNCTIONS
 from droidgate_appfunctions.schema import Schema, schema_fact, usual_schema, write_schema_file
 from droidgate_appfunctions.write_document import has_own_elements, older_functions, write_functions_file
-from droidgate_appfunctions.write_manifest import asset_name, write_manifest
+from droidgate_appfunctions.write_manifest import write_manifest
 from droidgate_mappings.tables import DialectTable
 
 _OLDER_FILES: Final = frozenset({SAME_FUNCTIONS, OTHER_FUNCTIONS})
@@ -156,12 +157,12 @@ def _artifacts(provider: Provider, dialect: str) -> tuple[Artifact, ...]:
     schema_name = (
         NAMES["platform_schema_asset" if dialect == PLATFORM else "schema_asset"] if schema else None
     )
-    told = has_metadata(provider)
+    with_metadata = has_metadata(provider)
     older = older_functions(provider)
     files = {NAMES["property_v1" if dialect == V1 else "property_v2"]: asset_name(provider, dialect)}
     if older is not None:
         files[NAMES["property_v1"]] = asset_name(provider, V1)
-    manifest = write_manifest(provider, dialect, files=files, schema=schema_name, metadata=told)
+    manifest = write_manifest(provider, dialect, files=files, schema=schema_name, metadata=with_metadata)
     artifacts = [
         Artifact("AndroidManifest.xml", manifest, "manifest"),
         Artifact(
@@ -172,7 +173,7 @@ def _artifacts(provider: Provider, dialect: str) -> tuple[Artifact, ...]:
         artifacts.append(Artifact(f"assets/{asset_name(provider, V1)}", older, "descriptor"))
     if schema is not None and schema_name is not None:
         artifacts.append(Artifact(f"assets/{schema_name}", write_schema_file(schema), "schema"))
-    if told:
+    if with_metadata:
         text, values = write_metadata(provider)
         artifacts.append(Artifact(f"res/xml/{NAMES['metadata_resource']}.xml", text, "resource"))
         if values is not None:

@@ -6,18 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from droidgate.component_access import enabled_attribute
 from droidgate.model.capability import Provider
-from droidgate.model.names import class_name_in_snake_case
 from droidgate.parsing.aapt_text import escape_attribute_value
-from droidgate_appfunctions.constants import APP_LEVEL, NAMES, V1
+from droidgate_appfunctions.constants import APP_LEVEL, NAMES
 from droidgate_appfunctions.xml_writing import quoted_attribute
-
-
-def asset_name(provider: Provider, dialect: str) -> str:
-    """Return the name of a provider's functions file: its service's class in snake case, as with Jetpack."""
-    if dialect == APP_LEVEL:
-        return NAMES["app_level_asset"]
-    name = class_name_in_snake_case(provider.component or "") or NAMES["root"]
-    return f"{name}-v1.xml" if dialect == V1 else f"{name}.xml"
 
 
 def write_manifest(

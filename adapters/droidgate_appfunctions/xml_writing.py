@@ -33,7 +33,7 @@ def render(root: Node) -> str:
 
 
 def render_part(children: list[Node]) -> str:
-    """Return elements as they stand inside a root element."""
+    """Return elements as they are inside a root element."""
     lines: list[str] = []
     for child in children:
         _render(child, "    ", lines)

@@ -34,6 +34,8 @@ _MARK: Final = re.compile(
     rb'"type"\s*:\s*"function"|"functions?_?[dD]eclarations"\s*:|"input_schema"\s*:'
     rb'|"parameters(?:JsonSchema|_json_schema)?"\s*:'
 )
+_DECLARATIONS: Final = re.compile(rb'"functions?_?[dD]eclarations"\s*:\s*\[')
+_FUNCTIONS: Final = (re.compile(rb'"type"\s*:\s*"function"'), re.compile(rb'"(?:function|parameters)"\s*:'))
 _INPUTS: Final = ("input_schema", "parametersJsonSchema", "parameters_json_schema", "parameters")
 _OUTPUTS: Final = ("responseJsonSchema", "response_json_schema", "response")
 _OPEN_API: Final = frozenset({"parameters", "response"})
@@ -49,12 +51,18 @@ def detect(source: SourceFile) -> int:
     try:
         tools = find_tools(parse_json(source.data, path=source.path))
     except InputError:
-        return 0
+        # A list that is cut off is a problem of its file, and other JSON that is cut off is not.
+        return _POSSIBLE if _is_unmistakable(source.data) else 0
     if tools is None:
         return 0
     if not tools.is_typed:
         return _POSSIBLE
     return _LIKELY if tools.dialects == (ANTHROPIC,) else _SURE
+
+
+def _is_unmistakable(data: bytes) -> bool:
+    """Return whether a text that is not JSON has the words of a vendor's tool list."""
+    return _DECLARATIONS.search(data) is not None or all(word.search(data) for word in _FUNCTIONS)
 
 
 def read_file(source: SourceFile, context: ReadingContext) -> Reading:
@@ -72,7 +80,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     reader = _Reader(source.path, context)
     provider = reader.read(tools)
     if reader.problems and not provider.capabilities:
-        raise reader.problems[0]
+        raise InputError.first_of(reader.problems)
     return Reading((provider,), tuple(context.findings), tuple(reader.problems))
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from droidgate.application import Application
 from droidgate.formats import Reading, SourceFile
@@ -44,6 +44,9 @@ from droidgate_mcp.tables import (
     document_fact,
 )
 
+Read = TypeVar("Read")
+Tool = TypeVar("Tool")
+
 _SURE: Final = 90
 _LIKELY: Final = 60
 _TOOL_KEY: Final = re.compile(rb'"(inputSchema)"\s*:|"(input_schema)"\s*:')
@@ -70,11 +73,17 @@ def detect(source: SourceFile) -> int:
 def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     """Read a list of tools: a `tools/list` result, a response around one, an array, or a dump of a server.
 
+    A tool that cannot be read is a problem, and the others are read.
+
     Raises:
-        InputError: not JSON, no tools, or a tool that is none.
+        InputError: it is not JSON, or no tool can be read; in strict reading also where one cannot be read.
     """
     document = take_apart(parse_json(source.data, path=source.path), source.path)
-    return Reading((_DocumentReader(source.path, document, context).read(),), tuple(context.findings))
+    reader = _DocumentReader(source.path, document, context)
+    provider = reader.read()
+    if reader.problems and not provider.capabilities:
+        raise InputError.first_of(reader.problems)
+    return Reading((provider,), tuple(context.findings), tuple(reader.problems))
 
 
 def read_application(application: Application, context: ReadingContext) -> Reading:
@@ -90,6 +99,21 @@ class _DocumentReader:
     context: ReadingContext
     definitions: dict[str, Type] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
+    problems: list[InputError] = field(default_factory=list)
+
+    def attempt(self, read: Callable[[Tool, str], Read], tool: Tool, pointer: str) -> Read | None:
+        """Return what is read of one tool; None where it cannot be read, which is a problem of that tool.
+
+        Raises:
+            InputError: the reading is strict.
+        """
+        try:
+            return read(tool, pointer)
+        except InputError as error:
+            if self.context.strict:
+                raise
+            self.problems.append(error)
+            return None
 
     def read(self) -> Provider:
         document = self.document
@@ -97,9 +121,11 @@ class _DocumentReader:
         held = self.read_own_meta(meta.pop(PROVIDER_META, None), "")
         access = read_access(ComponentAccess, held.pop("access", None), self.path)
         facts = name_members(meta, META_POINTER)
+        pointers = ((tool, f"{document.pointer}/{index}") for index, tool in enumerate(document.tools))
         tools = [
-            self.spell_usually(tool, f"{document.pointer}/{index}")
-            for index, tool in enumerate(document.tools)
+            (members, pointer)
+            for tool, pointer in pointers
+            if (members := self.attempt(self.spell_usually, tool, pointer)) is not None
         ]
         dialect = self.find_dialect(tools)
         shape = document.kept_shape(dialect)
@@ -108,13 +134,12 @@ class _DocumentReader:
         facts.update(self.read_documents(held.pop("documents", {}), dialect))
         if shape is not None:
             facts[document_fact(dialect)] = shape
-        capabilities = tuple(
-            self.context.read_each(
-                [(tool, f"{document.pointer}/{index}") for index, tool in enumerate(tools)],
-                lambda each: self.read_tool(*each),
-                lambda each: f"{self.path}:{each[1]}",
-            )
+        read = self.context.read_each(
+            tools,
+            lambda each: self.attempt(self.read_tool, *each),
+            lambda each: f"{self.path}:{each[1]}",
         )
+        capabilities = tuple(one for one in read if one is not None)
         self.read_definitions(held.pop("definitions", {}), "")
         extensions = self.read_extensions(held.pop("extensions", {}), facts, "")
         texts = {name: held.pop(name) for name in _TEXT_FIELDS if isinstance(held.get(name), str)}
@@ -130,18 +155,18 @@ class _DocumentReader:
             **{**texts, **document.fields},
         )
 
-    def find_dialect(self, tools: list[dict[str, Json]]) -> str:
+    def find_dialect(self, tools: list[tuple[dict[str, Json], str]]) -> str:
         """Return the revision: the modern one where the document says so, or an output can be of no other."""
         modern = self.document.states_modern_revision()
         if modern:
             return MODERN
-        for index, tool in enumerate(tools):
+        for tool, pointer in tools:
             schema = tool.get("outputSchema")
             if schema is not None and not (isinstance(schema, Mapping) and schema.get("type") == "object"):
                 self.allow(
                     "P03",
                     f"the output of {_called(tool)} is not of type object, as only revision {MODERN} allows",
-                    f"{self.document.pointer}/{index}/outputSchema",
+                    f"{pointer}/outputSchema",
                 )
                 return MODERN
         return HANDSHAKE

@@ -22,7 +22,7 @@ class Signal(Protocol):
         """It has happened."""
 
     def is_set(self) -> bool:
-        """Tell whether it has happened."""
+        """Return whether it has happened."""
 
 
 class Clock(Protocol):
@@ -35,7 +35,7 @@ class Clock(Protocol):
         """Return a signal that can be waited for on this clock."""
 
     def wait(self, signal: Signal, seconds: float) -> bool:
-        """Wait until the signal is set or the time is over; tell whether it is set."""
+        """Wait until the signal is set or the time is over; return whether it is set."""
 
     def work_added(self) -> None:
         """Some thread has been given work; `working` takes it."""

@@ -7,7 +7,7 @@ when it is first used, so that importing droidgate takes no time.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from droidgate.compare import Change, Comparison, Weight, diff
+    from droidgate.compare import Change, Comparison, Weight
     from droidgate.coverage.document import Report
     from droidgate.coverage.report import report_coverage
     from droidgate.coverage.scanning import ScanOptions, scan
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from droidgate.model.findings import Finding, Level
     from droidgate.sources import Providers, read
     from droidgate.sources.callability import callability_of
+    from droidgate.sources.differences import diff
     from droidgate.sources.linting import LintReport, lint
     from droidgate.sources.phones import Phone, open_device
     from droidgate.translate import Conversion, convert
@@ -34,7 +35,7 @@ else:
     from importlib import import_module as _import_module
 
     _HOMES = {
-        "droidgate.compare": ("Change", "Comparison", "Weight", "diff"),
+        "droidgate.compare": ("Change", "Comparison", "Weight"),
         "droidgate.coverage.document": ("Report",),
         "droidgate.coverage.report": ("report_coverage",),
         "droidgate.coverage.scanning": ("ScanOptions", "scan"),
@@ -51,6 +52,7 @@ else:
         "droidgate.model.findings": ("Finding", "Level"),
         "droidgate.sources": ("Providers", "read"),
         "droidgate.sources.callability": ("callability_of",),
+        "droidgate.sources.differences": ("diff",),
         "droidgate.sources.linting": ("LintReport", "lint"),
         "droidgate.sources.phones": ("Phone", "open_device"),
         "droidgate.translate": ("Conversion", "convert"),

@@ -18,6 +18,7 @@ from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError, UsageError
 from droidgate.model.findings import Finding
 from droidgate.model.names import NameEntry
+from droidgate.parsing.suggestions import suggest_name
 from droidgate_mappings.tables import DialectTable, FormatTables
 
 ENTRY_POINT_GROUP = "droidgate.formats"
@@ -67,13 +68,11 @@ def read_each_component(
         try:
             provider = read(component)
         except InputError as error:
-            if context.strict:
-                raise
             problems.append(error)
         else:
             providers.extend([] if provider is None else [provider])
-    if problems and not providers:
-        raise problems[0]
+    if problems and (context.strict or not providers):
+        raise InputError.first_of(problems)
     return Reading(tuple(providers), tuple(context.findings), tuple(problems))
 
 
@@ -230,9 +229,9 @@ class Format:
         for one in self.dialects:
             if one.id == dialect_id:
                 return one
-        known = ", ".join(one.id for one in self.dialects)
+        known = [dialect.id for dialect in self.dialects]
         message = f"{self.id} has no dialect {dialect_id!r}"
-        raise UsageError(message, hint=f"It has {known}")
+        raise UsageError(message, hint=suggest_name(dialect_id, known))
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +291,7 @@ def find_format(spelled: str) -> tuple[Format, DialectTable]:
     formats = load_formats()
     if format_id not in formats:
         message = f"unknown format {format_id!r}"
-        raise UsageError(message, hint=f"Known formats: {', '.join(formats)}")
+        raise UsageError(message, hint=suggest_name(format_id, formats))
     return formats[format_id], formats[format_id].dialect(dialect_id or None)
 
 

@@ -24,6 +24,11 @@ LENIENT_READ: Final = finding_code(
     __name__,
 )
 
+DECLARATION_UNREAD: Final = finding_code(
+    "declaration-unread",
+    "A part of a file that may declare capabilities is not read, so they are missing",
+    __name__,
+)
 LOST_IN_READING: Final = finding_code(
     "lost-in-reading",
     "A part of the source that the specification does not allow is left out; `rule` names the registry row",
@@ -34,6 +39,7 @@ Part = TypeVar("Part")
 Read = TypeVar("Read")
 
 _MAX_REASON: Final = 300
+_STRICT_HINT: Final = "It is accepted without strict reading"
 
 USED_ROWS: set[str] = set()
 """Ids of the rows that this process has used; the tests hold it against the registry."""
@@ -124,9 +130,7 @@ class ReadingContext:
         USED_ROWS.add(row_id)
         if self.strict or row_id in self.rows_off:
             place = str(source) if source is not None else None
-            raise InputError(
-                f"{message} ({row_id})", place=place, hint=hint or f"Strict reading: {row.written}"
-            )
+            raise InputError(f"{message} ({row_id})", place=place, hint=hint or _STRICT_HINT)
         self.findings.append(
             Finding(
                 code=LOST_IN_READING if lost else LENIENT_READ,

@@ -15,16 +15,23 @@ from droidgate.model.errors import UsageError, WriteError
 Status = Literal["created", "replaced", "unchanged"]
 
 
-def write_files(files: Mapping[Path, bytes], *, force: bool) -> dict[Path, Status]:
+def write_files(
+    files: Mapping[Path, bytes], *, force: bool, makes_folders: bool = True
+) -> dict[Path, Status]:
     """Write files, making the folders they need; each appears whole or not at all.
 
     Args:
         files: Path to content.
         force: Replace files that are there and differ.
+        makes_folders: Make the folders of the files; else they must exist.
 
     Raises:
-        WriteError: a file differs, or a folder or file is in the way; nothing is written then.
+        WriteError: a file differs, a folder does not exist, or a folder or file is in the way; nothing is
+            written then.
     """
+    if not makes_folders:
+        for path in files:
+            _check_folder(path.parent)
     statuses = {path: _status(path, data) for path, data in files.items()}
     different = [path for path, status in statuses.items() if status == "replaced"]
     if different and not force:
@@ -37,6 +44,13 @@ def write_files(files: Mapping[Path, bytes], *, force: bool) -> dict[Path, Statu
         if statuses[path] != "unchanged":
             _replace(path, data)
     return statuses
+
+
+def _check_folder(folder: Path) -> None:
+    if not folder.exists():
+        raise WriteError(
+            "the folder does not exist", place=str(folder), hint="Make it, or choose another one"
+        )
 
 
 def path_below(folder: Path, relative: str) -> Path:

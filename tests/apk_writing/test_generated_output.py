@@ -1,6 +1,7 @@
 """`pack` of a tree whose functions only Kotlin declares, held to the virtual phone's indexer."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,14 @@ import pytest
 from cli.program_runs import Runner
 from phone_system.phone_system_apps import make_phone, run
 from sources.formats_of_tests import write_tree
-from sources.kotlin_trees import ADD_NOTE, kotlin_tree
+from sources.kotlin_trees import (
+    ADD_NOTE,
+    DELETE_NOTE,
+    ENTRY_POINT,
+    ENTRY_POINT_PATH,
+    entry_point_tree,
+    kotlin_tree,
+)
 
 
 @pytest.fixture
@@ -142,3 +150,80 @@ def test_a_tree_with_the_compilers_output_needs_none(droidgate: Runner, tmp_path
     codes, apk = packed(droidgate, tmp_path)
     assert "compiler-output-missing" not in codes
     assert listed(apk) == [ADD_NOTE]
+
+
+@pytest.mark.parametrize("sdk", ["36", "36.1", "37"])
+def test_each_release_indexes_the_functions_inside_and_outside_of_an_entry_point(
+    droidgate: Runner, tmp_path: Path, sdk: str
+) -> None:
+    """Android 16 reads one service of an app."""
+    write_tree(tmp_path / "p", entry_point_tree())
+    codes, apk = packed(droidgate, tmp_path, "--generate")
+    assert "service-shared" in codes
+    with make_phone(sdk, apk) as phone:
+        assert sorted(phone.app_functions.functions("dev.notes")) == [DELETE_NOTE, ADD_NOTE]
+
+
+def test_an_app_for_releases_that_read_all_services_keeps_them_apart(
+    droidgate: Runner, tmp_path: Path
+) -> None:
+    write_tree(tmp_path / "p", entry_point_tree())
+    codes, apk = packed(droidgate, tmp_path, "--generate", "--min-sdk", "37")
+    assert "service-shared" not in codes
+    assert sorted(listed(apk)) == [DELETE_NOTE, ADD_NOTE]
+    assert b"app_function_service.xml" in apk
+
+
+def test_two_entry_points_cannot_be_indexed_by_a_release_that_reads_one_service(
+    droidgate: Runner, tmp_path: Path
+) -> None:
+    second = ENTRY_POINT.replace("BaseNotes", "BaseLists").replace("NotesService", "ListsService")
+    files: dict[str, str | bytes] = {
+        ENTRY_POINT_PATH: ENTRY_POINT,
+        "app/src/main/java/dev/notes/BaseLists.kt": second,
+    }
+    write_tree(tmp_path / "p", files)
+    arguments = ("pack", tmp_path / "p", "-o", tmp_path / "app.apk", "--generate")
+    refused = droidgate(*arguments)
+    assert refused.code == 3
+    assert (
+        "2 services declare functions, and Android 16, Android 16 QPR1, Android 16 QPR2 index" in refused.err
+    )
+    assert "--min-sdk 37" in refused.err
+    assert droidgate(*arguments, "--min-sdk", "37").code == 0
+
+
+@pytest.mark.parametrize("tree", [kotlin_tree, entry_point_tree])
+@pytest.mark.parametrize("least", ["36", "37"])
+def test_a_tree_and_the_app_generated_from_it_do_not_differ(
+    droidgate: Runner, tmp_path: Path, tree: Callable[[], dict[str, str | bytes]], least: str
+) -> None:
+    write_tree(tmp_path / "p", tree())
+    packed(droidgate, tmp_path, "--generate", "--min-sdk", least)
+    for sides in ((tmp_path / "p", tmp_path / "app.apk"), (tmp_path / "app.apk", tmp_path / "p")):
+        ran = droidgate("diff", *sides, "--json")
+        compared = json.loads(ran.out)
+        assert (ran.code, compared["weight"], compared["comparison"].get("not_compared")) == (0, None, None)
+
+
+def test_a_generated_service_requires_the_permission_that_android_asks_for(
+    droidgate: Runner, tmp_path: Path
+) -> None:
+    write_tree(tmp_path / "p", {ENTRY_POINT_PATH: ENTRY_POINT, "app/src/main/java/dev/notes/Notes.kt": ""})
+    packed(droidgate, tmp_path, "--generate")
+    assert droidgate("lint", tmp_path / "app.apk").code == 0
+
+
+def test_a_tree_whose_functions_have_two_services_has_a_warning_for_older_releases(
+    droidgate: Runner, tmp_path: Path
+) -> None:
+    def codes() -> list[str]:
+        ran = droidgate("lint", tmp_path / "p", "--json", "--fail-on", "warning")
+        return [one["code"] for one in json.loads(ran.out).get("findings", [])]
+
+    assert codes() == []
+    write_tree(tmp_path / "p", entry_point_tree())
+    assert codes() == ["competing-services"]
+    newest = str(entry_point_tree()["app/build.gradle.kts"]).replace("minSdk = 36", "minSdk = 37")
+    write_tree(tmp_path / "p", {"app/build.gradle.kts": newest})
+    assert codes() == []

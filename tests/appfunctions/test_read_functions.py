@@ -255,5 +255,5 @@ def test_text_in_sections_and_around_comments_is_one_text() -> None:
 
 
 def test_a_file_that_is_none_of_ours_is_refused() -> None:
-    with pytest.raises(InputError, match="<manifest> is no AppFunctions file"):
+    with pytest.raises(InputError, match="<manifest> is not an AppFunctions file"):
         read_text("<manifest/>")

@@ -215,7 +215,7 @@ def test_document_ids_and_unknown_elements_are_kept_where_they_stand() -> None:
 @pytest.mark.parametrize(
     ("held", "said"),
     [
-        ("<id>unused</id><isNullable>false</isNullable><type>many</type>", "no 64-bit integer"),
+        ("<id>unused</id><isNullable>false</isNullable><type>many</type>", "not a 64-bit integer"),
         (typed("<description>of <b>weight</b></description>", 8), "<description> holds the element <b>"),
         (typed("<enumValues>a<br/>b</enumValues>", 8), "<enumValues> holds the element <br>"),
         ("<id>unused</id><isNullable><yes/></isNullable><type>8</type>", "<isNullable> holds the element"),

@@ -123,8 +123,8 @@ def test_documents_of_another_kind_are_reported() -> None:
     ("text", "message"),
     [
         (listing(element({**FUNCTION, "functionId": []})), "a function has no id"),
-        (listing(element({**FUNCTION, "description": "x"})), "a value is no array"),
-        (json.dumps({PACKAGE: {STATIC: FUNCTION}}), "a package holds no array"),
+        (listing(element({**FUNCTION, "description": "x"})), "a value is not an array"),
+        (json.dumps({PACKAGE: {STATIC: FUNCTION}}), "the value of a package is not an array"),
         (listing(element(FUNCTION))[:-2], "not JSON"),
     ],
 )

@@ -10,6 +10,7 @@ from droidgate.model.errors import InputError
 from droidgate.model.findings import Level
 from droidgate.model.types import (
     AllOfType,
+    AnyType,
     ArrayType,
     ObjectType,
     OneOfType,
@@ -18,6 +19,7 @@ from droidgate.model.types import (
     ScalarType,
     Type,
 )
+from droidgate_appfunctions.format import FORMAT
 from droidgate_appfunctions.kotlin import may_declare, read_sources
 
 HEADER = """\
@@ -349,11 +351,156 @@ def test_a_file_with_a_syntax_error_is_a_problem_and_the_others_are_read() -> No
     assert [one.id for one in reading.providers[0].capabilities] == ["com.example.Notes#f"]
 
 
-def test_a_return_type_that_is_not_written_is_a_finding_and_no_output() -> None:
+def test_a_return_type_that_is_not_written_is_a_finding_and_any_output() -> None:
     reading = functions("@AppFunction fun f(c: AppFunctionContext) = other()")
     [finding] = reading.findings
-    assert finding.message == "the return type of f is not written; its output is left out"
-    assert only(reading).output is None
+    assert finding.message == "the return type of f is not written; its output is read as any value"
+    assert only(reading).output == AnyType()
+
+
+def test_an_output_that_is_not_known_is_not_written_as_another_kind() -> None:
+    header = HEADER.replace("service.AppFunction", "AppFunction")
+    kdoc = "/**\n * Adds.\n *\n * @return the number\n */\n"
+    body = f"{kdoc}@AppFunction(isDescribedByKDoc = true) fun f(c: AppFunctionContext) = other()"
+    provider = functions(body, header=header).providers[0]
+    for dialect in ("v2", "v2-legacy"):
+        assert FORMAT.write is not None
+        writing = FORMAT.write(provider, FORMAT.dialect(dialect))
+        capability = writing.provider.capabilities[0]
+        assert capability.output is None
+        assert capability.description == "Adds. Returns: the number"
+        [loss] = [one for one in writing.findings if one.code == "output-unknown"]
+        assert (loss.level, loss.pointer) == (Level.DROPPED, "/capabilities/0/output/kind")
+        assert not any("<response>" in one.text for one in writing.artifacts)
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "message"),
+    [
+        ("\n@AppFunction\nprivate fun f(c: AppFunctionContext) {}", 9, "a private function"),
+        ("@AppFunction protected fun f(c: AppFunctionContext) {}", 7, "a protected function"),
+        ("@AppFunction fun String.f(c: AppFunctionContext) {}", 7, "an extension function"),
+        ("@AppFunction fun Notes.f(c: AppFunctionContext) {}", 7, "an extension function"),
+        ("private class In { @AppFunction fun f(c: AppFunctionContext) {} }", 7, "f is in a private class"),
+        (
+            "protected class In { class Deep {\n@AppFunction fun f(c: AppFunctionContext) {} } }",
+            8,
+            "f is in a",
+        ),
+    ],
+)
+def test_a_function_that_generated_code_cannot_call_is_refused_at_its_line(
+    body: str, line: int, message: str
+) -> None:
+    """The compiler's invoker is a class in a file of its own; Kotlin refuses its call."""
+    reading = functions(f"{body}\n@AppFunction fun good(c: AppFunctionContext) {{}}")
+    [problem] = reading.problems
+    assert problem.message.startswith(message)
+    assert problem.place == f"1.kt:{line}"
+    assert [one.id for one in reading.providers[0].capabilities] == ["com.example.Notes#good"]
+
+
+def test_a_function_of_an_interface_is_read_as_the_compiler_does() -> None:
+    reading = kotlin(f"{HEADER}interface Notes {{\n  @AppFunction fun f(c: AppFunctionContext): String\n}}\n")
+    assert only(reading).id == "com.example.Notes#f"
+
+
+ENTRY = """\
+package com.example
+
+import androidx.appfunctions.AppFunction
+import androidx.appfunctions.AppFunctionService
+import androidx.appfunctions.AppFunctionServiceEntryPoint
+import android.content.Context
+
+@AppFunctionServiceEntryPoint(serviceName = "NotesService", appFunctionXmlFileName = "notes")
+abstract class BaseNotes : AppFunctionService() {
+  @AppFunction fun good() {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("@AppFunction private fun f() {}", "a private function cannot be an app function: f; left out: f"),
+        (
+            "@AppFunction abstract fun f()",
+            "an abstract function of an entry point cannot be an app function: f; left out: f",
+        ),
+        (
+            "@AppFunction fun Int.f() {}",
+            "an extension function cannot be an app function: f; left out: f",
+        ),
+    ],
+)
+def test_a_function_that_the_generated_service_cannot_call_is_refused(body: str, message: str) -> None:
+    reading = kotlin(f"{ENTRY}  {body}\n}}\n")
+    [problem] = reading.problems
+    assert (problem.message, problem.place) == (message, "1.kt:11")
+    assert [one.id for one in reading.providers[0].capabilities] == ["com.example.BaseNotes#good"]
+
+
+def test_a_generated_service_calls_protected_functions_and_extensions_of_itself() -> None:
+    body = "@AppFunction protected fun f() {}\n@AppFunction fun Any.g() {}\n@AppFunction fun BaseNotes.h() {}"
+    reading = kotlin(f"{ENTRY}  {body}\n}}\n")
+    assert not reading.problems
+    assert not reading.findings
+    assert len(reading.providers[0].capabilities) == 4
+
+
+def test_a_receiver_that_may_be_the_service_is_a_finding_at_its_line() -> None:
+    reading = kotlin(f"{ENTRY}  @AppFunction fun Context.f() {{}}\n}}\n")
+    [finding] = reading.findings
+    assert finding.message == "f is read as if BaseNotes were its receiver, android.content.Context"
+    assert (finding.level, str(finding.source)) == (Level.READ, "1.kt:11")
+
+
+SYNTAX_ERRORS = {
+    "a parameter list that does not end": ("fun g( {}", 0),
+    "a value that is missing": ("fun g() {\n  val s =\n}", 1),
+    "an unknown word in front of a name": ("@AppFunction\nsuspend fn g(x: Int): String = 1", 1),
+    "a type without a colon": ('fun g(x: Int, y Int): String {\n  return ""\n}', 0),
+    "an error after a statement of several lines": (
+        'fun g(\n  x: Int,\n  y: Int,\n): String {\n  return """\n a { \n"""\n}\nfun h(: Int) {}',
+        8,
+    ),
+    "an error after a comment with brackets": ("/* { ( /* [ */ */\nval c = '{' // )\nfun g( {}", 2),
+}
+
+
+@pytest.mark.parametrize("lines_before", [0, 1, 7, 60])
+@pytest.mark.parametrize("name", SYNTAX_ERRORS)
+def test_the_place_of_a_syntax_error_is_its_own_line(name: str, lines_before: int) -> None:
+    text, offset = SYNTAX_ERRORS[name]
+    before = "".join(f"fun a{index}(x: Int): String = x.toString()\n" for index in range(lines_before))
+    after = "fun z1() {}\nfun z2() {\n  z1()\n}"
+    [problem] = functions(f"{before}{text}\n{after}").problems
+    assert problem.place == f"1.kt:{7 + lines_before + offset}"
+    assert problem.message == f"Kotlin syntax error at {text.splitlines()[offset].strip()[:40]!r}"
+
+
+def test_problems_and_findings_are_in_order_of_line() -> None:
+    body = (
+        "@AppFunction fun z(c: AppFunctionContext, x: Any) {}\n"
+        "@AppFunction fun y(c: AppFunctionContext) = 1\n"
+        "@AppFunction fun a(c: AppFunctionContext, x: Any) {}\n"
+        "@AppFunction fun b(c: AppFunctionContext) = 1"
+    )
+    reading = functions(body)
+    assert [one.place for one in reading.problems] == ["1.kt:7", "1.kt:9"]
+    assert [str(one.source) for one in reading.findings] == ["1.kt:8", "1.kt:10"]
+
+
+def test_enum_values_beyond_32_bits_are_a_finding() -> None:
+    header = f"{HEADER}import androidx.appfunctions.AppFunctionIntValueConstraint\n"
+    parameter = "@AppFunctionIntValueConstraint(enumValues = [1, 2147483648]) x: Int"
+    body = f"@AppFunction fun f(c: AppFunctionContext, {parameter}) {{}}"
+    reading = functions(body, header=header)
+    [finding] = reading.findings
+    assert "2147483648 does not fit into 32 bits" in finding.message
+    assert isinstance(only(reading).input, ObjectType)
+    edge = functions(body.replace("2147483648", "-2147483648"), header=header)
+    assert not edge.findings
 
 
 def test_an_annotated_function_inside_a_function_is_a_finding() -> None:
@@ -396,6 +543,44 @@ def test_a_service_entry_point_is_a_provider_of_the_generated_service() -> None:
     assert [one.id for one in service.capabilities] == ["p.Base#f"]
     assert others.component is None
     assert [one.id for one in others.capabilities] == ["p.Other#g"]
+
+
+ENTRY_POINT = """
+    package p
+    import androidx.appfunctions.*
+    @AppFunctionServiceEntryPoint(serviceName = "NotesService", appFunctionXmlFileName = {name})
+    abstract class Base : AppFunctionService() {{ @AppFunction fun f(x: Int): Int = x }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "fact", "asset"),
+    [
+        ("notes_service", None, "notes_service.xml"),
+        ("my-notes", "my-notes", "my-notes.xml"),
+    ],
+)
+def test_the_name_of_the_functions_file_is_written_again(name: str, fact: str | None, asset: str) -> None:
+    [provider] = kotlin(ENTRY_POINT.format(name=f'"{name}"')).providers
+    assert provider.extensions.get("appfunctions", {}).get("functionsFile") == fact
+    assert FORMAT.write is not None
+    paths = [one.path for one in FORMAT.write(provider, FORMAT.dialect("v2")).artifacts]
+    assert f"assets/{asset}" in paths
+    assert FORMAT.write_handlers is not None
+    handlers = FORMAT.write_handlers(provider, FORMAT.dialect("v2"), "kotlin", "p")
+    assert f'appFunctionXmlFileName = "{name}"' in handlers.artifacts[0].text
+
+
+def test_a_name_that_no_functions_file_can_have_is_a_finding_and_not_written() -> None:
+    reading = kotlin(ENTRY_POINT.format(name='"../notes"'))
+    [provider] = reading.providers
+    assert [one.message for one in reading.findings] == [
+        'the name "../notes" of the functions file is left out'
+    ]
+    crafted = provider.model_copy(update={"extensions": {"appfunctions": {"functionsFile": "../../x"}}})
+    assert FORMAT.write is not None
+    paths = [one.path for one in FORMAT.write(crafted, FORMAT.dialect("v2")).artifacts]
+    assert "assets/notes_service.xml" in paths
 
 
 def test_hilt_names_the_service_that_a_generated_base_class_extends() -> None:

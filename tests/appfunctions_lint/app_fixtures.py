@@ -104,4 +104,5 @@ def app(*content: str, attributes: str = "", **files: str) -> Application:
     tree["res/xml/app_metadata.xml"] = METADATA.encode()
     tree["res/xml/functions.xml"] = functions(function()).encode()
     tree["res/xml/empty.xml"] = b"<AppFunctionAppMetadata/>"
+    tree["res/xml/wrong.xml"] = b"<app-metadata/>"
     return application_from_tree(tree)

@@ -296,6 +296,11 @@ APPS: dict[str, tuple[Apps, Level, Apps]] = {
         Level.WARNING,
         lambda: app(named(".app_metadata", "@xml/app_metadata", attribute="resource")),
     ),
+    "metadata-file": (
+        lambda: app(named(".app_metadata", "@xml/wrong", attribute="resource"), wrong_xml="<app-metadata/>"),
+        Level.ERROR,
+        lambda: app(named(".app_metadata", "@xml/app_metadata", attribute="resource")),
+    ),
     "metadata-attributes": (
         lambda: app(service(), attributes=f'xmlns:a="{RES_AUTO}" a:description="Search first"'),
         Level.WARNING,

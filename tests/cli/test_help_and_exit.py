@@ -147,7 +147,7 @@ def test_unknown_formats_name_the_known_ones(droidgate: Runner, tmp_path: Path) 
     assert run.code == 2
     first, second = run.err.splitlines()
     assert first == "error: unknown format 'klingon'"
-    assert second.startswith("hint: Known formats: ")
+    assert second.startswith("hint: known: ")
     assert "mobile-mcp" in second
 
 

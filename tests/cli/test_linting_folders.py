@@ -73,6 +73,42 @@ def test_a_broken_file_of_an_app_is_reported_once_and_with_its_cause(droidgate: 
     assert "<appfunction> of line 2 is not closed before </appfunctions>" in finding["message"]
 
 
+@pytest.mark.parametrize("text", ["<app-metadata/>", "<AppFunctionAppMetadata"])
+def test_guidance_that_cannot_be_read_is_one_line(droidgate: Runner, text: str) -> None:
+    guidance = (
+        '<property android:name="android.app.appfunctions.app_metadata" android:resource="@xml/guidance"/>'
+    )
+    folder = "app/src/main"
+    write(
+        {
+            f"{folder}/AndroidManifest.xml": MANIFEST.format(f"<application>{guidance}</application>"),
+            f"{folder}/res/xml/guidance.xml": text,
+        }
+    )
+    (finding,) = findings(droidgate, "app")
+    assert (finding["code"], finding["level"]) == ("appfunctions-metadata-file", "error")
+    assert finding["source"] == {"path": f"{folder}/res/xml/guidance.xml", "line": 1}
+
+
+def test_a_strict_reading_reports_every_problem(droidgate: Runner) -> None:
+    attribute = 'xmlns:appfn="http://schemas.android.com/apk/res-auto" appfn:description="Notes"'
+    guidance = (
+        '<property android:name="android.app.appfunctions.app_metadata" android:resource="@xml/guidance"/>'
+    )
+    application = f"<application {attribute}>{guidance}{service_of(property_of('v2', 'f.xml'))}</application>"
+    folder = "app/src/main"
+    write(
+        {
+            f"{folder}/AndroidManifest.xml": MANIFEST.format(application),
+            f"{folder}/res/xml/guidance.xml": "<app-metadata/>",
+            f"{folder}/assets/f.xml": UNCLOSED,
+        }
+    )
+    told = findings(droidgate, "app", "--strict")
+    places = [Path(one["source"]["path"]).name for one in told if one["code"] == "unreadable"]
+    assert sorted(places) == ["AndroidManifest.xml", "f.xml", "guidance.xml"]
+
+
 def test_a_file_that_leads_out_of_the_folder_is_listed(droidgate: Runner) -> None:
     write({"secret.json": BROKEN_LIST, "all/good.xml": file_of(function_of())})
     Path("all/link.json").symlink_to(Path("secret.json").absolute())

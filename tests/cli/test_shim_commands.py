@@ -15,6 +15,7 @@ from droidgate.apk.pack import pack_project
 from droidgate.apk.signing_keys import make_key
 from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.output.published import PUBLISHED
+from droidgate_phone.apps.agent import Agent, request_text
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.sample_apps import sample_apps_directory
 from droidgate_phone.sample_packages import sample_package, signing_key
@@ -695,3 +696,53 @@ def test_a_shim_that_another_key_signed_gets_no_arguments(
     assert droidgate(*call, "--signed-by", "0" * 64).code == 3
     assert droidgate(*call, "--signed-by", signer).code == 0
     assert phone.system.files.exists(files)
+
+
+AGENT = "dev.droidgate.sample.agent"
+
+
+def ask_clock_in(phone: VirtualPhone) -> str:
+    """Return what the sample agent gets from the shim of clock-in when it asks to clock in today."""
+    agent = Agent(phone.system.app_context(AGENT))
+    (shim,) = [found for found in agent.discover_mobile_mcp() if found.package == SHIM_OF + CLOCK_IN]
+    return agent.call_bound(shim, request_text("clock_in_today", {}, dialect="S0"))
+
+
+def grants_on_the_phone(droidgate: Runner) -> list[Any]:
+    status = document(droidgate("shim", "status", "--json"), "shim-status")
+    return [grant["capability"] for shim in status["shims"] for grant in shim["status"]["grants"]]
+
+
+def test_an_agent_calls_what_was_granted_to_it_until_the_grant_is_revoked(
+    droidgate: Runner, phone: VirtualPhone
+) -> None:
+    assert droidgate("shim", "install", "--from", f"adb:/{CLOCK_IN}").code == 0
+    granted = document(
+        droidgate("shim", "grant", "--agent", AGENT, "--capability", "clock_in_today", "--json"), "shim-grant"
+    )
+    (record,) = granted["grants"]
+    assert record["signer"] == phone.system.packages.find(AGENT).signers[0]
+    response = json.loads(ask_clock_in(phone))["mobile-mcp-response"]["response"]
+    assert "denied" not in json.dumps(response)
+    assert b"20" in b"".join(files_of(phone, CLOCK_IN).values())
+    assert grants_on_the_phone(droidgate) == ["clock_in_today"]
+    revoked = droidgate("shim", "revoke", "--agent", AGENT)
+    assert revoked.out == f"revoked: 1 grant of {AGENT} for all capabilities of {SHIM_OF}{CLOCK_IN}\n"
+    assert grants_on_the_phone(droidgate) == []
+
+
+def test_a_grant_to_nobody_or_of_nothing_is_refused_with_the_nearest_name(
+    droidgate: Runner, phone: VirtualPhone
+) -> None:
+    del phone
+    assert droidgate("shim", "install", "--from", f"adb:/{CLOCK_IN}").code == 0
+    nobody = droidgate("shim", "grant", "--agent", f"{AGENT}s", "--capability", "clock_in_today")
+    assert (nobody.code, f"did you mean '{AGENT}'?" in nobody.err) == (2, True)
+    nothing = droidgate("shim", "grant", "--agent", AGENT, "--capability", "clock_in_todya")
+    assert (nothing.code, "clock_in_today" in nothing.err) == (2, True)
+    unnamed = droidgate("shim", "grant", "--agent", AGENT)
+    assert (unnamed.code, "--capability ID" in unnamed.err) == (2, True)
+    every = document(
+        droidgate("shim", "grant", "--agent", AGENT, "--capability", "*", "--json"), "shim-grant"
+    )
+    assert [record["capability"] for record in every["grants"]] == ["*"]

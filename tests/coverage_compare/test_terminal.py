@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -204,25 +203,63 @@ def test_an_app_without_capabilities_has_no_weight(run: Runner, tmp_path: Path) 
     assert lines[0].endswith("1 capability breaks callers")
 
 
-def test_a_catalog_of_which_nothing_was_read_tells_what_to_ask(
-    run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "it's bad").mkdir()
-    (tmp_path / "it's bad/a.apk").write_bytes(b"no zip")
+def scanned(run: Runner, tmp_path: Path, files: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the catalog of a folder with these files."""
+    for name, data in files.items():
+        path = tmp_path / "it's bad" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
     run("scan", tmp_path / "it's bad", "--catalog", tmp_path / "its catalog")
-    done = run("coverage", tmp_path / "its catalog")
+    return tmp_path / "its catalog"
+
+
+def test_a_catalog_of_which_nothing_was_read_names_the_inputs_and_reasons(
+    run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog = scanned(run, tmp_path, {"a.apk": b"no zip", "b.apk": b"no zip"}, monkeypatch)
+    done = run("coverage", catalog)
     assert (done.code, "no app was read" in done.out) == (0, True)
-    hint = next(line for line in done.out.splitlines() if "why not: " in line)
-    asked = run(*shlex.split(hint.partition("why not: droidgate ")[2]))
-    assert asked.code == 0
-    assert "a.apk" in asked.out
+    lines = _part(done.out, "Not read: 2 sources")
+    assert lines[0].split()[0] == "2"
+    reason = lines[0].strip().partition(" ")[2]
+    assert [name in line for name, line in zip(("a.apk", "b.apk"), lines[2:], strict=True)] == [True, True]
+    assert all(line.endswith(reason) for line in lines[2:])
+
+
+def test_a_part_that_cannot_be_read_is_named_with_its_place(
+    run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = b"""<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="org.example">
+<application><property android:name="android.app.appfunctions.app_metadata" android:resource="@xml/guide"/>
+<service android:name=".Tools" android:exported="true">
+<property android:name="android.app.appfunctions.v2" android:value="f.xml"/>
+<intent-filter><action android:name="android.app.appfunctions.AppFunctionService"/></intent-filter></service>
+</application></manifest>"""
+    function = b"<appfunctions><appfunction><id>a</id><functionId>a</functionId></appfunction></appfunctions>"
+    main = "app/src/main"
+    files = {
+        f"{main}/AndroidManifest.xml": manifest,
+        f"{main}/res/xml/guide.xml": b"<wrong/>",
+        f"{main}/assets/f.xml": function,
+    }
+    done = run("coverage", scanned(run, tmp_path, files, monkeypatch), "--json")
+    unread = json.loads(done.out)["report"]["unread"]
+    assert (unread["sources"], unread["parts"], unread["left_out"]) == (0, 1, 0)
+    (part,) = unread["inputs"]
+    assert part["outcome"] is None
+    assert part["place"].endswith("res/xml/guide.xml:1")
+    assert unread["reasons"] == [{"name": part["reason"], "count": 1}]
+
+
+def test_a_catalog_whose_inputs_were_all_read_has_no_part_about_that(run: Runner, tmp_path: Path) -> None:
+    assert "Not read" not in _told(run, tmp_path / "c", App("a", [mmcp(NOTE)]))
 
 
 def test_an_empty_catalog_is_told_to_be_empty(run: Runner, tmp_path: Path) -> None:
     text = _told(run, tmp_path / "c")
     assert "the scan found nothing to read" in text
-    assert "why not" not in text
+    assert "Not read" not in text
 
 
 @pytest.mark.parametrize("as_json", [False, True])

@@ -22,6 +22,21 @@ def make_report(apps: int, *, per_app: int = 8, seed: int = 3, name: str = "ecos
     return _summary(name, DetailsMaker(apps, per_app=per_app, seed=seed).details())
 
 
+def _unread(count: int) -> d.Unread:
+    reason = "it is not a ZIP archive"
+    inputs = (
+        d.UnreadInput(source=f"a{at}.apk", place=None, outcome="unreadable", reason=reason)
+        for at in range(count)
+    )
+    return d.Unread(
+        sources=count,
+        parts=0,
+        reasons=(d.Counted(name=reason, count=count),) if count else (),
+        inputs=tuple(inputs),
+        left_out=0,
+    )
+
+
 def _summary(name: str, details: d.Details) -> d.Report:
     apps, capabilities = details.apps, details.capabilities
     declaring = [one for one in apps if one.protocols]
@@ -36,6 +51,7 @@ def _summary(name: str, details: d.Details) -> d.Report:
             ),
             rows={"apps": len(apps)},
         ),
+        unread=_unread(len(apps) // 50),
         totals=d.Totals(
             apps=len(apps),
             descriptors=0,

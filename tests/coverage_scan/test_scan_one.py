@@ -184,7 +184,7 @@ def test_splits_in_a_folder_belong_to_their_base(tmp_path: Path) -> None:
     assert sources["apps/config.de.apk"][3] == "it is read with its base, apps/base.apk"
     assert sources["apps/alone/config.de.apk"][2:] == (
         None,
-        "it is a split of dev.example.split, whose base is not beside it",
+        "it is a split of dev.example.split, whose base is not in the same folder",
     )
     assert sorted(ask(catalog, "SELECT package FROM apps")) == [
         ("dev.example.other",),

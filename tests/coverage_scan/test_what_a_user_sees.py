@@ -127,7 +127,7 @@ def test_the_reason_of_a_lone_split_is_told_and_that_of_one_beside_its_base_is_n
     assert scan(folder, lone, whole) == 0
     reasons = [line for line in capsys.readouterr().out.splitlines() if "config.de.apk: " in line]
     assert reasons == [
-        "  lone/config.de.apk: it is a split of dev.example.split, whose base is not beside it"
+        "  lone/config.de.apk: it is a split of dev.example.split, whose base is not in the same folder"
     ]
 
 

@@ -185,12 +185,17 @@ def two_devices(**options: Any) -> dict[str, Any]:
 def test_of_several_devices_one_has_to_be_named(
     start_server: StartServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ANDROID_SERIAL", SERIAL)
     server = client(start_server(**two_devices()))
     with pytest.raises(SeveralDevicesError) as raised:
         open_device(server=server)
     assert raised.value.serials == (SERIAL, "OTHER")
     assert open_device(SERIAL, server=server).serial == SERIAL
+    monkeypatch.setenv("ANDROID_SERIAL", "OTHER")
+    assert open_device(server=server).serial == "OTHER"
+    assert open_device(SERIAL, server=server).serial == SERIAL
+    monkeypatch.setenv("ANDROID_SERIAL", "GONE")
+    with pytest.raises(NoDeviceError):
+        open_device(server=server)
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def clock_device(answers: Mapping[str, Answer] | None = None) -> ScriptedDevice:
     return ScriptedDevice({**script(), **(answers or {})}, {PATH: sample_package("clock-in").apk})
 
 
-def read(device: ScriptedDevice, **asked: bool) -> PhoneReading:
+def read(device: ScriptedDevice, **asked: object) -> PhoneReading:
     return read_phone(device, PhoneRequest(tuple(load_formats().values()), **asked))  # type: ignore[arg-type]
 
 
@@ -216,6 +216,39 @@ def test_one_app_can_be_asked_for_alone() -> None:
         read_phone(device, PhoneRequest(request.formats, package="org.example.absent"))
 
 
+SILENT = "org.example.silent"
+SILENT_TREE = {
+    "AndroidManifest.xml": b"""<manifest xmlns:android="http://schemas.android.com/apk/res/android"
+package="org.example.silent" android:versionCode="12" android:versionName="1.2">
+<uses-sdk android:minSdkVersion="29" android:targetSdkVersion="36"/>
+<application android:label="@string/name"/></manifest>""",
+    "res/values/strings.xml": b'<resources><string name="name">Silent</string></resources>',
+}
+
+
+def test_an_app_that_declares_nothing_is_named_as_from_its_apk() -> None:
+    apk = pack_project(SILENT_TREE, key=signing_key())
+    device = ScriptedDevice(
+        {
+            **script(),
+            "pm list packages": f"package:{PATH}={SILENT} versionCode:12 uid:10100\n",
+            f"pm path --user 0 {SILENT}": f"package:{PATH}\n",
+            MOBILE_MCP: "No services found\n",
+        },
+        {PATH: apk},
+    )
+    (of_all,) = read(device, every_app=True).apps
+    (named,) = read(device, package=SILENT).apps
+    for app, label in ((of_all, None), (named, "Silent")):
+        found = app.application
+        assert found is not None
+        facts = (found.label, found.version_name, found.version_code, found.minimum_sdk, found.target_sdk)
+        assert facts == (label, "1.2", 12, 29, 36)
+        assert found.signers == (signing_key().digest,)
+        assert (app.providers, app.problems) == ((), ())
+    assert read(device, package=SILENT).kept == 1
+
+
 def test_every_app_is_read_where_that_is_wanted_and_one_that_declares_nothing_is_remembered() -> None:
     device = clock_device({MOBILE_MCP: "No services found\n"})
     plain = "org.example.plain"
@@ -308,7 +341,7 @@ def test_a_function_without_an_id_is_no_function() -> None:
 
 @pytest.mark.parametrize("spelled", ["adb:a/b/c", "adb:a/b!/res/xml/x.xml", "abd:"])
 def test_what_is_no_device_says_how_one_is_written(spelled: str) -> None:
-    with pytest.raises(UsageError, match="is no device"):
+    with pytest.raises(UsageError, match="is not a device"):
         read_spelled_device(spelled, formats=())
 
 

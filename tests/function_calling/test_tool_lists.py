@@ -269,3 +269,24 @@ def test_a_schema_that_is_nested_to_the_limit_is_read() -> None:
         held = {"type": "ARRAY", "items": held}
     declared = {"name": "deep", "parameters": {"type": "OBJECT", "properties": {"a": held}}}
     assert tool({"functionDeclarations": [declared]}).id == "deep"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"type": "function", "function": {"name": "a", "parameters": {',
+        '[{"functionDeclarations": [{"name": "a"',
+    ],
+)
+def test_a_list_that_is_cut_off_is_a_problem_of_its_file(text: str) -> None:
+    file = SourceFile("tools.json", text.encode())
+    found = detect_format(file)
+    assert found is not None
+    assert found.id == "function-calling"
+    with pytest.raises(InputError, match="not JSON"):
+        found.read_file(file, ReadingContext())
+
+
+@pytest.mark.parametrize("text", ['{"name": "x", "scripts": {', '[{"type": "function", "name": "balanceOf"'])
+def test_other_json_that_is_cut_off_is_no_tool_list(text: str) -> None:
+    assert detect_format(SourceFile("any.json", text.encode())) is None

@@ -240,6 +240,25 @@ def test_what_the_schema_does_not_allow_is_read_by_its_row(row: str, document: J
         read(document, strict=True)
 
 
+def test_a_tool_that_cannot_be_read_hides_no_other() -> None:
+    bad: list[Json] = [
+        3,
+        {"name": "list", "inputSchema": {"type": "array"}},
+        {"name": "number", "description": 5, "inputSchema": {"type": "object"}},
+    ]
+    document = result(*bad, WEATHER, WEATHER)
+    reading = read(document)
+    assert [one.id for one in reading.providers[0].capabilities] == ["get_weather"]
+    assert [one.place for one in reading.problems] == [
+        "tools.json:/tools/0",
+        "tools.json:/tools/1/inputSchema",
+        "tools.json:/tools/2/description",
+        "tools.json:/tools/4",
+    ]
+    with pytest.raises(InputError):
+        read(document, strict=True)
+
+
 @pytest.mark.parametrize(
     ("document", "message"),
     [
@@ -252,7 +271,6 @@ def test_what_the_schema_does_not_allow_is_read_by_its_row(row: str, document: J
         ([3], "a tool is no JSON object"),
         ([{}], "a tool has no name"),
         ([{"name": ""}], "a tool has no name"),
-        ([WEATHER, WEATHER], "two tools are called 'get_weather'"),
         ([{"name": "a", "inputSchema": {"type": "string"}}], "not of type object"),
         ([{"name": "a", "inputSchema": 5}], "is no JSON object"),
         ([{"name": "a", "inputSchema": False}], "is no JSON object"),

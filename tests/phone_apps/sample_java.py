@@ -15,11 +15,8 @@ _PARTS = {
     "clock-in/app": ("ClockInRunner", "RequestEngine", "Descriptor", "ClockInBook"),
     "tally/app": ("TallyRunner", "RequestEngine", "Descriptor", "Totals"),
     "weather/app": ("WeatherRunner", "Weather", "WeatherTools"),
-    "pdf-tool/app": (
-        "PdfRunner", "SchemaCheck", "PdfFile", "PdfText", "PdfFont", "PdfLexer", "PdfFilters",
-        "PdfStream", "PdfRef", "ToolException",
-    ),
-}  # fmt: skip
+    "pdf-tool/app": ("PdfRunner", "SchemaCheck"),
+}
 
 
 def compile_samples(out: Path) -> Path:

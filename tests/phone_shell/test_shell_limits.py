@@ -33,17 +33,20 @@ def _watch(event: str, _arguments: tuple[Any, ...]) -> None:
 def audited() -> None:
     for name in registry.command_names():
         registry.find_command(name)
-    Phone().run("date; printf '%s' x | sort; [[ a = a ]]; echo $((1)) {a,b}")
+    Phone().run("printf '%s' x | cat; [ a = a ]; echo * | wc -c; sh -c 'ls -l'")
     sys.addaudithook(_watch)
 
 
 HOSTILE = (
-    "cat /etc/passwd /proc/self/environ; ls -lR /; echo x >/tmp/droidgate-canary; echo $(touch /tmp/canary)",
-    "sh -c 'rm -rf / ~ *'; dd if=/dev/urandom of=/system/x count=1; find / -name '*'; . /etc/profile",
-    "cat ../../../../etc/shadow; cd ../..; pwd; ln -s /etc /data/local/tmp/e; cat /data/local/tmp/e/passwd",
-    "python3 -c 1; bash -c id; /usr/bin/id; /bin/busybox; env bash; xargs bash </dev/null; exec bash",
-    "mkdir /data/local/tmp/a; cp -r / /data/local/tmp/a; mv /system /x; chmod 777 /; sort -o /x /dev/null",
-    "eval \"$(printf '\\x72\\x6d -rf /')\"; $'\\x2f\\x62in/sh' -c id; `echo id`; ${x:-id}",
+    "cat /etc/passwd /proc/self/environ; ls -la /; echo x >/tmp/droidgate-canary",
+    "echo $(touch /tmp/canary)",
+    "sh -c 'rm -rf / ~ *'; dd if=/dev/urandom count=1 | cat >/system/x; ls /*/*; sh /etc/profile",
+    "cat ../../../../etc/shadow; cd ../..; pwd; ls -l */../../etc; cat /data/local/tmp/../../../etc/passwd",
+    "/usr/bin/id; /bin/busybox; toybox id; bash -c id; exec bash",
+    "mkdir -p /data/local/tmp/a; touch /x; rm -rf /system; grep root </etc/passwd; md5sum /etc/passwd",
+    "PATH=/usr/bin:/bin id; PATH=. python3 -c 1",
+    "`echo id`",
+    "eval id",
 )
 
 
@@ -82,7 +85,9 @@ def test_garbage_ends_with_a_status_and_never_raises(command: str) -> None:
     [
         "pm list packages --user N", "am start --user N -a b", "am start -d http://[::1", "wm density N",
         "content read --uri content://[::1", "settings put system user_rotation N; screencap | head -c 1",
-        "date -d @N", "touch -d @N /sdcard/x", "kill N", "pm install-write -S N 1 a -", "input tap N N",
+        "head -n N /dev/null",
+        "dd bs=N if=/dev/null", "sleep N.N", "exit N", "echo $N ${N}", "kill N",
+        "pm install-write -S N 1 a -", "input tap N N",
         "monkey -p a.b -c android.intent.category.LAUNCHER N",
     ],
 )  # fmt: skip
@@ -98,23 +103,19 @@ def test_numbers_and_uris_of_any_length_are_read_or_refused(command: str) -> Non
 @pytest.mark.parametrize(
     ("command", "what"),
     [
-        ("while :; do :; done", "steps"),
-        ("f() { f; }; f", "nested"),
-        ("f() { f | f; }; f", "ended"),
-        ("x=a; while :; do x=$x$x; done", "characters"),
-        (
-            "echo {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}",
-            "words",
-        ),
-        ("yes", "bytes"),
+        (":;" * 3001, "steps"),
+        ("sh /data/local/tmp/again", "nested"),
+        ("x=a" + ";x=$x$x" * 40, "characters"),
+        ("x='a b c d'" + ';x="$x $x"' * 12 + "; echo $x", "words"),
         ("cat /dev/zero", "bytes"),
-        ("stat -c %999999999n /", "pads"),
-        ('eval \'eval "eval \\"$x\\""\'; e() { eval e; }; e', "nested"),
+        (" | ".join(["sleep 5"] * 70), "at one time"),
     ],
 )
-def test_what_takes_too_much_is_ended(command: str, what: str) -> None:
+def test_a_command_line_that_takes_too_much_is_ended(command: str, what: str) -> None:
     budget = Budget(seconds=20, steps=3000, output=1 << 20, text=1 << 20, fields=10_000)
-    outcome = Phone().run(command, budget=budget)
+    phone = Phone()
+    phone.files.write("/data/local/tmp/again", b"sh /data/local/tmp/again", uid=2000)
+    outcome = phone.run(command, budget=budget)
     assert what in outcome.complaint
     assert outcome.status == BUDGET_STATUS
     assert "droidgate phone: the command line was ended" in outcome.complaint
@@ -123,32 +124,19 @@ def test_what_takes_too_much_is_ended(command: str, what: str) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        "sort /dev/zero",
-        "tail -n 1 /dev/zero",
         "wc -c </dev/zero",
         "md5sum /dev/zero",
-        "tac /dev/zero",
         "grep x /dev/zero",
-        "yes | sort",
-        "yes | tail -n 1",
-        "yes >/dev/null",
-        "dd if=/dev/zero of=/dev/null",
-        "read x </dev/zero",
-        "base64 </dev/zero",
-        "cat /dev/zero | xargs",
-        "x=$(cat /dev/zero)",
-        "cp /dev/zero /data/local/tmp/x",
-        "seq 999999999999 >/dev/null",
+        "head -n 1 /dev/zero",
+        "cat /dev/zero >/dev/null",
+        "dd if=/dev/zero >/dev/null",
+        "cat /dev/zero | wc -c",
+        "sh </dev/zero",
     ],
 )
 def test_input_without_end_is_ended(command: str) -> None:
     budget = Budget(seconds=1, input=1 << 22, memory=1 << 20, text=1 << 20)
     assert Phone().run(command, budget=budget).status == BUDGET_STATUS
-
-
-@pytest.mark.parametrize("pattern", ["(a*)*b", "(a|aa)+$", "((a+))+", "a*a*a*a*a*b"])
-def test_a_pattern_that_takes_time_without_bound_is_refused(pattern: str) -> None:
-    assert Phone().run(f"echo {'a' * 60} | grep -E '{pattern}'").status == NOT_MODELLED_STATUS
 
 
 def test_a_run_ends_at_its_deadline() -> None:
@@ -157,15 +145,9 @@ def test_a_run_ends_at_its_deadline() -> None:
     assert "longer than" in outcome.complaint
 
 
-def test_a_deadline_ends_a_read_of_a_line_without_end() -> None:
-    outcome = Phone().run("read x </dev/zero", budget=Budget(seconds=0.05))
-    assert outcome.status == BUDGET_STATUS
-    assert "longer than" in outcome.complaint
-
-
 def test_a_deadline_ends_every_command_of_a_pipeline() -> None:
     before = threading.active_count()
-    outcome = Phone().run("yes | cat | cat >/dev/null", budget=Budget(seconds=0.1))
+    outcome = Phone().run("cat /dev/zero | cat | cat >/dev/null", budget=Budget(seconds=0.1))
     assert outcome.status == BUDGET_STATUS
     assert threading.active_count() == before
 
@@ -179,30 +161,86 @@ def test_a_deadline_ends_every_command_of_a_pipeline() -> None:
         "x=(1 2)",
         "x[1]=2",
         "echo ${x[1]}",
+        "echo ${x:-y}",
+        "echo ${#x}",
+        "x+=1",
         "select x in a; do :; done",
         "time true",
-        "case a in @(a|b)) ;; esac",
+        "if true; then :; fi",
+        "while :; do :; done",
+        "until :; do :; done",
+        "for x in a; do :; done",
+        "case a in a) ;; esac",
+        "f() { :; }",
+        "function f { :; }",
+        "{ true; }",
+        "(true)",
+        "! true",
+        "[[ a = a ]]",
+        "((1))",
+        "echo $((1))",
+        "echo $(true)",
+        "echo `true`",
+        'echo "`true`"',
+        "cat <<E\nE",
+        "cat <<<a",
         "echo <>f",
+        "echo >|f",
+        "echo &>f",
+        "echo 3>f",
+        "echo >&-",
         "umask",
         "ulimit -a",
         "alias x=y",
-        "getopts a x",
-        "set -x",
-        "read -t 1 x",
+        "eval true",
+        ". /f",
+        "read x",
+        "set -e",
+        "set -- a",
+        "shift",
+        "local x",
+        "command true",
+        "unset x",
         "echo $LINENO",
-        "for ((i=0;i<3;i++)); do :; done",
+        "echo $RANDOM",
+        "IFS=:",
+        'echo "$@"',
+        "echo $*",
+        "echo $'a'",
+        "echo {a,b}",
+        "x={a,b}; echo $x",
+        "echo [a-z]",
+        "echo ~+",
+        "x=a:~",
+        "echo a=~",
+        "echo a\\\nb",
+        "test a -eq b",
+        "[ ! -e f ]",
+        "[ a = b -a c = d ]",
+        "printf %d 1",
         "ls --color",
-        "tail -f x",
-        "ln a b",
+        "ls -R",
+        "head --lines 1",
         "grep -A1 x",
-        "chown root x",
+        "grep a.c",
+        "ps -o PID",
         "kill -l",
-        "typeset -i x",
+        "dd of=x",
+        "dd conv=sync",
         "cat --help",
+        "sh -e",
+        "cd -",
+        "export",
+        "stat /",
+        "/system/bin/stat /",
+        "date",
+        "sed p",
+        "toybox sed p",
+        "exec date",
         "jobs",
     ],
 )
-def test_what_is_not_modelled_is_refused_loudly(command: str) -> None:
+def test_a_line_that_the_phone_does_not_model_is_refused_by_name(command: str) -> None:
     outcome = Phone().run(command)
     assert outcome.status == NOT_MODELLED_STATUS
     assert outcome.complaint.startswith("droidgate phone: ")
@@ -210,33 +248,57 @@ def test_what_is_not_modelled_is_refused_loudly(command: str) -> None:
 
 
 def test_a_refusal_ends_everything_that_would_have_followed() -> None:
-    outcome = Phone().run("echo a; { trap x EXIT; } | cat; echo never")
+    outcome = Phone().run("echo a\ntrue | trap x EXIT; echo never")
     assert (outcome.status, outcome.output) == (NOT_MODELLED_STATUS, b"a\n")
 
 
-def test_a_writer_without_a_reader_ends_with_141() -> None:
-    phone = Phone()
-    assert phone.run("set -o pipefail; yes | head -n 1; echo $?").output == b"y\n141\n"
-    assert phone.run("set -o pipefail; while echo x; do :; done | true; echo $?").output == b"141\n"
+def test_a_writer_without_a_reader_ends() -> None:
+    assert Phone().run("cat /dev/zero | head -c 1 | wc -c; echo $?").output == b"1\n0\n"
 
 
 def test_a_client_that_goes_away_ends_the_command_line_with_141() -> None:
-    output = Sink(limit=10_000)
-    assert Phone().run("while :; do echo y; done; echo later", output=output).status == 141
-    assert len(output.data) <= 10_000
+    output = Sink(limit=3)
+    assert Phone().run("echo y; echo later; echo never", output=output).status == 141
+    assert output.data == b"y\n"
+    assert Phone().run("cat /dev/zero", output=Sink(limit=10_000)).status == 141
 
 
 def test_commands_of_a_pipeline_run_at_the_same_time() -> None:
-    command = "yes | head -n 300000 | tail -n 1; dd if=/dev/zero bs=1048576 count=3 status=none | wc -c"
-    assert Phone().run(command).output == b"y\n3145728\n"
+    command = (
+        "cat /dev/zero | head -c 3000000 | wc -c; dd if=/dev/zero bs=1048576 count=3 status=none | wc -c"
+    )
+    assert Phone().run(command).output == b"3000000\n3145728\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "printf '%s' $(date",
+        "echo a && if true",
+        "cat f | while",
+        "ls; case x in",
+    ],
+)
+def test_nothing_of_a_line_with_a_refused_part_is_run(command: str) -> None:
+    phone = Phone()
+    outcome = phone.run_in_scratch(f"touch made; {command}")
+    assert (outcome.status, outcome.output) == (NOT_MODELLED_STATUS, b"")
+    assert not phone.files.exists("/data/local/tmp/made")
+
+
+def test_a_line_of_many_words_and_of_many_pieces_arrives_whole() -> None:
+    words = 20_000
+    outcome = Phone().run("echo" + " 'a'b\\c\"d\"$x" * words + " && :" * words)
+    assert outcome.output == b"abcd" + b" abcd" * (words - 1) + b"\n"
+    assert Phone().run("echo " + "'a'\"b\"" * words).output == b"ab" * words + b"\n"
 
 
 def test_a_module_that_is_missing_or_broken_leaves_other_commands_alone(monkeypatch: Any) -> None:
-    monkeypatch.setattr(registry, "_MODULES", {"no_such_module": ("ghost",), "files_names": ("basename",)})
+    monkeypatch.setattr(registry, "_MODULES", {"no_such_module": ("ghost",), "file_commands": ("cat",)})
     assert registry.find_command("ghost") is None
-    assert registry.find_command("basename") is not None
+    assert registry.find_command("cat") is not None
     phone = Phone()
-    assert phone.run("basename /a/b").output == b"b\n"
+    assert phone.run("echo b | cat").output == b"b\n"
     outcome = phone.run("ghost; echo never")
     assert (outcome.status, outcome.output) == (NOT_MODELLED_STATUS, b"")
 
@@ -247,7 +309,9 @@ def test_many_command_lines_run_at_once_on_one_phone() -> None:
 
     def work(number: int) -> None:
         name = f"/data/local/tmp/f{number}"
-        outcomes[number] = phone.run(f"seq {number} >{name}; cat {name} | wc -l; rm {name}").output
+        outcomes[number] = phone.run(
+            f"head -c {number} /dev/zero >{name}; cat {name} | wc -c; rm {name}"
+        ).output
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(1, 21)]
     for thread in threads:

@@ -317,3 +317,17 @@ def test_status_lists_the_phones_that_run(droidgate: Runner) -> None:
         document["pid"],
     )
     assert f"ANDROID_ADB_SERVER_PORT={phone['server_port']}" in droidgate("phone", "status").out
+
+
+def test_no_adb_server_is_started_at_the_port_of_a_phone_that_has_stopped(
+    droidgate: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = str(start(droidgate)["server_port"])
+    assert droidgate("phone", "stop").code == 0
+    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", port)
+    run = droidgate("devices")
+    assert run.code == ExitCode.DEVICE
+    assert "the virtual phone at this port is not running" in run.err
+    assert f"droidgate phone start --server-port {port}" in run.err
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", int(port))) != 0

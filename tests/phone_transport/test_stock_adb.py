@@ -196,13 +196,13 @@ def test_a_killed_client_ends_its_command_and_the_next_one_works(
 ) -> None:
     before = len(android.log.of_kind("abandoned")) + len(android.log.of_kind("exit"))
     with subprocess.Popen(
-        [stock_adb.program, "-s", android.serial, "shell", "while true; do echo x; done"],
+        [stock_adb.program, "-s", android.serial, "shell", "echo started; cat /dev/zero"],
         env=stock_adb.environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
     ) as client:
         assert client.stdout is not None
-        assert client.stdout.read(100) == b"x\n" * 50
+        assert client.stdout.read(100) == b"started\n" + bytes(92)
         client.send_signal(signal.SIGKILL)
     wait_until(lambda: len(android.log.of_kind("abandoned")) + len(android.log.of_kind("exit")) > before)
     assert run(stock_adb, android, "shell", "echo on") == b"on\n"

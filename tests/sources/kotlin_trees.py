@@ -39,6 +39,21 @@ data class Note(val title: String)
 ADD_NOTE = "dev.notes.Notes#addNote"
 
 
+ENTRY_POINT = """package dev.notes
+
+import androidx.appfunctions.AppFunction
+import androidx.appfunctions.AppFunctionService
+import androidx.appfunctions.AppFunctionServiceEntryPoint
+
+@AppFunctionServiceEntryPoint(serviceName = "NotesService", appFunctionXmlFileName = "notes")
+abstract class BaseNotes : AppFunctionService() {
+    @AppFunction suspend fun deleteNote(title: String): Boolean = true
+}
+"""
+DELETE_NOTE = "dev.notes.BaseNotes#deleteNote"
+ENTRY_POINT_PATH = "app/src/main/java/dev/notes/BaseNotes.kt"
+
+
 def kotlin_tree() -> dict[str, str | bytes]:
     """Return the app, whose function returns a class of a library module."""
     return {
@@ -49,3 +64,8 @@ def kotlin_tree() -> dict[str, str | bytes]:
         "shared/build.gradle.kts": LIBRARY,
         "shared/src/main/kotlin/dev/shared/Note.kt": NOTE,
     }
+
+
+def entry_point_tree() -> dict[str, str | bytes]:
+    """Return the app with a service entry point next to the function outside of it."""
+    return {**kotlin_tree(), ENTRY_POINT_PATH: ENTRY_POINT}

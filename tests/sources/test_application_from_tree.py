@@ -296,6 +296,20 @@ def test_several_components_without_a_root_are_read() -> None:
 
 
 @pytest.mark.row("S80", "S81")
+def test_the_first_of_several_elements_may_be_the_only_one_that_declares_the_prefixes() -> None:
+    space = "http://schemas.android.com/apk/res-auto"
+    text = (
+        f'<!-- a > b -->\n<permission {ANDROID} xmlns:appfn="{space}" android:name="p"/>\n'
+        '<application appfn:description="Notes"><service android:name=".S"/></application>'
+    )
+    context = ReadingContext()
+    application = application_from_tree({"AndroidManifest.xml": text.encode()}, context=context)
+    assert [one.name for one in application.components] == ["", ".S"]
+    assert application.components[0].foreign_attributes == {f"{{{space}}}description": "Notes"}
+    assert [one.rule for one in context.findings] == ["S81", "S80"]
+
+
+@pytest.mark.row("S80", "S81")
 @pytest.mark.parametrize(
     "text",
     [

@@ -136,6 +136,25 @@ def test_an_app_that_only_describes_itself_says_that_its_functions_are_elsewhere
     assert str(finding.source).startswith("p/app/src/main/res/xml/app_metadata.xml")
 
 
+def test_every_provider_of_an_app_has_its_guidance() -> None:
+    entry_point = """package dev.notes
+import androidx.appfunctions.*
+@AppFunctionServiceEntryPoint(serviceName = "More", appFunctionXmlFileName = "more")
+abstract class BaseMore : AppFunctionService() { @AppFunction fun count(x: Int): Int = x }
+"""
+    reading = tree(
+        {
+            "app/src/main/AndroidManifest.xml": with_application(METADATA_PROPERTY),
+            "app/src/main/res/xml/app_metadata.xml": METADATA,
+            "app/src/main/java/dev/notes/More.kt": entry_point,
+        }
+    )
+    assert sorted((one.component or "", one.instructions) for one in reading.providers) == [
+        ("", "Keeps notes."),
+        ("dev.notes.More", "Keeps notes."),
+    ]
+
+
 class TestBuilds:
     @staticmethod
     def output() -> str:

@@ -127,7 +127,7 @@ class TestNamedFiles:
         assert caught.value.hint == "It was to be read as Tools of the tests (tools) only"
 
     def test_what_begins_as_a_device_and_is_none_says_how_one_is_written(self) -> None:
-        with pytest.raises(UsageError, match="is no device") as caught:
+        with pytest.raises(UsageError, match="is not a device") as caught:
             read("adb:a/b/c")
         assert caught.value.hint == "Write adb: or adb:SERIAL or adb:SERIAL/PACKAGE"
 

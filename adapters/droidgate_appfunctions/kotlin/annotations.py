@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+from droidgate.leniency import DECLARATION_UNREAD
 from droidgate_appfunctions.kotlin.declarations import Annotation, ClassDeclaration, SourceDeclarations
 from droidgate_appfunctions.kotlin.expressions import (
     CallValue,
@@ -113,7 +114,8 @@ class Annotations:
             names = _PARAMETERS_OF_OTHERS.get(name, ("value",))
             if name.startswith(f"{_PACKAGE}."):
                 message = f"@{annotation.name[-1]} of {_PACKAGE} is not known"
-                self.reports.not_understood(message, file, annotation.line, "Build the app to see its effect")
+                hint = "Build the app to see its effect"
+                self.reports.not_understood(message, file, annotation.line, hint, code=DECLARATION_UNREAD)
                 return None
         elif isinstance(meaning, ClassDeclaration):
             name = meaning.qualified_name

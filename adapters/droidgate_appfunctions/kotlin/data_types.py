@@ -254,6 +254,13 @@ class TypeBuilder:
                 message, found.file, found.line, f"Write values of type {kind.__name__}"
             )
             return {}
+        large = [one for one in values if kind is int and not -(1 << 31) <= one < 1 << 31]
+        if large:
+            name = found.annotation.name[-1]
+            message = f"enumValues of @{name} are left out: {large[0]} does not fit into 32 bits"
+            hint = "Write values from -2147483648 to 2147483647"
+            self.classes.reports.not_understood(message, found.file, found.line, hint)
+            return {}
         return {"enum": tuple(values)} if values else {}
 
     def _text_values(self, found: FoundAnnotation) -> dict[str, Any]:

@@ -88,6 +88,7 @@ class FunctionDeclaration:
     annotations: tuple[Annotation, ...] = ()
     type_parameters: tuple[TypeParameter, ...] = ()
     parameters: tuple[Parameter, ...] = ()
+    receiver: TypeReference | None = None
     return_type: TypeReference | None = None
     has_body: bool = False
     is_expression: bool = False

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from droidgate.model.capability import Capability, CapabilityAccess
 from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
-from droidgate.model.types import ObjectType, Property, ScalarType, Type
+from droidgate.model.types import AnyType, ObjectType, Property, ScalarType, Type
 from droidgate_appfunctions.constants import as_extensions
 from droidgate_appfunctions.kotlin import kdoc
 from droidgate_appfunctions.kotlin.annotations import (
@@ -26,6 +26,7 @@ from droidgate_appfunctions.kotlin.declarations import (
     ClassDeclaration,
     FunctionDeclaration,
     Parameter,
+    TypeReference,
 )
 from droidgate_appfunctions.kotlin.kotlin_types import KotlinType, escaped, parameters_by_name
 from droidgate_appfunctions.kotlin.reports import Reports, refused
@@ -34,6 +35,9 @@ from droidgate_appfunctions.read_document import with_description
 
 CONTEXT: Final = "androidx.appfunctions.AppFunctionContext"
 _ACCESS_LEVELS: Final = frozenset({"self", "system", "androidTrusted"})
+_ANY: Final = "kotlin.Any"
+_NO_SERVICES: Final = ("kotlin.", "java.")
+"""Packages without a supertype of a service, except for `kotlin.Any`."""
 _SCOPES: Final = {"global": None, "activity": "activity", 0: None, 1: "activity"}
 
 
@@ -66,6 +70,7 @@ class Functions:
         if function.owner is None:
             message = f"a function outside of a class cannot be an app function: {function.name}"
             raise refused(message, function.file, function.line, "Move it into a class")
+        self._check_callable(function, function.owner, in_service=in_service)
         if not in_service:
             self._check_context(function)
         enabled = True
@@ -92,6 +97,10 @@ class Functions:
             message = f'invalid scope: "{scope}"; the supported scopes are "global" and "activity"'
             hint = "Write AppFunctionMetadata.SCOPE_GLOBAL or SCOPE_ACTIVITY"
             raise refused(message, declaration.file, mark.line, hint)
+        if functions[0].receiver is not None:
+            message = f"{functions[0].name} is an extension function; its receiver is left out"
+            hint = "Write the receiver as a parameter"
+            self.reports.not_understood(message, declaration.file, functions[0].line, hint)
         level, facts = self._access(functions[0], declaration)
         access = CapabilityAccess(scope=_SCOPES[scope], access_level=level)
         return self._function(functions[0], self.annotations.is_described(mark), access, facts)
@@ -132,7 +141,7 @@ class Functions:
         names = (*function.file.package, *(owner.path if owner is not None else ()))
         return f"{'.'.join(map(escaped, names))}#{function.name}"
 
-    def _resolve(self, kotlin_type: Any, function: FunctionDeclaration) -> KotlinType:
+    def _resolve(self, kotlin_type: TypeReference, function: FunctionDeclaration) -> KotlinType:
         owner = function.owner
         known = parameters_by_name(
             owner.type_parameters if owner is not None else (), function.type_parameters
@@ -147,6 +156,54 @@ class Functions:
             message = f"the type parameter {kotlin_type.name} has no bound"
             raise refused(message, function.file, parameter.line, "Name a class")
         return kotlin_type.bound
+
+    def _check_callable(
+        self, function: FunctionDeclaration, owner: ClassDeclaration, *, in_service: bool
+    ) -> None:
+        """Refuse what the compiler describes but the code that it generates cannot call.
+
+        That code is a subclass of an entry point, and for other functions a class in a file of its own.
+        """
+        hidden = {"private"} if in_service else {"private", "protected"}
+        words = sorted(function.modifiers & hidden)
+        if words:
+            message = f"a {words[0]} function cannot be an app function: {function.name}"
+            hint = f"Remove {words[0]}; code that the compiler generates calls it"
+            raise refused(message, function.file, function.line, hint)
+        if in_service and function.is_abstract:
+            message = f"an abstract function of an entry point cannot be an app function: {function.name}"
+            raise refused(message, function.file, function.line, "Write its body; the compiler does not")
+        around: ClassDeclaration | None = owner
+        while around is not None:
+            words = sorted(around.modifiers & {"private", "protected"})
+            if words:
+                message = f"{function.name} is in a {words[0]} class, so it cannot be an app function"
+                hint = f"Remove {words[0]} from {around.name}; code that the compiler generates uses it"
+                raise refused(message, function.file, function.line, hint)
+            around = around.outer
+        if function.receiver is not None:
+            self._check_receiver(function, owner, function.receiver, in_service=in_service)
+
+    def _check_receiver(
+        self,
+        function: FunctionDeclaration,
+        owner: ClassDeclaration,
+        reference: TypeReference,
+        *,
+        in_service: bool,
+    ) -> None:
+        """Refuse an extension function whose receiver is not the service that it is in."""
+        receiver = self._resolve(reference, function)
+        above = {one.name for one in self.classes.types.above(owner)}
+        if in_service and receiver.name in {owner.qualified_name, _ANY, *above}:
+            return
+        if in_service and receiver.declaration is None and not receiver.name.startswith(_NO_SERVICES):
+            message = f"{function.name} is read as if {owner.name} were its receiver, {receiver}"
+            hint = "Write the receiver as a parameter"
+            self.reports.not_understood(message, function.file, function.line, hint, lost=False)
+            return
+        message = f"an extension function cannot be an app function: {function.name}"
+        raise refused(message, function.file, function.line, f"Write {receiver} as a parameter")
 
     def _check_context(self, function: FunctionDeclaration) -> None:
         first = self._resolve(function.parameters[0].type, function) if function.parameters else None
@@ -198,10 +255,10 @@ class Functions:
         if text is None:
             text = kdoc.response_of(content)
         if reference is None and function.is_expression:
-            message = f"the return type of {function.name} is not written; its output is left out"
+            message = f"the return type of {function.name} is not written; its output is read as any value"
             hint = "Write the return type after the parameters"
             self.reports.not_understood(message, function.file, function.line, hint)
-            return None
+            return AnyType(description=text or None)
         site = Site(function.annotations, function.file, function.owner)
         if reference is None:
             built: Type = ScalarType(kind="null")

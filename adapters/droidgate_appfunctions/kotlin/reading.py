@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from droidgate.formats import Reading, SourceFile
-from droidgate.leniency import ReadingContext
+from droidgate.leniency import DECLARATION_UNREAD, ReadingContext
 from droidgate.model.capability import Capability, Place, Provider
 from droidgate.model.errors import InputError
+from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json
 from droidgate.model.types import Type
 from droidgate_appfunctions.constants import APP_LEVEL, FORMAT_ID, V2, as_extensions
+from droidgate_appfunctions.file_names import file_name_facts, is_file_name
 from droidgate_appfunctions.kotlin import may_declare
 from droidgate_appfunctions.kotlin.annotations import (
     ANDROID_ENTRY_POINT,
@@ -47,6 +49,7 @@ def read_sources(
 ) -> Reading:
     """Return what the files declare; see `droidgate_appfunctions.kotlin.read_sources`."""
     index = Index.of(files, libraries)
+    known = len(context.findings)
     reports = Reports(context)
     annotations = Annotations(index, reports, Constants(index))
     classes = Serializables(TypeResolver(index, reports), annotations, reports)
@@ -54,15 +57,22 @@ def read_sources(
     providers = tuple(reader.read([file for file in files if may_declare(file.data)]))
     for error in index.problems:
         reports.problem(error)
+    context.findings[known:] = sorted(context.findings[known:], key=_order_of)
     return Reading(providers, tuple(context.findings), tuple(reports.all_problems()))
+
+
+def _order_of(finding: Finding) -> tuple[str, int]:
+    place = finding.source
+    return ("", 0) if place is None else (place.path, place.line or 0)
 
 
 @dataclass(slots=True)
 class _Document:
-    """The functions of one functions file."""
+    """The functions of one functions file, and its name without ending where that is known."""
 
     place: Place
     functions: list[ReadFunction] = field(default_factory=list)
+    name: str | None = None
 
     def provider(
         self, dialect: str, component: str | None = None, document_id: str | None = None
@@ -78,6 +88,8 @@ class _Document:
             for name, definition in one.definitions.items():
                 definitions.setdefault(name, definition)
         facts: dict[str, Json] = {}
+        if self.name is not None:
+            facts.update(file_name_facts(self.name, component, dialect))
         names = sorted(definitions)
         if names and document_id is not None:
             facts["components"] = [[document_id, None]]
@@ -127,14 +139,14 @@ class _Reader:
     def report_unread(self, file: SourceDeclarations) -> None:
         for line, text in unread_parts(file):
             message = f"{text} is not a declaration that is read"
-            self.reports.not_understood(
-                message, file, line, "Declare functions and classes outside of functions"
-            )
+            hint = "Declare functions and classes outside of functions"
+            self.reports.not_understood(message, file, line, hint, code=DECLARATION_UNREAD)
         for alias in file.aliases.values():
             target = alias.type.name[-1] if alias.type.name else ""
             if target.startswith("AppFunction"):
                 message = f"an alias of {target}: annotations by the name {alias.name} are left out"
-                self.reports.not_understood(message, file, alias.line, f"Write @{target}")
+                hint = f"Write @{target}"
+                self.reports.not_understood(message, file, alias.line, hint, code=DECLARATION_UNREAD)
 
     def mark_of(self, declaration: ClassDeclaration, names: frozenset[str]) -> FoundAnnotation | None:
         try:
@@ -180,14 +192,14 @@ class _Reader:
             try:
                 read.append(self.functions.read(function, mark, in_service=in_service))
             except InputError as error:
-                self.reports.problem(error, function.name)
+                self.reports.problem(error, self.functions.identifier(function))
         return read
 
     def service(self, declaration: ClassDeclaration, mark: FoundAnnotation) -> Provider | None:
         """Return the provider of an entry point; None, with a problem, where the compiler refuses it."""
         try:
             name = self.annotations.required(mark, "serviceName", str)
-            self.annotations.required(mark, "appFunctionXmlFileName", str)
+            file_name = self.file_name(declaration, mark)
             functions = list(self.marked(declaration.functions))
             self.check_service(declaration, functions)
         except InputError as error:
@@ -197,8 +209,18 @@ class _Reader:
         if not read:
             return None
         component = ".".join((*declaration.file.package, name))
-        document = _Document(declaration.file.place(declaration.line), read)
+        document = _Document(declaration.file.place(declaration.line), read, file_name)
         return document.provider(V2, component, declaration.qualified_name)
+
+    def file_name(self, declaration: ClassDeclaration, mark: FoundAnnotation) -> str | None:
+        """Return the name of the functions file; None, with a finding, where no such file is written."""
+        name = self.annotations.required(mark, "appFunctionXmlFileName", str)
+        if is_file_name(name) or not name.strip():
+            return name or None
+        message = f'the name "{name}" of the functions file is left out'
+        hint = "Use letters, digits, and the characters _ . -"
+        self.reports.not_understood(message, declaration.file, mark.line, hint, lost=True)
+        return None
 
     def check_service(self, declaration: ClassDeclaration, functions: list[FunctionDeclaration]) -> None:
         file, line = declaration.file, declaration.line
@@ -268,10 +290,11 @@ class _Reader:
                 if not name.strip():
                     message = "appFunctionXmlFileName cannot be empty"
                     raise refused(message, declaration.file, mark.line, "Name the functions file")
+                known = self.file_name(declaration, mark)
             except InputError as error:
                 self.reports.problem(error)
                 continue
             place = declaration.file.place(declaration.line)
-            documents.setdefault(name, _Document(place)).functions.append(function)
+            documents.setdefault(name, _Document(place, name=known)).functions.append(function)
         for document in documents.values():
             yield document.provider(APP_LEVEL)

@@ -35,9 +35,24 @@ class Reports:
     built: int = 0
 
     def not_understood(
-        self, message: str, file: SourceDeclarations, line: int, hint: str, *, lost: bool = True
+        self,
+        message: str,
+        file: SourceDeclarations,
+        line: int,
+        hint: str,
+        *,
+        lost: bool = True,
+        code: str = NOT_UNDERSTOOD,
     ) -> None:
         """Report a part that is left out; with `lost` false, one that is read, perhaps unlike the compiler.
+
+        Args:
+            message: What it is.
+            file: Where it is.
+            line: Its 1-based line.
+            hint: The fix.
+            lost: It is left out.
+            code: The finding's code.
 
         Raises:
             InputError: the context is strict.
@@ -51,7 +66,7 @@ class Reports:
             raise InputError(message, place=str(place), hint=hint)
         level = Level.DROPPED if lost else Level.READ
         self.context.findings.append(
-            Finding(code=NOT_UNDERSTOOD, level=level, pointer="", message=message, hint=hint, source=place)
+            Finding(code=code, level=level, pointer="", message=message, hint=hint, source=place)
         )
 
     def problem(self, error: InputError, function: str | None = None) -> None:
@@ -59,7 +74,7 @@ class Reports:
 
         Args:
             error: The error.
-            function: The name of the function that is left out, where it is one.
+            function: The id of the function that is left out, where it is one.
 
         Raises:
             InputError: the context is strict.
@@ -71,16 +86,18 @@ class Reports:
             self.left_out.setdefault(str(error), []).append(function)
 
     def all_problems(self) -> Iterator[InputError]:
-        """Yield the errors, each with the functions that are left out because of it."""
-        for text, error in self.problems.items():
-            names = self.left_out.get(text)
-            if names is None:
+        """Yield the errors in order of place, each with the functions that are left out because of it."""
+        for text, error in sorted(self.problems.items(), key=lambda one: _order_of(one[1])):
+            ids = self.left_out.get(text)
+            if ids is None:
                 yield error
                 continue
-            named = ", ".join(names[:_MOST_NAMED])
-            more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+            named = ", ".join(one.rpartition("#")[2] for one in ids[:_MOST_NAMED])
+            more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
             message = f"{error.message}; left out: {named}{more}"
-            yield type(error)(message, place=error.place, hint=error.hint)
+            told = type(error)(message, place=error.place, hint=error.hint)
+            told.left_out = tuple(ids)
+            yield told
 
     def count_type(self, file: SourceDeclarations, line: int) -> None:
         """Count a data type that is built.
@@ -92,6 +109,11 @@ class Reports:
         if self.built > MAX_TYPES:
             message = f"the functions have more than {MAX_TYPES} data types"
             raise BudgetError(message, place=str(file.place(line)), hint="Read the modules one by one")
+
+
+def _order_of(error: InputError) -> tuple[str, int]:
+    path, _, line = (error.place or "").rpartition(":")
+    return (path, int(line)) if line.isdecimal() else (error.place or "", 0)
 
 
 def refused(message: str, file: SourceDeclarations, line: int, hint: str) -> InputError:

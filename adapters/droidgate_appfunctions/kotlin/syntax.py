@@ -28,6 +28,7 @@ from droidgate_appfunctions.kotlin.declarations import (
     TypeParameter,
     TypeReference,
 )
+from droidgate_appfunctions.kotlin.syntax_errors import find_error_line
 
 MAX_FILE: Final = 4 * 1024 * 1024
 """Bytes of one file; hand-written Kotlin has a few hundred kilobytes at most."""
@@ -40,6 +41,8 @@ _BYTES_OF_STEP: Final = 20
 """Steps that parsing may take: a thousand, and one for this many bytes; real files need one for 120."""
 
 _MAX_SECONDS: Final = 10
+_LINES_OF_ERROR: Final = 1
+"""How many further lines an error has whose place is its own, and not that of the class around it."""
 _PIECE: Final = 64 * 1024
 
 _ANNOTATION_NAME: Final = re.compile(rb"@\s*(?:\w+\s*:\s*)?(?:[\w.`]+\.)?`?(AppFunction\w*)")
@@ -112,14 +115,29 @@ def parse_file(file: SourceFile, *, is_library: bool = False) -> SourceDeclarati
         repaired = _parse(end_members(data), file.path)
         root = root if repaired.has_error else repaired
     if root.has_error:
-        error = _first_error(root)
-        message = f"Kotlin syntax error at {_excerpt(error)}"
-        raise InputError(message, place=f"{file.path}:{line_of(error)}", hint="Compile the file to see why")
+        raise _syntax_error(root, data, file.path)
     declarations = SourceDeclarations(
         file.path, _package_of(root), is_library, root, imports=list(_imports_of(root))
     )
     _Walk(declarations).read(root)
     return declarations
+
+
+def _syntax_error(root: Node, data: bytes, path: str) -> InputError:
+    error = _first_error(root)
+    line = line_of(error)
+    if error.end_point[0] - error.start_point[0] > _LINES_OF_ERROR:
+
+        def has_error(text: bytes) -> bool:
+            try:
+                return _parse(end_members(text), path).has_error
+            except BudgetError:
+                return True
+
+        line = find_error_line(data, line, has_error)
+    text = data.split(b"\n")[line - 1].decode("utf-8", errors="replace")
+    message = f"Kotlin syntax error at {_excerpt(text)}"
+    return InputError(message, place=f"{path}:{line}", hint="Compile the file to see why")
 
 
 def unread_parts(declarations: SourceDeclarations) -> Iterator[tuple[int, str]]:
@@ -136,7 +154,7 @@ def unread_parts(declarations: SourceDeclarations) -> Iterator[tuple[int, str]]:
         while inner is not None and inner.type == "annotated_expression":
             inner = inner.children[-1]
         if inner is not None and not (_is_declaration(inner) or inner.type in _DETACHED_ENDS):
-            yield line_of(inner), _excerpt(inner)
+            yield line_of(inner), _excerpt(text_of(inner))
     for line in declarations.delegations:
         yield line, "a class whose delegate ends with a lambda"
     for found in _ANNOTATION_NAME.finditer(root.text or b""):
@@ -160,6 +178,8 @@ _DECLARATIONS: Final = frozenset(
 def _is_declaration(node: Node) -> bool:
     return node.type in _DECLARATIONS
 
+
+_RECEIVERS: Final = frozenset({"user_type", "nullable_type", "parenthesized_type", "function_type"})
 
 _TOKEN: Final = re.compile(rb"""//[^\n]*|/\*|\*/|\"{3}|"|\\.|\$\{|'(?:\\.[^'\n]*|[^'\\\n])'|[{}]""")
 
@@ -195,9 +215,9 @@ def end_members(data: bytes) -> bytes:
     return b"".join((*pieces, data[written:]))
 
 
-def _excerpt(node: Node) -> str:
-    text = text_of(node).strip().partition("\n")[0][:40]
-    return repr(text) if text else "the end of the text"
+def _excerpt(text: str) -> str:
+    first = text.strip().partition("\n")[0][:40]
+    return repr(first) if first else "the end of the text"
 
 
 def _first_error(root: Node) -> Node:
@@ -356,14 +376,9 @@ class _Walk:
         name = node.child_by_field_name("name")
         body = _named(node, "function_body")
         parameters = _named(node, "function_value_parameters")
-        return_type: TypeReference | None = None
-        after_colon = False
-        for child in node.children:
-            if child.type == ":":
-                after_colon = True
-            elif after_colon and child.is_named and child.type not in _COMMENTS:
-                return_type = self.type(child)
-                break
+        has_receiver = _named(node, ".") is not None
+        receiver = next((child for child in node.children if child.type in _RECEIVERS), None)
+        return_type = self.type_in(node) if _named(node, ":") is not None else None
         if kdoc is None:
             kdoc = next((text_of(child) for child in node.children if _is_kdoc(child)), None)
         return FunctionDeclaration(
@@ -375,6 +390,7 @@ class _Walk:
             annotations=annotations,
             type_parameters=self.type_parameters(node),
             parameters=tuple(self.parameters(parameters)) if parameters is not None else (),
+            receiver=self.type(receiver) if has_receiver and receiver is not None else None,
             return_type=return_type,
             has_body=body is not None,
             is_expression=body is not None and _named(body, "=") is not None,

@@ -145,7 +145,7 @@ class Platform(Protocol):
         """What the app's code keeps for as long as its process lives (Java's static fields)."""
 
     def holds(self, permission: str, *, uid: int | None = None) -> bool:
-        """Tell whether a uid, by default the app's own, holds a permission."""
+        """Return whether a uid, by default the app's own, holds a permission."""
 
     def packages_of_uid(self, uid: int) -> Sequence[str]:
         """Return the packages of a uid (`getPackagesForUid`)."""
@@ -232,7 +232,7 @@ class Platform(Protocol):
         """Return the token of a PendingIntent that opens an activity."""
 
     def is_app_function_enabled(self, package: str, function_id: str) -> bool:
-        """Tell whether an app function can be executed.
+        """Return whether an app function can be executed.
 
         Raises:
             AppFunctionError: there is none of that id.
@@ -256,19 +256,19 @@ class Platform(Protocol):
         """Remove a notification."""
 
     def may_notify(self) -> bool:
-        """Tell whether notifications are shown (POST_NOTIFICATIONS from 33 on)."""
+        """Return whether notifications are shown (POST_NOTIFICATIONS from 33 on)."""
 
     def may_draw_overlays(self) -> bool:
-        """Tell whether the user allowed SYSTEM_ALERT_WINDOW (`Settings.canDrawOverlays`)."""
+        """Return whether the user allowed SYSTEM_ALERT_WINDOW (`Settings.canDrawOverlays`)."""
 
     def is_battery_exempt(self) -> bool:
-        """Tell whether the app is exempt from battery optimisation."""
+        """Return whether the app is exempt from battery optimisation."""
 
     def is_locked(self) -> bool:
-        """Tell whether the screen is locked (`KeyguardManager.isKeyguardLocked`)."""
+        """Return whether the screen is locked (`KeyguardManager.isKeyguardLocked`)."""
 
     def is_visible(self) -> bool:
-        """Tell whether the app shows an activity."""
+        """Return whether the app shows an activity."""
 
     def post(self, code: Callable[[], None]) -> None:
         """Run code on the app's main thread, some time."""
@@ -284,7 +284,7 @@ class Platform(Protocol):
         """Return a signal that a Binder thread can wait for."""
 
     def wait(self, signal: Signal, seconds: float) -> bool:
-        """Wait on a Binder thread until a signal is set or the time is over; tell whether it is set.
+        """Wait on a Binder thread until a signal is set or the time is over; return whether it is set.
 
         A process that ends wakes whoever waits in it.
         """

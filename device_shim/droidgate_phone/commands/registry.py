@@ -1,4 +1,4 @@
-"""Which command stands behind a name. Modules are loaded when one of their commands is first asked for."""
+"""The commands by name. A module is loaded when one of its commands is first used."""
 
 from __future__ import annotations
 
@@ -21,30 +21,32 @@ _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "screen_commands": ("monkey", "screencap", "uiautomator"),
     "settings_commands": ("settings", "device_config", "appops"),
     "window_commands": ("wm",),
-    "files_listing": ("ls", "stat", "find", "du", "df"),
-    "files_changing": (
-        "chmod", "chown", "chgrp", "cp", "ln", "mkdir", "mktemp", "mv", "rm", "rmdir", "touch", "truncate",
-    ),
-    "files_content": (
-        "cat", "cmp", "dd", "head", "tail", "tee", "md5sum", "sha1sum", "sha256sum", "base64", "xxd",
-    ),
-    "files_names": ("basename", "dirname", "readlink", "realpath", "pwd"),
-    "text_lines": ("cut", "grep", "egrep", "fgrep", "sort", "tr", "uniq", "wc", "rev", "tac"),
-    "text_values": ("echo", "expr", "printf", "seq", "yes"),
-    "shell_programs": (
-        "sh", "env", "printenv", "test", "[", "true", "false", "toybox", "xargs", "sleep",
-    ),
-    "shell_identity": (
-        "date", "groups", "hostname", "id", "kill", "nproc", "ps", "pidof", "sync", "uname", "whoami",
+    "file_commands": ("cat", "dd", "grep", "head", "ls", "md5sum", "mkdir", "rm", "touch", "wc"),
+    "process_commands": (
+        "false", "id", "kill", "pidof", "printf", "ps", "sh", "sleep", "toybox", "true", "whoami",
     ),
 }  # fmt: skip
-TOYBOX: Final = frozenset(
-    name
-    for module, names in _MODULES.items()
-    if module.startswith(("files_", "text_", "shell_"))
-    for name in names
-) - {"sh"}
+TOYBOX: Final = frozenset({*_MODULES["file_commands"], *_MODULES["process_commands"]} - {"sh", "toybox"})
 """Names that toybox answers to."""
+
+_PROGRAMS_OF_ANDROID: Final = """
+[ echo pwd test
+app_process base64 basename bc blkid bootstat bugreport bugreportz bunzip2 bzcat bzip2 cal cksum chattr
+chcon chgrp chmod chown chroot chrt clear cmp comm cp cpio cut date devmem df diff dirname dmesg dos2unix du
+dumpstate egrep env expand expr fallocate fgrep file find flock fmt free fsync getconf getenforce getevent
+getfattr groups gunzip gzip help hostname hwclock iconv ifconfig ime inotifyd ionice iorenice iotop ip
+killall ln load_policy locksettings log logcat logname losetup lsattr lsmod lsof lspci lsusb microcom mkfifo
+mknod mkswap mktemp modinfo modprobe more mount mountpoint mv nc netcat netstat nice nl nohup nproc nsenter
+od paste patch perfetto pgrep ping ping6 pkill pmap printenv prlimit pwdx readelf readlink realpath reboot
+renice restorecon rev rmdir rmmod run-as runcon screenrecord sed sendevent seq setenforce setfattr setsid
+sha1sum sha224sum sha256sum sha384sum sha512sum simpleperf sort split start stat stop strings stty svc
+swapoff swapon sync sysctl tac tail tar taskset tee telecom time timeout top tr traceroute truncate
+tty umount uname uniq unix2dos unlink unshare uptime usleep uudecode uuencode uuidgen vmstat watch which
+xargs xxd yes zcat
+"""
+
+REFUSED_PROGRAMS: Final = frozenset(_PROGRAMS_OF_ANDROID.split())
+"""Programs that Android has and the phone does not: "not found" would be a wrong answer."""
 
 _PACKAGE: Final = "droidgate_phone.commands"
 

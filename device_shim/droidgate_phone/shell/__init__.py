@@ -6,7 +6,6 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from droidgate_phone.commands import CommandCall
 from droidgate_phone.file_layout import SEARCH_PATH, SHELL_PROGRAM
 from droidgate_phone.shell.errors import (
     BROKEN_PIPE_STATUS,
@@ -15,12 +14,11 @@ from droidgate_phone.shell.errors import (
     BudgetExceededError,
     NotModelledError,
 )
-from droidgate_phone.shell.here import HERE
-from droidgate_phone.shell.interpreter import Interpreter, run_process
+from droidgate_phone.shell.interpreter import run_text
 from droidgate_phone.shell.programs import INTERNAL_STATUS
-from droidgate_phone.shell.run import Budget, CountedOutput, Run
-from droidgate_phone.shell.state import ShellState, exported_variables
-from droidgate_phone.streams import CommandStreams, HangingUp
+from droidgate_phone.shell.run import HERE, Budget, CountedOutput, Run
+from droidgate_phone.shell.state import ShellState
+from droidgate_phone.streams import CommandStreams, HangingUp, OutputStream
 
 if TYPE_CHECKING:
     from droidgate_phone.system import AndroidSystem
@@ -33,7 +31,6 @@ __all__ = [
     "pause",
     "run_script",
     "run_shell",
-    "start_words",
 ]
 
 SHELL_ENVIRONMENT: Final[Mapping[str, str]] = {
@@ -54,8 +51,6 @@ SHELL_ENVIRONMENT: Final[Mapping[str, str]] = {
     "USER": "shell",
 }
 """Variables of a shell that adbd starts."""
-
-_FIRST_PROCESS: Final = 4242
 
 
 def run_shell(
@@ -110,48 +105,23 @@ def run_script(  # noqa: PLR0913
             streams.on_hang_up(functools.partial(run.stop, BrokenPipeError("the other side is gone")))
     output = CountedOutput(streams.output, run) if own else streams.output
     error = output if own and streams.error is streams.output else streams.error
-    variables = exported_variables(SHELL_ENVIRONMENT if environment is None else environment)
+    variables = {**(SHELL_ENVIRONMENT if environment is None else environment), "PWD": directory}
     state = ShellState(
         system=system,
         run=run,
         descriptors={0: streams.input, 1: output, 2: error},
         uid=uid,
         name=name,
-        positional=tuple(arguments),
+        arguments=tuple(arguments),
         variables=variables,
+        exported=frozenset(variables),
         directory=directory,
-        process=_FIRST_PROCESS,
         depth=HERE.depth + 1 if not own else 0,
     )
-    variables.mark("PWD", exported=True)
-    variables.set("PWD", directory)
     if not own:
         run.demand_depth(state.depth)
-        return run_process(state, lambda shell: shell.run_text(text))
+        return run_text(state, text)
     return _run_to_the_end(state, run, text)
-
-
-def start_words(call: CommandCall, words: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Start a program from a command, as `execvp` does, with the command's streams and directory.
-
-    Raises:
-        CommandError: it is not there (127) or is none (126).
-    """
-    run = HERE.run or Run(Budget())
-    streams = call.streams
-    state = ShellState(
-        system=call.system,
-        run=run,
-        descriptors={0: streams.input, 1: streams.output, 2: streams.error},
-        uid=call.uid,
-        name=SHELL_PROGRAM,
-        variables=exported_variables(environment),
-        directory=call.directory,
-        process=_FIRST_PROCESS,
-        depth=HERE.depth + 1,
-    )
-    run.demand_depth(state.depth)
-    return Interpreter(state).start(words)
 
 
 def pause(seconds: float) -> None:
@@ -161,16 +131,17 @@ def pause(seconds: float) -> None:
 
 def _run_to_the_end(state: ShellState, run: Run, text: str) -> int:
     before, HERE.run, HERE.depth = (HERE.run, HERE.depth), run, 0
+    error_stream = state.output(2)
     try:
-        return run_process(state, lambda shell: shell.run_text(text))
+        return run_text(state, text)
     except Exception as error:  # noqa: BLE001 - a command line must never end the phone
         run.stop(error)
-        return _refuse(state, run.refusal or error)
+        return _refuse(error_stream, run.refusal or error)
     finally:
         HERE.run, HERE.depth = before
 
 
-def _refuse(state: ShellState, reason: Exception) -> int:
+def _refuse(stream: OutputStream, reason: Exception) -> int:
     if isinstance(reason, NotModelledError):
         status, text = NOT_MODELLED_STATUS, f"{reason} is not modelled"
     elif isinstance(reason, BudgetExceededError | RecursionError):
@@ -178,7 +149,6 @@ def _refuse(state: ShellState, reason: Exception) -> int:
         status, text = BUDGET_STATUS, f"the command line was ended: {text}"
     else:
         status, text = INTERNAL_STATUS, f"the shell failed inside: {type(reason).__name__}: {reason}"
-    stream = state.output(2)
     try:
         (stream.uncounted if isinstance(stream, CountedOutput) else stream).write(
             f"droidgate phone: {text}\n".encode("utf-8", "surrogateescape")

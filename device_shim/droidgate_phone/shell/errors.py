@@ -10,24 +10,15 @@ BROKEN_PIPE_STATUS: Final = 141
 
 
 class ShellSyntaxError(Exception):
-    """The command line is none; the text is mksh's."""
+    """The text is not a command line; the message is mksh's."""
 
 
-class _Told(Exception):  # noqa: N818
-    """A message and a status; `reported` when the message has been written."""
+class CommandError(Exception):
+    """One command failed with a message and a status; the shell goes on."""
 
     def __init__(self, message: str, status: int = 1) -> None:
         super().__init__(message)
         self.status = status
-        self.reported = False
-
-
-class ShellError(_Told):
-    """Ends the shell that it happens in, as mksh's `errorf` does."""
-
-
-class CommandError(_Told):
-    """One command failed; the shell goes on."""
 
 
 class NotModelledError(Exception):
@@ -39,25 +30,8 @@ class BudgetExceededError(Exception):
 
 
 class ShellExit(Exception):  # noqa: N818
-    """`exit`."""
+    """Ends the shell with a status: `exit`, or an error that mksh does not survive."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
         self.status = status
-
-
-class FunctionReturn(Exception):  # noqa: N818
-    """`return`."""
-
-    def __init__(self, status: int) -> None:
-        super().__init__(status)
-        self.status = status
-
-
-class LoopEnd(Exception):  # noqa: N818
-    """`break`, or `continue` where `again`; `levels` of loops are left."""
-
-    def __init__(self, levels: int, *, again: bool) -> None:
-        super().__init__(levels)
-        self.levels = levels
-        self.again = again

@@ -1,12 +1,12 @@
-"""Programs that the shell starts: the device's commands, and scripts."""
+"""Programs that the shell starts: the commands of the device."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from droidgate_phone.commands import Command, CommandCall
-from droidgate_phone.commands.registry import find_command
+from droidgate_phone.commands.registry import REFUSED_PROGRAMS, find_command
 from droidgate_phone.file_layout import SEARCH_PATH
 from droidgate_phone.files import SEARCH, VirtualFileError
 from droidgate_phone.shell.errors import (
@@ -15,21 +15,16 @@ from droidgate_phone.shell.errors import (
     CommandError,
     NotModelledError,
 )
-from droidgate_phone.shell.here import HERE
-from droidgate_phone.shell.run import CheckedOutput, CountedInput, Streams
+from droidgate_phone.shell.run import HERE, CheckedOutput, CountedInput, Streams
 from droidgate_phone.shell.state import ShellState
 
 NOT_FOUND_STATUS: Final = 127
 NOT_EXECUTABLE_STATUS: Final = 126
 INTERNAL_STATUS: Final = 70
 _PROGRAM_FOLDERS: Final = frozenset({"/system/bin", "/bin"})
-_SHELLS: Final = frozenset({"/system/bin/sh", "/bin/sh"})
-
-Script = Callable[[ShellState, str, Sequence[str]], int]
-"""Runs a script: the state of its shell, its text, its name and arguments."""
 
 
-def find_program(state: ShellState, name: str) -> str | None:
+def _find_program(state: ShellState, name: str) -> str | None:
     """Return the path of a program, None where there is none; a name with a slash is a path."""
     if "/" in name:
         path = state.path(name)
@@ -54,53 +49,33 @@ def _is_executable(state: ShellState, path: str) -> bool:
     return files.stat(path, uid=state.uid).is_file and files.may(path, SEARCH, uid=state.uid)
 
 
-def start_program(
-    state: ShellState, fields: Sequence[str], environment: Mapping[str, str], run_script: Script
-) -> int:
-    """Run a program to its end and return its status.
+def start_program(state: ShellState, fields: Sequence[str]) -> int:
+    """Run a program to its end with the streams and variables of a shell, and return its status.
 
     Raises:
-        CommandError: it is not there (127) or is none (126).
+        CommandError: there is no such program (127), or it cannot be run (126).
         NotModelledError: it is a program whose code the phone does not have.
     """
     name = fields[0]
     if not name:
         raise CommandError(": can't execute: Is a directory", NOT_EXECUTABLE_STATUS)
-    path = find_program(state, name)
+    path = _find_program(state, name)
     if path is None:
+        if name.removeprefix("/system").removeprefix("/bin/") in REFUSED_PROGRAMS:
+            raise NotModelledError(f"the program {name}")
         raise CommandError(f"{name}: inaccessible or not found", NOT_FOUND_STATUS)
-    if _is_command(state.path(path)):
-        command = find_command(path.rpartition("/")[2])
-        if command is not None:
-            return call_command(state, command, fields, environment)
-    full = state.path(path)
-    if full.rpartition("/")[0] in _PROGRAM_FOLDERS and not state.system.files.stat(full, uid=state.uid).size:
-        raise NotModelledError(f"the program {full}")
-    text = _script(state, name, full)
-    return run_script(state, text, (path, *fields[1:]))
-
-
-def _script(state: ShellState, name: str, path: str) -> str:
-    files = state.system.files
-    status = files.stat(path, uid=state.uid)
-    if status.is_directory:
+    command = find_command(path.rpartition("/")[2]) if _is_command(state.path(path)) else None
+    if command is not None:
+        return _call_command(state, command, fields)
+    files, full = state.system.files, state.path(path)
+    if files.stat(full, uid=state.uid).is_directory:
         raise CommandError(f"{name}: can't execute: Is a directory", NOT_EXECUTABLE_STATUS)
-    if not files.may(path, SEARCH, uid=state.uid):
+    if not files.may(full, SEARCH, uid=state.uid):
         raise CommandError(f"{name}: can't execute: Permission denied", NOT_EXECUTABLE_STATUS)
-    try:
-        data = files.read(path, uid=state.uid)
-    except VirtualFileError as error:
-        raise CommandError(f"{name}: can't execute: {error.strerror}", NOT_EXECUTABLE_STATUS) from None
-    first = data[:256].partition(b"\n")[0]
-    interpreter = first[2:].split()[0].decode("utf-8", "replace") if first.startswith(b"#!") else ""
-    if b"\0" in first or (interpreter and interpreter not in _SHELLS):
-        raise NotModelledError(f"the program {path}")
-    return data.replace(b"\0", b"").decode("utf-8", "surrogateescape")
+    raise NotModelledError(f"the program {full}")
 
 
-def call_command(
-    state: ShellState, command: Command, fields: Sequence[str], environment: Mapping[str, str]
-) -> int:
+def _call_command(state: ShellState, command: Command, fields: Sequence[str]) -> int:
     """Run a command of the device; whatever goes wrong in it ends as a status."""
     streams = Streams(
         CountedInput(state.input(), state.run),
@@ -112,7 +87,7 @@ def call_command(
         arguments=tuple(fields[1:]),
         streams=streams,
         system=state.system,
-        environment=environment,
+        environment=state.environment(),
         directory=state.directory,
         uid=state.uid,
     )

@@ -24,14 +24,14 @@ class Budget:
 
     Attributes:
         seconds: From its start to its end.
-        steps: Commands and rounds of loops.
+        steps: Commands.
         output: Bytes written to the streams it was given.
         input: Bytes that its commands read, from files and from each other.
         memory: Bytes that one command reads before it does anything with them.
-        text: Characters of one expanded word, and bytes of one command substitution.
+        text: Characters of one expanded word.
         fields: Words that one command line expands to.
         threads: Commands of pipelines at one time.
-        depth: Functions, `eval`s, scripts and subshells inside each other.
+        depth: Scripts and subshells inside each other.
     """
 
     seconds: float = 600.0
@@ -76,7 +76,7 @@ class Run:
             raise BudgetExceededError(f"it took longer than {self.budget.seconds:g} s")
 
     def step(self) -> None:
-        """Count a command or a round of a loop."""
+        """Count a command."""
         self._steps += 1
         if self._steps > self.budget.steps:
             raise BudgetExceededError(f"it took more than {self.budget.steps} steps")
@@ -184,19 +184,6 @@ class CountedInput:
         return data
 
 
-class Collector:
-    """Takes what a command substitution writes."""
-
-    def __init__(self, run: Run) -> None:
-        self.data = bytearray()
-        self._run = run
-
-    def write(self, data: bytes) -> None:
-        """Keep the bytes."""
-        self._run.demand_text(len(self.data) + len(data))
-        self.data += data
-
-
 class BytesInput:
     """Reads from bytes in memory."""
 
@@ -213,7 +200,7 @@ class BytesInput:
 
 
 class ClosedStream:
-    """What a descriptor that was closed does: everything fails with EBADF."""
+    """A stream that is not open in this direction: everything fails with EBADF."""
 
     def read(self, limit: int = -1) -> bytes:
         """Fail."""
@@ -296,3 +283,13 @@ class Streams:
     input: InputStream
     output: OutputStream
     error: OutputStream
+
+
+class RunningHere(threading.local):
+    """The run that a thread works for, so that `sh`, started as a command, counts for it as well."""
+
+    run: Run | None = None
+    depth: int = 0
+
+
+HERE: Final = RunningHere()

@@ -37,7 +37,7 @@ class ActivityRecord:
     hides_overlays: bool = False
 
     def is_translucent(self) -> bool:
-        """Tell whether it shows nothing of its own: what lies under it is visible."""
+        """Return whether it shows nothing of its own: what lies under it is visible."""
         return self.instance is None or type(self.instance).view is Activity.view
 
 

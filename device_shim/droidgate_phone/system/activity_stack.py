@@ -104,14 +104,17 @@ class ActivityStack:
             return seen
 
     def is_visible(self, uid: int) -> bool:
-        """Tell whether a uid shows an activity."""
-        return any(one.match.package.uid == uid for one in self.visible())
+        """Return whether a uid shows an activity."""
+        return any(record.match.package.uid == uid for record in self.visible())
 
     def last_of(self, package: str) -> ActivityRecord | None:
         """Return the topmost activity of a package, seen or not."""
         with self._lock:
             found = [
-                one for task in self._tasks for one in task.activities if one.match.package.name == package
+                record
+                for task in self._tasks
+                for record in task.activities
+                if record.match.package.name == package
             ]
             return found[-1] if found else None
 
@@ -224,13 +227,13 @@ class ActivityStack:
         )
         entries = [
             LauncherEntry(
-                one.package.name,
-                one.component.label or one.package.application.label or one.package.name,
-                lambda name=one.name: self._launch(name),  # type: ignore[misc]
+                match.package.name,
+                match.component.label or match.package.application.label or match.package.name,
+                lambda name=match.name: self._launch(name),  # type: ignore[misc]
             )
-            for one in found
+            for match in found
         ]
-        return sorted(entries, key=lambda one: (one.label.casefold(), one.package))
+        return sorted(entries, key=lambda entry: (entry.label.casefold(), entry.package))
 
     def _launch(self, name: ComponentName) -> None:
         intent = Intent(action=_MAIN, categories=(_LAUNCHER,), component=name, flags=FLAG_NEW_TASK)
@@ -273,7 +276,7 @@ class ActivityStack:
     def forget_process(self, process: AppProcess) -> None:
         """End the activities of a process that ended: whoever waits gets RESULT_CANCELED."""
         with self._lock:
-            gone = [one for task in self._tasks for one in task.activities if one.process is process]
+            gone = [record for task in self._tasks for record in task.activities if record.process is process]
         for record in gone:
             self.finish(record, ActivityResult(RESULT_CANCELED))
 
@@ -300,7 +303,7 @@ class ActivityStack:
         raise AndroidError("java.lang.SecurityException", message)
 
     def _may_start(self, caller: Caller) -> bool:
-        """Tell whether a caller may open an activity now (BackgroundActivityStartController)."""
+        """Return whether a caller may open an activity now (BackgroundActivityStartController)."""
         core, uid = self._core, caller.uid
         if uid < FIRST_APP_UID or not core.release.has("background-activities"):
             return True
@@ -330,11 +333,11 @@ class ActivityStack:
         return False
 
     def may_overlay(self, uid: int) -> bool:
-        """Tell whether the user allowed a uid SYSTEM_ALERT_WINDOW."""
+        """Return whether the user allowed a uid SYSTEM_ALERT_WINDOW."""
         return any(
-            _OVERLAY in one.manifest.requested_permissions
-            and self._app_ops.mode(one.name, "SYSTEM_ALERT_WINDOW") == "allow"
-            for one in self._core.packages.of_uid(uid)
+            _OVERLAY in package.manifest.requested_permissions
+            and self._app_ops.mode(package.name, "SYSTEM_ALERT_WINDOW") == "allow"
+            for package in self._core.packages.of_uid(uid)
         )
 
     def _modelled(self, match: Match) -> type[Activity]:
@@ -373,7 +376,7 @@ class ActivityStack:
         self._core.processes.run_code(record.process, ask)
 
     def _task_of(self, affinity: str) -> Task | None:
-        return next((one for one in reversed(self._tasks) if one.affinity == affinity), None)
+        return next((task for task in reversed(self._tasks) if task.affinity == affinity), None)
 
     def _bring_to_front(self, task: Task) -> None:
         self._tasks.remove(task)
@@ -443,15 +446,15 @@ class ActivityStack:
             self._core.processes.run_code(process, lambda: on_result(crossed))
 
 
-def _same_filter(one: Intent, other: Intent) -> bool:
-    """Tell whether two intents are the same but for extras and flags (`Intent.filterEquals`)."""
+def _same_filter(intent: Intent, other: Intent) -> bool:
+    """Return whether two intents are the same but for extras and flags (`Intent.filterEquals`)."""
     return (
-        one.action == other.action
-        and one.data == other.data
-        and one.mime_type == other.mime_type
-        and one.package == other.package
-        and one.component == other.component
-        and set(one.categories) == set(other.categories)
+        intent.action == other.action
+        and intent.data == other.data
+        and intent.mime_type == other.mime_type
+        and intent.package == other.package
+        and intent.component == other.component
+        and set(intent.categories) == set(other.categories)
     )
 
 

@@ -1,4 +1,7 @@
-"""What the system offers to an app (`droidgate_phone.app_api.behaviour.Context`)."""
+"""What the system offers to an app.
+
+`droidgate_phone.app_api.behaviour.Context` says what each method raises.
+"""
 
 from __future__ import annotations
 
@@ -177,11 +180,7 @@ class AppContext:
         return self._system.clock.now()
 
     def start_service(self, intent: Intent, *, foreground: bool = False) -> ComponentName | None:
-        """Start a service.
-
-        Raises:
-            AndroidError: Android refuses, with its own exception name and text.
-        """
+        """Start a service."""
         self._caller.refuse_isolated("startService")
         self._require_explicit(intent)
         try:
@@ -203,11 +202,7 @@ class AppContext:
         *,
         flags: int = 0,
     ) -> Binding | None:
-        """Bind a service and wait for it; None where it gives no binder.
-
-        Raises:
-            AndroidError: Android refuses.
-        """
+        """Bind a service and wait for it; None where it gives no binder."""
         self._caller.refuse_isolated("bindService")
         self._require_explicit(intent)
         return self._system.services.bind(self._caller, intent, on_message, on_disconnected, flags)
@@ -215,11 +210,7 @@ class AppContext:
     def start_activity(
         self, intent: Intent, on_result: Callable[[ActivityResult], None] | None = None
     ) -> None:
-        """Start an activity, for a result where a receiver is given.
-
-        Raises:
-            AndroidError: Android refuses.
-        """
+        """Start an activity, for a result where a receiver is given."""
         self._caller.refuse_isolated("startActivity")
         if self._caller.activity is None and not intent.flags & FLAG_NEW_TASK:
             message = (
@@ -253,19 +244,11 @@ class AppContext:
         return self._system.messengers.add_pending_intent(record)
 
     def send_pending_intent(self, token: str, fill_in: Intent) -> None:
-        """Send a PendingIntent.
-
-        Raises:
-            AndroidError: it was cancelled.
-        """
+        """Send a PendingIntent."""
         self._system.messengers.send_pending_intent(token, fill_in)
 
     def send_message(self, messenger: str, message: Message) -> None:
-        """Send a message to the Messenger of that token.
-
-        Raises:
-            AndroidError: its process is gone (`android.os.DeadObjectException`).
-        """
+        """Send a message to the Messenger of that token."""
         self._system.messengers.send_message(messenger, message, self._caller.uid)
 
     def query_services(self, intent: Intent) -> list[ComponentName]:
@@ -282,7 +265,7 @@ class AppContext:
 
     def _query(self, kind: PartKind, intent: Intent) -> list[ComponentName]:
         found = self._system.resolver.query(kind, intent, caller_uid=self._caller.uid)
-        return [one.name for one in found]
+        return [match.name for match in found]
 
     def _require_explicit(self, intent: Intent) -> None:
         if intent.component is None and intent.package is None:

@@ -28,7 +28,7 @@ BIND_PERMISSION: Final = "android.permission.BIND_APP_FUNCTION_SERVICE"
 EXECUTE_PERMISSION: Final = "android.permission.EXECUTE_APP_FUNCTIONS"
 EXECUTE_SYSTEM_PERMISSION: Final = "android.permission.EXECUTE_APP_FUNCTIONS_SYSTEM"
 _RUNTIME_TYPE: Final = "AppFunctionRuntimeMetadata"
-_BY_NAME: Final = {one.name: code for code, one in load_error_codes().items()}
+_BY_NAME: Final = {error_code.name: code for code, error_code in load_error_codes().items()}
 
 EnabledState = Literal["default", "enabled", "disabled"]
 _STATE_NUMBERS: Final[Mapping[EnabledState, int]] = {"default": 0, "enabled": 1, "disabled": 2}
@@ -86,7 +86,7 @@ class AppFunctionManager:
         with self._lock:
             if package is None:
                 self._indexed.pop(name, None)
-                self._states = {key: one for key, one in self._states.items() if key[0] != name}
+                self._states = {key: state for key, state in self._states.items() if key[0] != name}
                 return
             report = simulate_indexing(package.application, release)
             self._indexed[name] = dict(report.documents)
@@ -104,17 +104,19 @@ class AppFunctionManager:
         """Return a package's functions by id."""
         with self._lock:
             documents = self._indexed.get(package, {}).values()
-            return {one.function_id: one for one in documents if one.function_id is not None}
+            return {
+                document.function_id: document for document in documents if document.function_id is not None
+            }
 
     def listing(self, package: str | None = None) -> dict[str, list[ListedDocument]]:
         """Return what a search over all documents finds, by package, in the order of Android's maps."""
-        names = [one for one in self.packages() if package in (None, one)]
+        names = [name for name in self.packages() if package in (None, name)]
         order = in_map_order({name: [] for name in names})
         return {name: self._documents(name) for name in order}
 
     def _documents(self, package: str) -> list[ListedDocument]:
         with self._lock:
-            return [self._listed(package, one) for one in self._indexed[package].values()]
+            return [self._listed(package, document) for document in self._indexed[package].values()]
 
     def _listed(self, package: str, document: IndexedDocument) -> ListedDocument:
         runtime: Properties | None = None
@@ -138,7 +140,7 @@ class AppFunctionManager:
         return f"{_RUNTIME_TYPE}-{package}"
 
     def is_enabled(self, package: str, function_id: str) -> bool:
-        """Tell whether a function can be executed: its state, else what its file says.
+        """Return whether a function can be executed: its state, else what its file says.
 
         Raises:
             AppFunctionError: there is no such function.
@@ -224,7 +226,7 @@ class AppFunctionManager:
     def _is_function_service(self, package: InstalledPackage, component: InstalledComponent) -> bool:
         return (
             component.permission == BIND_PERMISSION
-            and any(SERVICE_ACTION in one.actions for one in component.filters)
+            and any(SERVICE_ACTION in declared.actions for declared in component.filters)
             and package.is_component_enabled(component)
         )
 
@@ -267,7 +269,9 @@ class AppFunctionManager:
         outcome = outcomes[0]
         if isinstance(outcome, AppFunctionError):
             raise outcome
-        return in_map_order({name: list(one) for name, one in outcome.items() if isinstance(one, list)})
+        return in_map_order(
+            {name: list(values) for name, values in outcome.items() if isinstance(values, list)}
+        )
 
 
 def _not_found(package: str, function_id: str) -> str:

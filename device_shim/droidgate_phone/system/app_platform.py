@@ -1,4 +1,7 @@
-"""Android's managers as one app's code reaches them (`droidgate_phone.app_api.platform.Platform`)."""
+"""Android's managers as one app's code reaches them.
+
+`droidgate_phone.app_api.platform.Platform` says what each method raises.
+"""
 
 from __future__ import annotations
 
@@ -66,12 +69,12 @@ class AppPlatform:
         return self._process.statics
 
     def holds(self, permission: str, *, uid: int | None = None) -> bool:
-        """Tell whether a uid, by default the app's own, holds a permission."""
+        """Return whether a uid, by default the app's own, holds a permission."""
         return self._system.packages.permissions.holds(self._caller.uid if uid is None else uid, permission)
 
     def packages_of_uid(self, uid: int) -> Sequence[str]:
         """Return the packages of a uid that the app may see."""
-        return [one.name for one in self._system.packages.of_uid(uid) if self._sees(one)]
+        return [package.name for package in self._system.packages.of_uid(uid) if self._sees(package)]
 
     def find_package(self, name: str) -> PackageFacts | None:
         """Return a package that is installed and that the app may see."""
@@ -93,9 +96,9 @@ class AppPlatform:
         if package is None:
             return None
         application = package.application
-        for one in application.components:
-            if application.qualified_name(one) == component.class_name:
-                return one.find_meta_data(name)
+        for declared in application.components:
+            if application.qualified_name(declared) == component.class_name:
+                return declared.find_meta_data(name)
         return None
 
     def read_xml(self, package: str, reference: str) -> XmlNode | None:
@@ -119,11 +122,7 @@ class AppPlatform:
         return None if found is None or found.apk is None else _read_entry(found.apk, f"assets/{name}")
 
     def bind(self, intent: Intent, connection: Connection) -> Binding | None:
-        """Bind a service; what comes of it is told later. None where there is no such service.
-
-        Raises:
-            AndroidError: Android refuses.
-        """
+        """Bind a service; what comes of it is told later. None where there is no such service."""
         if intent.component is None and intent.package is None:
             message = f"Service Intent must be explicit: {show_intent(intent)}"
             raise AndroidError("java.lang.IllegalArgumentException", message)
@@ -139,11 +138,7 @@ class AppPlatform:
         self._system.messengers.remove_messenger(token)
 
     def link_to_death(self, token: str, on_death: Callable[[], None]) -> Callable[[], None]:
-        """Run code on the app's main thread when the process that owns a Messenger dies.
-
-        Raises:
-            AndroidError: android.os.DeadObjectException, if the process has died or the Messenger is closed.
-        """
+        """Run code on the app's main thread when the process that owns a Messenger dies."""
         return self._system.messengers.link_to_death(token, self._process, on_death)
 
     def finish_activity(self) -> None:
@@ -165,11 +160,7 @@ class AppPlatform:
         return tuple(word for word in SERVICE_TYPES.values() if word in found.service_types)
 
     def start_foreground(self, class_name: str, types: Sequence[str] | None = None) -> None:
-        """Move a running service of the app to the foreground.
-
-        Raises:
-            AndroidError: Android refuses.
-        """
+        """Move a running service of the app to the foreground."""
         name = ComponentName(self._package.name, class_name)
         self._system.services.start_foreground(self._caller, name, types)
 
@@ -203,11 +194,7 @@ class AppPlatform:
         return self._system.messengers.add_pending_intent(record)
 
     def is_app_function_enabled(self, package: str, function_id: str) -> bool:
-        """Tell whether an app function can be executed.
-
-        Raises:
-            AppFunctionError: there is none of that id.
-        """
+        """Return whether an app function can be executed."""
         return self._system.app_functions.is_enabled(package, function_id)
 
     def execute_app_function(
@@ -220,7 +207,9 @@ class AppPlatform:
         seconds: float,
     ) -> None:
         """Execute an app function; the outcome comes later on the app's main thread."""
-        given = in_map_order({name: one for name, one in parameters.items() if isinstance(one, list)})
+        given = in_map_order(
+            {name: values for name, values in parameters.items() if isinstance(values, list)}
+        )
         clock, functions = self._system.clock, self._system.app_functions
 
         def run() -> None:
@@ -248,23 +237,23 @@ class AppPlatform:
         self._system.notifications.cancel(self._package.name, number)
 
     def may_notify(self) -> bool:
-        """Tell whether notifications are shown."""
+        """Return whether notifications are shown."""
         return self._system.notifications.may_post(self._package)
 
     def may_draw_overlays(self) -> bool:
-        """Tell whether the user allowed SYSTEM_ALERT_WINDOW."""
+        """Return whether the user allowed SYSTEM_ALERT_WINDOW."""
         return self._system.stack.may_overlay(self._package.uid)
 
     def is_battery_exempt(self) -> bool:
-        """Tell whether the app is exempt from battery optimisation."""
+        """Return whether the app is exempt from battery optimisation."""
         return self._package.name in self._system.uid_states.idle_whitelist
 
     def is_locked(self) -> bool:
-        """Tell whether the screen is locked."""
+        """Return whether the screen is locked."""
         return self._system.is_locked
 
     def is_visible(self) -> bool:
-        """Tell whether the app shows an activity."""
+        """Return whether the app shows an activity."""
         return self._system.stack.is_visible(self._package.uid)
 
     def post(self, code: Callable[[], None]) -> None:
@@ -303,11 +292,7 @@ class AppPlatform:
         record.hides_overlays = hide
 
     def request_permissions(self, *permissions: str) -> None:
-        """Ask the user for permissions, from an activity (`Activity.requestPermissions`).
-
-        Raises:
-            AndroidError: java.lang.IllegalStateException outside of an activity.
-        """
+        """Ask the user for permissions, from an activity (`Activity.requestPermissions`)."""
         self._system.permission_dialogs.request(self._activity("requestPermissions"), permissions)
 
     def _activity(self, call: str) -> ActivityRecord:
@@ -317,28 +302,15 @@ class AppPlatform:
         return self._caller.activity
 
     def connect_ui_automation(self, flags: int) -> None:
-        """Connect the UiAutomation of an instrumentation.
-
-        Raises:
-            AndroidError: java.lang.IllegalStateException.
-        """
+        """Connect the UiAutomation of an instrumentation."""
         self._system.instrumentations.connect(self._process, flags)
 
     def adopt_shell_permissions(self, *permissions: str) -> None:
-        """Act with the shell's permissions, by default with all of them.
-
-        Raises:
-            AndroidError: java.lang.IllegalStateException without a connected UiAutomation,
-                java.lang.SecurityException if another app has adopted them.
-        """
+        """Act with the shell's permissions, by default with all of them."""
         self._system.instrumentations.adopt_shell_permissions(self._process, permissions)
 
     def drop_shell_permissions(self) -> None:
-        """Act with the app's own permissions again.
-
-        Raises:
-            AndroidError: java.lang.IllegalStateException without a connected UiAutomation.
-        """
+        """Act with the app's own permissions again."""
         self._system.instrumentations.drop_shell_permissions(self._process)
 
     def _sees(self, package: InstalledPackage) -> bool:
@@ -373,8 +345,10 @@ def _node(element: XmlElement, apk: Apk) -> XmlNode:
     return XmlNode(
         element.tag,
         tuple(
-            XmlAttributeText(one.namespace or "", one.name, value_text(one.value, apk.name_of) or "")
-            for one in element.attributes
+            XmlAttributeText(
+                attribute.namespace or "", attribute.name, value_text(attribute.value, apk.name_of) or ""
+            )
+            for attribute in element.attributes
         ),
-        tuple(one if isinstance(one, str) else _node(one, apk) for one in element.children),
+        tuple(child if isinstance(child, str) else _node(child, apk) for child in element.children),
     )

@@ -92,7 +92,7 @@ class BroadcastManager:
 
         thread = threading.Thread(target=run, name="phone:broadcast", daemon=True)
         with self._lock:
-            self._threads = [one for one in self._threads if one.is_alive()]
+            self._threads = [thread for thread in self._threads if thread.is_alive()]
             self._threads.append(thread)
             thread.start()
 

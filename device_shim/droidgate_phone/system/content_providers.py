@@ -45,7 +45,7 @@ class ContentManager:
             AndroidError: Android refuses, the app died, or its code is not modelled.
         """
         crossed = cross_bundle(extras, TRANSACTION_LIMIT)
-        result = self._run(caller, uri, lambda one: one.call(method, argument, crossed, caller.uid))
+        result = self._run(caller, uri, lambda provider: provider.call(method, argument, crossed, caller.uid))
         self._core.log.record("provider-call", uri=uri, method=method, caller_uid=caller.uid)
         return None if result is None else cross_bundle(result, TRANSACTION_LIMIT)
 
@@ -56,7 +56,7 @@ class ContentManager:
             AndroidError: as `call`, and java.io.FileNotFoundException.
         """
         self._check_data(caller, uri, writing=False)
-        found = self._run(caller, uri, lambda one: one.open_for_reading(uri, caller.uid))
+        found = self._run(caller, uri, lambda provider: provider.open_for_reading(uri, caller.uid))
         if found is None:
             raise AndroidError("java.io.FileNotFoundException", f"No files supported by provider at {uri}")
         return bytes(found)
@@ -68,7 +68,9 @@ class ContentManager:
             AndroidError: as `read`.
         """
         self._check_data(caller, uri, writing=True)
-        taken = self._run(caller, uri, lambda one: one.open_for_writing(uri, bytes(content), caller.uid))
+        taken = self._run(
+            caller, uri, lambda provider: provider.open_for_writing(uri, bytes(content), caller.uid)
+        )
         if not taken:
             raise AndroidError("java.io.FileNotFoundException", f"No files supported by provider at {uri}")
 
@@ -79,7 +81,7 @@ class ContentManager:
             AndroidError: as `call`.
         """
         self._check_data(caller, uri, writing=False)
-        found = self._run(caller, uri, lambda one: one.query(uri, caller.uid))
+        found = self._run(caller, uri, lambda provider: provider.query(uri, caller.uid))
         return None if found is None else [dict(row) for row in found]
 
     def _find(self, caller: Caller, uri: str) -> tuple[InstalledPackage, InstalledComponent]:

@@ -231,7 +231,7 @@ def _signers(apk: Apk, base: str, target: int, release: ReleaseProfile) -> tuple
 
 
 def _has_signing_block(apk: Apk) -> bool:
-    """Tell whether the archive has the block of signature schemes 2 and 3."""
+    """Return whether the archive has the block of signature schemes 2 and 3."""
     end = apk.archive.directory_offset
     start = max(0, end - len(_SIGNING_BLOCK))
     return apk.archive.source.read(start, end - start) == _SIGNING_BLOCK

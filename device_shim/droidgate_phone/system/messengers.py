@@ -160,7 +160,9 @@ class MessengerRegistry:
         token = f"pending-intent-{secrets.token_hex(8)}"
         with self._lock:
             self._pending[token] = record
-            of_package = [name for name, one in self._pending.items() if one.package == record.package]
+            of_package = [
+                name for name, pending in self._pending.items() if pending.package == record.package
+            ]
             if len(of_package) > MOST_PENDING_INTENTS:
                 del self._pending[of_package[0]]
         return token
@@ -173,7 +175,9 @@ class MessengerRegistry:
     def cancel_pending_intents(self, package: str) -> None:
         """Cancel the PendingIntents of a package that is gone or was force-stopped."""
         with self._lock:
-            self._pending = {token: one for token, one in self._pending.items() if one.package != package}
+            self._pending = {
+                token: record for token, record in self._pending.items() if record.package != package
+            }
 
     def send_pending_intent(self, token: str, added: Intent) -> None:
         """Send a PendingIntent: its creator's process gets the merged intent.

@@ -38,7 +38,7 @@ class NotificationShade:
         self._posted: dict[tuple[str, int], PostedNotification] = {}
 
     def may_post(self, package: InstalledPackage) -> bool:
-        """Tell whether an app's notifications are shown."""
+        """Return whether an app's notifications are shown."""
         if not self._core.release.at_least(_FIRST_ASKED):
             return True
         return self._core.packages.permissions.holds(package.uid, POST_NOTIFICATIONS)
@@ -47,7 +47,7 @@ class NotificationShade:
         """Show a notification in place of the app's one of that number; false where it may not."""
         key = (package.name, number)
         with self._lock:
-            held = sum(one.package == package.name for one in self._posted.values())
+            held = sum(posted.package == package.name for posted in self._posted.values())
             posted = self.may_post(package) and (key in self._posted or held < MOST_OF_ONE_PACKAGE)
             if posted:
                 self._posted[key] = PostedNotification(package.name, number, notification)
@@ -64,7 +64,7 @@ class NotificationShade:
     def cancel_all(self, package: str) -> None:
         """Remove an app's notifications, as when it is removed or force-stopped."""
         with self._lock:
-            self._posted = {key: one for key, one in self._posted.items() if one.package != package}
+            self._posted = {key: posted for key, posted in self._posted.items() if posted.package != package}
 
     def all(self) -> list[PostedNotification]:
         """Return what the shade shows, oldest first."""

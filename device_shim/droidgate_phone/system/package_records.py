@@ -86,7 +86,7 @@ class InstalledPackage:
         return _ON.get(self.enabled, self.manifest.application_enabled)
 
     def is_component_enabled(self, component: InstalledComponent) -> bool:
-        """Tell whether a component can be used: its own state and the package's."""
+        """Return whether a component can be used: its own state and the package's."""
         state = self.component_states.get(component.name, "default")
         return self.is_enabled and _ON.get(state, component.enabled)
 

@@ -91,12 +91,12 @@ class Permissions:
         return owner is not None and owner.signers == package.signers
 
     def is_changeable(self, permission: str) -> bool:
-        """Tell whether `pm grant` may give it: runtime and development permissions."""
+        """Return whether `pm grant` may give it: runtime and development permissions."""
         level = (self.protection_of(permission) or "").split("|")
         return level[0] == "dangerous" or "development" in level
 
     def holds(self, uid: int, permission: str | None) -> bool:
-        """Tell whether a uid holds a permission; nobody needs to hold None."""
+        """Return whether a uid holds a permission; nobody needs to hold None."""
         if permission is None or uid in (ROOT_UID, SYSTEM_UID):
             return True
         if uid == SHELL_UID:

@@ -123,11 +123,11 @@ class AppProcess:
             self._thread.join(_JOIN_SECONDS)
 
     def is_ending(self) -> bool:
-        """Tell whether its main thread still runs."""
+        """Return whether its main thread still runs."""
         return self._thread.is_alive()
 
     def is_main_thread(self) -> bool:
-        """Tell whether the caller runs on the main thread."""
+        """Return whether the caller runs on the main thread."""
         return threading.current_thread() is self._thread
 
     def _loop(self) -> None:
@@ -179,17 +179,24 @@ class ProcessManager:
     def of_package(self, package: str) -> list[AppProcess]:
         """Return the processes of a package that run."""
         with self._lock:
-            return [one for one in self._processes.values() if one.package == package and one.alive]
+            return [
+                process
+                for process in self._processes.values()
+                if process.package == package and process.alive
+            ]
 
     def of_uid(self, uid: int) -> list[AppProcess]:
         """Return the processes of a uid that run."""
         with self._lock:
-            return [one for one in self._processes.values() if one.uid == uid and one.alive]
+            return [process for process in self._processes.values() if process.uid == uid and process.alive]
 
     def all(self) -> list[AppProcess]:
         """Return the processes that run, by pid."""
         with self._lock:
-            return sorted((one for one in self._processes.values() if one.alive), key=lambda one: one.pid)
+            return sorted(
+                (process for process in self._processes.values() if process.alive),
+                key=lambda process: process.pid,
+            )
 
     def end(self, process: AppProcess, reason: str) -> None:
         """End a process."""
@@ -199,7 +206,7 @@ class ProcessManager:
         process.end()
         with self._lock:
             self._processes.pop((process.name, process.uid), None)
-            self._ended = [*(one for one in self._ended if one.is_ending()), process]
+            self._ended = [*(ended for ended in self._ended if ended.is_ending()), process]
 
     def close(self) -> None:
         """End every process and wait for its thread."""
@@ -216,7 +223,7 @@ class ProcessManager:
             self._last_active[uid] = self._clock.now()
 
     def was_just_active(self, uid: int) -> bool:
-        """Tell whether a uid has run and was active a moment ago, so that it is not idle yet."""
+        """Return whether a uid has run and was active a moment ago, so that it is not idle yet."""
         with self._lock:
             last = self._last_active.get(uid)
         if last is None or not self.of_uid(uid):

@@ -76,12 +76,12 @@ class ReleaseProfile:
     rules: Mapping[str, RuleSetting] | None = None
 
     def has(self, rule: Rule, target_sdk: int | None = None) -> bool:
-        """Tell whether a rule is in force, for an app of that targetSdkVersion where one is given."""
+        """Return whether a rule is in force, for an app of that targetSdkVersion where one is given."""
         setting = (self.rules or {})[rule]
         return self.sdk >= setting.since and (target_sdk is None or target_sdk >= setting.target)
 
     def at_least(self, sdk: int) -> bool:
-        """Tell whether the phone has that SDK or a later one."""
+        """Return whether the phone has that SDK or a later one."""
         return self.sdk >= sdk
 
     @property

@@ -60,7 +60,7 @@ class Resolver:
         self._interacted = {pair for pair in self._interacted if uid not in pair}
 
     def can_see(self, caller_uid: int, target: InstalledPackage) -> bool:
-        """Tell whether a caller may know of a package (AppsFilter)."""
+        """Return whether a caller may know of a package (AppsFilter)."""
         if caller_uid < FIRST_APP_UID or caller_uid == target.uid:
             return True
         if (caller_uid, target.uid) in self._interacted:

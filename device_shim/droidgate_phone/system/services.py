@@ -182,7 +182,7 @@ class ServiceManager:
         return binding
 
     def bind_later(self, caller: Caller, intent: Intent, connection: Connection) -> BoundService | None:
-        """Bind a service as an app does: what comes of it is told on the caller's main thread.
+        """Bind a service as an app does: what comes of it is reported on the caller's main thread.
 
         Returns:
             The binding, None where there is no such service.
@@ -252,13 +252,13 @@ class ServiceManager:
         return binder.handle
 
     def _tell_unbound(self, record: ServiceRecord, binder: Binder) -> None:
-        """Tell a service that nobody is bound with an intent any more (removeConnectionLocked)."""
+        """Report to a service that nobody is bound with an intent any more (removeConnectionLocked)."""
         if record.instance is not None and binder.is_told_bound:
             binder.is_told_bound = False
             binder.wants_rebind = record.instance.on_unbind(binder.intent)
 
     def _tell(self, binding: BoundService, listener: Callable[[], None]) -> None:
-        """Tell a client what became of its binding, unless it has let go of it."""
+        """Report to a client what became of its binding, unless it has let go of it."""
 
         def tell() -> None:
             if binding.bound:
@@ -289,9 +289,9 @@ class ServiceManager:
                     del self._records[name]
                     record.stop_waiting()
                     self._restart_later(record)
-            held = [one for one in self._records.values() if one.bindings]
-        for record in held:
-            for binding in [one for one in record.bindings if one.caller.process is process]:
+            bound = [record for record in self._records.values() if record.bindings]
+        for record in bound:
+            for binding in [binding for binding in record.bindings if binding.caller.process is process]:
                 binding.unbind()
 
     def _restart_later(self, record: ServiceRecord) -> None:

@@ -85,6 +85,31 @@ def read_application(apk: Apk, sdk: int = NEWEST_SDK) -> Application:
     )
 
 
+def read_identity(apk: Apk, sdk: int = NEWEST_SDK) -> Application:
+    """Return who an application is, without its components; nothing but its manifest and signers are read.
+
+    A label that is a string resource is not known, because the resource table may be large and far away.
+
+    Args:
+        apk: The APK.
+        sdk: The release of Android whose signer counts. The signature is not verified: `verify_signers`.
+    """
+    reader = _ManifestReader(apk)
+    return Application(
+        package=apk.package,
+        components=(),
+        resources=ApkResources(apk),
+        place=Place(path=apk.archive.place_of(MANIFEST)),
+        label=reader.literal_label(),
+        version_code=apk.version_code,
+        version_name=apk.version_name,
+        minimum_sdk=apk.minimum_sdk,
+        target_sdk=apk.target_sdk,
+        signers=apk.signer_digests(sdk),
+        is_built=True,
+    )
+
+
 def verify_signers(application: Application, sdk: int = NEWEST_SDK) -> Application:
     """Return an application with its APK's signature verified, which reads the whole file.
 
@@ -129,6 +154,13 @@ class _ManifestReader:
                 kind = COMPONENT_TAGS.get(child.tag)
                 if kind is not None and child.namespace is None:
                     yield self._component(child, kind, path)
+
+    def literal_label(self) -> str | None:
+        """Return the application's label where it is a text and not a resource."""
+        for element in self._apk.manifest.child_elements("application"):
+            label = _framework_attributes(element).get("label")
+            return label.text if label is not None and label.type is ValueType.STRING else None
+        return None
 
     def permissions(self) -> Iterator[tuple[str, str]]:
         """Yield the permissions that base and splits declare, with their protection levels."""

@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import Final
 
 from droidgate.model.errors import BudgetError, InputError
-from droidgate.parsing.gradle_text import GradleFile, read_gradle
+from droidgate.parsing.gradle_text import GradleFile
+from droidgate.parsing.module_build import read_module_build
 from droidgate.parsing.project_files import read_project_file
-from droidgate.parsing.version_catalog import VersionCatalog, read_version_catalog
 
 MANIFEST: Final = "AndroidManifest.xml"
 MAX_BYTES: Final = 512 * 1024 * 1024
 """All files of a source set together."""
 MAX_FILES: Final = 100_000
 
-_GRADLE_FILES: Final = ("build.gradle.kts", "build.gradle")
 _PACKED_FOLDERS: Final = ("res", "assets", "jniLibs")
 _SKIPPED_FOLDERS: Final = frozenset({"build", "node_modules"})
 _MAX_LEVELS: Final = 16
@@ -82,21 +81,7 @@ def _source_sets_below(project: Path) -> Iterator[Path]:
 
 def _read_gradle(source_set: Path, project: Path) -> GradleFile:
     module = source_set.parent.parent if source_set.parent.name == "src" else source_set
-    for name in _GRADLE_FILES:
-        file = module / name
-        if file.is_file():
-            # The project may be the source set itself, whose module is around it.
-            root = project if module.is_relative_to(project) else module
-            text = read_project_file(file, root=root).decode("utf-8", "replace")
-            return read_gradle(text, _read_catalog(project))
-    return GradleFile()
-
-
-def _read_catalog(project: Path) -> VersionCatalog | None:
-    file = project / "gradle" / "libs.versions.toml"
-    if not file.is_file():
-        return None
-    return read_version_catalog(read_project_file(file, root=project).decode("utf-8", "replace"))
+    return read_module_build(module, project)
 
 
 def _read_tree(folder: Path, project: Path) -> dict[str, bytes]:

@@ -75,7 +75,7 @@ def simulate_indexing(
         files: The application's files, where several releases are asked.
 
     Raises:
-        KeyError: there is no release of that id.
+        KeyError: no release has that id.
     """
     tables = load_indexing()
     chosen = tables.release(release) if isinstance(release, str) else release
@@ -105,7 +105,7 @@ def index_file(
         limits: The indexer's limits where a device sets others.
 
     Raises:
-        KeyError: there is no release of that id.
+        KeyError: no release has that id.
     """
     tables = load_indexing()
     chosen = tables.release(release) if isinstance(release, str) else release

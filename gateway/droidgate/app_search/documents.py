@@ -181,7 +181,7 @@ def java_hash(text: str) -> int:
 
 
 def _read_fixed(parser: PullParser, setting: FileSetting) -> IndexedDocument:
-    """Read an `<appfunction>` with the fixed tags; the parser stands at its start and then at its end."""
+    """Read an `<appfunction>` with the fixed tags; the parser is at its start, and then at its end."""
     names, tags = load_indexing().names, load_indexing().fixed_tags
     start = parser.event
     properties: Properties = {**_base_properties(setting), "enabledByDefault": [True]}
@@ -213,7 +213,7 @@ def _read_value(text: str, kind: str, event: Event) -> Json:
     bits = _INT_BITS if kind == "int" else _LONG_BITS
     number = parse_integer(text, bits)
     if number is None:
-        message = f"<{event.name}> holds {text[:40]!r}, which is no whole number of {bits} bits"
+        message = f"<{event.name}> holds {text[:40]!r}, which is not a whole number of {bits} bits"
         raise IndexerError("bad-number", message, line=event.line, name=event.name)
     return number
 
@@ -240,7 +240,7 @@ class _DynamicReader:
         self._ignored = ignored
 
     def read(self, type_name: str) -> IndexedDocument:
-        """Read the document whose start is current; the parser stands at its end afterwards."""
+        """Read the document whose start is current; the parser is at its end afterwards."""
         read = self._read_element(type_name)
         function_type = load_indexing().names.function_type
         properties = _base_properties(self._setting)
@@ -302,7 +302,7 @@ class _DynamicReader:
             read.id = text
 
     def _take_unknown(self, event: Event, read: _Document) -> None:
-        message = f"<{event.name}> is no property of {read.type_name}"
+        message = f"<{event.name}> is not a property of {read.type_name}"
         if self._release.unknown_tag == "reject":
             raise IndexerError("unknown-tag", message, line=event.line, name=event.name)
         place = self._setting.place(event.line)

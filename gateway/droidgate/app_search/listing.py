@@ -21,7 +21,7 @@ MAX_DOCUMENTS: Final = 20_000
 
 
 class ListingError(ValueError):
-    """The output is no listing.
+    """The output is not a listing.
 
     Attributes:
         reason: What is wrong.
@@ -69,10 +69,10 @@ def read_documents(listing: Json) -> list[ListedDocument]:
         listing: The parsed JSON.
 
     Raises:
-        ListingError: it is none.
+        ListingError: it is not a listing.
     """
     if not isinstance(listing, dict):
-        raise ListingError("it is no object")
+        raise ListingError("it is not a JSON object")
     documents = [
         _read_element(package, element)
         for package, elements in listing.items()
@@ -112,7 +112,7 @@ def listed_function(one: ListedDocument) -> ListedFunction:
 
 def _read_element(package: str, element: Json) -> ListedDocument:
     if not package or not isinstance(element, dict) or not element:
-        raise ListingError("an element is no document", package)
+        raise ListingError("an element is not a document", package)
     suffix = f"-{package}"
     documents = {name.removesuffix(suffix): value for name, value in element.items() if name.endswith(suffix)}
     runtime = documents.pop(RUNTIME_TYPE, None)
@@ -131,7 +131,7 @@ def _runtime(runtime: Json, name: str) -> dict[str, Json] | None:
 
 def _document_of(value: Json) -> dict[str, Json]:
     if not isinstance(value, dict):
-        raise ListingError("a document is no object", str(value))
+        raise ListingError("a document is not a JSON object", str(value))
     return value
 
 
@@ -139,13 +139,13 @@ def _document(value: Json) -> dict[str, Json]:
     document = _document_of(value)
     for name, held in document.items():
         if not isinstance(held, list):
-            raise ListingError("a value is no array", name)
+            raise ListingError("a value is not an array", name)
     return document
 
 
 def _array(value: Json) -> list[Json]:
     if not isinstance(value, list):
-        raise ListingError("a package holds no array", str(value))
+        raise ListingError("the value of a package is not an array", str(value))
     return value
 
 

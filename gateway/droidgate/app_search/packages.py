@@ -18,7 +18,7 @@ UNKNOWN_PACKAGE = "unknown.package"
 
 
 def is_function_service(component: Component) -> bool:
-    """Tell whether a component is a service of app functions."""
+    """Return whether a component is a service of app functions."""
     return component.kind == "service" and component.has_action(load_indexing().names.service_action)
 
 

@@ -79,7 +79,7 @@ def read_schema(text: str, limits: Limits | None = None) -> AppSearchSchema:
         limits: The indexer's limits where they are not the usual ones.
 
     Raises:
-        IndexerError: Android rejects the schema, whole; the reason tells why.
+        IndexerError: Android rejects the whole schema; the reason says why.
     """
     read = _read_usual if len(text) <= _USUAL_SCHEMA else _read
     return read(text, limits or load_indexing().limits)

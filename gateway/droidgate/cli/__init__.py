@@ -1,5 +1,42 @@
 """The command line."""
 
-from droidgate.cli.program import main, run
+from __future__ import annotations
 
-__all__ = ["main", "run"]
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import FrameType
+    from typing import NoReturn
+
+INTERRUPTED = 130
+"""`ExitCode.INTERRUPTED`; importing that takes time in which Ctrl-C must work already."""
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the program with the given arguments, or the process's own, and return its exit code."""
+    from droidgate.cli.program import run as run_program
+
+    return run_program(arguments)
+
+
+def main() -> NoReturn:
+    """Run the program and end the process; Ctrl-C ends it from the first import on."""
+    import signal
+    import sys
+
+    is_interrupted = False
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal is_interrupted
+        is_interrupted = True
+        signal.default_int_handler(number, frame)
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, interrupt)
+    try:
+        code = run()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    # Ctrl-C that came while Python could not raise it turned up as another failure.
+    sys.exit(INTERRUPTED if is_interrupted and code else code)

@@ -11,7 +11,7 @@ import typer
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.safe_text import one_line
-from droidgate.model.errors import DeviceError, DroidgateError
+from droidgate.model.errors import DeviceError, DroidgateError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ def guard(body: Callable[[], int], called: str = "droidgate") -> int:
     """
     try:
         code = body()
-        sys.stdout.flush()
+        _flush_output()
     except BrokenPipeError:
         _let_go_of_output()
         return ExitCode.BROKEN_PIPE
@@ -49,6 +49,16 @@ def guard(body: Callable[[], int], called: str = "droidgate") -> int:
     return code
 
 
+def _flush_output() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _let_go_of_output()
+        raise OSError(error.errno, error.strerror, "standard output") from error
+
+
 def _let_go_of_output() -> None:
     """Point standard output nowhere, so that the interpreter does not complain when it closes it."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -59,8 +69,12 @@ def _let_go_of_output() -> None:
 def _tell_failure(error: Exception, called: str) -> int:
     if os.environ.get(TRACEBACK_VARIABLE) == "1":
         traceback.print_exception(error)
+    if _is_interruption(error):
+        return ExitCode.INTERRUPTED
     if isinstance(error, DroidgateError):
         _tell(error.message, place=error.place, hint=_hint_of(error))
+        for other in error.others if isinstance(error, InputError) else ():
+            _tell(other.message, place=other.place, hint=other.hint)
         return error.exit_code
     if isinstance(error, typer.Abort):
         _tell("stopped")
@@ -76,6 +90,18 @@ def _tell_failure(error: Exception, called: str) -> int:
         hint=f"Set {TRACEBACK_VARIABLE}=1 to see where it happened, and report it",
     )
     return ExitCode.INTERNAL
+
+
+def _is_interruption(error: BaseException | None) -> bool:
+    """Return whether Ctrl-C caused an error.
+
+    Python before 3.12 puts what is raised while a class is made into a RuntimeError.
+    """
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _hint_of(error: DroidgateError) -> str | None:

@@ -52,6 +52,15 @@ OnlyFormats: TypeAlias = Annotated[
         "--from", metavar="FORMAT", help="Read as this format only; may be repeated", show_default=False
     ),
 ]
+ChosenProviders: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--provider",
+        metavar="COMPONENT",
+        help="Use this provider only, by its component or file; may be repeated. The whole source is read",
+        show_default=False,
+    ),
+]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print a JSON document instead of text")]
 AsSarif: TypeAlias = Annotated[bool, typer.Option("--sarif", help="Print a SARIF 2.1.0 log instead of text")]
 

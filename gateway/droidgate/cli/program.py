@@ -6,7 +6,11 @@ top.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import gc
+import io
+import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any, Final
@@ -29,6 +33,7 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failures import guard
 from droidgate.cli.phone import phone_command
 from droidgate.cli.shim import shim_command
+from droidgate.model.errors import UsageError
 
 _COMMANDS: Final = (
     inspect_command,
@@ -83,14 +88,39 @@ def build_app() -> typer.Typer:
     app.callback()(_options)
     for command in _COMMANDS:
         command.register(app)
+    app.command("help", short_help="Show the help of a command")(_print_help)
     return app
+
+
+def _print_help(
+    context: typer.Context,
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[COMMAND]...", help="Such as `shim install`", show_default=False),
+    ] = None,
+) -> None:
+    """Show the help of droidgate or of a command."""
+    from droidgate.parsing.suggestions import suggest_name
+
+    parent = context.parent
+    shown: Any = None if parent is None else parent.command
+    path = "droidgate"
+    for word in command or ():
+        commands = getattr(shown, "commands", {})
+        if word not in commands:
+            raise UsageError(f"no such command {word!r}", hint=suggest_name(word, commands))
+        shown, path = commands[word], f"{path} {word}"
+    print(shown.get_help(type(context)(shown, info_name=path)))
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the program with the given arguments, or the process's own, and return its exit code."""
+    # Imports make many objects that stay; looking through them again and again costs a short run a twentieth.
+    gc.set_threshold(100_000)
     command = typer.main.get_command(build_app())
 
     def body() -> int:
+        _open_closed_streams()
         _make_output_robust()
         code = command.main(
             None if arguments is None else list(arguments), prog_name="droidgate", standalone_mode=False
@@ -111,11 +141,46 @@ def _called(command: Any, arguments: Sequence[str]) -> str:
     return path
 
 
-def main() -> None:
-    """Run the program and end the process."""
-    # Imports make many objects that stay; looking through them again and again costs a short run a twentieth.
-    gc.set_threshold(100_000)
-    sys.exit(run())
+def _open_closed_streams() -> None:
+    """Put a stream that reports the error in the place of a standard stream that the caller has closed.
+
+    Files that are opened later must not get the number of a standard stream, so the null device takes it.
+    """
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            with contextlib.suppress(OSError):
+                if os.open(os.devnull, os.O_RDWR) == number:
+                    os.set_inheritable(number, True)
+            raw = _ClosedStream(
+                ("standard input", "standard output", "standard error")[number], writable=mode == "w"
+            )
+            buffer = io.BufferedWriter(raw) if mode == "w" else io.BufferedReader(raw)
+            setattr(sys, name, io.TextIOWrapper(buffer, encoding="utf-8"))
+
+
+class _ClosedStream(io.RawIOBase):
+    """A stream that cannot be read or written; text for a closed standard error has nowhere to go."""
+
+    def __init__(self, name: str, *, writable: bool) -> None:
+        self.name = name
+        self._writable = writable
+        self._is_silent = name == "standard error"
+
+    def readable(self) -> bool:
+        return not self._writable
+
+    def writable(self) -> bool:
+        return self._writable
+
+    def readinto(self, _buffer: object) -> int:
+        raise OSError(errno.EBADF, "it is closed", self.name)
+
+    def write(self, data: Any) -> int:
+        if self._is_silent:
+            return len(data)
+        # The interpreter flushes the stream again when it exits.
+        self._is_silent = True
+        raise OSError(errno.EBADF, "it is closed", self.name)
 
 
 def _make_output_robust() -> None:

@@ -94,6 +94,31 @@ class ProviderComparison(Frozen):
     capabilities: tuple[CapabilityComparison, ...]
 
 
+Side = Literal["old", "new"]
+
+
+class NotCompared(Frozen):
+    """A capability of one side that the other side may have in a part that was not read.
+
+    Attributes:
+        id: Its id.
+        protocol: Its format.
+        package: Its application.
+        component: Its component.
+        missing_from: The side that was not read completely.
+        place: What was not read of that side: `path` or `path:line`.
+        reason: Why it was not read.
+    """
+
+    id: str
+    protocol: str
+    package: str | None
+    component: str | None
+    missing_from: Side
+    place: str
+    reason: str
+
+
 class Comparison(Frozen):
     """Everything that changed between two sets of capabilities.
 
@@ -101,11 +126,13 @@ class Comparison(Frozen):
         providers: Those that are not as they were, in the new set's order, removed ones last.
         unchanged_providers: How many are as they were.
         unchanged_capabilities: How many are as they were, in all providers that both sides have.
+        not_compared: Capabilities of one side that the other may have in a part that was not read.
     """
 
     providers: tuple[ProviderComparison, ...] = ()
     unchanged_providers: int = 0
     unchanged_capabilities: int = 0
+    not_compared: tuple[NotCompared, ...] = ()
 
     def all_changes(self) -> tuple[Change, ...]:
         """Return every change, provider by provider."""

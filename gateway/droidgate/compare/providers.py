@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from droidgate.compare.access import compare_access
@@ -27,7 +27,9 @@ from droidgate.compare.changes import (
 )
 from droidgate.compare.differences import At, Difference, Effect
 from droidgate.compare.facts import compare_extensions
+from droidgate.compare.pairing import pair_providers
 from droidgate.compare.types import TypeComparison
+from droidgate.compare.unread import Unread, leave_out_unread
 from droidgate.formats import load_formats
 from droidgate.model.capability import (
     Capability,
@@ -55,14 +57,33 @@ _PROMISES: Final = {"read_only": True, "destructive": False, "idempotent": True,
 """The value of each effect that a caller may rely on."""
 
 
-def compare_sets(old: CapabilitySet, new: CapabilitySet) -> Comparison:
+def compare_sets(
+    old: CapabilitySet,
+    new: CapabilitySet,
+    *,
+    unread_old: Collection[Unread] = (),
+    unread_new: Collection[Unread] = (),
+) -> Comparison:
     """Compare two sets of capabilities.
 
     Providers belong together by protocol, package and component (whose class name counts with its package),
     or where one side does not say the package or component and nothing else of that protocol is left. The
     order of providers and of capabilities says nothing.
+
+    Args:
+        old: What was declared.
+        new: What is declared now.
+        unread_old: What was not read of the old side; a capability that may be in it is not new.
+        unread_new: What was not read of the new side; a capability that may be in it is not gone.
     """
-    pairs, removed, added = _pair_providers(old.providers, new.providers)
+    shown_old, not_in_new = leave_out_unread(old, new, unread_new, "new")
+    shown_new, not_in_old = leave_out_unread(new, old, unread_old, "old")
+    compared = _compare_shown(shown_old, shown_new)
+    return compared.model_copy(update={"not_compared": (*not_in_new, *not_in_old)})
+
+
+def _compare_shown(old: CapabilitySet, new: CapabilitySet) -> Comparison:
+    pairs, removed, added = pair_providers(old.providers, new.providers)
     told: list[ProviderComparison] = []
     same_capabilities = 0
     for before, after in pairs:
@@ -76,47 +97,6 @@ def compare_sets(old: CapabilitySet, new: CapabilitySet) -> Comparison:
     return Comparison(
         providers=tuple(told), unchanged_providers=unchanged, unchanged_capabilities=same_capabilities
     )
-
-
-def _pair_providers(
-    olds: Sequence[Provider], news: Sequence[Provider]
-) -> tuple[list[tuple[Provider, Provider]], list[Provider], list[Provider]]:
-    """Return the pairs, the old providers without a partner, the new ones without."""
-    waiting: defaultdict[tuple[str | None, ...], list[Provider]] = defaultdict(list)
-    for one in olds:
-        waiting[_key(one)].append(one)
-    pairs: list[tuple[Provider, Provider]] = []
-    added: list[Provider] = []
-    for one in news:
-        candidates = waiting[_key(one)]
-        if candidates:
-            pairs.append((candidates.pop(0), one))
-        else:
-            added.append(one)
-    removed = [one for candidates in waiting.values() for one in candidates]
-    for protocol in dict.fromkeys(one.protocol for one in added):
-        befores = [one for one in removed if one.protocol == protocol]
-        afters = [one for one in added if one.protocol == protocol]
-        if len(befores) == len(afters) == 1 and _may_be_one(befores[0], afters[0]):
-            pairs.append((befores[0], afters[0]))
-            removed = [one for one in removed if one.protocol != protocol]
-            added = [one for one in added if one.protocol != protocol]
-    return pairs, removed, added
-
-
-def _key(provider: Provider) -> tuple[str | None, ...]:
-    component = provider.component
-    if component is not None and provider.package is not None:
-        if component.startswith("."):
-            component = provider.package + component
-        elif "." not in component:
-            component = f"{provider.package}.{component}"
-    return provider.protocol, provider.package, component
-
-
-def _may_be_one(before: Provider, after: Provider) -> bool:
-    keys = zip(_key(before)[1:], _key(after)[1:], strict=True)
-    return all(left is None or right is None or left == right for left, right in keys)
 
 
 def _whole_provider(provider: Provider, *, is_new: bool) -> ProviderComparison:

@@ -50,6 +50,8 @@ from droidgate.coverage.document_summary import (
     ReleaseCount,
     Totals,
     TrendPoint,
+    Unread,
+    UnreadInput,
     UseCaseCount,
 )
 from droidgate.model.types import Frozen
@@ -94,6 +96,8 @@ __all__ = [
     "Translation",
     "TranslationFinding",
     "TrendPoint",
+    "Unread",
+    "UnreadInput",
     "UseCaseCount",
     "WrittenFile",
 ]
@@ -104,6 +108,7 @@ class Report(Frozen):
 
     Attributes:
         catalog: What was looked at.
+        unread: What could not be read.
         totals: The figures that a report begins with.
         protocols: By dialect, sorted by protocol and dialect.
         overlap: Apps by the set of their protocols, the most frequent first; at most 40 sets.
@@ -122,6 +127,7 @@ class Report(Frozen):
     """
 
     catalog: CatalogFacts
+    unread: Unread
     totals: Totals
     protocols: tuple[ProtocolCount, ...]
     overlap: tuple[Overlap, ...]

@@ -38,6 +38,40 @@ class CatalogFacts(Frozen):
     rows: dict[str, int]
 
 
+class UnreadInput(Frozen):
+    """A source, or a part of one, that a scan could not read.
+
+    Attributes:
+        source: Where it was found, as the user would write it.
+        place: Of a part of a source: the file inside it, with the line; None where that is not known.
+        outcome: What came of the source (`SourceRow.outcome`); None for a part of a source that was read.
+        reason: Why, one sentence.
+    """
+
+    source: str
+    place: str | None
+    outcome: str | None
+    reason: str
+
+
+class Unread(Frozen):
+    """What a scan could not read, so that no other figure counts it.
+
+    Attributes:
+        sources: Sources of which nothing was read.
+        parts: Parts of other sources, such as one of several descriptors of an app.
+        reasons: Sources and parts by reason, the most frequent first; at most 20 reasons.
+        inputs: The sources, then the parts, by name; at most 200.
+        left_out: How many more there are.
+    """
+
+    sources: int
+    parts: int
+    reasons: tuple[Counted, ...]
+    inputs: tuple[UnreadInput, ...]
+    left_out: int
+
+
 class Totals(Frozen):
     """The figures that a report begins with.
 

@@ -22,6 +22,7 @@ from droidgate.coverage.quality import prepare_quality, quality_of
 from droidgate.coverage.quality_findings import quality_findings
 from droidgate.coverage.reach import agents
 from droidgate.coverage.translations import misfits, translate_chosen
+from droidgate.coverage.unread import unread_of
 from droidgate.model.findings import Finding
 from droidgate_mappings.reach import load_shim_table
 
@@ -124,6 +125,7 @@ def _counted(figures: Figures, snapshot: Snapshot, earlier: Sequence[Snapshot]) 
     """Return a report of what is counted, without overlaps and details."""
     return Report(
         catalog=_facts(snapshot, figures),
+        unread=unread_of(figures),
         totals=figures.totals(),
         protocols=figures.protocols(),
         overlap=figures.overlap(),

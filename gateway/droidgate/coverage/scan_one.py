@@ -126,7 +126,9 @@ def _scan_opened(item: Item, source: ByteSource, known: Container[str]) -> Scann
         scanned.digest = digest_of_apk(base.archive) if is_whole else digest_of_content(source)
         if base.split is not None:
             scanned.identity = SplitIdentity(apk.package, base.split, base.version)
-            return scanned.ended(PART, f"it is a split of {apk.package}, whose base is not beside it")
+            return scanned.ended(
+                PART, f"it is a split of {apk.package}, whose base is not in the same folder"
+            )
         return _scan_app(scanned, apk, scanned.digest, known)
 
 

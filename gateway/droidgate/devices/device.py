@@ -7,6 +7,7 @@ serves it; when that number changes, the device was away, and it is looked at ag
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -296,7 +297,7 @@ def open_device(serial: str | None = None, *, server: AdbServer | None = None) -
     """Return the device of a serial, or the only one that is attached.
 
     Args:
-        serial: Which one; `ANDROID_SERIAL` is not looked at.
+        serial: Its serial; that of the variable `ANDROID_SERIAL` where it is None and the variable is set.
         server: The adb server; the one that adb's variables name where it is None. It is started where none
             runs.
 
@@ -307,7 +308,8 @@ def open_device(serial: str | None = None, *, server: AdbServer | None = None) -
         DeviceError: the server cannot be reached or used.
     """
     server = server or AdbServer()
-    return device_of(choose_device(server.devices(), serial), server)
+    chosen = os.environ.get("ANDROID_SERIAL") or None if serial is None else serial
+    return device_of(choose_device(server.devices(), chosen), server)
 
 
 def device_of(listed: ListedDevice, server: AdbServer) -> Device:

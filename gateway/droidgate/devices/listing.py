@@ -128,7 +128,7 @@ def choose_device(devices: Sequence[ListedDevice], serial: str | None) -> Listed
 
     Args:
         devices: What is attached.
-        serial: Which one; None where the only one is meant. `ANDROID_SERIAL` is not looked at.
+        serial: Which one; None where only one is attached.
 
     Raises:
         UnsafeArgumentError: the serial does not fit the pattern of serials.

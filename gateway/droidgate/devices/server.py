@@ -29,6 +29,7 @@ from droidgate.devices.errors import (
 )
 from droidgate.devices.listing import STATE_HINTS, ListedDevice, read_devices
 from droidgate.devices.quoting import check_serial
+from droidgate.devices.virtual_ports import is_remembered
 from droidgate.model.errors import DeviceError
 
 DEFAULT_PORT: Final = 5037
@@ -294,11 +295,19 @@ def start_server(address: ServerAddress) -> None:
     """Start an adb server of this user at that address with the adb program of adbutils.
 
     Raises:
-        ServerUnreachableError: the address is another machine's, there is no adb program, or it fails.
+        ServerUnreachableError: the address is another machine's or was a virtual phone's, there is no adb
+            program, or it fails.
     """
     if not address.is_local:
         raise ServerUnreachableError(
             "no adb server answers there", place=str(address), hint="Start it on that machine"
+        )
+    if address.path is None and is_remembered(address.port):
+        raise ServerUnreachableError(
+            "the virtual phone at this port is not running",
+            place=str(address),
+            hint=f"Start it with `droidgate phone start --server-port {address.port}`, "
+            "or unset ANDROID_ADB_SERVER_PORT",
         )
     program = find_adb()
     # adb takes no address of its own machine for one: with a host, even 127.0.0.1, it starts nothing.

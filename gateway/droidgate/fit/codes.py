@@ -32,6 +32,12 @@ OUTPUT_DEFAULTED: Final = finding_code(
     "The target requires a declared output, which the source does not have; void or text is written",
     __name__,
 )
+OUTPUT_UNKNOWN: Final = finding_code(
+    "output-unknown",
+    "The source does not give the type of the output, and the target has no word for any value; no output is "
+    "written",
+    __name__,
+)
 OUTPUT_DROPPED: Final = finding_code(
     "output-dropped",
     "The target does not declare outputs; what helps a caller is appended to the description",

@@ -17,6 +17,7 @@ from droidgate.fit.codes import (
     NULLABLE_MOVED,
     OUTPUT_DEFAULTED,
     OUTPUT_DROPPED,
+    OUTPUT_UNKNOWN,
     OUTPUT_WRAPPED,
     REFERENCE_INLINED,
     SPELLING_DROPPED,
@@ -33,7 +34,7 @@ from droidgate.model.findings import Finding, Level, at_least
 from droidgate.model.json_values import pointer_token
 from droidgate.model.leaves import different_leaves, find_leaf, leaves_of_type
 from droidgate.model.names import NameEntry, map_names
-from droidgate.model.types import ObjectType, Property, RefType, ScalarType, Type
+from droidgate.model.types import AnyType, ObjectType, Property, RefType, ScalarType, Type
 from droidgate_mappings.capacity import Capacity
 from droidgate_mappings.tables import find_format_tables
 
@@ -364,10 +365,30 @@ class _ProviderFit(TypeFit):
             if capacity.output_default is None:
                 return None
             return self.default_output(pointer)
+        if self.is_unknown_output(one):
+            return self.leave_out_unknown(one, pointer, notes)
         self.capacity = capacity.outputs or capacity
         fitted = self.fit_declared_output(one, pointer, notes, capacity)
         self.capacity = capacity
         return fitted
+
+    def is_unknown_output(self, one: Type) -> bool:
+        """Return whether a reader of the target's own format could not know an output.
+
+        Another kind in its place would be a guess about what the app's own code returns.
+        """
+        if self.provider.protocol != self.format_id or one != AnyType(description=one.description):
+            return False
+        return self.capacity.types["any"].written_as != "any" and self.capacity.output_shape == "any"
+
+    def leave_out_unknown(self, one: Type, pointer: str, notes: list[str]) -> None:
+        """Report that an output is not written; its description is appended to the capability's."""
+        message = "the source does not give the type of the output; none is written"
+        self.tell(OUTPUT_UNKNOWN, Level.DROPPED, f"{pointer}/kind", message)
+        if one.description is not None:
+            message = "it is appended to the capability's description"
+            self.tell_moved(TEXT_MOVED, f"{pointer}/description", message, one.description)
+            self.put_first(f"Returns: {one.description}", notes)
 
     def default_output(self, pointer: str) -> Type:
         """Return what is written for an output that the source does not declare: void, or a text named

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from droidgate.handlers.places import MARK
 from droidgate.migrate.access_notes import access_notes
 from droidgate.migrate.existing import ExistingApp
 from droidgate.migrate.manifest_edit import merge_manifest
+from droidgate.migrate.own_code import is_declared_in, missing_methods, own_code_notes
 from droidgate.migrate.source_sets import (
     MANIFEST,
     Language,
@@ -20,6 +21,7 @@ from droidgate.migrate.source_sets import (
     source_file_beside,
 )
 from droidgate.migrate.text_files import read_text_file, replace_file
+from droidgate.model.capability import Provider
 from droidgate.model.errors import UsageError, WriteError
 from droidgate.model.findings import Level
 from droidgate.model.types import Frozen
@@ -155,6 +157,10 @@ class _Planner:
         self.merged = self.manifest.text
 
     def add(self, translation: Translation) -> None:
+        source = translation.source
+        if self.language != "none" and is_declared_in(self.source_set.folder, source, self.target):
+            self.notes.extend(own_code_notes(source, self.manifest.text))
+            return
         self.notes.extend(_security_notes(translation))
         self.notes.extend(access_notes(translation.writing.provider, self.target, self.manifest.text))
         code = self.handler_code(translation)
@@ -173,13 +179,36 @@ class _Planner:
             self.merged = merge_manifest(
                 self.merged, text, path=self.shown(self.manifest_path), namespace=self.source_set.namespace
             )
-        self.planned.update(addition.files)
+        self.plan_files(addition.files, translation.writing.provider)
+
+    def plan_files(self, files: Mapping[str, Artifact], provider: Provider) -> None:
+        for path, artifact in files.items():
+            if path in self.planned and self.planned[path].text != artifact.text:
+                message = f"two providers need a file {path}"
+                raise WriteError(message, hint="Migrate them one by one")
+            self.planned[path] = artifact
+            if artifact.role == "skeleton":
+                self.report_missing_methods(artifact, provider)
+
+    def report_missing_methods(self, skeleton: Artifact, provider: Provider) -> None:
+        """Note what the handler of the app lacks: it is the author's, so it is not changed."""
+        existing = source_file_beside(self.source_set.folder, skeleton.path)
+        if existing is None:
+            return
+        language: Language = "kotlin" if existing.suffix == ".kt" else "java"
+        if existing.suffix != Path(skeleton.path).suffix:
+            made = self.handlers_in(language, provider).artifacts
+            skeleton = next((one for one in made if one.role == "skeleton"), skeleton)
+        text = read_text_file(existing, self.project).text
+        self.notes.extend(missing_methods(provider, skeleton, text, self.shown(existing)))
 
     def handler_code(self, translation: Translation) -> HandlerCode:
-        if self.language == "none" or self.target.write_handlers is None:
+        return self.handlers_in(self.language, translation.writing.provider)
+
+    def handlers_in(self, language: Language, provider: Provider) -> HandlerCode:
+        if language == "none" or self.target.write_handlers is None:
             return HandlerCode(())
-        provider = translation.writing.provider
-        return self.target.write_handlers(provider, self.dialect, self.language, self.source_set.namespace)
+        return self.target.write_handlers(provider, self.dialect, language, self.source_set.namespace)
 
     def changes(self) -> tuple[FileChange, ...]:
         changes = [

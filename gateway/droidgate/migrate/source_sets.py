@@ -8,17 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from droidgate.handlers.places import MARK
 from droidgate.migrate.manifest_edit import parse_manifest
 from droidgate.migrate.text_files import read_text_file
 from droidgate.model.errors import InputError
-from droidgate.parsing.gradle_text import GradleFile, read_gradle
-from droidgate.parsing.project_files import read_project_file
+from droidgate.parsing.gradle_text import GradleFile
+from droidgate.parsing.module_build import read_module_build
+from droidgate.parsing.project_files import is_regular_file
 from droidgate.parsing.xml_text import Element, child_elements
 
 Language = Literal["java", "kotlin", "none"]
 
 MANIFEST: Final = "AndroidManifest.xml"
 _SKIPPED_FOLDERS: Final = frozenset({"build", "node_modules"})
+_MARKED_BYTES: Final = 4096
+"""Bytes at the start of a generated file that hold its mark."""
 _SOURCE_FOLDERS: Final = ("java", "kotlin")
 
 
@@ -99,26 +103,26 @@ def _main_source_sets(project: Path) -> Iterator[Path]:
 def _read_module(folder: Path, project: Path) -> _Module:
     path = folder / MANIFEST
     root = parse_manifest(read_text_file(path, project).text, path=str(path))
-    module = folder.parent.parent
-    for name in ("build.gradle.kts", "build.gradle"):
-        file = module / name
-        if file.is_file():
-            # The project may be the source set itself, whose module is around it.
-            around = project if module.is_relative_to(project) else module
-            text = read_project_file(file, root=around).decode("utf-8", "replace")
-            return _Module(folder, root, read_gradle(text))
-    return _Module(folder, root, GradleFile())
+    return _Module(folder, root, read_module_build(folder.parent.parent, project))
 
 
 def _find_language(folder: Path) -> Language:
     counts = {".kt": 0, ".java": 0}
     for sources in _SOURCE_FOLDERS:
-        for _, _, files in os.walk(folder / sources):
+        for place, _, files in os.walk(folder / sources):
             for name in files:
                 suffix = Path(name).suffix
-                if suffix in counts:
+                if suffix in counts and not _is_generated(f"{place}/{name}"):
                     counts[suffix] += 1
     return "kotlin" if counts[".kt"] > counts[".java"] else "java"
+
+
+def _is_generated(path: str) -> bool:
+    """Return whether an earlier migration made a file, whatever language the author writes in."""
+    if not is_regular_file(path):
+        return False
+    with open(path, "rb") as file:  # noqa: PTH123 - a name may not be text
+        return MARK.encode() in file.read(_MARKED_BYTES)
 
 
 def source_file_beside(folder: Path, artifact_path: str) -> Path | None:

@@ -10,6 +10,7 @@ DroidgateError
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 
@@ -36,9 +37,23 @@ class DroidgateError(Exception):
 
 
 class InputError(DroidgateError):
-    """What was given cannot be read."""
+    """What was given cannot be read.
+
+    Attributes:
+        others: What else of it cannot be read.
+        left_out: Ids of the capabilities that are left out because of it, where they are known.
+    """
 
     exit_code = 3
+    others: tuple[InputError, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @classmethod
+    def first_of(cls, problems: Sequence[InputError]) -> InputError:
+        """Return the first of several problems, which has the rest of them."""
+        first, *others = problems
+        first.others = tuple(others)
+        return first
 
 
 class BudgetError(InputError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -92,8 +93,8 @@ def read_sources(
         except InputError as error:
             if not skips_unreadable or len(sources) == 1:
                 raise
-            readings.append(Providers(problems=(error,), unreadable=1))
-    return Providers.join(readings)
+            readings.append(Providers(problems=(error, *error.others), unreadable=1))
+    return replace(Providers.join(readings), sources=tuple(sources))
 
 
 def check_declared(providers: Providers, sources: Sequence[str]) -> None:
@@ -108,6 +109,8 @@ def check_declared(providers: Providers, sources: Sequence[str]) -> None:
     if sources and providers.unreadable == len(sources):
         message = f"none of the {len(sources)} sources can be read"
         raise InputError(message, place=place, hint="Each source is named above, with the reason")
+    if providers.problems:
+        raise InputError("nothing in it can be read", place=place, hint="Each reason is named above")
     message = "no descriptor of a known protocol in it"
     raise InputError(message, place=place, hint="See `droidgate formats` for what is read")
 

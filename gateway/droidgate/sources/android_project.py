@@ -79,8 +79,8 @@ def application_from_tree(
 
     Args:
         tree: Content by path relative to `src/main`: `AndroidManifest.xml`, `res/values/...`, `assets/...`.
-        path: How a user would write the folder; it stands before every path in errors and places.
-        context: Where leniencies are told; without it they are allowed and forgotten.
+        path: How a user would write the folder; every path in errors and places begins with it.
+        context: Takes the findings; without it they are dropped.
         package: Application id of the build file; without it the manifest's `package` is taken.
         namespace: Namespace of the build file, for component names that begin with a period.
 
@@ -103,8 +103,8 @@ def read_module(
 
     Args:
         module: The module.
-        context: Where leniencies are told.
-        problems: Where manifests and resource files that cannot be read are told; without it they are raised.
+        context: Takes the findings.
+        problems: Takes manifests and resource files that cannot be read; without it the first is raised.
     """
     for name in sorted(module.source_sets, key=lambda name: (name != MAIN, name)):
         source_set = module.source_sets[name]
@@ -132,8 +132,8 @@ def read_source_set(
     Args:
         module: The module.
         name: The source set.
-        context: Where leniencies are told.
-        problems: Where resource files that cannot be read are told; without it they are raised.
+        context: Takes the findings.
+        problems: Takes resource files that cannot be read; without it the first is raised.
         package: Application id, where it is not the build file's.
         namespace: Namespace, where it is not the build file's.
 
@@ -242,7 +242,7 @@ def _names_nobody_points_to(resources: SourceResources, components: Iterable[Com
 def loose_files_of(applications: Iterable[Application]) -> list[LooseFile]:
     """Return the descriptor candidates of a module that no component of any of its applications points to.
 
-    A file that shares its name with one that is pointed to, such as `res/raw/x.xml` beside `@xml/x`, is a
+    A file that shares its name with one that is pointed to, such as `res/raw/x.xml` next to `@xml/x`, is a
     stale copy and left out (reference mobile-mcp-and-mmcp 2.2).
     """
     pointed_to: set[str] = set()

@@ -28,7 +28,7 @@ def open_archive(path: str, data: bytes | None = None) -> Apk:
 
     Args:
         path: How the user wrote it.
-        data: Its content, where it is no file.
+        data: Its content, where it is not a file.
 
     Raises:
         InputError: it is neither, or cannot be read.
@@ -38,11 +38,11 @@ def open_archive(path: str, data: bytes | None = None) -> Apk:
 
 
 def open_loose_archives(files: Iterable[tuple[str, str]], problems: list[InputError]) -> Iterator[Apk]:
-    """Open the apps of a folder one after the other; APKs beside each other may be splits of one app.
+    """Open the apps of a folder one after the other; APKs in one folder may be splits of one app.
 
     Args:
         files: Path on disk and path as the user would write it, in order.
-        problems: Where it is told what cannot be read.
+        problems: Takes what cannot be read.
     """
     folders: dict[str, list[tuple[str, str]]] = {}
     for path, spelled in files:
@@ -72,7 +72,7 @@ def _open_beside_each_other(files: Iterable[tuple[str, str]], problems: list[Inp
         identities.append(identity_of(part))
     apps, orphans = group_apks(identities)
     for number in orphans:
-        message = f"it is a split of {identities[number].package}, whose base is not beside it"
+        message = f"it is a split of {identities[number].package}, whose base is not in the same folder"
         problems.append(InputError(message, place=known[number][1]))
     for base, *splits in apps:
         sources = [FileSource(known[number][0], name=known[number][1]) for number in (base, *splits)]

@@ -16,7 +16,7 @@ __all__ = ["is_archive"]
 
 
 def is_archive(path: str) -> bool:
-    """Tell whether a file is read as an APK or a container: by its name, or by its first bytes.
+    """Return whether a file is read as an APK or a container: by its name, or by its first bytes.
 
     Raises:
         InputError: it is a bundle or a library, which no device installs.

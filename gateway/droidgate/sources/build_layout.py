@@ -24,6 +24,7 @@ from droidgate.parsing.gradle_projects import (
     read_settings,
 )
 from droidgate.parsing.gradle_text import GradleFile
+from droidgate.parsing.module_build import CATALOG, SETTINGS_FILES
 from droidgate.sources.android_project import MAIN
 from droidgate.sources.module_layout import ModuleLayout, ModuleOpener
 
@@ -38,8 +39,6 @@ BUILD_STATEMENT_UNREAD: Final = finding_code(
     __name__,
 )
 
-SETTINGS_FILES: Final = ("settings.gradle.kts", "settings.gradle")
-CATALOG: Final = "gradle/libs.versions.toml"
 ANDROID_MAIN: Final = "androidMain"
 COMMON_MAIN: Final = "commonMain"
 MAX_STEPS: Final = 200_000

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from droidgate.formats import Format, SourceFile, detect_format
 from droidgate.model.findings import LINT_LEVELS, Finding
 from droidgate.sources.providers import Providers
+from droidgate.sources.source_code import report_competing_services
 
 
 def check_reading(
@@ -27,6 +28,7 @@ def check_reading(
         for one in formats:
             if one.lint_application is not None:
                 yield from one.lint_application(application)
+    yield from report_competing_services(reading.applications, reading.providers)
     for path in reading.read_alone:
         data = content_of(path)
         if data is not None:

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from droidgate.apk.application import read_application
+from droidgate.apk.application import read_application, read_identity
 from droidgate.apk.reader import Apk, open_apk
 from droidgate.apk.xml_tree import XmlElement
 from droidgate.app_search.listing import STATIC_TYPE, ListedDocument, ListingError, listed_function
@@ -39,7 +39,7 @@ from droidgate.devices.server import AdbServer
 from droidgate.devices.sync import FileStatus
 from droidgate.formats import Format, load_formats
 from droidgate.installed import ComponentQuery, DeviceFacts, InstalledState, ListedFunction, is_shim
-from droidgate.model.capability import Place, Provider
+from droidgate.model.capability import Provider
 from droidgate.model.errors import DeviceError, DroidgateError, InputError, UsageError
 from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json
@@ -48,7 +48,6 @@ from droidgate.sources.kept_applications import (
     ApplicationStore,
     KeptApplication,
     NotKeptError,
-    RecordedResources,
     record,
 )
 from droidgate.sources.providers import Providers
@@ -178,7 +177,7 @@ def spelled_phone(spelled: str) -> tuple[str | None, str | None]:
     """
     found = _SPELLED.fullmatch(spelled)
     if found is None:
-        message = f"{spelled!r} is no device"
+        message = f"{spelled!r} is not a device"
         raise UsageError(message, hint="Write adb: or adb:SERIAL or adb:SERIAL/PACKAGE")
     return found["serial"] or None, found["package"]
 
@@ -394,19 +393,19 @@ class _PhoneReader:
         return _NamedSource(remote, name)
 
     def application_of(self, apk: Apk, name: str) -> Application:
-        """Return an APK's application; one without components where no format finds anything in it."""
-        is_listed = name in (self.functions or {})
-        if is_listed or any(
+        """Return an APK's application; one without components where no format finds anything in it.
+
+        Of the only app that is asked for, everything is read.
+        """
+        if self.is_named(name) or any(
             one.may_be_told_by(text) for text in _texts_of(apk.manifest) for one in self.looks_for
         ):
             return read_application(apk, self.facts.sdk).for_release(self.facts.sdk)
-        return Application(
-            package=apk.package,
-            components=(),
-            resources=RecordedResources(None),
-            place=Place(path=f"{apk.name}!/AndroidManifest.xml"),
-            version_code=apk.version_code,
-        )
+        return read_identity(apk, self.facts.sdk)
+
+    def is_named(self, package: str) -> bool:
+        """Return whether the user or the phone's listing names an app."""
+        return package == self.request.package or package in (self.functions or {})
 
     def read_formats(self, app: InstalledApp, kept: KeptApplication) -> InstalledApp:
         """Run every format on an application, with what the system says of it now.
@@ -416,7 +415,7 @@ class _PhoneReader:
         """
         application = kept.application
         if not application.components:
-            if app.package in (self.functions or {}):
+            if self.is_named(app.package):
                 raise NotKeptError(app.package)
             return replace(app, application=application, findings=kept.findings)
         functions = None if self.functions is None else tuple(self.functions.get(app.package, ()))
@@ -469,5 +468,5 @@ def _function_of(document: ListedDocument) -> ListedFunction:
 def _as_problem(error: DroidgateError, place: str) -> InputError:
     if isinstance(error, InputError) and error.place:
         return error
-    told = f"{error.message} ({error.place})" if error.place else error.message
-    return InputError(told, place=place, hint=error.hint)
+    message = f"{error.message} ({error.place})" if error.place else error.message
+    return InputError(message, place=place, hint=error.hint)

@@ -153,7 +153,7 @@ class FileReader(FormatReader):
         self.note(*problems)
 
     def read_archive(self, path: str, data: bytes | None = None) -> None:
-        """Read an APK or a container; `data` is its content where it is no file."""
+        """Read an APK or a container; `data` is its content where it is not a file."""
         from droidgate.sources.apk import open_archive  # noqa: PLC0415
 
         self.read_apk(open_archive(path, data))
@@ -198,7 +198,7 @@ class FileReader(FormatReader):
         self.read_application(application)
         failed = list(self.problems.values())[known:]
         if failed and (self.options.strict or not self.providers):
-            raise failed[0]
+            raise failed[0] if self.options.strict else InputError.first_of(tuple(failed))
 
     def read_module(self, module: Module) -> None:
         """Read the applications of a module, and the descriptors in it that no component points to."""
@@ -264,7 +264,7 @@ class FileReader(FormatReader):
             self.note(error)
 
     def _note_unread(self, place: str, error: InputError) -> None:
-        """Report a file that is too large to be looked at; a descriptor is not, so it is no problem."""
+        """Report a file that is too large to be read; descriptors are smaller, so it is not a problem."""
         self.findings.append(
             Finding(
                 code=UNREAD_FILE,
@@ -279,7 +279,7 @@ class FileReader(FormatReader):
     def _leave_out_repeated(self, known: int) -> None:
         """Leave out the providers from position `known` on that a component of an app declares as well.
 
-        A folder that `convert` wrote holds mMCP's tools twice, in the manifest and beside it.
+        A folder that `convert` wrote has mMCP's tools twice, in the manifest and next to it.
         """
         tied = [one for one in self.providers[:known] if one.component is not None]
         loose, self.providers[known:] = self.providers[known:], []

@@ -10,9 +10,10 @@ from typing import Final
 
 from droidgate.formats import Format
 from droidgate.model.errors import BudgetError, InputError
+from droidgate.parsing.module_build import BUILD_FILES, CATALOG, SETTINGS_FILES
 from droidgate.parsing.project_files import MAX_FILE_BYTES
 from droidgate.sources.android_project import MAIN, Module
-from droidgate.sources.build_layout import CATALOG, SETTINGS_FILES, FoundFolders, layouts_of
+from droidgate.sources.build_layout import FoundFolders, layouts_of
 from droidgate.sources.folder_files import (
     MANIFEST,
     MAX_ENTRIES,
@@ -21,7 +22,7 @@ from droidgate.sources.folder_files import (
     is_file_entry,
     read_bytes,
 )
-from droidgate.sources.module_layout import GRADLE_FILES, ModuleLayout, ModuleOpener
+from droidgate.sources.module_layout import ModuleLayout, ModuleOpener
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import code_endings
 from droidgate.sources.spelling import join_spelled, printable
@@ -78,7 +79,7 @@ def module_of_manifest(
 ) -> tuple[Module, str]:
     """Return the module of one manifest file, and the name of the manifest's source set.
 
-    Its resources are those beside it, and main's where it stands in another source set; the build file is the
+    Its resources are those next to it, and main's where it is in another source set; the build file is the
     module's.
 
     Args:
@@ -183,7 +184,7 @@ class _Walk:
             self._note_manifest(folder)
         elif name.endswith(self._loose_endings):
             self._loose.append(inner)
-        elif name in GRADLE_FILES:
+        elif name in BUILD_FILES:
             self._found.build_files.add(folder)
         elif name in SETTINGS_FILES:
             self._found.settings.add(folder)
@@ -196,7 +197,7 @@ class _Walk:
         if is_file_entry(entry):
             self._archives.append(name)
         else:
-            message = "it is no regular file, or a link to none"
+            message = "not a regular file, or a link to something else"
             self._scan.problems.append(InputError(message, place=self._spell(name)))
 
     def _note_manifest(self, source_set: str) -> None:
@@ -211,7 +212,7 @@ class _Walk:
 
 
 def _is_inside(name: str, roots: set[str]) -> bool:
-    """Tell whether a file belongs to the resources, assets or sources of one of the source sets."""
+    """Return whether a file belongs to the resources, assets or sources of one of the source sets."""
     parts = name.split("/")[:-1]
     return any(
         "/".join(parts[:length]) in roots and parts[length] in _INSIDE_SOURCE_SET

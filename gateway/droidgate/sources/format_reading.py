@@ -83,7 +83,8 @@ class FormatReader:
     def note(self, *problems: InputError) -> None:
         """Add problems; one with the same text as another is not repeated."""
         for problem in problems:
-            self.problems.setdefault(str(problem), problem)
+            for each in (problem, *problem.others):
+                self.problems.setdefault(str(each), each)
 
     def context(self) -> ReadingContext:
         """Return what a reader reports to."""

@@ -84,8 +84,8 @@ def _answer_of(ask: Callable[[], Any]) -> dict[str, Json]:
     try:
         held = ask()
     except InputError as error:
-        told = {"message": error.message, "place": error.place, "hint": error.hint}
-        return {"error": {**told, "budget": isinstance(error, BudgetError)}}
+        texts = {"message": error.message, "place": error.place, "hint": error.hint}
+        return {"error": {**texts, "budget": isinstance(error, BudgetError)}}
     if isinstance(held, TextFile):
         place = held.place.model_dump(exclude_none=True)
         return {"value": {"text": held.text, "place": place, "compiled": held.compiled}}
@@ -119,7 +119,7 @@ class KeptApplication:
 
 
 def record(application: Application, answers: Mapping[tuple[str, str], dict[str, Json]]) -> KeptApplication:
-    """Return an application whose resources remember what they are asked, beside what is known already."""
+    """Return an application whose resources remember what they are asked, in addition to what is known."""
     resources = RecordedResources(application.resources, dict(answers))
     return KeptApplication(replace(application, resources=resources), resources)
 
@@ -166,7 +166,7 @@ class ApplicationStore:
             key: Everything that makes the record out of date when it changes, as JSON.
             kept: The application, recorded.
 
-        A folder that cannot be written is no error: the next run reads again.
+        A folder that cannot be written is not an error: the next run reads again.
         """
         data = json.dumps(
             {"form": _FORM, "droidgate": version("droidgate"), "key": dict(key), **_held_of(kept)}

@@ -42,6 +42,7 @@ _HEAD_BYTES: Final = 8192
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _PROLOG = re.compile(r"\A\s*<\?xml.*?\?>", re.DOTALL)
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+_DECLARED = re.compile(r"xmlns:([A-Za-z_][\w.-]*)[ \t\r\n]*=[ \t\r\n]*[\"']([^\"'<>&]*)[\"']")
 _PREFIX = re.compile(r"[\s<]([A-Za-z_][\w.-]*):[A-Za-z_]")
 _PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
 
@@ -78,7 +79,7 @@ def root_tag_of(data: bytes) -> str | None:
 
 
 def is_manifest(data: bytes) -> bool:
-    """Tell whether a file's content is a text manifest, or a piece of one that can be read as such."""
+    """Return whether a file's content is a text manifest, or a piece of one that can be read as such."""
     tag = root_tag_of(data)
     return tag == "manifest" or (tag in _ROOT_TAGS and b"android:" in data)
 
@@ -89,7 +90,7 @@ class ManifestReader:
     Args:
         resources: Where references lead.
         placeholders: What `${name}` stands for.
-        context: Where leniencies are told.
+        context: Takes the findings.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class ManifestReader:
             package: The application id, for `${applicationId}`; without it the manifest's package is taken.
 
         Raises:
-            InputError: it is no manifest.
+            InputError: it is not a manifest.
         """
         return self.read_root(self.parse(data, path), path=path, package=package)
 
@@ -175,12 +176,14 @@ class ManifestReader:
                 raise
         names = _QUOTED.sub('""', _COMMENT.sub("", text))
         prefixes = sorted(set(_PREFIX.findall(names)) - {"xmlns", "xml"})
-        missing = [prefix for prefix in prefixes if f"xmlns:{prefix}" not in names]
-        declared = "".join(
-            f' xmlns:{one}="{_KNOWN_PREFIXES.get(one, "urn:undeclared:" + one)}"' for one in missing
-        )
+        # Of several elements next to each other, the first may be the only one that declares a prefix.
+        stated = dict(_DECLARED.findall(_COMMENT.sub("", text)))
+        of_root = _COMMENT.sub("", text[start.end(1) :]).partition(">")[0]
+        missing = [prefix for prefix in prefixes if prefix not in dict(_DECLARED.findall(of_root))]
+        known = {**stated, **_KNOWN_PREFIXES}
+        declared = "".join(f' xmlns:{one}="{known.get(one, "urn:undeclared:" + one)}"' for one in missing)
         root = parse_xml(text[: start.end(1)] + declared + text[start.end(1) :], path=place.path)
-        message = f"the manifest does not declare its prefix {', '.join(missing)}; it is read as usual"
+        message = f"not every element declares its prefix {', '.join(missing)}; it is read as usual"
         self._context.allow("S80", message, source=place, hint=f"Add{declared} to the root element")
         return root
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.model.findings import Finding
 from droidgate.parsing.gradle_text import GradleFile, read_gradle
+from droidgate.parsing.module_build import BUILD_FILES
 from droidgate.parsing.project_files import is_regular_file, read_project_file
 from droidgate.parsing.version_catalog import VersionCatalog, read_version_catalog
 from droidgate.sources.android_project import Module
@@ -17,7 +18,6 @@ from droidgate.sources.folder_files import MANIFEST, FolderFiles
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.spelling import join_spelled, printable
 
-GRADLE_FILES: Final = ("build.gradle.kts", "build.gradle")
 MAX_CODE_FILES: Final = 100_000
 """How many files of source code one source set may have."""
 _PLAIN: Final = (
@@ -211,7 +211,7 @@ class ModuleOpener:
 
     def read_build_file(self, folder: str) -> tuple[str, str] | None:
         """Return the spelled path and the text of the build file in a folder, None without one."""
-        for name in GRADLE_FILES:
+        for name in BUILD_FILES:
             found = self.read_text(f"{folder}/{name}" if folder else name)
             if found is not None:
                 return found

@@ -23,6 +23,7 @@ class Providers:
         problems: What could not be read in a folder, or in one component of several; the only descriptor of a
             file that was named itself is raised instead.
         read_alone: Those of the files that were read as descriptors by themselves, without an app.
+        sources: The sources as they were named, where `read` or a command named them.
         unreadable: How many of several sources could not be read at all; each is among the problems.
     """
 
@@ -32,6 +33,7 @@ class Providers:
     files_read: tuple[str, ...] = ()
     problems: tuple[InputError, ...] = ()
     read_alone: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
     unreadable: int = 0
 
     @classmethod

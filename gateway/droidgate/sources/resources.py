@@ -79,7 +79,7 @@ class SourceResources:
 
     Args:
         source_sets: The overlay first, `main` last.
-        problems: Where a resource file that cannot be read is told; without it, it is raised.
+        problems: Takes the resource files that cannot be read; without it, the first is raised.
     """
 
     def __init__(self, source_sets: tuple[SourceSet, ...], problems: list[InputError] | None = None) -> None:
@@ -112,7 +112,7 @@ class SourceResources:
         """Return the file behind `@xml/name` or `@raw/name`, None where there is none.
 
         Raises:
-            InputError: the file is no text.
+            InputError: the file is not text.
         """
         entry = self._find_file(reference)
         return None if entry is None else _read_text_file(entry.source_set, entry.name)
@@ -200,7 +200,7 @@ class SourceResources:
         """Return the asset of that name, None where there is none.
 
         Raises:
-            InputError: the file is no text.
+            InputError: the file is not text.
         """
         wanted = f"assets/{name}"
         source_set = next((one for one in self._source_sets if wanted in one.files), None)

@@ -6,19 +6,21 @@ is reported (docs/source-trees.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from droidgate.application import Application
-from droidgate.formats import CodeReader, Format, SourceFile
+from droidgate.formats import CodeReader, Format, SourceFile, load_formats
 from droidgate.leniency import ReadingContext
-from droidgate.model.capability import CapabilitySet, Place, Provider
+from droidgate.model.capability import CapabilitySet, ComponentAccess, Place, Provider
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.sources.android_project import Module
 from droidgate.sources.build_layout import GENERATED
 from droidgate.sources.resources import SourceSet
+from droidgate_mappings.app_functions import Release, load_indexing
+from droidgate_mappings.tables import find_binding, find_format_tables
 
 if TYPE_CHECKING:
     from droidgate.compare import Change
@@ -37,6 +39,12 @@ CAPABILITIES_ELSEWHERE: Final = finding_code(
 VARIANT_CODE: Final = finding_code(
     "variant-code-unread",
     "Source code of a build type or flavour may declare capabilities; that of `main` alone is read",
+    __name__,
+)
+
+COMPETING_SERVICES: Final = finding_code(
+    "competing-services",
+    "Source code declares functions of several services, and a supported release indexes one service only",
     __name__,
 )
 
@@ -199,7 +207,7 @@ def join_code(
             findings += _differences(provider, declared[position])
             continue
         base = declared[position] if position is not None else _without_component(declared)
-        filled = _filled(provider, base, application)
+        filled = _with_guidance(_filled(provider, base, application), declared)
         if position is None:
             joined.append(filled)
         else:
@@ -277,7 +285,27 @@ def _filled(provider: Provider, base: Provider | None, application: Application)
             key: {**base.extensions.get(key, {}), **provider.extensions.get(key, {})}
             for key in (*base.extensions, *provider.extensions)
         }
+    if base is None or base.component is None:
+        changes["access"] = _access_of_service(provider)
     return provider.model_copy(update=changes)
+
+
+def _with_guidance(provider: Provider, declared: Sequence[Provider]) -> Provider:
+    """Return a provider with what the app says of itself to agents; every provider of a protocol has it."""
+    if provider.description is not None or provider.instructions is not None:
+        return provider
+    guide = next((one for one in declared if one.description or one.instructions), None)
+    if guide is None:
+        return provider
+    return provider.model_copy(update={"description": guide.description, "instructions": guide.instructions})
+
+
+def _access_of_service(provider: Provider) -> ComponentAccess:
+    """Return the access of a component that no manifest here declares: Android binds no other one."""
+    binding = find_binding(provider.protocol)
+    if binding is None or not is_of_service(provider):
+        return provider.access
+    return provider.access.model_copy(update={"permission": binding.component})
 
 
 def _differences(from_code: Provider, built: Provider) -> list[Finding]:
@@ -314,6 +342,53 @@ def _difference(capability: str, change: Change, place: Place | None, built: Pla
         source=place,
         hint="Build the app again",
     )
+
+
+def is_of_service(provider: Provider) -> bool:
+    """Return whether only Android binds the component of a provider, and its dialect has a component."""
+    tables = find_format_tables(provider.protocol)
+    dialects = () if tables is None or tables.binding is None else tables.dialects
+    capacity = next((one.capacity for one in dialects if one.id == provider.dialect), None)
+    return capacity is not None and capacity.component is not None
+
+
+def releases_of_one_service(minimum_sdk: int | None) -> list[Release]:
+    """Return the releases that index one service of an app only, oldest first.
+
+    Args:
+        minimum_sdk: The oldest SDK level that the app supports, None where it is not known.
+    """
+    return [
+        one
+        for one in load_indexing().linted()
+        if one.services == "last" and int(one.sdk.partition(".")[0]) >= (minimum_sdk or 0)
+    ]
+
+
+def report_competing_services(
+    applications: Iterable[Application], providers: Sequence[Provider]
+) -> Iterator[Finding]:
+    """Yield a finding for each app whose source code declares functions of several services.
+
+    The services of a manifest are the business of a format's linter; those of source code may be in none.
+    """
+    for application in applications:
+        services = [one for one in providers if one.package == application.package and is_of_service(one)]
+        from_code = [one for one in services if is_from_code(one, load_formats().values())]
+        releases = releases_of_one_service(application.minimum_sdk)
+        if len(services) > 1 and from_code and releases:
+            effect = f"{', '.join(one.title for one in releases)} index the last one only"
+            classes = ", ".join(
+                one.component or "that of functions outside of entry points" for one in services
+            )
+            yield Finding(
+                code=COMPETING_SERVICES,
+                level=Level.WARNING,
+                pointer="",
+                message=f"{len(services)} services declare functions, and {effect}: {classes}",
+                source=from_code[-1].source,
+                hint="Declare all functions in one entry point, where older releases matter",
+            )
 
 
 def is_from_code(provider: Provider, formats: Iterable[Format]) -> bool:

@@ -34,14 +34,9 @@ COMPUTED: Final = {
     "gateway/droidgate/text_safety/phrases.py": "the phrases, tested below",
     "adapters/droidgate_appfunctions/shell_output.py": "shell texts of the mappings, tested below",
     "mappings/droidgate_mappings/app_functions/__init__.py": "shell texts of the mappings, tested below",
-    # The virtual phone runs what its own user types: globs, `grep` and the search of the sample apps.
+    # The virtual phone runs what its own user types: the search of the sample apps.
     "device_shim/droidgate_phone/apps/pdf_tools.py": "an escaped text",
     "device_shim/droidgate_phone/apps/schema_check.py": "the sample app's own schema",
-    "device_shim/droidgate_phone/commands/text_lines.py": "the virtual phone's `uniq`",
-    "device_shim/droidgate_phone/commands/text_searching.py": "the virtual phone's `grep`",
-    "device_shim/droidgate_phone/shell/expansion.py": "one class of characters",
-    "device_shim/droidgate_phone/shell/patterns.py": "the virtual phone's globs",
-    "device_shim/droidgate_phone/shell/scanner.py": "one class of characters",
     "device_shim/droidgate_phone/system/intent_matching.py": "globs of intent filters",
 }
 

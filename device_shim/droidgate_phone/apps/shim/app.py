@@ -11,14 +11,15 @@ from droidgate_phone.apps.shim.frontends import FunctionService, MmcpActivity, M
 from droidgate_phone.apps.shim.host import HostProvider
 from droidgate_phone.apps.shim.manage import ManageActivity
 from droidgate_phone.apps.shim.recognition import HOST_PROVIDER
-from droidgate_phone.apps.shim.screen import TRAMPOLINE, TrampolineActivity
+from droidgate_phone.apps.shim.screen import TRAMPOLINE
 from droidgate_phone.apps.shim.service import TOOL_SERVICE, ToolService
-from droidgate_phone.apps.shim.shell_identity import (
+from droidgate_phone.apps.shim.shell_identity import SHELL_SERVICE
+from droidgate_phone.apps.shim.shell_service import (
     INSTRUMENTATION,
-    SHELL_SERVICE,
     ShellIdentityInstrumentation,
     ShellIdentityService,
 )
+from droidgate_phone.apps.shim.trampoline import TrampolineActivity
 
 _PACKAGE: Final = "dev.droidgate.shim"
 

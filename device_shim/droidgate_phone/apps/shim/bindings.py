@@ -12,18 +12,16 @@ import hashlib
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from droidgate_phone.app_api.platform import Binding, Connection
 from droidgate_phone.app_api.values import AndroidError, Message
+from droidgate_phone.apps.shim.core import Core, Receipt
 from droidgate_phone.apps.shim.extras import texts_of
+from droidgate_phone.apps.shim.identity import Origin
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_shim.engine.backends import ResponseAnswer
 from droidgate_shim.engine.engine import CallHandle, Send
-
-if TYPE_CHECKING:
-    from droidgate_phone.apps.shim.core import Core, Receipt
-    from droidgate_phone.apps.shim.identity import Origin
 
 ACTION_SERVICE: Final = "mobile.mcp.SERVICE"
 EXTRA_CALLBACK: Final = "mcp_callback"

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from droidgate.calls.failures import Failure
 from droidgate.parsing.manifest_limits import utf16_length
+from droidgate_phone.apps.shim.core import Core, Receipt
 from droidgate_phone.apps.shim.identity import Grant
 from droidgate_phone.apps.shim.openers import Opener, Wanted
+from droidgate_shim.engine.authority import Carrier
 from droidgate_shim.engine.engine import Ask
 from droidgate_shim.engine.strict_json import write_strict
-
-if TYPE_CHECKING:
-    from droidgate_phone.apps.shim.consent_screen import ConsentActivity
-    from droidgate_phone.apps.shim.core import Core, Receipt
-    from droidgate_shim.engine.authority import Carrier
 
 CONSENT: Final = "dev.droidgate.shim.ConsentActivity"
 MOST_QUESTIONS: Final = 4
@@ -44,14 +42,14 @@ class Question:
         receipt: The request.
         is_read_only: The capability is declared read-only.
         opener: Opens its screen.
-        screen: The screen that shows it.
+        leave: Closes the screen that shows it.
     """
 
     ask: Ask
     receipt: Receipt
     is_read_only: bool
     opener: Opener | None = None
-    screen: ConsentActivity | None = None
+    leave: Callable[[], None] | None = None
 
     @property
     def caller(self) -> tuple[Carrier, int]:
@@ -119,13 +117,13 @@ class ConsentDesk:
         question.opener = Opener(self._core, wanted)
         question.opener.start()
 
-    def opened(self, number: int, screen: ConsentActivity) -> Question | None:
-        """Return the question that a screen was opened for, None where it has ended."""
+    def opened(self, number: int, leave: Callable[[], None]) -> Question | None:
+        """Return the question that a screen was opened for, None where it has ended; `leave` closes it."""
         question = self._questions[0] if self._questions else None
         if question is None or question.opener is None or question.opener.number != number:
             return None
         question.opener.opened()
-        question.screen = screen
+        question.leave = leave
         return question
 
     def allow(self, question: Question, *, always: bool) -> None:
@@ -158,8 +156,8 @@ class ConsentDesk:
         self._questions.remove(question)
         if question.opener is not None:
             question.opener.give_up()
-        if question.screen is not None:
-            question.screen.leave()
+        if question.leave is not None:
+            question.leave()
         if was_first and self._questions:
             self._show(self._questions[0])
 

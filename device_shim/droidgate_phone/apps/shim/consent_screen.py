@@ -10,8 +10,9 @@ from droidgate_phone.app_api.behaviour import Activity
 from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.app_api.views import View
 from droidgate_phone.apps.shim.consent import CLOSED, REFUSED, Question
-from droidgate_phone.apps.shim.core import Core, core_of
+from droidgate_phone.apps.shim.core import Core
 from droidgate_phone.apps.shim.openers import number_of
+from droidgate_phone.apps.shim.process import core_of
 from droidgate_phone.apps.shim.shown_text import visible
 from droidgate_phone.intents import Intent
 from droidgate_shim.engine.routes import Route
@@ -47,7 +48,7 @@ class ConsentActivity(Activity):
 
     def on_create(self, intent: Intent) -> None:
         """Show the question that it was opened for."""
-        self.question = core_of(self.context).desk.opened(number_of(intent), self)
+        self.question = core_of(self.context).desk.opened(number_of(intent), self.leave)
         self.shown_at = self.context.now()
         if self.question is None:
             self.finish()

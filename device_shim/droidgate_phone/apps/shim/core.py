@@ -1,13 +1,14 @@
 """The shim's process: requests to the engine, its effects to what carries them out.
 
-Everything here runs on the main thread. One core lives as long as the process; its components find it there.
+Everything here runs on the main thread.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from droidgate.calls.failures import Failure
 from droidgate.model.json_values import Json
@@ -17,6 +18,7 @@ from droidgate_phone.apps.shim.identity import GrantStore, Origin
 from droidgate_phone.apps.shim.recognition import POLICY, ROUTES
 from droidgate_phone.apps.shim.records import CallRecord, History, Journal, Settings
 from droidgate_phone.apps.shim.targets import TargetReader
+from droidgate_phone.intents import ComponentName
 from droidgate_shim.engine.authority import Carrier, parse_policy
 from droidgate_shim.engine.backends import BackendAnswer
 from droidgate_shim.engine.engine import Answer, Ask, CallHandle, Drop, Effect, Engine, Send, refuse
@@ -25,14 +27,6 @@ from droidgate_shim.engine.responses import answer_journal_entry, write_journal_
 from droidgate_shim.engine.routes import RouteTable, parse_route_table
 from droidgate_shim.engine.strict_json import BUILT, parse_strict
 
-if TYPE_CHECKING:
-    from droidgate_phone.apps.shim.bindings import Bindings
-    from droidgate_phone.apps.shim.consent import ConsentDesk
-    from droidgate_phone.apps.shim.discovery import Discoveries
-    from droidgate_phone.apps.shim.screen import ScreenCalls
-    from droidgate_phone.apps.shim.shell_identity import ShellIdentity
-
-_STATIC: Final = "dev.droidgate.shim.Core"
 _LEFT_SECONDS: Final = 30.0
 """How long after a restart the journal of before is kept for those who come again."""
 
@@ -75,8 +69,8 @@ class Receipt:
     on_end: list[Callable[[], None]] = field(default_factory=list)
 
 
-class Core:
-    """One process of one shim.
+class Core(ABC):
+    """One process of one shim, without what carries out the engine's effects (`process.ShimProcess`).
 
     Attributes:
         context: Its context.
@@ -107,6 +101,18 @@ class Core:
         self._journal_changes = 0
         self._cancel_timer: Callable[[], None] | None = None
         self.platform.after(_LEFT_SECONDS, self._forget_left)
+
+    @abstractmethod
+    def ask_user(self, ask: Ask, receipt: Receipt) -> Failure | None:
+        """Ask the user about a call; return why nobody is asked, None where the user is."""
+
+    @abstractmethod
+    def discover(self, component: ComponentName, then: Callable[[], None]) -> None:
+        """Ask a receiver for its tools, and go on when it has answered or does not."""
+
+    @abstractmethod
+    def send(self, send: Send, receipt: Receipt) -> None:
+        """Bring a call to its backend."""
 
     def now(self) -> int:
         """Return the phone's time in ms."""
@@ -183,7 +189,7 @@ class Core:
         elif self._has_room(receipt):
             self._waiting.append(receipt)
             receipt.on_end.append(lambda: self._take_off(receipt))
-            self.discoveries.ask(component, lambda _: go_on())
+            self.discover(component, go_on)
         else:
             self.carry_out([refuse(receipt.carrier, extras, receipt, _FULL)])
 
@@ -222,11 +228,11 @@ class Core:
                 self._ask(effect, receipt)
             else:
                 receipt.call = effect.call
-                self._send(effect, receipt)
+                self.send(effect, receipt)
         self._settle()
 
     def _ask(self, ask: Ask, receipt: Receipt) -> None:
-        refusal = self.desk.ask(ask, receipt)
+        refusal = self.ask_user(ask, receipt)
         if refusal is not None:
             self.decide(receipt, refusal)
 
@@ -235,11 +241,6 @@ class Core:
         if receipt.call is not None:
             self._use_policy(receipt)
             self.carry_out(self.engine.decide(self.now(), receipt.call, refusal))
-
-    def _send(self, send: Send, receipt: Receipt) -> None:
-        from droidgate_phone.apps.shim.outgoing import dispatch  # noqa: PLC0415 - they need the core
-
-        dispatch(self, send, receipt)
 
     def _answered(self, receipt: Receipt, extras: Mapping[str, str], token: str | None) -> None:
         if receipt.is_answered:
@@ -302,34 +303,6 @@ class Core:
     def _forget_left(self) -> None:
         self.journal.forget_left()
         self.journal.keep(self.engine.journal())
-
-    desk: ConsentDesk
-    screen: ScreenCalls
-    bindings: Bindings
-    discoveries: Discoveries
-    shell_identity: ShellIdentity
-
-
-def core_of(context: Context) -> Core:
-    """Return the core of a component's process, made when it is first needed."""
-    statics = context.platform.statics
-    found = statics.get(_STATIC)
-    if isinstance(found, Core):
-        return found
-    from droidgate_phone.apps.shim.bindings import Bindings  # noqa: PLC0415 - they need the core
-    from droidgate_phone.apps.shim.consent import ConsentDesk  # noqa: PLC0415
-    from droidgate_phone.apps.shim.discovery import Discoveries  # noqa: PLC0415
-    from droidgate_phone.apps.shim.screen import ScreenCalls  # noqa: PLC0415
-    from droidgate_phone.apps.shim.shell_identity import ShellIdentity  # noqa: PLC0415
-
-    core = Core(context)
-    core.desk = ConsentDesk(core)
-    core.screen = ScreenCalls(core)
-    core.bindings = Bindings(core)
-    core.discoveries = Discoveries(core)
-    core.shell_identity = ShellIdentity(core.platform)
-    statics[_STATIC] = core
-    return core
 
 
 def _asset(context: Context, path: str) -> str:

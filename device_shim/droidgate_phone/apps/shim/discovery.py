@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from droidgate.model.json_values import Json
 from droidgate_phone.app_api.values import AndroidError, BroadcastResult
+from droidgate_phone.apps.shim.core import Core
 from droidgate_phone.apps.shim.outgoing import FLAG_INCLUDE_STOPPED_PACKAGES
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_shim.engine.strict_json import write_strict
-
-if TYPE_CHECKING:
-    from droidgate_phone.apps.shim.core import Core
 
 ACTION_DISCOVERY: Final = "com.example.ACTION_MMCP_DISCOVERY"
 _SECONDS: Final = 5.0

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from droidgate.calls.failures import Failure
+from droidgate_phone.apps.shim.core import Core, Receipt
 from droidgate_phone.apps.shim.functions import (
     EXECUTE,
     FIRST_WITH_FUNCTIONS,
@@ -14,6 +15,7 @@ from droidgate_phone.apps.shim.functions import (
 from droidgate_phone.apps.shim.shell_identity import (
     HOLDER,
     RemoteExecution,
+    ShellIdentity,
     is_holder,
     is_signed_alike,
 )
@@ -21,16 +23,18 @@ from droidgate_shim.engine.backends import FunctionAnswer, FunctionCall
 from droidgate_shim.engine.engine import Send
 from droidgate_shim.engine.routes import FunctionBackend
 
-if TYPE_CHECKING:
-    from droidgate_phone.apps.shim.core import Core, Receipt
-
 _NOT_ALLOWED: Final = (
     "Android does not let this app call app functions; run droidgate shim install from a computer"
 )
 
 
 def execute_function(
-    core: Core, send: Send, backend: FunctionBackend, call: FunctionCall, receipt: Receipt
+    core: Core,
+    identity: ShellIdentity,
+    send: Send,
+    backend: FunctionBackend,
+    call: FunctionCall,
+    receipt: Receipt,
 ) -> None:
     """Execute an app function for a call."""
     platform = core.platform
@@ -47,7 +51,7 @@ def execute_function(
     request = FunctionRequest(backend.package, call.function, call.document)
     seconds = max(0.0, (send.deadline - core.now()) / 1000)
     if is_holder(core.context):
-        receipt.on_end.append(core.shell_identity.execute(request, seconds, receive))
+        receipt.on_end.append(identity.execute(request, seconds, receive))
     elif platform.holds(EXECUTE):
         run_function(platform, request, seconds, receive)
     elif is_signed_alike(core.context, HOLDER):

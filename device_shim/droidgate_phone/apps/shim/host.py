@@ -20,8 +20,8 @@ from droidgate.model.json_values import Json
 from droidgate_phone.app_api.behaviour import Provider
 from droidgate_phone.app_api.platform import Platform
 from droidgate_phone.app_api.values import AndroidError
-from droidgate_phone.apps.shim.core import Core, core_of
 from droidgate_phone.apps.shim.host_methods import METHODS, HostError, HostReply
+from droidgate_phone.apps.shim.process import ShimProcess, core_of
 from droidgate_phone.intents import Bundle, split_uri
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
@@ -81,7 +81,7 @@ class HostProvider(Provider):
             raise HostError("timeout", "the shim did not answer in time")
         return reply.take()
 
-    def _on_main_thread(self, reply: HostReply, run: Callable[[Core], None]) -> None:
+    def _on_main_thread(self, reply: HostReply, run: Callable[[ShimProcess], None]) -> None:
         def work() -> None:
             try:
                 run(core_of(self.context))

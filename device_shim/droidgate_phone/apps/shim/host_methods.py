@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Final, Protocol
+from typing import Final
 
 from droidgate.calls.failures import Failure
 from droidgate.model.json_values import Json
-from droidgate_phone.apps.shim.core import Core
 from droidgate_phone.apps.shim.discovery import Tools
 from droidgate_phone.apps.shim.functions import EXECUTE, FIRST_WITH_FUNCTIONS
 from droidgate_phone.apps.shim.identity import Grant, Origin
+from droidgate_phone.apps.shim.process import ShimProcess
+from droidgate_phone.clocks import Signal
 from droidgate_phone.intents import ComponentName
 from droidgate_shim.engine.authority import ANY_APP
 
@@ -32,16 +33,10 @@ class HostError(Exception):
         self.message = message
 
 
-class _Signal(Protocol):
-    def set(self) -> None: ...
-
-    def is_set(self) -> bool: ...
-
-
 class HostReply:
     """An answer that a Binder thread waits for."""
 
-    def __init__(self, signal: _Signal) -> None:
+    def __init__(self, signal: Signal) -> None:
         self.signal = signal
         self._answer: Mapping[str, Json] | HostError | None = None
 
@@ -68,7 +63,7 @@ class HostReply:
         return self._answer
 
 
-Method = Callable[[Core, Mapping[str, Json], HostReply], None]
+Method = Callable[[ShimProcess, Mapping[str, Json], HostReply], None]
 
 
 def _text(argument: Mapping[str, Json], name: str) -> str:
@@ -85,7 +80,7 @@ def _flag(argument: Mapping[str, Json], name: str) -> bool:
     return found
 
 
-def _hello_of(core: Core) -> dict[str, Json]:
+def _hello_of(core: ShimProcess) -> dict[str, Json]:
     sources = core.app.get("sources")
     build = core.app.get("build")
     return {
@@ -97,12 +92,12 @@ def _hello_of(core: Core) -> dict[str, Json]:
     }
 
 
-def _hello(core: Core, argument: Mapping[str, Json], reply: HostReply) -> None:
+def _hello(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     del argument
     reply.put(_hello_of(core))
 
 
-def _status(core: Core, argument: Mapping[str, Json], reply: HostReply) -> None:
+def _status(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     """Tell everything; receivers whose descriptor only a broadcast tells are asked first."""
     del argument
     targets = [one.route.target for one in core.table.routes.values()]
@@ -118,7 +113,7 @@ def _status(core: Core, argument: Mapping[str, Json], reply: HostReply) -> None:
     go_on()
 
 
-def _status_of(core: Core) -> dict[str, Json]:
+def _status_of(core: ShimProcess) -> dict[str, Json]:
     platform = core.platform
     may_execute = platform.holds(EXECUTE) or core.shell_identity.can_borrow
     access: dict[str, Json] = {
@@ -141,7 +136,7 @@ def _status_of(core: Core) -> dict[str, Json]:
 _WORST: Final = ("as-approved", "changed", "other-signer", "absent")
 
 
-def _target_states(core: Core) -> list[Json]:
+def _target_states(core: ShimProcess) -> list[Json]:
     """Return the state of each package behind the shim: the worst of its routes' targets."""
     states: dict[str, tuple[str, int | None]] = {}
     for prepared in core.table.routes.values():
@@ -163,7 +158,7 @@ def _target_states(core: Core) -> list[Json]:
     ]
 
 
-def _grant(core: Core, argument: Mapping[str, Json], reply: HostReply) -> None:
+def _grant(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     caller, capability = _text(argument, "caller"), _text(argument, "capability")
     if capability != _EVERYTHING and capability not in core.table.routes:
         raise HostError("unknown_capability", f"there is no capability {capability}")
@@ -175,7 +170,7 @@ def _grant(core: Core, argument: Mapping[str, Json], reply: HostReply) -> None:
     reply.put({"grant": grant.as_json()})
 
 
-def _signer_of(core: Core, caller: str, argument: Mapping[str, Json]) -> str:
+def _signer_of(core: ShimProcess, caller: str, argument: Mapping[str, Json]) -> str:
     """Return a caller's certificate: what Android tells, else what the host tells.
 
     From Android 11 on the shim sees no app that has never called it (reference android-runtime 1.4).
@@ -193,14 +188,14 @@ def _signer_of(core: Core, caller: str, argument: Mapping[str, Json]) -> str:
     return found.signers[0] if told is None else str(told)
 
 
-def _revoke(core: Core, argument: Mapping[str, Json], reply: HostReply) -> None:
+def _revoke(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     caller, capability = _text(argument, "caller"), _text(argument, "capability")
     package = "" if caller == ANY_APP else caller
     revoked = core.grants.remove(package, None if capability == _EVERYTHING else capability)
     reply.put({"revoked": revoked})
 
 
-def _switch(core: Core, argument: Mapping[str, Json], reply: HostReply) -> None:
+def _switch(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     capability, on = _text(argument, "capability"), _flag(argument, "on")
     if capability not in core.table.routes:
         raise HostError("unknown_capability", f"there is no capability {capability}")
@@ -208,12 +203,12 @@ def _switch(core: Core, argument: Mapping[str, Json], reply: HostReply) -> None:
     reply.put({})
 
 
-def _ask(core: Core, argument: Mapping[str, Json], reply: HostReply) -> None:
+def _ask(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     core.settings.ask(on=_flag(argument, "on"))
     reply.put({})
 
 
-def _call(core: Core, argument: Mapping[str, Json], reply: HostReply) -> None:
+def _call(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     request = _text(argument, "request")
     deadline = argument.get("deadline_ms")
 
@@ -234,7 +229,7 @@ def _call(core: Core, argument: Mapping[str, Json], reply: HostReply) -> None:
         receipt.on_end.append(core.platform.after(max(0, deadline) / 1000, give_up))
 
 
-def _discover(core: Core, argument: Mapping[str, Json], reply: HostReply) -> None:
+def _discover(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     component = ComponentName.parse(_text(argument, "component"))
     if component is None:
         raise HostError("invalid_argument", "/component: a component `package/class` is needed")
@@ -250,12 +245,12 @@ def _discover(core: Core, argument: Mapping[str, Json], reply: HostReply) -> Non
     core.discoveries.ask(component, tell)
 
 
-def _history(core: Core, argument: Mapping[str, Json], reply: HostReply) -> None:
+def _history(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     del argument
     reply.put({"calls": list(core.history.all())})
 
 
-def _clear_history(core: Core, argument: Mapping[str, Json], reply: HostReply) -> None:
+def _clear_history(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     del argument
     core.history.clear()
     reply.put({})

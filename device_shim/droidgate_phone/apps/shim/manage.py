@@ -7,7 +7,7 @@ from typing import Final
 from droidgate_phone.app_api.behaviour import Activity
 from droidgate_phone.app_api.views import View
 from droidgate_phone.apps.shim.consent_screen import hide_overlays
-from droidgate_phone.apps.shim.core import core_of
+from droidgate_phone.apps.shim.process import core_of
 from droidgate_phone.apps.shim.shown_text import visible
 from droidgate_phone.intents import Intent
 from droidgate_shim.engine.authority import EVERYTHING

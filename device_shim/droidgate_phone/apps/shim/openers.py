@@ -9,14 +9,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from droidgate_phone.app_api.platform import Notification
 from droidgate_phone.app_api.values import AndroidError
+from droidgate_phone.apps.shim.core import Core
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
-
-if TYPE_CHECKING:
-    from droidgate_phone.apps.shim.core import Core
 
 FLAG_NEW_TASK: Final = 0x10000000
 EXTRA_NUMBER: Final = "dev.droidgate.shim.NUMBER"

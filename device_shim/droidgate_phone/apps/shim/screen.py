@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from droidgate.model.json_values import Json
-from droidgate_phone.app_api.behaviour import Activity
-from droidgate_phone.app_api.values import ActivityResult, AndroidError
-from droidgate_phone.apps.shim.core import core_of
+from droidgate_phone.app_api.values import ActivityResult
+from droidgate_phone.apps.shim.core import Core, Receipt
 from droidgate_phone.apps.shim.extras import texts_of
-from droidgate_phone.apps.shim.openers import Opener, Wanted, number_of
+from droidgate_phone.apps.shim.openers import Opener, Wanted
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 from droidgate_shim.engine.backends import ActivityAnswer
 from droidgate_shim.engine.engine import Send
-
-if TYPE_CHECKING:
-    from droidgate_phone.apps.shim.core import Core, Receipt
 
 ACTION_CALL: Final = "com.example.mMCP.ACTION_TOOL_CALL"
 TRAMPOLINE: Final = "dev.droidgate.shim.TrampolineActivity"
@@ -47,13 +44,13 @@ class ScreenCall:
         send: The engine's.
         intent: What starts the tool.
         opener: Opens the trampoline, once it is the call's turn.
-        trampoline: The activity that waits for the result.
+        leave: Takes the activity that waits for the result off the screen.
     """
 
     send: Send
     intent: Intent
     opener: Opener | None = None
-    trampoline: TrampolineActivity | None = None
+    leave: Callable[[], None] | None = None
 
 
 class ScreenCalls:
@@ -96,13 +93,13 @@ class ScreenCalls:
             call.opener = Opener(self._core, wanted)
             call.opener.start()
 
-    def opened(self, number: int, trampoline: TrampolineActivity) -> ScreenCall | None:
+    def opened(self, number: int, leave: Callable[[], None]) -> ScreenCall | None:
         """Return the call that a trampoline was opened for, None where it has ended."""
         call = self._current
-        if call is None or call.opener is None or call.opener.number != number or call.trampoline is not None:
+        if call is None or call.opener is None or call.opener.number != number or call.leave is not None:
             return None
         call.opener.opened()
-        call.trampoline = trampoline
+        call.leave = leave
         return call
 
     def finish(self, call: ScreenCall, result: ActivityResult, seconds: float) -> None:
@@ -135,8 +132,8 @@ class ScreenCalls:
         self._current = None
         if call.opener is not None:
             call.opener.give_up()
-        if call.trampoline is not None:
-            call.trampoline.end()
+        if call.leave is not None:
+            call.leave()
         self._next()
 
 
@@ -145,33 +142,3 @@ def _answer_of(bundle: Bundle) -> dict[str, Json]:
     texts = texts_of(bundle)
     held = {name: texts.get(name) for name in _ANSWERS if name in bundle.values}
     return {name: value if isinstance(value, str | bool) else None for name, value in held.items()}
-
-
-class TrampolineActivity(Activity):
-    """Starts one tool for its result; shows nothing of its own."""
-
-    call: ScreenCall | None = None
-
-    def on_create(self, intent: Intent) -> None:
-        """Start the tool of the call that it was opened for."""
-        core = core_of(self.context)
-        self.call = call = core.screen.opened(number_of(intent), self)
-        if call is None:
-            self.finish()
-            return
-        if core.screen.is_replaced(call):
-            core.screen.fail(call, "the app behind the capability has been replaced")
-            return
-        begun = self.context.now()
-
-        def receive(result: ActivityResult) -> None:
-            core.screen.finish(call, result, self.context.now() - begun)
-
-        try:
-            self.context.start_activity(call.intent, receive)
-        except AndroidError as error:
-            core.screen.fail(call, error.message)
-
-    def end(self) -> None:
-        """Leave the screen."""
-        self.context.platform.finish_activity()

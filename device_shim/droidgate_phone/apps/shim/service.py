@@ -8,9 +8,9 @@ from typing import Final
 from droidgate.calls.failures import Failure
 from droidgate_phone.app_api.behaviour import START_REDELIVER_INTENT, Service
 from droidgate_phone.app_api.values import AndroidError, Message
-from droidgate_phone.apps.shim.core import core_of
 from droidgate_phone.apps.shim.extras import texts_of
 from droidgate_phone.apps.shim.identity import origin_of, origin_of_start
+from droidgate_phone.apps.shim.process import core_of
 from droidgate_phone.intents import Bundle, Intent
 
 TOOL_SERVICE: Final = "dev.droidgate.shim.ToolService"

@@ -6,47 +6,36 @@ calls are open. The other shims bind its service.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from droidgate.calls.failures import Failure
 from droidgate.model.errors import InputError
 from droidgate_mappings.failure_tokens import load_failure_tokens
-from droidgate_phone.app_api.behaviour import Instrumentation, Service
-from droidgate_phone.app_api.platform import Binding, Connection
+from droidgate_phone.app_api.behaviour import Context
+from droidgate_phone.app_api.platform import Binding, Connection, Platform
 from droidgate_phone.app_api.values import AndroidError, Message
-from droidgate_phone.apps.shim.core import core_of
 from droidgate_phone.apps.shim.functions import EXECUTE, FunctionRequest, OnAnswer, run_function
-from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
+from droidgate_phone.intents import Bundle, ComponentName, Intent
 from droidgate_shim.engine.backends import FunctionAnswer
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
-if TYPE_CHECKING:
-    from droidgate_phone.app_api.behaviour import Context
-    from droidgate_phone.app_api.platform import Platform
-
 HOLDER: Final = "dev.droidgate.shim"
 SHELL_SERVICE: Final = "dev.droidgate.shim.ShellIdentityService"
-INSTRUMENTATION: Final = "dev.droidgate.shim.ShellIdentityInstrumentation"
 KEPT_SECONDS: Final = 5.0
 """How long the right is kept after the last call."""
 
-_SHIMS: Final = "dev.droidgate.shim."
-_EXECUTE_FUNCTION: Final = 3
-_FUNCTION_RESULT: Final = 4
-_CANCEL_FUNCTION: Final = 5
+EXECUTE_FUNCTION: Final = 3
+FUNCTION_RESULT: Final = 4
+CANCEL_FUNCTION: Final = 5
 # Neither ends accessibility services nor keeps others from using one (UiAutomationManager).
 _UI_AUTOMATION_FLAGS: Final = 1 | 2
 _FIRST_WITHOUT_ACCESSIBILITY: Final = 31
-_LONGEST_SECONDS: Final = 600.0
-"""Whoever asks cancels its call at its own deadline."""
-
 _NOT_RUNNING: Final = Failure(
     "denied",
     "nothing lends this app the right to call app functions; run droidgate shim install from a computer",
 )
 _TAKEN: Final = Failure("busy", "another test program uses the shell's permissions; retry when it has ended")
-_NOT_A_SHIM: Final = Failure("denied", "only shims with the certificate of this app may ask it")
 _NOT_BOUND: Final = Failure("denied", f"{HOLDER} cannot be asked; install it anew")
 _STOPPED: Final = Failure("interrupted", f"{HOLDER} stopped during the call")
 
@@ -147,79 +136,6 @@ class _Execution:
             self._on_end()
 
 
-class ShellIdentityInstrumentation(Instrumentation):
-    """Lets the app borrow the shell's permissions for as long as adb runs it; it takes none itself."""
-
-    def on_start(self, arguments: Mapping[str, str]) -> None:
-        """Take note that it runs."""
-        del arguments
-        core_of(self.context).shell_identity.lend()
-
-
-class ShellIdentityService(Service):
-    """Executes app functions for the other shims."""
-
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
-        self._open: dict[str, Callable[[], None]] = {}
-
-    def on_bind(self, intent: Intent) -> Callable[[Message], None] | None:
-        """Return what handles requests."""
-        del intent
-        return self._handle
-
-    def _handle(self, message: Message) -> None:
-        reply_to = message.reply_to
-        if reply_to is None:
-            return
-        if message.what == _CANCEL_FUNCTION:
-            self._cancel(reply_to)
-        elif message.what == _EXECUTE_FUNCTION:
-            self._execute(message.sending_uid, reply_to, message.data)
-
-    def _cancel(self, reply_to: str) -> None:
-        self._open.pop(reply_to, _nothing)()
-
-    def _execute(self, uid: int, reply_to: str, data: Bundle) -> None:
-        if not self._is_shim(uid):
-            self._answer(reply_to, _NOT_A_SHIM)
-            return
-        try:
-            request = _read_request(data)
-        except InputError as error:
-            self._answer(reply_to, Failure("invalid_argument", error.message))
-            return
-
-        def receive(answer: FunctionAnswer | Failure) -> None:
-            self._open.pop(reply_to, None)
-            unlink()
-            self._answer(reply_to, answer)
-
-        try:
-            unlink = self.context.platform.link_to_death(reply_to, lambda: self._cancel(reply_to))
-        except AndroidError:
-            # The shim that asks is gone.
-            return
-        self._open[reply_to] = _nothing
-        cancel = core_of(self.context).shell_identity.execute(request, _LONGEST_SECONDS, receive)
-        if reply_to in self._open:
-            self._open[reply_to] = cancel
-
-    def _is_shim(self, uid: int) -> bool:
-        """Return whether a uid is that of one shim with the certificate of this app."""
-        packages = self.context.platform.packages_of_uid(uid)
-        if len(packages) != 1:
-            return False
-        return packages[0].startswith(_SHIMS) and is_signed_alike(self.context, packages[0])
-
-    def _answer(self, reply_to: str, answer: FunctionAnswer | Failure) -> None:
-        try:
-            self.context.send_message(reply_to, Message(_FUNCTION_RESULT, _write_answer(answer)))
-        except AndroidError:
-            # The shim that asked is gone.
-            return
-
-
 class RemoteExecution:
     """One app function that `dev.droidgate.shim` executes for this app.
 
@@ -256,14 +172,14 @@ class RemoteExecution:
         if self._has_ended or self._binding is None:
             return
         try:
-            self._binding.send(Message(_EXECUTE_FUNCTION, _write_request(request), self._messenger))
+            self._binding.send(Message(EXECUTE_FUNCTION, _write_request(request), self._messenger))
         except AndroidError:
             self._end(_STOPPED)
             return
         self._is_sent = True
 
     def _receive(self, message: Message) -> None:
-        if message.what == _FUNCTION_RESULT:
+        if message.what == FUNCTION_RESULT:
             self._end(_read_answer(message.data))
 
     def cancel(self) -> None:
@@ -272,7 +188,7 @@ class RemoteExecution:
             return
         if self._is_sent:
             try:
-                self._binding.send(Message(_CANCEL_FUNCTION, Bundle(), self._messenger))
+                self._binding.send(Message(CANCEL_FUNCTION, Bundle(), self._messenger))
             except AndroidError:
                 self._is_sent = False
         self._let_go()
@@ -297,29 +213,6 @@ def _write_request(request: FunctionRequest) -> Bundle:
             "document": write_strict(dict(request.document)),
         }
     )
-
-
-def _read_request(data: Bundle) -> FunctionRequest:
-    """Return the request of a message.
-
-    Raises:
-        InputError: it has none.
-    """
-    package, function = data.get_string("package"), data.get_string("function")
-    document = parse_strict(data.get_string("document") or "", path="document", limits=BUILT)
-    if package is None or function is None or not isinstance(document, dict):
-        message = "package, function and document are needed"
-        raise InputError(message)
-    return FunctionRequest(package, function, document)
-
-
-def _write_answer(answer: FunctionAnswer | Failure) -> Bundle:
-    if isinstance(answer, Failure):
-        return Bundle.of_strings({"token": answer.token, "message": answer.text})
-    if answer.code is not None:
-        message = Extra("string", answer.message)
-        return Bundle({"code": Extra("long", answer.code), "message": message})
-    return Bundle.of_strings({"response": write_strict(answer.document)})
 
 
 def _read_answer(data: Bundle) -> FunctionAnswer | Failure:

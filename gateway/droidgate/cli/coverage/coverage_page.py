@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-from shlex import quote
 from typing import Final
 
 from droidgate.cli.output.pages import Block, Heading, Line, Table
@@ -23,6 +21,7 @@ from droidgate.coverage.document import (
     QualityFigures,
     Report,
     Totals,
+    Unread,
 )
 from droidgate.coverage.outcomes import outcomes_in_words
 from droidgate.coverage.reach import obstacle_of
@@ -35,14 +34,14 @@ _LONGEST: Final = 60
 _GRAVEST: Final = {"error": 0, "warning": 1, "note": 2}
 _EXACT: Final = "exact"
 _DROPPED: Final = "dropped"
-_WHY: Final = "SELECT source, outcome, reason FROM sources WHERE reason IS NOT NULL"
 
 
-def coverage_page(report: Report, folder: Path) -> list[Block]:
-    """Return what `coverage` shows of the catalog in a folder."""
+def coverage_page(report: Report) -> list[Block]:
+    """Return what `coverage` shows."""
     parts: list[list[Block]] = [
         _head(report),
-        *(_of_apps(report) if report.totals.apps else [_why_nothing(report, folder)]),
+        _unread(report.unread),
+        *(_of_apps(report) if report.totals.apps else [_why_nothing(report)]),
         [] if report.history is None else _history(report.history),
         [*map(Line, report.notes)],
     ]
@@ -64,13 +63,27 @@ def _of_apps(report: Report) -> list[list[Block]]:
     ]
 
 
-def _why_nothing(report: Report, folder: Path) -> list[Block]:
-    if not report.catalog.outcomes:
-        return [Line("the scan found nothing to read", 1)]
-    return [
-        Line("no app was read", 1),
-        Line(f'why not: droidgate catalog sql --catalog {quote(str(folder))} "{_WHY}"', 1),
+def _why_nothing(report: Report) -> list[Block]:
+    found = "no app was read" if report.catalog.outcomes else "the scan found nothing to read"
+    return [Line(found, 1)]
+
+
+def _unread(unread: Unread) -> list[Block]:
+    counts = ((unread.sources, "source"), (unread.parts, "part of a source", "parts of sources"))
+    what = ", ".join(_counted(*count) for count in counts if count[0])
+    if not what:
+        return []
+    shown = unread.inputs[:_MOST_ROWS]
+    rows = [
+        (one_line(one.source if one.place is None else f"{one.source}: {one.place}"), one_line(one.reason))
+        for one in shown
     ]
+    blocks: list[Block] = [Heading(f"Not read: {what}")]
+    repeated = [one for one in unread.reasons[:_MOST_ROWS] if one.count > 1]
+    blocks += [Line(f"{one.count:>10,} {one_line(one.name)}") for one in repeated]
+    blocks.append(Table(("INPUT", "REASON"), rows, {"INPUT": _LONGEST}))
+    more = unread.sources + unread.parts - len(shown)
+    return [*blocks, *([Line(f"and {more:,} more, in --json", 1)] if more else [])]
 
 
 def _head(report: Report) -> list[Block]:

@@ -55,7 +55,7 @@ def cover(catalog: Path, options: CoverageOptions, *, as_json: bool) -> int:
         shown = report if options.details else report.model_copy(update={"details": None})
         print_json(CoverageDocument(report=shown))
     else:
-        show(coverage_page(report, catalog))
+        show(coverage_page(report))
     return ExitCode.OK
 
 
@@ -74,7 +74,7 @@ def _write_texts(coverage: Coverage, options: CoverageOptions) -> None:
             tell(f"the SARIF log has the first {MOST_SARIF_RESULTS:,} results, the gravest first")
         log = json_text(json_value(sarif_log(findings[:MOST_SARIF_RESULTS])))
         files[options.sarif] = log.encode("utf-8", "backslashreplace")
-    for path, status in write_files(files, force=options.force).items():
+    for path, status in write_files(files, force=options.force, makes_folders=False).items():
         tell(f"{status} {path}")
 
 

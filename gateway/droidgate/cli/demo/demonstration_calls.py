@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from droidgate.model.json_values import Json, one_line_json
 from droidgate.parsing.json_text import WRITTEN, parse_json
 from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.apps.agent import Agent, Dialect, NoAnswerError, request_text
+from droidgate_phone.apps.pdf_document import PdfPage, write_pdf
 from droidgate_phone.intents import ComponentName
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
 from droidgate_shim.builder.source_apps import read_source_apps
@@ -148,7 +148,7 @@ class DemonstrationCalls:
     def _prepare(self) -> None:
         device = self.phone.device
         device.run(["mkdir", "-p", _PDF.rpartition("/")[0]])
-        device.push(_pdf(_PAGES), _PDF)
+        device.push(write_pdf(PdfPage((text,)) for text in _PAGES), _PDF)
         device.run(["am", "start", "-W", "-n", f"{AGENT}/.MainActivity"])
 
     def _grant(self) -> None:
@@ -415,28 +415,3 @@ def _short(value: Json, longest: int = 60) -> str:
         value = value["result"]
     text = value if isinstance(value, str) else one_line_json(value)
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-
-def _pdf(pages: Sequence[str]) -> bytes:
-    """Return a PDF file with one line of text on each page."""
-    from pypdf import PdfWriter
-    from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
-
-    writer = PdfWriter()
-    font = DictionaryObject(
-        {
-            NameObject("/Type"): NameObject("/Font"),
-            NameObject("/Subtype"): NameObject("/Type1"),
-            NameObject("/BaseFont"): NameObject("/Helvetica"),
-        }
-    )
-    for text in pages:
-        page = writer.add_blank_page(width=612, height=792)
-        fonts = DictionaryObject({NameObject("/F1"): font})
-        page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): fonts})
-        content = DecodedStreamObject()
-        content.set_data(f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET".encode("ascii"))
-        page[NameObject("/Contents")] = content
-    made = io.BytesIO()
-    writer.write(made)
-    return made.getvalue()

@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.options import AsJson, AsSarif, CrossingThreshold, JsonSchema, OnlyFormats, Sources, Strict
+from droidgate.cli.options import (
+    AsJson,
+    AsSarif,
+    ChosenProviders,
+    CrossingThreshold,
+    JsonSchema,
+    OnlyFormats,
+    Sources,
+    Strict,
+)
 
 To = Annotated[
     str,
@@ -47,6 +56,7 @@ def _convert(  # noqa: PLR0913
     to: To,
     out: Out,
     only: OnlyFormats = None,
+    provider: ChosenProviders = None,
     strict: Strict = False,
     force: Force = False,
     fail_on: FailOn = None,
@@ -64,5 +74,5 @@ def _convert(  # noqa: PLR0913
     from droidgate.cli.reading import choose_output
 
     output = choose_output(as_json=as_json, sarif=sarif)
-    conversion = ConvertRequest(target=to, out=out, only=only, strict=strict, force=force)
+    conversion = ConvertRequest(target=to, out=out, only=only, providers=provider, strict=strict, force=force)
     return convert_sources(sources, conversion, fail_on=fail_on, output=output)

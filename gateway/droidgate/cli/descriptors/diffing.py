@@ -19,10 +19,10 @@ from droidgate.compare import (
     Comparison,
     ProviderComparison,
     Weight,
-    diff,
     weighs_at_least,
 )
 from droidgate.model.errors import UsageError
+from droidgate.sources.differences import diff
 
 _OPENED_HINT: Final = "hint: check that these callers may call it, or restore the rule"
 
@@ -71,7 +71,19 @@ def diff_page(comparison: Comparison) -> list[Block]:
     count = comparison.unchanged_capabilities
     unchanged = "1 capability is as it was" if count == 1 else f"{count} capabilities are as they were"
     counts = counted(count_weights(comparison.all_changes()))
-    blocks.append(Line(f"{counts}; {unchanged}" if counts else f"nothing changed; {unchanged}"))
+    summary = f"{counts}; {unchanged}" if counts else f"nothing changed; {unchanged}"
+    left_out = comparison.not_compared
+    if left_out:
+        rows = [
+            (one_line(one.id), one.missing_from, one_line(f"{one.place}: {one.reason}")) for one in left_out
+        ]
+        blocks += [
+            Heading("Not compared"),
+            Table(("CAPABILITY", "UNREAD IN", "REASON"), rows),
+            Line(),
+        ]
+        summary += f"; {len(left_out)} not compared"
+    blocks.append(Line(summary))
     return blocks
 
 

@@ -7,19 +7,33 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from droidgate.apk.packed_manifest import ManifestFacts
 from droidgate.apk.project_files import ProjectFiles
 from droidgate.formats import load_formats
 from droidgate.migrate.plan import plan_migration
 from droidgate.migrate.source_sets import find_source_set
 from droidgate.model.capability import Provider
+from droidgate.model.errors import WriteError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.sources import Providers, read_source
-from droidgate.sources.source_code import is_from_build, is_from_code
+from droidgate.sources.source_code import (
+    is_from_build,
+    is_from_code,
+    is_of_service,
+    releases_of_one_service,
+)
 from droidgate.translate import Translation, translate
 
 COMPILER_OUTPUT_MISSING: Final = finding_code(
     "compiler-output-missing",
     "Source code declares capabilities, and the APK lacks the descriptors that a compiler makes of it",
+    __name__,
+)
+
+
+SERVICE_SHARED: Final = finding_code(
+    "service-shared",
+    "A service declares functions that another class runs, because a release reads one service of an app",
     __name__,
 )
 
@@ -50,8 +64,60 @@ def missing_output(declared: Sequence[Provider]) -> Finding:
     )
 
 
+def join_services(
+    declared: Sequence[Provider], minimum_sdk: int | None
+) -> tuple[list[Provider], list[Finding]]:
+    """Return the providers to write, so that every release that an app supports indexes all functions.
+
+    Older releases read one service of an app. Functions outside of entry points have none of their own in the
+    source code, so the service of the entry point declares them too.
+
+    Args:
+        declared: What the source code of the app declares.
+        minimum_sdk: The oldest SDK level that the app supports, None where it is not known.
+
+    Raises:
+        WriteError: several entry points have services of their own.
+    """
+    releases = releases_of_one_service(minimum_sdk)
+    services = [one for one in declared if is_of_service(one)]
+    named = [one for one in services if one.component is not None]
+    if not releases or len(services) < 2:  # noqa: PLR2004 - two services compete
+        return list(declared), []
+    titles = ", ".join(one.title for one in releases)
+    if len(named) > 1:
+        classes = ", ".join(str(one.component) for one in named)
+        message = f"{len(named)} services declare functions, and {titles} index the last one only: {classes}"
+        raise WriteError(
+            message,
+            place=str(named[0].source),
+            hint="Declare all functions in one entry point, or give --min-sdk 37",
+        )
+    first, *others = sorted(services, key=lambda one: one.component is None)
+    joined = first.model_copy(
+        update={
+            "capabilities": tuple(each for one in services for each in one.capabilities),
+            "definitions": {name: each for one in services for name, each in one.definitions.items()},
+        }
+    )
+    effect = f"the service {first.component} declares it too, because {titles} index the last service only"
+    findings = [
+        Finding(
+            code=SERVICE_SHARED,
+            level=Level.WARNING,
+            pointer="",
+            message=f"{one.capabilities[0].id}: {effect}",
+            source=one.source,
+            hint="Let that service run it, or declare all functions in one entry point",
+        )
+        for one in others
+        if one.capabilities
+    ]
+    return [joined, *(one for one in declared if not is_of_service(one))], findings
+
+
 def generate_output(
-    project: Path, files: ProjectFiles, declared: Sequence[Provider], package: str | None
+    project: Path, files: ProjectFiles, declared: Sequence[Provider], wanted: ManifestFacts
 ) -> tuple[ProjectFiles, list[Finding]]:
     """Return a project's files with the descriptors of its source code, and what they do not carry.
 
@@ -59,20 +125,23 @@ def generate_output(
         project: The project's folder; nothing in it is changed.
         files: Its files.
         declared: What its source code declares.
-        package: The app's package, where the project does not say it.
+        wanted: What the manifest shall say in place of what the project says.
 
     Raises:
         InputError: the manifest cannot be read.
         UsageError: two providers would become one component.
-        WriteError: a descriptor cannot be written, or the app has another file of its name.
+        WriteError: a descriptor cannot be written, the app has another file of its name, or no release that
+            the app supports would index all functions.
     """
     formats = load_formats()
+    minimum_sdk = wanted.minimum_sdk or files.gradle.minimum_sdk
+    declared, shared = join_services(declared, minimum_sdk)
     translations: list[Translation] = []
     for provider in declared:
         target = formats[provider.protocol]
         translations += translate([provider], target, target.dialect(provider.dialect))
     target = formats[declared[0].protocol]
-    source_set = find_source_set(project, package)
+    source_set = find_source_set(project, wanted.package)
     migration = plan_migration(
         project, source_set, translations, target, target.dialect(declared[0].dialect), "none"
     )
@@ -80,7 +149,7 @@ def generate_output(
         (project / one.path).relative_to(source_set.folder).as_posix(): one.after.encode(one.encoding)
         for one in migration.changes
     }
-    findings = [finding for one in translations for finding in one.writing.findings]
+    findings = [*shared, *(finding for one in translations for finding in one.writing.findings)]
     tree = {**files.tree, **changed}
     packed = set(tree.values())
     findings += [

@@ -12,6 +12,7 @@ from droidgate.cli.budgets import Deadline, Memory, RunBudget, run_within
 from droidgate.cli.options import (
     SOURCE_HELP,
     AsJson,
+    ChosenProviders,
     CrossingThreshold,
     JsonSchema,
     OnlyFormats,
@@ -81,6 +82,7 @@ def _migrate(  # noqa: PLR0913
     language: LanguageOption = None,
     write: Write = False,
     only: OnlyFormats = None,
+    provider: ChosenProviders = None,
     strict: Strict = False,
     fail_on: FailOn = None,
     memory: Memory = 1024,
@@ -105,6 +107,7 @@ def _migrate(  # noqa: PLR0913
         language=None if language is None else language.value,
         write=write,
         only=only,
+        providers=provider,
         strict=strict,
     )
     budget = RunBudget(memory, deadline)

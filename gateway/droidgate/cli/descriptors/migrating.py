@@ -17,7 +17,7 @@ from droidgate.cli.output.documents import ChangedFile, MigrationDocument
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, show, tell
 from droidgate.cli.output.safe_text import one_line, visible
-from droidgate.cli.reading import read_all
+from droidgate.cli.reading import choose_providers, provider_label, read_all
 from droidgate.formats import find_format
 from droidgate.migrate.plan import Migration, plan_migration
 from droidgate.migrate.source_sets import Language, find_source_set
@@ -39,11 +39,14 @@ class Request:
     language: Language | None = None
     write: bool = False
     only: Sequence[str] | None = None
+    providers: Sequence[str] | None = None
     strict: bool = False
 
 
 def migrate_source(request: Request, *, fail_on: CrossingThreshold | None, as_json: bool) -> int:
     """Read, plan, show, and where it is asked for write.
+
+    Return 3 where a part of the source cannot be read; the rest is migrated.
 
     Raises:
         InputError: the source or the project cannot be read, or they do not fit.
@@ -56,7 +59,8 @@ def migrate_source(request: Request, *, fail_on: CrossingThreshold | None, as_js
     target, dialect = find_format(request.target)
     source_set = find_source_set(request.project, request.package)
     read = read_all([request.source], only=request.only, strict=request.strict)
-    _check_count(read, request.source)
+    read = choose_providers(read, request.providers)
+    _check_count(read, request.source, request.providers)
     converted = convert(read, request.target)
     migration = plan_migration(
         request.project,
@@ -70,17 +74,19 @@ def migrate_source(request: Request, *, fail_on: CrossingThreshold | None, as_js
     if request.write and not is_refused:
         migration.apply()
     _report(request, read, converted, migration, as_json=as_json, is_written=request.write and not is_refused)
+    if read.problems:
+        return ExitCode.INPUT
     return ExitCode.FINDINGS if is_refused else ExitCode.OK
 
 
-def _check_count(read: Providers, source: str) -> None:
+def _check_count(read: Providers, source: str, chosen: Sequence[str] | None) -> None:
     if not read.providers:
         message = "nothing in it declares a capability"
         raise InputError(message, place=source, hint="See what is in it with `droidgate inspect`")
-    if len(read.providers) > 1:
-        places = ", ".join(str(one.source or one.component or one.protocol) for one in read.providers)
-        message = f"{len(read.providers)} providers are in it, and one is migrated at a time"
-        raise UsageError(message, hint=f"Name the file or module of one, or choose with --from: {places}")
+    if len(read.providers) > 1 and not chosen:
+        listed = ", ".join(map(provider_label, read.providers))
+        message = f"{len(read.providers)} providers are in it"
+        raise UsageError(message, hint=f"Choose with --provider, which may be repeated: {listed}")
 
 
 def _report(

@@ -102,8 +102,8 @@ def _pack(  # noqa: PLR0913
     """Make an APK that installs from the manifest, resources and assets of a source tree.
 
     It needs none of Android's tools. Code is what `--dex` gives; without it the app installs, and agents find
-    what it declares, but nothing in it runs. Libraries are not packed. Agents find functions that only Kotlin
-    sources declare where `--generate` writes their descriptors.
+    what it declares, but nothing in it runs. Libraries from Maven are not packed. Agents find functions that
+    only Kotlin sources declare where `--generate` writes their descriptors.
     """
     del json_schema
     from droidgate.apk.packed_manifest import ManifestFacts

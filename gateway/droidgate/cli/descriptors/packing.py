@@ -20,6 +20,7 @@ from droidgate.cli.reading import tell_problem
 from droidgate.model.errors import InputError
 from droidgate.output_folder import write_files
 from droidgate.parsing.project_files import read_project_file
+from droidgate.sources.merged_project import merge_libraries
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,12 @@ def pack_and_report(request: Request, *, as_json: bool) -> int:
     declared = reading.providers
     findings = list(reading.findings) if request.generate else []
     if declared and request.generate:
-        project, lost = generate_output(request.project, project, declared, request.wanted.package)
+        project, lost = generate_output(request.project, project, declared, request.wanted)
         findings += lost
     elif declared:
         findings.append(missing_output(declared))
+    project, unmerged = merge_libraries(request.project, project)
+    findings += unmerged
     packing = pack(project, key=key, wanted=request.wanted, dex=dex)
     packing = replace(packing, findings=(*packing.findings, *findings))
     write_files({request.out: packing.apk}, force=request.force)

@@ -20,6 +20,7 @@ from droidgate.cli.output.documents import PhoneStartDocument
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import tell
 from droidgate.cli.phone.running_phones import RunningPhone, forget_phone, record_phone
+from droidgate.devices.virtual_ports import remember_port
 from droidgate.model.errors import DeviceError, InputError
 from droidgate.parsing.json_text import parse_json
 
@@ -167,6 +168,7 @@ def _running(request: PhoneRequest) -> Iterator[VirtualPhone]:
             ) from error
         record = _record(stack.enter_context(phone), request)
         record_phone(record)
+        remember_port(record.server_port)
         stack.callback(forget_phone, record)
         yield phone
 

@@ -260,6 +260,34 @@ class RemovedShim(Document):
     step: ShimStep
 
 
+class GrantRecord(Document):
+    """A grant that was added, or grants that were revoked.
+
+    Attributes:
+        application_id: The shim.
+        agent: The package of the agent, or `any-app`.
+        signer: SHA-256 of the agent's certificate; null for `any-app` and for what was revoked.
+        capability: The capability's id; `*` for all.
+        revoked: How many grants were revoked; null where one was added.
+    """
+
+    application_id: str
+    agent: str
+    signer: str | None
+    capability: str
+    revoked: int | None
+
+
+class ShimGrantDocument(Document):
+    """What `shim grant --json` and `shim revoke --json` print."""
+
+    schema_id: Literal["droidgate.shim-grant/1"] = Field(default="droidgate.shim-grant/1", alias="schema")
+    droidgate: str = VERSION
+    serial: str
+    user: int
+    grants: tuple[GrantRecord, ...]
+
+
 class ShimUninstallDocument(Document):
     """What `shim uninstall --json` prints.
 

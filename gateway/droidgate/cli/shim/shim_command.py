@@ -117,6 +117,19 @@ ShimName = Annotated[
     ),
 ]
 
+Agent = Annotated[
+    str,
+    typer.Option(
+        "--agent", metavar="PACKAGE", help="The agent's package, or any-app for every app", show_default=False
+    ),
+]
+CapabilityIds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--capability", metavar="ID", help="A capability, or '*' for all; may be repeated", show_default=False
+    ),
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the program."""
@@ -131,6 +144,10 @@ def register(app: typer.Typer) -> None:
         _doctor
     )
     group.command("call", short_help="Call a capability through a shim")(_call)
+    group.command("grant", short_help="Let an agent call capabilities, without a question on the phone")(
+        _grant
+    )
+    group.command("revoke", short_help="Revoke grants of an agent")(_revoke)
     group.command("uninstall", short_help="Remove shims from a phone")(_uninstall)
     app.add_typer(group, name="shim", help="Apps that make other apps callable by Mobile-MCP agents")
 
@@ -299,6 +316,41 @@ def _call(
     return call_and_report(
         capability, arguments, shim, serial, signed_by=signed_by, deadline_ms=deadline_ms, as_json=as_json
     )
+
+
+def _grant(
+    *,
+    agent: Agent,
+    capability: CapabilityIds = None,
+    shim: ShimName = None,
+    serial: Serial = None,
+    as_json: AsJson = False,
+    json_schema: JsonSchema = False,
+) -> int:
+    """Let an agent call capabilities, without a question on the phone.
+
+    The grant holds for the app with the certificate that it has now. `shim status` lists all grants.
+    """
+    del json_schema
+    from droidgate.cli.shim.granting import grant_and_report
+
+    return grant_and_report(agent, tuple(capability or ()), shim, serial, as_json=as_json)
+
+
+def _revoke(
+    *,
+    agent: Agent,
+    capability: CapabilityIds = None,
+    shim: ShimName = None,
+    serial: Serial = None,
+    as_json: AsJson = False,
+    json_schema: JsonSchema = False,
+) -> int:
+    """Revoke grants of an agent: those for the named capabilities, or all."""
+    del json_schema
+    from droidgate.cli.shim.granting import revoke_and_report
+
+    return revoke_and_report(agent, tuple(capability or ()), shim, serial, as_json=as_json)
 
 
 def _uninstall(

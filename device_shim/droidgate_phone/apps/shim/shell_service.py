@@ -1,0 +1,129 @@
+"""How `dev.droidgate.shim` lends the shell's right to the other shims (docs/shim.md 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from droidgate.calls.failures import Failure
+from droidgate.model.errors import InputError
+from droidgate_phone.app_api.behaviour import Context, Instrumentation, Service
+from droidgate_phone.app_api.values import AndroidError, Message
+from droidgate_phone.apps.shim.functions import FunctionRequest
+from droidgate_phone.apps.shim.process import core_of
+from droidgate_phone.apps.shim.shell_identity import (
+    CANCEL_FUNCTION,
+    EXECUTE_FUNCTION,
+    FUNCTION_RESULT,
+    is_signed_alike,
+)
+from droidgate_phone.intents import Bundle, Extra, Intent
+from droidgate_shim.engine.backends import FunctionAnswer
+from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
+
+INSTRUMENTATION: Final = "dev.droidgate.shim.ShellIdentityInstrumentation"
+_SHIMS: Final = "dev.droidgate.shim."
+_LONGEST_SECONDS: Final = 600.0
+"""Whoever asks cancels its call at its own deadline."""
+
+_NOT_A_SHIM: Final = Failure("denied", "only shims with the certificate of this app may ask it")
+
+
+class ShellIdentityInstrumentation(Instrumentation):
+    """Lets the app borrow the shell's permissions for as long as adb runs it; it takes none itself."""
+
+    def on_start(self, arguments: Mapping[str, str]) -> None:
+        """Take note that it runs."""
+        del arguments
+        core_of(self.context).shell_identity.lend()
+
+
+class ShellIdentityService(Service):
+    """Executes app functions for the other shims."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._open: dict[str, Callable[[], None]] = {}
+
+    def on_bind(self, intent: Intent) -> Callable[[Message], None] | None:
+        """Return what handles requests."""
+        del intent
+        return self._handle
+
+    def _handle(self, message: Message) -> None:
+        reply_to = message.reply_to
+        if reply_to is None:
+            return
+        if message.what == CANCEL_FUNCTION:
+            self._cancel(reply_to)
+        elif message.what == EXECUTE_FUNCTION:
+            self._execute(message.sending_uid, reply_to, message.data)
+
+    def _cancel(self, reply_to: str) -> None:
+        self._open.pop(reply_to, _nothing)()
+
+    def _execute(self, uid: int, reply_to: str, data: Bundle) -> None:
+        if not self._is_shim(uid):
+            self._answer(reply_to, _NOT_A_SHIM)
+            return
+        try:
+            request = _read_request(data)
+        except InputError as error:
+            self._answer(reply_to, Failure("invalid_argument", error.message))
+            return
+
+        def receive(answer: FunctionAnswer | Failure) -> None:
+            self._open.pop(reply_to, None)
+            unlink()
+            self._answer(reply_to, answer)
+
+        try:
+            unlink = self.context.platform.link_to_death(reply_to, lambda: self._cancel(reply_to))
+        except AndroidError:
+            # The shim that asks is gone.
+            return
+        self._open[reply_to] = _nothing
+        cancel = core_of(self.context).shell_identity.execute(request, _LONGEST_SECONDS, receive)
+        if reply_to in self._open:
+            self._open[reply_to] = cancel
+
+    def _is_shim(self, uid: int) -> bool:
+        """Return whether a uid is that of one shim with the certificate of this app."""
+        packages = self.context.platform.packages_of_uid(uid)
+        if len(packages) != 1:
+            return False
+        return packages[0].startswith(_SHIMS) and is_signed_alike(self.context, packages[0])
+
+    def _answer(self, reply_to: str, answer: FunctionAnswer | Failure) -> None:
+        try:
+            self.context.send_message(reply_to, Message(FUNCTION_RESULT, _write_answer(answer)))
+        except AndroidError:
+            # The shim that asked is gone.
+            return
+
+
+def _read_request(data: Bundle) -> FunctionRequest:
+    """Return the request of a message.
+
+    Raises:
+        InputError: it has none.
+    """
+    package, function = data.get_string("package"), data.get_string("function")
+    document = parse_strict(data.get_string("document") or "", path="document", limits=BUILT)
+    if package is None or function is None or not isinstance(document, dict):
+        message = "package, function and document are needed"
+        raise InputError(message)
+    return FunctionRequest(package, function, document)
+
+
+def _write_answer(answer: FunctionAnswer | Failure) -> Bundle:
+    if isinstance(answer, Failure):
+        return Bundle.of_strings({"token": answer.token, "message": answer.text})
+    if answer.code is not None:
+        message = Extra("string", answer.message)
+        return Bundle({"code": Extra("long", answer.code), "message": message})
+    return Bundle.of_strings({"response": write_strict(answer.document)})
+
+
+def _nothing() -> None:
+    """Do nothing."""
