@@ -11,10 +11,10 @@ INSTALLED_TOOLS := $(TOOLS)/.installed
 LOCK_FLAGS ?=
 FUZZ_EXAMPLES ?= 100000
 PYTEST := $(BIN)/pytest --numprocesses=$(WORKERS) $(PYTEST_FLAGS)
-BENCHMARKS := $(sort $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py)))
+BENCHMARKS := $(filter-out _%,$(patsubst benchmarks/%.py,%,$(sort $(wildcard benchmarks/*.py))))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rows-off docs refresh-golden bench fuzz lock sbom audit
+.PHONY: help demo test test-all check rows-off docs refresh-golden bench fuzz lock sbom audit
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -22,7 +22,10 @@ help: ## say what can be made
 demo: $(INSTALLED) ## see all of it work, without a phone
 	@$(BIN)/droidgate demo
 
-test: $(INSTALLED_DEV) ## run the tests
+test: $(INSTALLED_DEV) ## run the quick tests of every area, in a few minutes
+	$(PYTEST) --without-slow --hypothesis-profile=quick
+
+test-all: $(INSTALLED_DEV) ## run all tests
 	$(PYTEST)
 
 check: $(INSTALLED_DEV) ## lint, format, types, layers, completeness of the documents
@@ -41,8 +44,11 @@ docs: $(INSTALLED_DEV) ## write the generated pages and the generated parts of t
 refresh-golden: $(INSTALLED_DEV) ## write what the tests now see into tests/golden
 	$(PYTEST) --refresh-golden
 
-bench: $(INSTALLED_DEV) ## measure
-	@set -e; for benchmark in $(BENCHMARKS); do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
+bench: $(INSTALLED_DEV) ## measure, and write the tables of docs/benchmarks.md
+	@set -e; for name in $(BENCHMARKS); do \
+		echo "== $$name"; $(BIN)/python benchmarks/$$name.py --json benchmarks/results/$$name.json; \
+	done
+	$(BIN)/python scripts/write_docs.py
 
 fuzz: $(INSTALLED_DEV) ## run the long forms of the property tests and attacks; FUZZ_EXAMPLES=N examples each
 	DROIDGATE_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(PYTEST) tests/properties tests/hostile tests/devices --hypothesis-profile=fuzz --timeout=0 -m "hypothesis or long"

@@ -7,7 +7,6 @@ does less. Every answer is compared with aapt2's before anything is measured.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import importlib.util
 import shutil
@@ -19,6 +18,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from _results import Results, parser
 
 from droidgate.apk.application import read_application
 from droidgate.apk.reader import open_apk
@@ -203,9 +204,9 @@ def median_seconds(work: Callable[[], object], rounds: int) -> float:
     return statistics.median(times)
 
 
-def measure(files: Mapping[str, Path], readers: Mapping[str, Read], rounds: int) -> bool:
-    """Print a line of milliseconds for each file, ratios to ours in brackets; tell whether ours was right."""
-    print(f"{'ms (times ours)':<22}" + "".join(f"{name:>20}" for name in readers))
+def measure(results: Results, files: Mapping[str, Path], readers: Mapping[str, Read], rounds: int) -> bool:
+    """Measure milliseconds for each file, with ratios to ours in brackets; return whether ours was right."""
+    table = results.table("files", {"ms (times ours)": "", **dict.fromkeys(readers, ">20")})
     right = True
     for name, path in files.items():
         expected = read_aapt2(path)
@@ -214,14 +215,14 @@ def measure(files: Mapping[str, Path], readers: Mapping[str, Read], rounds: int)
             try:
                 found = read(path)
             except Exception as error:  # noqa: BLE001 - what another reader raises is its result
-                cells.append(f"{type(error).__name__:>20}")
+                cells.append(type(error).__name__)
                 continue
             right = right and (reader != "droidgate" or found == expected)
             taken = median_seconds(lambda: read(path), 3 if path == FRAMEWORK else rounds) * 1000  # noqa: B023
             ours = ours or taken
             mark = "" if found == expected else " WRONG"
-            cells.append(f"{taken:.2f} ({taken / ours:.1f}){mark}".rjust(20))
-        print(f"{name:<22}" + "".join(cells))
+            cells.append(f"{taken:.2f} ({taken / ours:.1f}){mark}")
+        table.add(name, *cells)
     for reader, what in _DOES_LESS.items():
         if reader in readers:
             print(f"{reader} {what}")
@@ -230,9 +231,8 @@ def measure(files: Mapping[str, Path], readers: Mapping[str, Read], rounds: int)
 
 def main() -> int:
     """Run all measurements; return 1 where ours has read something wrongly."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--rounds", type=int, default=15)
-    chosen = options.parse_args()
+    chosen = parser(__doc__).parse_args()
+    results = Results(chosen)
     if shutil.which("aapt2") is None or not FRAMEWORK.exists():
         print("left out without aapt2 and framework-res (Debian: apt install aapt android-framework-res)")
         return 0
@@ -245,7 +245,9 @@ def main() -> int:
         print(f"{name}: not installed (pip install '.[oracles]')")
     with tempfile.TemporaryDirectory() as folder:
         files = dict(made_files(Path(folder)))
-        return 0 if measure(files, readers, chosen.rounds) else 1
+        right = measure(results, files, readers, 1 if chosen.quick else 15)
+    results.write()
+    return 0 if right else 1
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 Run it with `make bench`; `--apps 10000 --capabilities 1000000` is what a large run measures. The APKs are
 made anew from a seed that was not used before, so that nothing of ours knows them; those inside installed
 packages come too. Times of single files are the processor's, since other work on the machine changes the
-others. The load while it ran is told.
+others.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import os
 import resource
 import secrets
 import shutil
@@ -21,7 +20,9 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+from _results import Results, Table, parser
 
 from droidgate.coverage.catalog import Catalog
 from droidgate.coverage.history import Snapshot
@@ -33,14 +34,15 @@ from droidgate.coverage.scan import Request, scan
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
+from _reading import COLUMNS as READING_COLUMNS
+from _reading import measure_reading, shipped_apks
 from matching import made_capabilities, memory_and_work
-from reading import MEBIBYTE, measure_reading, shipped_apks
 
 from synthetic_ecosystem.ecosystem import make_ecosystem, read_truth
 
 
 def measure_scan(folder: Path, workers: int) -> None:
-    """Print what scanning a folder takes; this process shall be young, since a new one counts its memory."""
+    """Print the row about scanning a folder, as JSON; in a new process, which counts its parent's memory."""
     catalog = folder.with_name(f"catalog{workers}")
     began, worked = time.perf_counter(), time.process_time()
     result = scan(Request([str(folder)], catalog, PoolSettings(workers=workers)))
@@ -49,15 +51,9 @@ def measure_scan(folder: Path, workers: int) -> None:
     spent = children.ru_utime + children.ru_stime
     files, own = result.catalog.rows["sources"], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     written = sum(path.stat().st_size for path in catalog.rglob("*.parquet"))
-    print(
-        f"  {workers} at once: {seconds:.1f} s, {files / seconds:.1f} APKs/s; "
-        f"processor {spent:.1f} s in workers, {worked:.1f} s beside them, "
-        f"{files / (spent + worked):.1f} APKs/s of a core; memory of a worker "
-        f"{children.ru_maxrss / 1024:.0f} MiB at most, beside them {own / 1024:.0f} MiB; "
-        f"load {_load()}\n    {dict(result.outcomes)}; {written / files:.0f} bytes of catalog a file; "
-        f"{result.catalog.rows}",
-        flush=True,
-    )
+    of_core = files / (spent + worked)
+    memory = (children.ru_maxrss / 1024, own / 1024)
+    print(json.dumps([workers, files, seconds, spent, worked, of_core, *memory, written / files]))
 
 
 def multiply(catalog: Catalog, folder: Path, wanted: int) -> Catalog:
@@ -104,7 +100,7 @@ def _copy_of(connection: Any, table: str, times: int, made: Path) -> str:
 
 
 def measure_report(folder: Path, *, matching: bool) -> None:
-    """Print what the report of a catalog takes, in this process and the one that it starts."""
+    """Print the row about the report of a catalog, in this process and the one that it starts, as JSON."""
     catalog = Catalog.open(folder)
     began, (_, worked) = time.perf_counter(), memory_and_work()
     with Coverage(Snapshot(folder.name, catalog), wanted=Wanted(matching=matching)) as made:
@@ -112,32 +108,55 @@ def measure_report(folder: Path, *, matching: bool) -> None:
     seconds = time.perf_counter() - began
     peak, worked = memory_and_work(worked)
     count = catalog.rows["capabilities"]
-    what = f"with matching, {groups:,} groups" if matching else "without matching"
+    apps = catalog.rows["apps"]
     print(
-        f"  {count:>9,} capabilities, {catalog.rows['apps']:>8,} apps  {seconds:7.1f} s  "
-        f"{worked:7.1f} s of processor, {worked / count * 1e6:5.0f} us each  peak {peak:6,.0f} MiB  "
-        f"{what}",
-        flush=True,
+        json.dumps(
+            [count, apps, str(groups) if matching else "", seconds, worked, worked / count * 1e6, peak]
+        )
     )
 
 
-def measure_reports(catalog: Catalog, folder: Path, counts: Sequence[int]) -> None:
-    """Print what reports of growing catalogs take, each in a process of its own."""
+SCAN_COLUMNS: Final = {
+    "processes": "",
+    "files": ",",
+    "seconds": ".1f",
+    "processor, workers": ".1f",
+    "processor, beside them": ".1f",
+    "APKs/s of a core": ".1f",
+    "most memory of a worker, MiB": ",.0f",
+    "of the scan": ",.0f",
+    "bytes of catalog a file": ",.0f",
+}
+REPORT_COLUMNS: Final = {
+    "capabilities": ",",
+    "apps": ",",
+    "groups, with matching": "",
+    "seconds": ".1f",
+    "of processor": ".1f",
+    "microseconds each": ".0f",
+    "most memory, MiB": ",.0f",
+}
+
+
+def _row_of(*arguments: str | Path) -> list[Any]:
+    """Return the row that this program prints in a process of its own."""
+    run = subprocess.run([sys.executable, __file__, *arguments], check=True, stdout=subprocess.PIPE)
+    row: list[Any] = json.loads(run.stdout)
+    return row
+
+
+def measure_reports(table: Table, catalog: Catalog, folder: Path, counts: Sequence[int]) -> None:
+    """Measure reports of growing catalogs, each in a process of its own."""
     for count in counts:
         made = multiply(catalog, folder / f"of{count}", count)
         for way in ("--report", "--report-with-matching"):
-            subprocess.run([sys.executable, __file__, way, str(made.folder)], check=True)
+            table.add(*_row_of(way, made.folder))
         shutil.rmtree(made.folder)
-    print(f"  load {_load()}")
-
-
-def _load() -> str:
-    return " ".join(f"{one:.1f}" for one in os.getloadavg())
 
 
 def main() -> int:
     """Run all measurements."""
-    options = argparse.ArgumentParser(description=__doc__)
+    options = parser(__doc__)
     options.add_argument("--apps", type=int, default=300, help="APKs that are made and scanned")
     options.add_argument("--read", type=int, default=100, help="of these, how many are read one by one")
     options.add_argument("--capabilities", type=int, nargs="*", default=[10_000, 20_000, 40_000])
@@ -152,32 +171,32 @@ def main() -> int:
     if chosen.report or chosen.report_with_matching:
         measure_report(chosen.report or chosen.report_with_matching, matching=chosen.report is None)
         return 0
-    seed = secrets.randbelow(1 << 30)
-    print(f"seed {seed}, load {_load()}", flush=True)
+    if chosen.quick:
+        chosen.apps, chosen.read, chosen.capabilities = 12, 6, [50]
+    results, seed = Results(chosen), secrets.randbelow(1 << 30)
+    print(f"seed {seed}", flush=True)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        files = make_ecosystem(chosen.apps, seed=seed, folder=folder / "made")
+        make_ecosystem(chosen.apps, seed=seed, folder=folder / "made")
         truth = [one for one in read_truth(folder / "made") if one.outcome == "read"]
         speaking = [folder / "made" / one.file for one in truth if one.protocols]
         made = [folder / "made" / one.file for one in truth]
         shipped = list(shipped_apks(folder / "shipped"))
+        table = results.table("reading", READING_COLUMNS)
         for what, paths in (
-            ("of all that can be read", made[: chosen.read]),
-            ("that declare something", speaking[: chosen.read]),
-            ("inside installed packages, ten times each", shipped * 10),
+            ("made, of all that can be read", made[: chosen.read]),
+            ("made, that declare something", speaking[: chosen.read]),
+            ("inside installed packages, ten times each", shipped * (1 if chosen.quick else 10)),
         ):
             if paths:
-                print(f"\n{what}: ", end="")
-                measure_reading(paths)
-        apks = folder / "made/apks"
-        size = sum(path.stat().st_size for path in apks.rglob("*.apk")) / MEBIBYTE
-        print(f"\nscan of {files:,} files, {size:,.0f} MiB:", flush=True)
+                measure_reading(table, what, paths)
+        table = results.table("scan", SCAN_COLUMNS)
         for workers in ("1", "2"):
-            command = [sys.executable, __file__, "--scan", str(apks), "--workers", workers]
-            subprocess.run(command, check=True)
-        shutil.rmtree(apks)
-        print("\nreport:", flush=True)
-        measure_reports(Catalog.open(folder / "made/catalog1"), folder, chosen.capabilities)
+            table.add(*_row_of("--scan", folder / "made/apks", "--workers", workers))
+        shutil.rmtree(folder / "made/apks")
+        table = results.table("report", REPORT_COLUMNS)
+        measure_reports(table, Catalog.open(folder / "made/catalog1"), folder, chosen.capabilities)
+    results.write()
     return 0
 
 

@@ -1,6 +1,6 @@
 """Measures the coverage page of the largest catalog that has details: its size, and what a person waits for.
 
-Run it with `python benchmarks/coverage_page.py [APPS]` where Chromium is installed. The report is made up: as
+Run it with `make bench` where Chromium is installed. The report is made up: as
 many capabilities as MOST_CAPABILITIES. Times are Chromium's own, from the event to the frame that shows its
 answer, the median of nine.
 """
@@ -13,6 +13,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from _results import Results, parser
 
 from droidgate.coverage.document import MOST_APPS
 from droidgate.coverage.html.page import render_page
@@ -64,30 +66,31 @@ def _open_milliseconds(page: Page) -> float:
 
 def main() -> None:
     """Print the figures."""
+    chosen = parser(__doc__).parse_args()
     program = shutil.which("chromium")
     if program is None:
-        sys.exit("chromium is not installed")
-    apps = int(sys.argv[1]) if len(sys.argv) > 1 else MOST_APPS
-    report = make_report(apps, per_app=13)
+        print("left out without Chromium (Debian: apt install chromium)")
+        return
+    results, rounds = Results(chosen), 1 if chosen.quick else ROUNDS
+    report = make_report(200 if chosen.quick else MOST_APPS, per_app=13)
     began = time.process_time()
     text = render_page(report)
     seconds = time.process_time() - began
-    print(f"{report.totals.apps:,} apps, {report.totals.capabilities:,} capabilities")
-    print(f"{'file':<32} {len(text.encode()) / 1e6:8.1f} MB")
-    print(f"{'made in, of processor':<32} {seconds:8.1f} s")
+    made = {"apps": ",", "capabilities": ",", "file, MB": ".1f", "made in, s of processor": ".1f"}
+    totals = report.totals
+    results.table("page", made).add(totals.apps, totals.capabilities, len(text.encode()) / 1e6, seconds)
+    table = results.table("actions", {"action": "", "ms": ".0f"})
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "coverage.html"
         path.write_text(text, encoding="utf-8")
         with running_browser(Path(program), Path(folder)) as browser:
             page = new_page(browser)
             page.open(path)
-            loaded = page.run("performance.getEntriesByType('navigation')[0].loadEventEnd")
-            print(f"{'opened':<32} {loaded:8.0f} ms")
+            table.add("open the page", page.run("performance.getEntriesByType('navigation')[0].loadEventEnd"))
             for name, (kind, action) in ACTIONS.items():
-                median = statistics.median(_milliseconds(page, kind, action) for _ in range(ROUNDS))
-                print(f"{name:<32} {median:8.0f} ms")
-            median = statistics.median(_open_milliseconds(page) for _ in range(ROUNDS))
-            print(f"{'open one':<32} {median:8.0f} ms")
+                table.add(name, statistics.median(_milliseconds(page, kind, action) for _ in range(rounds)))
+            table.add("open one", statistics.median(_open_milliseconds(page) for _ in range(rounds)))
+    results.write()
 
 
 if __name__ == "__main__":

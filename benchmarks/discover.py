@@ -7,7 +7,6 @@ first discovery finds nothing kept, the second is of the unchanged phone.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import statistics
@@ -18,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import adbutils
+from _results import Results, parser
 
 from droidgate.devices.device import Device
 from droidgate.devices.packages import list_packages
@@ -71,20 +71,27 @@ def discover(device: Device, *, every_app: bool) -> tuple[PhoneReading, float]:
     return found, time.perf_counter() - start
 
 
-def measure_discovery(device: Device) -> None:
-    """Print a line for each discovery."""
-    whole = whole_bytes(device)
-    print(f"a full pull of all APKs: {whole:,} bytes")
-    print(f"{'discovery':<26}{'seconds':>9}{'apps':>7}{'kept':>7}{'providers':>11}{'bytes':>13}{'reads':>7}")
-    for every_app, name in ((False, "apps that answer"), (True, "every app (--all)")):
+def measure_discovery(results: Results, device: Device) -> None:
+    """Measure each discovery, and say how many bytes a full pull of all APKs would be."""
+    columns = {
+        "discovery": "",
+        "seconds": ".2f",
+        "apps read": ",",
+        "apps kept": ",",
+        "providers": ",",
+        "bytes of APKs over adb": ",",
+        "requests": ",",
+    }
+    table = results.table("discovery", columns)
+    for every_app, name in ((False, "of the apps that answer"), (True, "of every app")):
         with tempfile.TemporaryDirectory() as home:
             os.environ[HOME_VARIABLE] = home
             for turn in ("first", "second"):
                 found, seconds = discover(device, every_app=every_app)
                 providers = sum(len(one.providers) for one in found.apps)
-                cost = f"{found.bytes_read:>13,}{found.requests:>7}"
-                counts = f"{len(found.apps):>7}{found.kept:>7}{providers:>11}"
-                print(f"{f'{name}, {turn}':<26}{seconds:>9.2f}{counts}{cost}")
+                counts = (len(found.apps) - found.kept, found.kept, providers)
+                table.add(f"{name}, {turn}", seconds, *counts, found.bytes_read, found.requests)
+    results.table("full pull", {"bytes of all APKs": ","}).add(whole_bytes(device))
 
 
 def median_milliseconds(work: Callable[[], object], rounds: int) -> float:
@@ -98,8 +105,8 @@ def median_milliseconds(work: Callable[[], object], rounds: int) -> float:
     return statistics.median(times) * 1000
 
 
-def measure_round_trips(device: Device, rounds: int) -> None:
-    """Print what one short shell command costs: by our client, by adbutils, by a process of adb."""
+def measure_round_trips(results: Results, device: Device, rounds: int) -> None:
+    """Measure what one short shell command costs: by our client, by adbutils, by a process of adb."""
     port = device.server.address.port
     other = adbutils.AdbClient(host="127.0.0.1", port=port).device(device.serial)
     process = [adbutils.adb_path(), "-P", str(port), "-s", device.serial, "shell", *_COMMAND]
@@ -108,20 +115,21 @@ def measure_round_trips(device: Device, rounds: int) -> None:
         "adbutils": lambda: other.shell(list(_COMMAND)),
         "adb process": lambda: subprocess.run(process, check=True, capture_output=True),
     }
-    print(f"\none `{' '.join(_COMMAND)}`, median of {rounds}:")
+    table = results.table("commands", {f"one `{' '.join(_COMMAND)}` by": "", "ms": ".2f"})
     for name, work in ways.items():
-        print(f"  {name:<14}{median_milliseconds(work, rounds):>8.2f} ms")
+        table.add(name, median_milliseconds(work, rounds))
 
 
 def main() -> None:
     """Measure."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--packages", type=int, default=300, help="how many apps besides the samples")
-    parser.add_argument("--rounds", type=int, default=50, help="how often a shell command is run")
-    chosen = parser.parse_args()
-    with running_phone(chosen.packages) as device:
-        measure_discovery(device)
-        measure_round_trips(device, chosen.rounds)
+    options = parser(__doc__)
+    options.add_argument("--packages", type=int, default=300, help="how many apps besides the samples")
+    chosen = options.parse_args()
+    results = Results(chosen)
+    with running_phone(10 if chosen.quick else chosen.packages) as device:
+        measure_discovery(results, device)
+        measure_round_trips(results, device, 1 if chosen.quick else 50)
+    results.write()
 
 
 if __name__ == "__main__":

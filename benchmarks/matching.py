@@ -1,12 +1,13 @@
 """Measures capability matching: time, memory, and what a doubling costs.
 
-Run `python benchmarks/matching.py [COUNT ...]`, as 10000 20000 40000 80000 (the default) or 1000000. The
+Run it with `make bench`, or `python benchmarks/matching.py --counts 1000000`. The
 capabilities are made up: names by Zipf's law, nearly each with a description of its own, so that hardly any
 text is repeated. Each count runs in a process of its own.
 """
 
 from __future__ import annotations
 
+import json
 import resource
 import subprocess
 import sys
@@ -14,6 +15,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
+
+from _results import Results, parser
 
 from droidgate.coverage.match.features import CapabilityText
 from droidgate.coverage.match.grouping import match_capabilities
@@ -57,30 +60,46 @@ def memory_and_work(since: float = 0.0) -> tuple[float, float]:
 
 
 def measure(count: int) -> None:
-    """Print one line about matching that many."""
+    """Print the row about matching that many, as JSON."""
     capabilities = list(made_capabilities(count))
     before, worked = memory_and_work()
     began = time.perf_counter()
     matching = match_capabilities(capabilities)
     seconds = time.perf_counter() - began
     peak, worked = memory_and_work(worked)
-    print(
-        f"{count:>9,} capabilities  {seconds:7.1f} s  {worked:7.1f} s of processor, "
-        f"{worked / count * 1e6:4.0f} us each  "
-        f"{matching.compared / count:5.1f} compared each  {len(matching.groups):>7,} groups  "
-        f"{matching.full_blocks:>5,} full blocks  peak {peak:6,.0f} MiB (input {before:,.0f})",
-        flush=True,
-    )
+    work = (worked, worked / count * 1e6, matching.compared / count)
+    found = (len(matching.groups), matching.full_blocks)
+    print(json.dumps([count, seconds, *work, *found, peak, before]))
+
+
+COLUMNS: Final = {
+    "capabilities": ",",
+    "seconds": ".1f",
+    "of processor": ".1f",
+    "microseconds each": ".0f",
+    "compared each": ".1f",
+    "groups": ",",
+    "full blocks": ",",
+    "most memory, MiB": ",.0f",
+    "of it input": ",.0f",
+}
 
 
 def main() -> None:
     """Measure the counts that are asked for, each in its own process."""
-    counts = [int(one) for one in sys.argv[1:]] or list(COUNTS)
-    if len(counts) == 1:
-        measure(counts[0])
+    options = parser(__doc__)
+    options.add_argument("--counts", type=int, nargs="+", default=COUNTS)
+    options.add_argument("--one", type=int, help="measure one count, in this process")
+    chosen = options.parse_args()
+    if chosen.one is not None:
+        measure(chosen.one)
         return
-    for count in counts:
-        subprocess.run([sys.executable, __file__, str(count)], check=True)
+    results = Results(chosen)
+    table = results.table("matching", COLUMNS)
+    for count in [500] if chosen.quick else chosen.counts:
+        command = [sys.executable, __file__, "--one", str(count)]
+        table.add(*json.loads(subprocess.run(command, check=True, capture_output=True).stdout))
+    results.write()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from sending a request until the tool app has it, and from the tool's answer unt
 
 from __future__ import annotations
 
-import argparse
 import base64
 import hashlib
 import io
@@ -23,6 +22,8 @@ import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
+
+from _results import Results, Table, parser
 
 from droidgate.apk.pack import pack_project
 from droidgate.model.json_values import one_line_json
@@ -112,17 +113,20 @@ def cpu_milliseconds(work: Callable[[], object], rounds: int, times: int) -> flo
     return statistics.median(taken[1:])
 
 
-def measure_python(rounds: int) -> bool:
-    """Print what one call costs in the Python engine; tell whether it was answered rightly."""
+COLUMNS = {"": "", "ms": ".3f", "times the floor": ".1f", "aim, ms": "g"}
+
+
+def measure_python(table: Table, rounds: int) -> bool:
+    """Measure what one call costs in the Python engine; return whether it was answered correctly."""
     engine = Engine(read_route_table(ROUTES), read_policy(POLICY), _as_approved)
     extras = request_extras()
     clock = iter(range(1 << 40))
 
     def call() -> Answer:
-        (sent,) = engine.request(next(clock), "bind", 10_101, extras, None)
+        (sent,) = engine.submit(next(clock), "bind", 10_101, extras, None)
         if not isinstance(sent, Send):
             raise TypeError(sent)
-        (told,) = engine.result(next(clock), sent.call, ActivityAnswer(-1, {"result": RESULT}))
+        (told,) = engine.answered(next(clock), sent.call, ActivityAnswer(-1, {"result": RESULT}))
         if not isinstance(told, Answer):
             raise TypeError(told)
         return told
@@ -135,9 +139,7 @@ def measure_python(rounds: int) -> bool:
             json.dumps(json.loads(text))
 
     ours, least = cpu_milliseconds(call, rounds, 500), cpu_milliseconds(floor, rounds, 500)
-    print(
-        f"engine in Python: {ours:.3f} ms, {ours / least:.1f} times the floor of {least:.4f} ms (aim: 0.2 ms)"
-    )
+    table.add("engine in Python", ours, ours / least, 0.2)
     return answer.token is None
 
 
@@ -145,8 +147,8 @@ def _as_approved(target: Target) -> Installed:
     return Installed(target.signer, target.version_code, target.digest)
 
 
-def measure_java(folder: Path, javac: str, java: str) -> bool:
-    """Print what one call costs in the Java engine once it is warm; tell whether it was answered rightly."""
+def measure_java(table: Table, folder: Path, javac: str, java: str) -> bool:
+    """Measure one call of the Java engine once it is warm; return whether it was answered correctly."""
     sources = [str(one) for one in CORE.rglob("*.java")]
     compiler = [
         javac,
@@ -179,10 +181,7 @@ def measure_java(folder: Path, javac: str, java: str) -> bool:
     )
     first, *told = map(json.loads, run.stdout.splitlines())
     ours, least = (one["cpu_nanoseconds"] / 1e6 for one in (told[2], told[5]))
-    print(
-        f"engine in Java, warm: {ours:.4f} ms, {ours / least:.1f} times the floor of {least:.4f} ms"
-        " (aim: 0.05 ms)"
-    )
+    table.add("engine in Java, warm", ours, ours / least, 0.05)
     return first["token"] is None
 
 
@@ -219,8 +218,8 @@ def many_capabilities(count: int) -> dict[str, bytes]:
     }
 
 
-def measure_build(folder: Path, rounds: int) -> bool:
-    """Print what building a shim costs, the source app being read already; tell whether it has everything."""
+def measure_build(table: Table, folder: Path, rounds: int) -> bool:
+    """Measure building a shim of an app that is read already; return whether it has everything."""
     key = signing_key()
     path = folder / "source.apk"
     path.write_bytes(pack_project(many_capabilities(CAPABILITIES), key=key))
@@ -238,10 +237,7 @@ def measure_build(folder: Path, rounds: int) -> bool:
 
     ours = cpu_milliseconds(lambda: build_shims(apps, ShimOptions(), key), rounds, 3)
     least = cpu_milliseconds(floor, rounds, 3)
-    print(
-        f"shim of {CAPABILITIES} capabilities, warm: {ours:.0f} ms,"
-        f" {ours / least:.1f} times the floor of {least:.1f} ms (aim: 100 ms)"
-    )
+    table.add(f"building a shim of {CAPABILITIES} capabilities, warm", ours, ours / least, 100)
     return len(built.capabilities) == CAPABILITIES
 
 
@@ -321,7 +317,7 @@ class Phone:
         self.context = self.system.app_context(AGENT)
         self.tools = {
             "directly": ComponentName(CLOCK_IN, f"{CLOCK_IN}.ClockInService"),
-            "by the shim": ComponentName(shim.application_id, "dev.droidgate.shim.ToolService"),
+            "by the shim": ComponentName(shim.application_id, "dev.droidgate.shim.frontends.ToolService"),
         }
         argument = json.dumps({"version": 1, "caller": "any-app", "capability": "*"}).encode()
         told = base64.urlsafe_b64encode(argument).decode().rstrip("=")
@@ -341,32 +337,32 @@ class Phone:
         self.clock.ahead += 3.0
         begin = time.perf_counter()
         if transport == "bound":
-            response = agent.call_bound(tool, text, dialect="S1")
+            response = agent.call_bound(tool, text, dialect="S0")
         else:
-            response = agent.call_started(tool, text, dialect="S1", foreground=True)
+            response = agent.call_started(tool, text, dialect="S0", foreground=True)
         end = time.perf_counter()
         return (TimedService.came - begin) * 1000, (end - TimedContext.went) * 1000, response
 
 
-def measure_calls(folder: Path, rounds: int) -> bool:
-    """Print what the paper's calls cost without and with the shim; tell whether all were answered rightly."""
+def measure_calls(results: Results, folder: Path, rounds: int) -> bool:
+    """Measure the paper's calls without and with the shim; return whether all were answered correctly."""
     phone = Phone(folder)
     right = True
-    print(f"{'ms, on the virtual phone':<52}{'discovery':>12}{'invocation':>12}{'result':>12}")
+    columns = {"way": "", "transport": "", "call": ""}
+    table = results.table("calls", {**columns, "discovery": ".2f", "invocation": ".2f", "result": ".2f"})
     try:
         for way, tool in phone.tools.items():
             searches = [_milliseconds(lambda: phone.discover(tool)) for _ in range(rounds + 1)]  # noqa: B023
             right &= phone.discover(tool)
             for transport in ("bound", "started"):
                 for pattern, (capability, arguments) in PATTERNS.items():
-                    text = request_text(capability, arguments, dialect="S1")
+                    text = request_text(capability, arguments, dialect="S0")
                     calls = [phone.call(tool, transport, text) for _ in range(rounds + 1)][1:]
                     right &= all('"success"' in answer for _, _, answer in calls)
                     there = statistics.median(one for one, _, _ in calls)
                     back = statistics.median(one for _, one, _ in calls)
                     found = statistics.median(searches[1:])
-                    name = f"{way}, {transport}, {pattern}"
-                    print(f"{name:<52}{found:>12.2f}{there:>12.2f}{back:>12.2f}")
+                    table.add(way, transport, pattern, found, there, back)
     finally:
         phone.system.close()
     return right
@@ -380,19 +376,20 @@ def _milliseconds(work: Callable[[], object]) -> float:
 
 def main() -> int:
     """Run all measurements; return 1 where something was answered wrongly."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--rounds", type=int, default=7)
-    chosen = options.parse_args()
+    chosen = parser(__doc__).parse_args()
+    results, rounds = Results(chosen), 1 if chosen.quick else 7
+    table = results.table("engines", COLUMNS)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        right = measure_python(chosen.rounds)
+        right = measure_python(table, rounds)
         javac, java = shutil.which("javac"), shutil.which("java")
         if javac is None or java is None:
             print("engine in Java: left out without a JDK")
         else:
-            right &= measure_java(folder / "classes", javac, java)
-        right &= measure_build(folder, chosen.rounds)
-        right &= measure_calls(folder, 3 * chosen.rounds)
+            right &= measure_java(table, folder / "classes", javac, java)
+        right &= measure_build(table, folder, rounds)
+        right &= measure_calls(results, folder, 3 * rounds)
+    results.write()
     return 0 if right else 1
 
 

@@ -18,32 +18,55 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(CHECKOUT / "tests"))
 
-from requirements_of_tests import require  # noqa: E402 - found through the line above
+from _results import Results, parser  # noqa: E402
+
+from requirements_of_tests import PartMissingError, find  # noqa: E402 - found through the line above
 from shim_android.robolectric_run import MODULE, write_inputs  # noqa: E402
 
 _LINE = re.compile(r"LOAD (\S+) (.*)")
 
 
+COLUMNS = {
+    "flood": "",
+    "requests": ",",
+    "answered": ",",
+    "seconds": ".2f",
+    "slice, ms": ".2f",
+    "calls": ",",
+    "call: median, ms": ".2f",
+    "95 of 100, ms": ".2f",
+    "longest, ms": ".2f",
+}
+
+
 def main() -> None:
     """Run the flood and print a table."""
+    chosen = parser(__doc__).parse_args()
+    try:
+        maven, java = find("maven"), find("newer-jdk")
+        find("robolectric")
+    except PartMissingError as missing:
+        print(f"left out: {missing}")
+        return
+    results = Results(chosen)
     with tempfile.TemporaryDirectory() as folder:
         inputs = Path(folder, "inputs")
         inputs.mkdir()
         write_inputs(inputs)
-        command: list[str | Path] = [require("maven"), "--offline", "--batch-mode"]
+        command: list[str | Path] = [maven, "--offline", "--batch-mode"]
         command += ["--file", MODULE / "pom.xml"]
         command += [f"-Dbuild.folder={folder}", f"-Dinputs={inputs}", "-Dshipped.skip=true"]
-        command += ["-Dtest=LoadBenchmark", "test"]
-        environment = {**os.environ, "JAVA_HOME": str(require("newer-jdk").parent.parent)}
+        command += [f"-Dload.divisor={100 if chosen.quick else 1}", "-Dtest=LoadBenchmark", "test"]
+        environment = {**os.environ, "JAVA_HOME": str(java.parent.parent)}
         run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    names = ("requests", "answered", "seconds", "slice ms", "calls", "median ms", "p95 ms", "max ms")
-    print("flood   " + "".join(f"{name:>10}" for name in names))
+    table = results.table("floods", COLUMNS)
     for name, facts in _LINE.findall(run.stdout):
         of = dict(fact.split("=") for fact in facts.split())
-        figures = [of["requests"], of["answered"], f"{float(of['seconds']):.2f}"]
-        figures += [f"{float(of['longest_slice_ms']):.2f}", of["calls"]]
-        figures += [f"{float(of[name]):.2f}" for name in ("call_ms_median", "call_ms_p95", "call_ms_max")]
-        print(f"{name:8}" + "".join(f"{figure:>10}" for figure in figures))
+        figures = [float(of[one]) for one in ("call_ms_median", "call_ms_p95", "call_ms_max")]
+        longest = float(of["longest_slice_ms"])
+        counts = int(of["requests"]), int(of["answered"]), float(of["seconds"]), longest, int(of["calls"])
+        table.add(name, *counts, *figures)
+    results.write()
 
 
 if __name__ == "__main__":

@@ -2,14 +2,12 @@
 alone.
 
 Run it with `make bench`. For each ordered pair of formats it prints capabilities per second with findings and
-positions, and the
-ratio to the floor of the same run; then the growth of memory over 100,000 capabilities, and the time of whole
-processes.
+positions, and the ratio to the floor of the same run; then the growth of memory over 100,000 capabilities,
+and the time of whole processes.
 """
 
 from __future__ import annotations
 
-import argparse
 import gc
 import json
 import resource
@@ -21,6 +19,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from _results import Results, parser
 from lxml import etree
 
 from droidgate.formats import Format, SourceFile, load_formats
@@ -29,7 +28,8 @@ from droidgate.model.capability import Capability, Provider
 from droidgate.model.types import ArrayType, ObjectType, Property, ScalarType, Type
 from droidgate.translate import translate
 
-CAPABILITIES_IN_PROVIDER = 100
+CAPABILITIES_IN_PROVIDER = 40
+"""As many as one mMCP manifest holds: Android keeps at most 32,768 characters of it."""
 TOTAL_FOR_MEMORY = 100_000
 
 
@@ -100,15 +100,17 @@ def floor_serialise(written: SourceFile) -> Callable[[], object]:
     return lambda: etree.tostring(root, encoding="unicode")
 
 
-def median_seconds(work: Callable[[], object], rounds: int) -> float:
-    """Return the median time of several runs after one that is not counted."""
+def median_seconds(
+    work: Callable[[], object], rounds: int, clock: Callable[[], float] = time.process_time
+) -> float:
+    """Return the median of several runs after one that is not counted, of the processor's time by default."""
     work()
     times = []
     for _ in range(rounds):
         gc.collect()
-        start = time.perf_counter()
+        start = clock()
         work()
-        times.append(time.perf_counter() - start)
+        times.append(clock() - start)
     return statistics.median(times)
 
 
@@ -118,38 +120,38 @@ def cross(source: Format, file: SourceFile, target: Format) -> None:
     translate(reading.providers, target, target.dialect())
 
 
-def measure_pairs(formats: Mapping[str, Format], rounds: int) -> None:
-    """Print one line for each ordered pair."""
+def measure_pairs(results: Results, formats: Mapping[str, Format], rounds: int) -> None:
+    """Measure each ordered pair."""
     provider = typical_provider(CAPABILITIES_IN_PROVIDER)
     files = {name: descriptor_of(one, provider) for name, one in formats.items()}
-    print(f"{'from':<14}{'to':<14}{'per second':>12}{'times the floor':>18}")
+    columns = {"from": "", "to": "", "capabilities per second": ",.0f", "times the floor": ".1f"}
+    table = results.table("pairs", columns)
     for source_id, source in formats.items():
         for target_id, target in formats.items():
             taken = median_seconds(lambda: cross(source, files[source_id], target), rounds)  # noqa: B023
             floor = median_seconds(floor_parse(files[source_id]), rounds)
             floor += median_seconds(floor_serialise(files[target_id]), rounds)
             rate = CAPABILITIES_IN_PROVIDER / taken
-            print(f"{source_id:<14}{target_id:<14}{rate:>12,.0f}{taken / floor:>18.1f}")
+            table.add(source_id, target_id, rate, taken / floor)
 
 
-def measure_memory(formats: Mapping[str, Format], total: int) -> None:
-    """Print how much the process grew while it translated many capabilities, all formats in turn."""
+def measure_memory(results: Results, formats: Mapping[str, Format], total: int) -> None:
+    """Measure how much the process grew while it translated many capabilities, all formats in turn."""
     provider = typical_provider(CAPABILITIES_IN_PROVIDER)
     files = {name: descriptor_of(one, provider) for name, one in formats.items()}
     pairs = [(source, target) for source in formats for target in formats]
     rounds = total // CAPABILITIES_IN_PROVIDER
-    marks = []
+    table = results.table("memory", {"capabilities": ",", "most memory, MiB": ",.0f"})
     for number in range(rounds):
         source_id, target_id = pairs[number % len(pairs)]
         cross(formats[source_id], files[source_id], formats[target_id])
-        if number in {rounds // 10, rounds - 1}:
-            marks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-    after_tenth, after_all = (f"{mark / 1024:.0f} MiB" for mark in marks)
-    print(f"memory: {after_tenth} after a tenth, {after_all} after {total:,} capabilities")
+        if number + 1 in {rounds // 10, rounds}:
+            done = (number + 1) * CAPABILITIES_IN_PROVIDER
+            table.add(done, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
-def measure_processes(formats: Mapping[str, Format], rounds: int) -> None:
-    """Print the time of whole processes."""
+def measure_processes(results: Results, formats: Mapping[str, Format], rounds: int) -> None:
+    """Measure the time of whole processes."""
     file = descriptor_of(formats["mobile-mcp"], typical_provider(3))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mcp_capabilities.xml"
@@ -159,24 +161,25 @@ def measure_processes(formats: Mapping[str, Format], rounds: int) -> None:
             "droidgate --help": [sys.executable, "-m", "droidgate", "--help"],
             "droidgate inspect FILE": [sys.executable, "-m", "droidgate", "inspect", str(path)],
         }
+        table = results.table("processes", {"command": "", "ms": ".0f"})
         for name, command in commands.items():
             taken = median_seconds(
                 lambda: subprocess.run(command, check=True, capture_output=True),  # noqa: B023
                 rounds,
+                time.perf_counter,
             )
-            print(f"{name:<26}{taken * 1000:>8.0f} ms")
+            table.add(name, taken * 1000)
 
 
 def main() -> None:
     """Run all measurements."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--rounds", type=int, default=7)
-    options.add_argument("--total", type=int, default=TOTAL_FOR_MEMORY)
-    chosen = options.parse_args()
+    chosen = parser(__doc__).parse_args()
+    results, rounds = Results(chosen), 1 if chosen.quick else 7
     formats = {name: one for name, one in load_formats().items() if one.write is not None}
-    measure_pairs(formats, chosen.rounds)
-    measure_memory(formats, chosen.total)
-    measure_processes(formats, chosen.rounds)
+    measure_pairs(results, formats, rounds)
+    measure_memory(results, formats, 1_000 if chosen.quick else TOTAL_FOR_MEMORY)
+    measure_processes(results, formats, rounds)
+    results.write()
 
 
 if __name__ == "__main__":

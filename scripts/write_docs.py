@@ -9,6 +9,7 @@ the names.
 
 import functools
 import importlib
+import json
 import os
 import pkgutil
 import re
@@ -42,6 +43,7 @@ from catalog_page import catalog_page  # noqa: E402 - found by the line above
 
 from shim_engine.conformance.page import vectors_page  # noqa: E402
 
+MEASURED = CHECKOUT / "benchmarks" / "results"
 SOURCE_ROOTS = ("gateway", "adapters", "mappings", "device_shim")
 WIDTH = 100
 NOTE = "<!-- Written by scripts/write_docs.py. -->\n"
@@ -452,6 +454,27 @@ def text_marks_part() -> str:
     return str(script["measured"]())
 
 
+def benchmark_part(path: Path, table: str) -> str:
+    """Return a table that a benchmark measured, with the day and the machine, from its JSON."""
+    measured = json.loads(path.read_text(encoding="utf-8"))
+    columns = measured["tables"][table]["columns"]
+    rows = [
+        [format(value, how) for value, how in zip(row, columns.values(), strict=True)]
+        for row in measured["tables"][table]["rows"]
+    ]
+    when = f"{measured['date']}, {measured['cores']} cores with a load of {measured['load']}"
+    note = f"`benchmarks/{path.stem}.py`, {when}, Python {measured['python']}."
+    return f"\n{_table(tuple(columns), rows)}\n{note}\n\n"
+
+
+def _benchmark_parts() -> dict[str, Callable[[], str]]:
+    return {
+        f"benchmark: {path.stem} {table}": functools.partial(benchmark_part, path, table)
+        for path in sorted(MEASURED.glob("*.json"))
+        for table in json.loads(path.read_text(encoding="utf-8"))["tables"]
+    }
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "tour: discover": phone_part,
     **{f"tour: {step}": functools.partial(_tour_part, step) for step in TOUR},
@@ -462,11 +485,13 @@ PARTS: dict[str, Callable[[], str]] = {
     "commands": commands_part,
     "exit codes": exit_codes_part,
     "text marks": text_marks_part,
+    **_benchmark_parts(),
 }
 """The generated parts that a page may have."""
 
 PAGES_WITH_PARTS = (
     CHECKOUT / "README.md",
+    CHECKOUT / "docs" / "benchmarks.md",
     CHECKOUT / "docs" / "tour.md",
     CHECKOUT / "docs" / "text-marks.md",
 )

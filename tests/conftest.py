@@ -2,8 +2,10 @@
 
 import difflib
 import os
+import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -13,9 +15,13 @@ import requirements_of_tests
 GOLDEN_DIRECTORY = Path(__file__).resolve().parent / "golden"
 REFRESH_HINT = "if it should be as it is now: make refresh-golden"
 
+SLOW_TESTS = pytest.StashKey[int]()
+"""How many tests `--without-slow` left out."""
+
 Golden = Callable[[str, str | bytes], None]
 
 hypothesis.settings.register_profile("default", deadline=None)
+hypothesis.settings.register_profile("quick", deadline=None, max_examples=20)
 hypothesis.settings.register_profile("ci", deadline=None, max_examples=200, derandomize=True, print_blob=True)
 hypothesis.settings.register_profile(
     "fuzz",
@@ -28,6 +34,12 @@ hypothesis.settings.load_profile("default")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--refresh-golden", action="store_true", help="write what tests see into tests/golden")
+    parser.addoption(
+        "--without-slow",
+        action="store_true",
+        help="leave out the tests that are marked `slow`",
+    )
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in another order")
     parser.addoption(
         "--rows-off",
         action="store_true",
@@ -54,6 +66,22 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("rows_off"):
         items[:] = [item for item in items if item.get_closest_marker("row")]
+    if config.getoption("without_slow"):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+        config.stash[SLOW_TESTS] = len(slow)
+        if hasattr(config, "workeroutput"):
+            config.workeroutput["slow_tests"] = len(slow)
+    seed = config.getoption("shuffle")
+    if seed is not None:
+        random.Random(seed).shuffle(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take from a worker of pytest-xdist how many tests it left out; each worker collects them all."""
+    if "slow_tests" in getattr(node, "workeroutput", {}):
+        node.config.stash[SLOW_TESTS] = node.workeroutput["slow_tests"]
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +97,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             requirements_of_tests.require(name)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     reasons = [
         report.longrepr[2]
         for report in terminalreporter.stats.get("skipped", [])
@@ -80,6 +108,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("left out")
         for line in lines:
             terminalreporter.write_line(line)
+    slow = config.stash.get(SLOW_TESTS, 0)
+    if slow:
+        terminalreporter.write_line(f"{slow} slow tests are left to make test-all")
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -22,3 +23,9 @@ def count_calls(work: Callable[[], object]) -> int:
     finally:
         sys.setprofile(former)
     return calls
+
+
+def check_linear(work: Callable[[int], object], size: int) -> None:
+    """Assert that twice the size takes at most twice the calls, and a tenth."""
+    once, twice = (count_calls(partial(work, length)) for length in (size, 2 * size))
+    assert twice <= 2.1 * once, f"{once} calls for {size}, {twice} for {2 * size}"

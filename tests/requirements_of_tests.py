@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -44,6 +45,7 @@ ROBOLECTRIC_FROM_MAVEN = (
     "org.robolectric:android-all-instrumented:14-robolectric-10818077-i7",
     "org.robolectric:android-all-instrumented:16-robolectric-13921718-i7",
 )
+ROBOLECTRIC_MODULE = CHECKOUT / "device_shim/android/robolectric"
 DEX2JAR_FROM_MAVEN = "2.4.24"
 JDK_FOLDERS = "/usr/lib/jvm"
 # The folder may belong to somebody else, as where a container runs the tests as root.
@@ -170,7 +172,27 @@ def _kotlin_compiler() -> Path | None:
 def _robolectric() -> Path | None:
     """Return the oldest SDK's jar where all of them, and what the module is built with, have been fetched."""
     jars = maven_jars(*ROBOLECTRIC_FROM_MAVEN, "org.apache.maven.surefire:surefire-junit4:3.5.2")
-    return jars[1] if len(jars) == len(ROBOLECTRIC_FROM_MAVEN) + 1 and _framework_jar() else None
+    maven = shutil.which("mvn")
+    if len(jars) <= len(ROBOLECTRIC_FROM_MAVEN) or _framework_jar() is None or maven is None:
+        return None
+    return jars[1] if _is_module_complete(Path(maven)) else None
+
+
+def _is_module_complete(maven: Path) -> bool:
+    """Return whether the local repository has each plugin and library of the module, as Maven finds them."""
+    command: list[str | Path] = [
+        maven,
+        "--offline",
+        "--quiet",
+        "--batch-mode",
+        "--file",
+        ROBOLECTRIC_MODULE / "pom.xml",
+    ]
+    command += [f"-Dmaven.repo.local={Path.home() / '.m2/repository'}"]
+    command += ["-Dmaven.main.skip=true", "-Dmaven.test.skip=true"]
+    with tempfile.TemporaryDirectory() as folder:
+        command += [f"-Dbuild.folder={folder}", "test"]
+        return subprocess.run(command, capture_output=True, check=False, timeout=300).returncode == 0
 
 
 def _dex2jar() -> Path | None:

@@ -128,7 +128,7 @@ class Fields:
         return None if found is None else self._read_text(found)
 
     def _read_text(self, element: Element) -> str:
-        inside = next((one for one in element if isinstance(one.tag, str)), None) if len(element) else None
+        inside = next((item for item in element if isinstance(item.tag, str)), None) if len(element) else None
         if inside is not None:
             message = (
                 f"<{local_name(element)}> holds the element <{local_name(inside)}> where text is expected"
@@ -144,7 +144,7 @@ class Fields:
 
     def words(self, name: str) -> list[str]:
         """Take a repeated text, each without white space around it."""
-        return [self._read_text(one).strip(_BLANK) for one in self.many(name)]
+        return [self._read_text(item).strip(_BLANK) for item in self.many(name)]
 
     def flag(self, name: str) -> bool | None:
         """Take a boolean as Java's parseBoolean reads it."""
@@ -191,7 +191,7 @@ class Fields:
 
     def rest(self) -> list[Json]:
         """Return the children that nobody took, as JSON, in order of their first of each name."""
-        return [kept_element(one) for group in self._groups.values() for one in group]
+        return [kept_element(item) for group in self._groups.values() for item in group]
 
 
 def check_noise(root: Element, source: Source) -> None:

@@ -81,7 +81,9 @@ def write_handlers(provider: Provider, dialect: DialectTable, language: str, nam
 
 def _with_unknown_inputs(provider: Provider) -> Provider:
     """Return a provider whose calls take anything: the descriptor names a predefined schema only."""
-    capabilities = tuple(one.model_copy(update={"input": AnyType()}) for one in provider.capabilities)
+    capabilities = tuple(
+        capability.model_copy(update={"input": AnyType()}) for capability in provider.capabilities
+    )
     return provider.model_copy(update={"capabilities": capabilities})
 
 

@@ -59,8 +59,12 @@ def write_service(provider: Provider, place: ClassPlace, file_name: str) -> Arti
     """
     base = f"Base{place.component}"
     writer = _Writer(provider, {base, place.component})
-    names = identifiers(one.id for one in provider.capabilities)
-    functions = [line for one in provider.capabilities for line in writer.function(one, names[one.id])]
+    names = identifiers(capability.id for capability in provider.capabilities)
+    functions = [
+        line
+        for capability in provider.capabilities
+        for line in writer.function(capability, names[capability.id])
+    ]
     classes = list(writer.classes())
     text = "\n".join([*functions, *classes])
     used = {**_IMPORTS, **writer.platform_classes}
@@ -73,7 +77,7 @@ def write_service(provider: Provider, place: ClassPlace, file_name: str) -> Arti
         f"package {place.package}",
         "",
         "import android.annotation.TargetApi",
-        *(f"import {one}" for one in imports),
+        *(f"import {import_}" for import_ in imports),
         "",
         "/** The app functions: put the app's work in place of each TODO(). */",
         "@TargetApi(36)",
@@ -102,30 +106,32 @@ class _Writer:
         self.platform_classes: dict[str, str] = {}
         self.sealed: dict[str, list[str]] = {}
         self.properties: dict[str, dict[str, Property]] = {}
-        for name, one in self.definitions.items():
-            self.note_alternatives(self.names[name], one)
+        for name, definition in self.definitions.items():
+            self.note_alternatives(self.names[name], definition)
 
-    def function(self, one: Capability, identifier: str) -> Iterator[str]:
+    def function(self, capability: Capability, identifier: str) -> Iterator[str]:
         """Yield the lines of one function."""
-        declared = one.input if isinstance(one.input, ObjectType) else ObjectType()
+        declared = capability.input if isinstance(capability.input, ObjectType) else ObjectType()
         names = identifiers(declared.properties)
         tags = [
             (f"param {names[name]}", held.type.description)
             for name, held in declared.properties.items()
             if held.type.description
         ]
-        if one.output is not None and one.output.description:
-            tags.append(("return", one.output.description))
+        if capability.output is not None and capability.output.description:
+            tags.append(("return", capability.output.description))
         yield ""
-        if one.description or tags:
-            yield from kotlin_comment(one.description or one.id, _INDENT, tags)
+        if capability.description or tags:
+            yield from kotlin_comment(capability.description or capability.id, _INDENT, tags)
         yield f"{_INDENT}@AppFunctionDeclaration(isDescribedByKDoc = true)"
         yield f"{_INDENT}suspend fun {identifier}("
         for name, held in declared.properties.items():
             yield from self.value(names[name], held, identifier, _INDENT * 2)
-        returns = "Unit" if one.output is None else self.type_of(one.output, f"{identifier}_result")
+        returns = (
+            "Unit" if capability.output is None else self.type_of(capability.output, f"{identifier}_result")
+        )
         yield f"{_INDENT}){'' if returns == 'Unit' else f': {returns}'} {{"
-        yield f"{_INDENT * 2}TODO({kotlin_string(f'{one.id} is not implemented yet')})"
+        yield f"{_INDENT * 2}TODO({kotlin_string(f'{capability.id} is not implemented yet')})"
         yield f"{_INDENT}}}"
 
     def value(
@@ -143,28 +149,28 @@ class _Writer:
         else:
             yield f"{indent}{word}{identifier}: {written.removesuffix('?')}? = null,"
 
-    def type_of(self, one: Type, suggested: str) -> str:
+    def type_of(self, type_: Type, suggested: str) -> str:
         """Return the Kotlin type of a type; an object gets a class with the suggested name."""
-        written = self.plain_type_of(one, suggested)
-        return f"{written}?" if one.nullable and written != "Unit" else written
+        written = self.plain_type_of(type_, suggested)
+        return f"{written}?" if type_.nullable and written != "Unit" else written
 
-    def plain_type_of(self, one: Type, suggested: str) -> str:
+    def plain_type_of(self, type_: Type, suggested: str) -> str:
         """Return the same without nullability."""
-        if isinstance(one, ScalarType):
-            return "Unit" if one.kind == "null" else KOTLIN_TYPES[one.kind]
-        if isinstance(one, RefType):
-            return self.reference(one.name)
-        if isinstance(one, ArrayType):
-            items = one.items if one.items is not None else ScalarType(kind="string")
+        if isinstance(type_, ScalarType):
+            return "Unit" if type_.kind == "null" else KOTLIN_TYPES[type_.kind]
+        if isinstance(type_, RefType):
+            return self.reference(type_.name)
+        if isinstance(type_, ArrayType):
+            items = type_.items if type_.items is not None else ScalarType(kind="string")
             if isinstance(items, ScalarType) and items.kind in _ARRAYS and not items.nullable:
                 return _ARRAYS[items.kind]
             return f"List<{self.plain_type_of(items, f'{suggested}_item')}>"
-        if isinstance(one, OpaqueType):
-            return self.platform_class(one.class_name or "android.app.PendingIntent")
-        if isinstance(one, ObjectType | AllOfType | OneOfType):
-            name = self.new_name(_class_word(one.qualified_name or suggested))
-            self.inner.append((name, one))
-            self.note_alternatives(name, one)
+        if isinstance(type_, OpaqueType):
+            return self.platform_class(type_.class_name or "android.app.PendingIntent")
+        if isinstance(type_, ObjectType | AllOfType | OneOfType):
+            name = self.new_name(_class_word(type_.qualified_name or suggested))
+            self.inner.append((name, type_))
+            self.note_alternatives(name, type_)
             return name
         return "String"
 
@@ -196,10 +202,10 @@ class _Writer:
         self.taken.add(name)
         return name
 
-    def note_alternatives(self, name: str, one: Type) -> None:
+    def note_alternatives(self, name: str, type_: Type) -> None:
         """Remember which classes are alternatives of a sealed interface."""
-        if isinstance(one, OneOfType):
-            for alternative in one.alternatives:
+        if isinstance(type_, OneOfType):
+            for alternative in type_.alternatives:
                 if isinstance(alternative, RefType) and alternative.name in self.names:
                     self.sealed.setdefault(self.names[alternative.name], []).append(name)
 
@@ -214,21 +220,21 @@ class _Writer:
             done += 1
             yield from self.class_lines(name, one, name)
 
-    def class_lines(self, name: str, one: ObjectType | AllOfType | OneOfType, about: str) -> Iterator[str]:
+    def class_lines(self, name: str, type_: ObjectType | AllOfType | OneOfType, about: str) -> Iterator[str]:
         """Yield the lines of one class, a sealed interface for a choice."""
         yield ""
-        yield from kotlin_comment(one.description or f"The type {about}", "")
+        yield from kotlin_comment(type_.description or f"The type {about}", "")
         yield "@AppFunctionSerializable(isDescribedByKDoc = true)"
         parents = "".join(f", {parent}" for parent in self.sealed.get(name, ()))
         heritage = f" : {parents[2:]}" if parents else ""
-        if isinstance(one, OneOfType):
+        if isinstance(type_, OneOfType):
             yield f"sealed interface {name}{heritage}"
-            for position, alternative in enumerate(one.alternatives):
+            for position, alternative in enumerate(type_.alternatives):
                 if not isinstance(alternative, RefType):
                     inner = self.plain_type_of(alternative, f"{name}_{position + 1}")
                     self.sealed.setdefault(inner, []).append(name)
             return
-        properties = self.properties_of(one)
+        properties = self.properties_of(type_)
         if not properties:
             yield f"class {name}{heritage}"
             return
@@ -240,24 +246,24 @@ class _Writer:
             yield from self.value(names[key], held, name, _INDENT, "val ")
         yield f"){heritage}"
 
-    def properties_of(self, one: Type, depth: int = 0) -> dict[str, Property]:
+    def properties_of(self, type_: Type, depth: int = 0) -> dict[str, Property]:
         """Return the properties of an object, or of all members of a combination.
 
         Each definition is looked at once: combinations of combinations have exponentially many paths.
         """
-        if isinstance(one, ObjectType):
-            return dict(one.properties)
-        if isinstance(one, AllOfType):
+        if isinstance(type_, ObjectType):
+            return dict(type_.properties)
+        if isinstance(type_, AllOfType):
             found: dict[str, Property] = {}
-            for member in one.members:
+            for member in type_.members:
                 found.update(self.properties_of(member, depth))
             return found
-        if not isinstance(one, RefType) or one.name not in self.definitions or depth > _MOST_LEVELS:
+        if not isinstance(type_, RefType) or type_.name not in self.definitions or depth > _MOST_LEVELS:
             return {}
-        if one.name not in self.properties:
-            self.properties[one.name] = {}  # until they are known, for a combination that leads back here
-            self.properties[one.name] = self.properties_of(self.definitions[one.name], depth + 1)
-        return self.properties[one.name]
+        if type_.name not in self.properties:
+            self.properties[type_.name] = {}  # until they are known, for a combination that leads back here
+            self.properties[type_.name] = self.properties_of(self.definitions[type_.name], depth + 1)
+        return self.properties[type_.name]
 
 
 def _class_word(name: str) -> str:

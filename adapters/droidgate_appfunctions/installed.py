@@ -59,14 +59,14 @@ def read_installed(application: Application, state: InstalledState, context: Rea
         reading = Reading(findings=tuple(context.findings), problems=(error,))
     if state.functions is None:
         return replace(reading, findings=(*reading.findings, *_not_known(reading, state, application)))
-    listed = {one.id: one for one in state.functions}
-    declared = {one.id for provider in reading.providers for one in provider.capabilities}
-    rest = [one for one in state.functions if one.id not in declared]
+    listed = {function.id: function for function in state.functions}
+    declared = {capability.id for provider in reading.providers for capability in provider.capabilities}
+    rest = [function for function in state.functions if function.id not in declared]
     place = Place(path=application.place.path, inner="cmd app_function list-app-functions")
     reader = ListingReader(place, ReadingContext(strict=context.strict))
     found = list(_providers_of(rest, application, reader))
     return Reading(
-        (*(_with_states(one, listed) for one in reading.providers), *found),
+        (*(_with_states(other, listed) for other in reading.providers), *found),
         (
             *reading.findings,
             *_not_indexed(reading, listed, application, state.facts),
@@ -78,7 +78,7 @@ def read_installed(application: Application, state: InstalledState, context: Rea
 
 
 def _not_known(reading: Reading, state: InstalledState, application: Application) -> Iterator[Finding]:
-    if any(one.capabilities for one in reading.providers):
+    if any(provider.capabilities for provider in reading.providers):
         why = state.not_listed_because or "the phone has no listing of functions"
         yield Finding(
             code=STATE_NOT_KNOWN,
@@ -91,9 +91,13 @@ def _not_known(reading: Reading, state: InstalledState, application: Application
 
 
 def _with_states(provider: Provider, listed: Mapping[str, ListedFunction]) -> Provider:
-    def stated(one: Capability) -> Capability:
-        found = listed.get(one.id)
-        return one if found is None else one.model_copy(update={"state": State(enabled=found.enabled)})
+    def stated(capability: Capability) -> Capability:
+        found = listed.get(capability.id)
+        return (
+            capability
+            if found is None
+            else capability.model_copy(update={"state": State(enabled=found.enabled)})
+        )
 
     return provider.model_copy(update={"capabilities": tuple(map(stated, provider.capabilities))})
 
@@ -104,19 +108,24 @@ def _not_indexed(
     application: Application,
     facts: DeviceFacts,
 ) -> Iterator[Finding]:
-    missing = [one for provider in reading.providers for one in provider.capabilities if one.id not in listed]
+    missing = [
+        capability
+        for provider in reading.providers
+        for capability in provider.capabilities
+        if capability.id not in listed
+    ]
     if not missing:
         return
     releases = load_indexing().of_sdk(facts.release)
-    reports = [simulate_indexing(application, one) for one in releases]
-    for one in missing:
-        explained = _explanation(one.id, reports)
+    reports = [simulate_indexing(application, release) for release in releases]
+    for item in missing:
+        explained = _explanation(item.id, reports)
         yield Finding(
             code=NOT_INDEXED,
             level=Level.WARNING,
-            pointer=f"/{pointer_token(one.id)}",
-            message=f"the phone does not list the function {one.id}: {explained or _NO_REASON}",
-            source=one.source,
+            pointer=f"/{pointer_token(item.id)}",
+            message=f"the phone does not list the function {item.id}: {explained or _NO_REASON}",
+            source=item.source,
             hint=None if explained else _FLAG_HINT,
         )
 
@@ -129,9 +138,9 @@ def _explanation(function_id: str, reports: Iterable[IndexingReport]) -> str | N
     for report in reports:
         if function_id in report.functions():
             continue
-        own = [one.message for one in report.ignored if one.name == function_id]
-        files = [one.message for one in report.dropped_files]
-        services = [one.message for one in report.ignored if one.kind == "service"]
+        own = [item.message for item in report.ignored if item.name == function_id]
+        files = [dropped_file.message for dropped_file in report.dropped_files]
+        services = [item.message for item in report.ignored if item.kind == "service"]
         causes = list(dict.fromkeys([*own, *files, *services]))[:_CAUSES]
         explanation = "; ".join(causes) or "no file that declares it is read"
         return f"{explanation} ({report.release.title})"
@@ -144,7 +153,7 @@ def _providers_of(
     groups: dict[tuple[str | None, bool], list[ListedFunction]] = {}
     for function in functions:
         groups.setdefault((function.service, function.of_application), []).append(function)
-    components = {application.qualified_name(one): one for one in application.of_kind("service")}
+    components = {application.qualified_name(other): other for other in application.of_kind("service")}
     for (service, _), members in groups.items():
         listed = reader.read_functions(members, package=application.package, service=service)
         component = components.get(service or "")
@@ -156,14 +165,14 @@ def _providers_of(
 
 def _only_listed(providers: Iterable[Provider]) -> Iterator[Finding]:
     for provider in providers:
-        for one in provider.capabilities:
+        for capability in provider.capabilities:
             yield Finding(
                 code=ONLY_LISTED,
                 level=Level.NOTE,
-                pointer=f"/{pointer_token(one.id)}",
+                pointer=f"/{pointer_token(capability.id)}",
                 message=(
-                    f"the phone lists the function {one.id}, which no file of the app declares: "
+                    f"the phone lists the function {capability.id}, which no file of the app declares: "
                     "it was registered at run time, or indexed from an older version"
                 ),
-                source=one.source,
+                source=capability.source,
             )

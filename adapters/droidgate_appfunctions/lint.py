@@ -75,13 +75,13 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
         return tuple(findings)
     tables = load_indexing()
     files = AppFiles(application)
-    reports = [simulate_indexing(application, one, files=files) for one in tables.linted()]
+    reports = [simulate_indexing(application, item, files=files) for item in tables.linted()]
     has_schema = _has_schema(application, reports)
     # Older releases look for a file of version 1 where the schema is missing, which is reported already.
     findings += [
-        one
-        for one in findings_of_reports(reports, has_schema=has_schema, is_built=application.is_built)
-        if has_schema or one.level is Level.ERROR or one.code != rules.INDEXING_CODES[_NO_FILE]
+        finding
+        for finding in findings_of_reports(reports, has_schema=has_schema, is_built=application.is_built)
+        if has_schema or finding.level is Level.ERROR or finding.code != rules.INDEXING_CODES[_NO_FILE]
     ]
     current = current_report(reports)
     if current is not None:
@@ -92,15 +92,17 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
 def _declares_functions(application: Application) -> bool:
     names = load_indexing().names
     element = application_component(application)
-    of_application = element is not None and any(element.find_property(one) for one in (names.v1, names.v2))
+    of_application = element is not None and any(element.find_property(item) for item in (names.v1, names.v2))
     return of_application or bool(function_services(application))
 
 
 def _has_schema(application: Application, reports: list[IndexingReport]) -> bool:
     names = load_indexing().names
     components = [application_component(application), *function_services(application)]
-    named = any(one is not None and one.find_property(names.schema_) for one in components)
-    return named and not any(one.is_schema for report in reports for one in report.dropped_files)
+    named = any(component is not None and component.find_property(names.schema_) for component in components)
+    return named and not any(
+        dropped_file.is_schema for report in reports for dropped_file in report.dropped_files
+    )
 
 
 def _tags_of(text: str) -> list[str]:
@@ -133,9 +135,9 @@ def _lint_functions(text: str, tags: frozenset[str], path: str) -> Iterator[Find
     tables = load_indexing()
     schema, assumed = _usual_schema(tags)
     of_application = "scope" in tags
-    releases = [one for one in tables.linted() if one.application_level or not of_application]
+    releases = [item for item in tables.linted() if item.application_level or not of_application]
     service = tables.names.application_service if of_application else None
-    reports = [index_file(text, schema, one, service=service, path=path) for one in releases]
+    reports = [index_file(text, schema, release, service=service, path=path) for release in releases]
     if of_application:
         assumed += " and a file of the application"
     message = f"{path} is read with {assumed}"
@@ -145,7 +147,7 @@ def _lint_functions(text: str, tags: frozenset[str], path: str) -> Iterator[Find
     if current is None:
         return
     yield from findings_of_signatures(current)
-    if not current.documents and not any(one.dropped_files or one.ignored for one in reports):
+    if not current.documents and not any(report.dropped_files or report.ignored for report in reports):
         yield rules.NO_FUNCTIONS.broken(f"{path} declares no functions", source=Place(path=path))
 
 

@@ -54,7 +54,7 @@ def findings_of_reports(
         is_built: The files are those of an APK. A file that a source tree does not have is not an error,
             because the build may make it.
     """
-    among = [one.release for one in reports]
+    among = [report.release for report in reports]
     for cause in _causes(reports):
         if cause.reason == _UNKNOWN_TAG:
             if has_schema:
@@ -130,7 +130,7 @@ def _finding_of_tag(cause: _Cause, among: list[Release]) -> Finding:
     times = f", {cause.count} times" if cause.count > 1 else ""
     level = level_of(cause.dropping, among) if cause.dropping else Level.WARNING
     message = f"{cause.message}{times}; {', and '.join(effects)}"
-    releases = [one for one in among if one in cause.dropping or one in cause.ignoring]
+    releases = [item for item in among if item in cause.dropping or item in cause.ignoring]
     finding = indexing_finding(cause.reason, level, message, cause.place, releases)
     tag = to_lower_camel_case(cause.name)
     if any(tag in properties for properties in jetpack_schema().types.values()):
@@ -141,11 +141,11 @@ def _finding_of_tag(cause: _Cause, among: list[Release]) -> Finding:
 
 def _findings_of_functions(reports: Sequence[IndexingReport]) -> Iterator[Finding]:
     """Yield what is not lost and still differs between releases."""
-    differing = _collect(reports, lambda one: one.function_id is not None and one.id != one.function_id)
+    differing = _collect(reports, lambda item: item.function_id is not None and item.id != item.function_id)
     yield from _told(rules.ID_DIFFERS, differing, "has another <functionId> than <id>")
-    nameless = _collect(reports, lambda one: one.function_id is None)
+    nameless = _collect(reports, lambda item: item.function_id is None)
     yield from _told(rules.NO_FUNCTION_ID, nameless, "has no <functionId>")
-    disabled = _collect(reports, lambda one: "enabledByDefault" not in one.properties and not one.enabled)
+    disabled = _collect(reports, lambda item: "enabledByDefault" not in item.properties and not item.enabled)
     what = "does not say <enabledByDefault> and counts as disabled"
     yield from _told(rules.ENABLED_UNSAID, disabled, what)
 
@@ -155,9 +155,9 @@ def _collect(
 ) -> dict[str, tuple[IndexedDocument, list[Release]]]:
     found: dict[str, tuple[IndexedDocument, list[Release]]] = {}
     for report in reports:
-        for one in report.documents.values():
-            if one.is_function and holds(one):
-                found.setdefault(one.id, (one, []))[1].append(report.release)
+        for document in report.documents.values():
+            if document.is_function and holds(document):
+                found.setdefault(document.id, (document, []))[1].append(report.release)
     return found
 
 
@@ -173,4 +173,6 @@ def _told(
 def current_report(reports: Sequence[IndexingReport]) -> IndexingReport | None:
     """Return the report of today's release, or of the newest there is."""
     current = load_indexing().current
-    return next((one for one in reports if one.release.id == current), reports[-1] if reports else None)
+    return next(
+        (report for report in reports if report.release.id == current), reports[-1] if reports else None
+    )

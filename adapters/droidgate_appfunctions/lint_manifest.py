@@ -104,12 +104,12 @@ def _unreadable(error: InputError, place: Place | None) -> Finding:
 
 
 def _has_text(root: Element, *names: str) -> bool:
-    return any(root.get(f"{{{one}}}{name}") for one in _NAMESPACES for name in names)
+    return any(root.get(f"{{{item}}}{name}") for item in _NAMESPACES for name in names)
 
 
 def _check_service(service: Component) -> Iterator[Finding]:
     names = load_indexing().names
-    files = [one for one in service.properties if one.name in _file_properties()]
+    files = [property_ for property_ in service.properties if property_.name in _file_properties()]
     if files and not is_function_service(service):
         message = f"the service {service.name} has {files[0].name} and no action {names.service_action}"
         yield rules.SERVICE_ACTION.broken(message, source=service.place)
@@ -143,14 +143,14 @@ def _check_application(application: Application) -> Iterator[Finding]:
         held = element.find_property(name)
         if held is not None:
             message = f"{name} of the application is not read before Android 17"
-            older = [one for one in load_indexing().linted() if not one.application_level]
+            older = [item for item in load_indexing().linted() if not item.application_level]
             yield rules.APPLICATION_LEVEL.broken(message, source=held.place, releases=rules.ids_of(older))
     v2 = element.find_property(names.v2)
     services = function_services(application)
-    if v2 is not None and not any(one.find_property(names.schema_) for one in (element, *services)):
+    if v2 is not None and not any(other.find_property(names.schema_) for other in (element, *services)):
         message = (
             f"the application has {names.v2} and no {names.schema_}: Android 17 reads the file without "
             "description, parameters and response"
         )
-        reading = [one for one in load_indexing().linted() if one.application_level]
+        reading = [item for item in load_indexing().linted() if item.application_level]
         yield rules.NO_SCHEMA.broken(message, source=v2.place, releases=rules.ids_of(reading))

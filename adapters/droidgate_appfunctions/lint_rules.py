@@ -286,8 +286,8 @@ NO_FUNCTIONS: Final = _rule(
 
 def level_of(releases: Iterable[Release], among: Iterable[Release]) -> Level:
     """Return how grave it is that the given releases are concerned, of those that read the thing at all."""
-    concerned = {one.id for one in releases}
-    every = {one.id for one in among}
+    concerned = {release.id for release in releases}
+    every = {item.id for item in among}
     return Level.ERROR if load_indexing().current in concerned or concerned >= every else Level.WARNING
 
 
@@ -296,13 +296,13 @@ def name_releases(releases: Iterable[Release]) -> str:
     chosen = list(releases)
     if len(chosen) == len(load_indexing().linted()):
         return "every release from Android 16 on"
-    titles = [one.title for one in chosen]
+    titles = [item.title for item in chosen]
     return " and ".join(filter(None, (", ".join(titles[:-1]), titles[-1]))) if titles else "no release"
 
 
 def ids_of(releases: Iterable[Release]) -> tuple[str, ...]:
     """Return the releases as findings name them."""
-    return tuple(one.id for one in releases)
+    return tuple(release.id for release in releases)
 
 
 def indexing_finding(

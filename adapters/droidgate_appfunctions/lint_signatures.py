@@ -27,19 +27,19 @@ _PATH_CHARACTERS: Final = frozenset(".[")
 def findings_of_signatures(report: IndexingReport) -> Iterator[Finding]:
     """Yield the findings of a release's documents."""
     component_type = load_indexing().names.component_type
-    components = [one for one in report.documents.values() if one.type == component_type]
+    components = [document for document in report.documents.values() if document.type == component_type]
     names = {
         str(name)
-        for one in components
-        for data_type in _documents(one.properties, "dataTypes")
+        for component in components
+        for data_type in _documents(component.properties, "dataTypes")
         for name in data_type.get("name", [])
     }
-    for one in report.documents.values():
-        checker = _Checker(one, names)
-        if one.is_function:
+    for document in report.documents.values():
+        checker = _Checker(document, names)
+        if document.is_function:
             yield from checker.check_function()
-        elif one.type == component_type:
-            yield from checker.check_named(one.properties, "dataTypes", _pointer(one.id))
+        elif document.type == component_type:
+            yield from checker.check_named(document.properties, "dataTypes", _pointer(document.id))
 
 
 def _pointer(*tokens: str | int) -> str:
@@ -47,7 +47,7 @@ def _pointer(*tokens: str | int) -> str:
 
 
 def _documents(properties: Mapping[str, Json], name: str) -> list[Properties]:
-    return [one for one in properties.get(name, []) if isinstance(one, dict)]
+    return [property_ for property_ in properties.get(name, []) if isinstance(property_, dict)]
 
 
 def _first(properties: Mapping[str, Json], name: str) -> Json:
@@ -99,15 +99,15 @@ class _Checker:
     def check_named(self, properties: Mapping[str, Json], name: str, pointer: str) -> Iterator[Finding]:
         """Check named documents with a data type: parameters, properties, components' types."""
         held = _documents(properties, name)
-        for index, one in enumerate(held):
+        for index, item in enumerate(held):
             here = f"{pointer}/{name}/{index}"
-            said = _first(one, "name")
+            said = _first(item, "name")
             if not said:
                 yield self._finding(rules.UNNAMED_PARAMETER, f"an entry of {name} has no name", here)
             elif name != "dataTypes" and _PATH_CHARACTERS & set(said):
                 yield self._finding(rules.UNREADABLE_NAME, f"{said!r} reads as a path", here)
-            yield from self._check_held(one, "dataTypeMetadata", here)
-        counts = Counter(_first(one, "name") for one in held)
+            yield from self._check_held(item, "dataTypeMetadata", here)
+        counts = Counter(_first(item, "name") for item in held)
         for said, count in counts.items():
             if said and count > 1:
                 message = f"{count} entries of {name} are called {said!r}"
@@ -117,22 +117,22 @@ class _Checker:
         types = _documents(holder, name)
         if not types:
             yield self._finding(rules.UNTYPED, f"there is no {name}", pointer)
-        for one in types:
-            yield from self._check_type(one, f"{pointer}/{name}/0")
+        for type_ in types:
+            yield from self._check_type(type_, f"{pointer}/{name}/0")
 
-    def _check_type(self, one: Properties, pointer: str) -> Iterator[Finding]:
-        number = _first(one, "type")
+    def _check_type(self, properties: Properties, pointer: str) -> Iterator[Finding]:
+        number = _first(properties, "type")
         kind = KIND_OF_NUMBER.get(number) if isinstance(number, int) else None
         if number is not None and kind is None:
             yield self._finding(rules.UNKNOWN_TYPE, f"the type {number} is unknown", pointer)
-        yield from self._check_shape(one, kind, pointer)
-        for index, pattern in enumerate(_documents(one, "patterns")):
+        yield from self._check_shape(properties, kind, pointer)
+        for index, pattern in enumerate(_documents(properties, "patterns")):
             if _first(pattern, "type") not in _PATTERN_TYPES:
                 message = f"the pattern's type is {_first(pattern, 'type')}"
                 yield self._finding(rules.PATTERN_TYPE, message, f"{pointer}/patterns/{index}")
-        yield from self.check_named(one, "properties", pointer)
+        yield from self.check_named(properties, "properties", pointer)
         for name in ("itemType", "allOf", "oneOf"):
-            for index, inner in enumerate(_documents(one, name)):
+            for index, inner in enumerate(_documents(properties, name)):
                 yield from self._check_type(inner, f"{pointer}/{name}/{index}")
 
     def _check_shape(self, one: Properties, kind: str | None, pointer: str) -> Iterator[Finding]:

@@ -95,7 +95,7 @@ class ListingReader:
             package=package,
             component=service,
             source=self.place,
-            capabilities=tuple(self._read_function(one, dialect) for one in functions),
+            capabilities=tuple(self._read_function(function, dialect) for function in functions),
         )
 
     def read_components(self, documents: Iterable[Mapping[str, Json]]) -> dict[str, Type]:
@@ -170,9 +170,9 @@ def _dialect_of(functions: Sequence[ListedFunction]) -> str:
 
     Jetpack gives every function a response, so a description without one is hand-written.
     """
-    if any(one.of_application for one in functions):
+    if any(function.of_application for function in functions):
         return APP_LEVEL
-    names = {name for one in functions for name in one.document}
+    names = {name for function in functions for name in function.document}
     if names & _PARALLEL:
         return PLATFORM
     if names & _DYNAMIC:

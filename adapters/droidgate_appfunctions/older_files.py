@@ -63,7 +63,7 @@ def keep_older_files(
                 raise
             problems.append(error)
         else:
-            kept += [kept_element(one) for one in child_elements(root)]
+            kept += [kept_element(child_element) for child_element in child_elements(root)]
     if not read:
         return
     differences = list(_differences(merge_files(read, context), functions))
@@ -98,7 +98,7 @@ def keep_loose_files(
                 raise
             problems.append(error)
             continue
-        shared = [len(names & one.capabilities.keys()) for one in newer]
+        shared = [len(names & item.capabilities.keys()) for item in newer]
         files_of.setdefault(shared.index(max(shared)), []).append(file)
     for position, members in files_of.items():
         keep_older_files(newer[position], members, context, problems)

@@ -24,7 +24,7 @@ def fact_of_patterns(patterns: Sequence[Json], pattern: str | None) -> str:
     `patterns` repeats the type's pattern in another spelling; `otherPatterns` says more than the pattern.
     """
     repeats = pattern is not None and pattern_of(patterns) == pattern
-    return "patterns" if repeats and not any("elements" in one for one in patterns) else "otherPatterns"
+    return "patterns" if repeats and not any("elements" in other for other in patterns) else "otherPatterns"
 
 
 def pattern_of(patterns: Sequence[Json]) -> str | None:
@@ -37,9 +37,9 @@ def pattern_of(patterns: Sequence[Json]) -> str | None:
         The anchored expression, or None where a pattern has an unknown type or no value.
     """
     bodies: list[str] = []
-    for one in patterns:
-        make = _MAKERS.get(one.get("type"))
-        value = one.get("value")
+    for pattern in patterns:
+        make = _MAKERS.get(pattern.get("type"))
+        value = pattern.get("value")
         if make is None or value is None:
             return None
         bodies.append(make(value))

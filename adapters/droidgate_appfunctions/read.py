@@ -192,7 +192,11 @@ def _share_definitions(providers: list[Provider]) -> list[Provider]:
         everything.update(provider.definitions)
     shared: list[Provider] = []
     for provider in providers:
-        wanted = {name for one in provider.capabilities for name in reachable_definitions(one, everything)}
+        wanted = {
+            name
+            for capability in provider.capabilities
+            for name in reachable_definitions(capability, everything)
+        }
         for definition in provider.definitions.values():
             wanted |= reachable_definitions(definition, everything)
         missing = {name: everything[name] for name in sorted(wanted - provider.definitions.keys())}
@@ -228,7 +232,7 @@ class _ApplicationReader:
         ]
         if element is not None:
             providers.extend(self.attempt(self.read_application_level, element) or ())
-        if not any(one.capabilities for one in providers):
+        if not any(other.capabilities for other in providers):
             providers = self.read_loose() or providers
         if not providers and self.metadata is not None and not (self.problems and self.metadata.is_empty):
             providers = [self.provider(None, None)]
@@ -295,11 +299,13 @@ class _ApplicationReader:
         older_files: list[TextFile] = []
         if older is not None:
             older_files = self.attempt(partial(self.read_files, older, several=several)) or []
-        read = [self.attempt(self.read_functions, one, level, schema) for one in files]
-        newer = [one for one in read if one is not None]
+        read = [self.attempt(self.read_functions, file, level, schema) for file in files]
+        newer = [item for item in read if item is not None]
         if not newer:
-            read = [self.attempt(self.read_functions, one, level, schema) for one in older_files]
-            newer, older_files = [one for one in read if one is not None], []
+            read = [
+                self.attempt(self.read_functions, older_file, level, schema) for older_file in older_files
+            ]
+            newer, older_files = [item for item in read if item is not None], []
         if not newer:
             return None
         functions = merge_files(newer, self.context)
@@ -332,13 +338,13 @@ class _ApplicationReader:
         older: list[TextFile] = []
         for name in self.application.loose_assets:
             self.attempt(self.read_loose_file, name, found, older)
-        newer = [one for one in found if one.dialect != APP_LEVEL]
+        newer = [item for item in found if item.dialect != APP_LEVEL]
         if newer:
             keep_loose_files(newer, older, self.context, self.problems)
         else:
-            read = [self.attempt(self.read_functions, one, None) for one in older]
-            found += [one for one in read if one is not None]
-        return [self.provider(one, None) for one in found]
+            read = [self.attempt(self.read_functions, item, None) for item in older]
+            found += [item for item in read if item is not None]
+        return [self.provider(item, None) for item in found]
 
     def read_loose_file(self, name: str, found: list[FunctionsFile], older: list[TextFile]) -> None:
         """Read a file that no component names into `found`, or add it to `older` where it is of version 1."""
@@ -421,10 +427,10 @@ class _ApplicationReader:
             references: Iterable[str] = [stated.resource]
             if stated.resource.startswith("@array/"):
                 references = resources.read_array(stated.resource) or ()
-            named = [(one, resources.read_file(one)) for one in references]
+            named = [(reference, resources.read_file(reference)) for reference in references]
         elif stated.value is not None:
             words = [word.strip() for word in str(stated.value).split(",")]
-            named = [(one, resources.read_asset(one)) for one in words if one]
+            named = [(other, resources.read_asset(other)) for other in words if other]
         if len(named) > 1 and not several:
             message = f"{stated.name} names {len(named)} files; Android reads one, so only the first is read"
             self.allow("A22", message, stated.place, lost=True)

@@ -76,8 +76,8 @@ def parse_document(text: str | bytes, path: str, context: ReadingContext) -> Ele
     roots = parse_roots(decoded, path=path)
     if len(roots) == 1:
         return roots[0]
-    kept = [one for one in roots if local_name(one) != "version"] or roots[:1]
-    first = min(roots, key=lambda one: (one is kept[0], one.sourceline or 0))
+    kept = [item for item in roots if local_name(item) != "version"] or roots[:1]
+    first = min(roots, key=lambda root: (root is kept[0], root.sourceline or 0))
     context.allow(
         "A01",
         f"<{local_name(first)}> is outside the root element, which is not well-formed XML",
@@ -180,20 +180,22 @@ def _read_unknown(elements: Iterable[Element], file: FunctionsFile) -> None:
 
 def detect_dialect(functions: list[Element], components: list[Element], level: str | None) -> str:
     """Return the dialect of a file by the tags of its functions."""
-    raw = [{local_name(child) for child in child_elements(one)} for one in functions]
-    tags = [{to_lower_camel_case(one) for one in each} for each in raw]
+    raw = [{local_name(child) for child in child_elements(function)} for function in functions]
+    tags = [{to_lower_camel_case(item) for item in each} for each in raw]
     if level != "service" and any("scope" in each for each in tags):
         return APP_LEVEL
     if any(_PARALLEL in each for each in tags):
         return PLATFORM
     if not functions:
         return V2
-    if not components and all("function_id" in one and "id" not in one for one in raw):
+    if not components and all("function_id" in item and "id" not in item for item in raw):
         return V2_LEGACY if any(map(_has_signature, functions)) else V1
     if not components and any("id" not in each and "functionId" not in each for each in tags):
         return V1
     if components or any(each & {"parameters", "response"} for each in tags):
-        snake = any("_" in one and to_lower_camel_case(one) in _SCALAR_TAGS for each in raw for one in each)
+        snake = any(
+            "_" in item and to_lower_camel_case(item) in _SCALAR_TAGS for each in raw for item in each
+        )
         return V2_LEGACY if snake else V2
     return PLATFORM
 
@@ -357,7 +359,7 @@ class FunctionReader:
 
     def _read_parallel(self, fields: Fields) -> ObjectType:
         names, words = fields.words("paramNames"), fields.words("paramTypes")
-        flags = [fields.read_flag(one) for one in fields.many("paramRequired")]
+        flags = [fields.read_flag(item) for item in fields.many("paramRequired")]
         if not len(names) == len(words) == len(flags):
             message = f"{len(names)} names, {len(words)} types and {len(flags)} flags of parameters"
             hint = "Each parameter has one of each; a missing one shifts all that follow"
@@ -433,15 +435,15 @@ def with_description(held: Type, text: str | None) -> Type:
 def _read_components(element: Element, source: Source, file: FunctionsFile) -> None:
     fields = Fields(element, source)
     names: list[str] = []
-    for name, one, inner in read_entries(fields, "dataTypes"):
+    for name, item, inner in read_entries(fields, "dataTypes"):
         if name in file.definitions and name not in names:
             message = f"duplicate data type {name!r} in two documents; only the last one is read"
-            source.allow("A12", message, one, lost=True)
+            source.allow("A12", message, item, lost=True)
         facts: dict[str, Json] = {}
         document_id = inner.document_id()
         if document_id is not None:
             facts["nameId"] = document_id
-        definition = read_type(one, source, depth=1, definition=True)
+        definition = read_type(item, source, depth=1, definition=True)
         left = inner.rest()
         if left:
             facts["nameElements"] = left

@@ -84,7 +84,7 @@ def _known_kind(number: int | None, fields: Fields) -> str | None:
     if kind is None:
         message = f"type {number} is unknown; it is kept as a value of no known class"
         fields.source.allow("A08", message, fields.element)
-    elif kind == "ref" and not any(text_of(one).strip() for one in fields.peek("dataTypeReference")):
+    elif kind == "ref" and not any(text_of(item).strip() for item in fields.peek("dataTypeReference")):
         message = "a reference without <dataTypeReference>; it is kept as a value of no known class"
         fields.source.allow("A31", message, fields.element, "Name a data type of the components")
         return None
@@ -132,14 +132,16 @@ def _read_shape(kind: str, fields: Fields, facts: dict[str, Json], depth: int) -
     if kind == "ref":
         return {"name": fields.word("dataTypeReference")}
     if kind == "all-of":
-        members = tuple(read_type(one, source, depth=depth + 1, member=True) for one in fields.many("allOf"))
+        members = tuple(
+            read_type(item, source, depth=depth + 1, member=True) for item in fields.many("allOf")
+        )
         return {"members": members, "qualified_name": fields.text("objectQualifiedName")}
     if kind == "one-of":
         name = fields.text("objectQualifiedName")
         if name is None:
             source.allow("A11", "a one-of without <objectQualifiedName>", fields.element)
         elements = fields.many("oneOf")
-        alternatives = tuple(read_type(one, source, depth=depth + 1, member=True) for one in elements)
+        alternatives = tuple(read_type(element, source, depth=depth + 1, member=True) for element in elements)
         return {"alternatives": alternatives, "qualified_name": name}
     if kind == "opaque":
         return {"class_name": fields.text("objectQualifiedName")}
@@ -152,10 +154,10 @@ def _read_string(fields: Fields, facts: dict[str, Json]) -> dict[str, Any]:
         shape["enum"] = tuple(fields.words("enumValues"))
     for name in ("pattern", "format"):
         # An empty one constrains nothing and is left to `rest`.
-        if any(text_of(one).strip() for one in fields.peek(name)):
+        if any(text_of(item).strip() for item in fields.peek(name)):
             shape[name] = fields.word(name)
     if fields.has("patterns"):
-        patterns = [_read_pattern(one, fields.source) for one in fields.many("patterns")]
+        patterns = [_read_pattern(item, fields.source) for item in fields.many("patterns")]
         shape.setdefault("pattern", pattern_of(patterns))
         facts[fact_of_patterns(patterns, shape["pattern"])] = patterns
     return shape
@@ -179,7 +181,7 @@ def _read_pattern(element: Element, source: Source) -> Json:
 
 
 def _read_int_enum(fields: Fields) -> dict[str, Any]:
-    words = [text_of(one).strip() for one in fields.peek("enumValues")]
+    words = [text_of(item).strip() for item in fields.peek("enumValues")]
     if not words:
         return {}
     if all(map(_is_plain_integer, words)):

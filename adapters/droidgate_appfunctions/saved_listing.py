@@ -60,7 +60,11 @@ def read_saved_listing(source: SourceFile, context: ReadingContext) -> Reading:
     listing = parse_json(without_notices(decode_utf8(source.data, path=source.path)), path=source.path)
     try:
         documents = read_documents(listing)
-        functions = [(one.package, listed_function(one)) for one in documents if one.type == STATIC_TYPE]
+        functions = [
+            (document.package, listed_function(document))
+            for document in documents
+            if document.type == STATIC_TYPE
+        ]
     except ListingError as error:
         about = "" if error.text is None else f" ({error.text[:100]})"
         message = f"not a listing of functions: {error.reason}{about}"
@@ -87,7 +91,7 @@ def _types_by_package(documents: list[ListedDocument], reader: ListingReader) ->
     types: dict[str, dict[str, Type]] = {}
     for package, members in components.items():
         try:
-            types[package] = reader.read_components(one.document for one in members)
+            types[package] = reader.read_components(member.document for member in members)
         except InputError as error:
             message = f"the data types of {package} cannot be read: {error.message}"
             reader.problems.append(InputError(message, place=str(reader.place), hint=error.hint))
@@ -122,7 +126,7 @@ def _with_types(providers: Sequence[Provider], types: dict[str, dict[str, Type]]
 
 def _report_left_out(documents: list[ListedDocument], packages: set[str], reader: ListingReader) -> None:
     """Report documents of unknown types, and data types of packages without functions."""
-    for package, kind in dict.fromkeys((one.package, one.type) for one in documents):
+    for package, kind in dict.fromkeys((document.package, document.type) for document in documents):
         if kind == STATIC_TYPE or (kind == NAMES["component_document"] and package in packages):
             continue
         reader.context.findings.append(

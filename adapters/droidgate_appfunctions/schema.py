@@ -61,7 +61,7 @@ def parse_schema(text: str, path: str) -> Schema:
         place = path if error.line is None else f"{path}:{error.line}"
         raise InputError(error.message, place=place, hint=hint) from None
     return {
-        name: {one: _read_attributes(attributes) for one, attributes in properties.items()}
+        name: {item: _read_attributes(attributes) for item, attributes in properties.items()}
         for name, properties in declared.items()
     }
 
@@ -116,9 +116,9 @@ def usual_schema(provider: Provider, dialect: str) -> Schema | None:
     if dialect == PLATFORM:
         return schema
     data_type = schema["AppFunctionDataTypeMetadataDocument"]
-    for one in types_of(provider):
-        facts = facts_of(one.extensions)
-        if one.pattern is not None and patterns_of(facts) is None:
+    for type_ in types_of(provider):
+        facts = facts_of(type_.extensions)
+        if type_.pattern is not None and patterns_of(facts) is None:
             data_type.update(tables["older"]["AppFunctionDataTypeMetadataDocument"])
         _add_unknown(data_type, facts.get("typeElements", ()))
     return schema
@@ -157,12 +157,12 @@ def write_schema_file(schema: Schema) -> str:
     ]
     for name, properties in schema.items():
         lines.append(f"    <xs:documentType name={quoted_attribute(name)}>")
-        for one, stated in properties.items():
+        for item, stated in properties.items():
             attributes = {"cardinality": _DEFAULTS["cardinality"], **stated}
             known: list[str] = [key for key in _ATTRIBUTE_ORDER if key in attributes]
             known += [key for key in attributes if key not in _ATTRIBUTE_ORDER]
             words = " ".join(f"{key}={quoted_attribute(_word(attributes[key]))}" for key in known)
-            lines.append(f"        <xs:element name={quoted_attribute(one)} {words} />")
+            lines.append(f"        <xs:element name={quoted_attribute(item)} {words} />")
         lines.append("    </xs:documentType>")
     lines.append("</xs:schema>")
     return "\n".join(lines) + "\n"

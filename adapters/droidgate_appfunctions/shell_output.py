@@ -80,7 +80,9 @@ def _read_document(text: str) -> ShellOutcome:
 
 @cache
 def _failures() -> tuple[tuple[re.Pattern[str], ShellFailure], ...]:
-    return tuple((re.compile(one.pattern, re.MULTILINE), one) for one in load_shell_texts().failures)
+    return tuple(
+        (re.compile(failure.pattern, re.MULTILINE), failure) for failure in load_shell_texts().failures
+    )
 
 
 def _find_failure(text: str) -> ShellOutcome | None:

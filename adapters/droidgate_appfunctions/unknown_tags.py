@@ -56,8 +56,8 @@ def report_unknown_tags(
         _report_version_1(functions, source)
         return
     found: dict[Tag, list[Element]] = {}
-    pending = [(one, NAMES["function_document"]) for one in functions]
-    pending += [(one, NAMES["component_document"]) for one in components]
+    pending = [(function, NAMES["function_document"]) for function in functions]
+    pending += [(component, NAMES["component_document"]) for component in components]
     known = schema or _known_schemas()
     while pending:
         element, type_name = pending.pop()
@@ -85,7 +85,7 @@ def _report_version_1(functions: Iterable[Element], source: Source) -> None:
             if tag not in known:
                 found.setdefault((NAMES["function"], tag), []).append(child)
     for message, element in _messages(found, "is not a tag of version 1, so Android does not read it"):
-        if any(local_name(one) in known for one in element.iter(etree.Element)):
+        if any(local_name(other) in known for other in element.iter(etree.Element)):
             message += "; Android 16 reads the tags of version 1 inside it as the function's own"  # noqa: PLW2901
         source.context.findings.append(
             Finding(

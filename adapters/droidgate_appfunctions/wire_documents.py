@@ -120,15 +120,15 @@ class _DocumentWriter:
 
     def _list_alternative(self, value: Json, declared: OneOfType, pointer: str, depth: int) -> Type:
         fitting: list[Type] = []
-        for _, one in self.walk.alternatives(declared, pointer):
-            if not isinstance(one, ArrayType) and not _is_open(one):
+        for _, item in self.walk.alternatives(declared, pointer):
+            if not isinstance(item, ArrayType) and not _is_open(item):
                 continue
             try:
-                self.write_property(value, one, pointer, depth)
+                self.write_property(value, item, pointer, depth)
             except WireError as error:
                 _raise_if_too_much(error)
                 continue
-            fitting.append(one)
+            fitting.append(item)
         return self._only(fitting, pointer)
 
     def _only(self, fitting: list[Type], pointer: str) -> Type:
@@ -170,7 +170,7 @@ class _DocumentWriter:
             return KIND_OF_SCALAR.get(resolved.kind)
         if isinstance(resolved, OneOfType):
             alternatives = self.walk.alternatives(resolved, pointer)
-            found = {self._kind_of_items(one, pointer, depth + 1) for _, one in alternatives}
+            found = {self._kind_of_items(item, pointer, depth + 1) for _, item in alternatives}
             return found.pop() if len(found) == 1 else None
         return _DOCUMENT if isinstance(resolved, ObjectType) else None
 
@@ -265,21 +265,21 @@ class _DocumentWriter:
         alternatives = self.walk.alternatives(declared, pointer)
         stated = value.get(SCHEMA_TYPE_KEY) if isinstance(value, Mapping) else None
         if isinstance(stated, str):
-            for name, one in alternatives:
-                if name == stated and isinstance(one, ObjectType) and SCHEMA_TYPE_KEY not in one.properties:
+            for name, item in alternatives:
+                if name == stated and isinstance(item, ObjectType) and SCHEMA_TYPE_KEY not in item.properties:
                     held = without(value, SCHEMA_TYPE_KEY)
-                    return _DOCUMENT, self._write_object(held, one, name, pointer, depth)
+                    return _DOCUMENT, self._write_object(held, item, name, pointer, depth)
         fitting: list[_Item] = []
-        for name, one in alternatives:
+        for name, item in alternatives:
             try:
-                if not isinstance(one, ObjectType):
-                    fitting.append(self.write_item(value, one, pointer, depth + 1))
+                if not isinstance(item, ObjectType):
+                    fitting.append(self.write_item(value, item, pointer, depth + 1))
                     continue
-                written = self._write_object(value, one, name or "", pointer, depth)
+                written = self._write_object(value, item, name or "", pointer, depth)
             except WireError as error:
                 _raise_if_too_much(error)
                 continue
-            if has_required(value, one):
+            if has_required(value, item):
                 fitting.append((_DOCUMENT, written))
         if len(fitting) != 1:
             raise self.walk.error(
@@ -324,8 +324,8 @@ class _DocumentReader:
         if isinstance(resolved, ArrayType) or (_is_open(resolved) and len(values) != 1):
             items = resolved.items if isinstance(resolved, ArrayType) else None
             return [
-                self._read_item(kind, one, items, point(pointer, index), depth + 1)
-                for index, one in enumerate(values)
+                self._read_item(kind, value, items, point(pointer, index), depth + 1)
+                for index, value in enumerate(values)
             ]
         if not values:
             return None
@@ -338,12 +338,12 @@ class _DocumentReader:
         self, kind: str, values: list[Json], declared: OneOfType, pointer: str, depth: int
     ) -> Json:
         """Read a property of alternatives: one value is a list only where nothing else takes it."""
-        lists = [one for _, one in self.walk.alternatives(declared, pointer) if _takes_lists(one)]
-        for one in [declared, *lists] if len(values) == 1 else lists:
+        lists = [item for _, item in self.walk.alternatives(declared, pointer) if _takes_lists(item)]
+        for list_ in [declared, *lists] if len(values) == 1 else lists:
             try:
-                if one is declared:
-                    return self._read_item(kind, values[0], one, pointer, depth + 1)
-                return self._read_values(kind, values, one, pointer, depth)
+                if list_ is declared:
+                    return self._read_item(kind, values[0], list_, pointer, depth + 1)
+                return self._read_values(kind, values, list_, pointer, depth)
             except WireError as error:
                 _raise_if_too_much(error)
         if values:
@@ -393,20 +393,20 @@ class _DocumentReader:
         alternatives = self.walk.alternatives(declared, pointer)
         stated = value.get("schemaType") if kind == _DOCUMENT and isinstance(value, Mapping) else None
         if stated:
-            for name, one in alternatives:
-                if isinstance(one, ObjectType) and name == stated:
-                    return name_alternative(self._read_object(value, one, pointer, depth), name, one)
-        for name, one in alternatives:
+            for name, item in alternatives:
+                if isinstance(item, ObjectType) and name == stated:
+                    return name_alternative(self._read_object(value, item, pointer, depth), name, item)
+        for name, item in alternatives:
             try:
-                read = self._read_item(kind, value, one, pointer, depth + 1)
+                read = self._read_item(kind, value, item, pointer, depth + 1)
             except WireError as error:
                 _raise_if_too_much(error)
                 continue
-            if not isinstance(one, ObjectType):
+            if not isinstance(item, ObjectType):
                 return read
-            unknown = bool(one.properties) and any(key not in one.properties for key in read)
-            if not unknown and has_required(read, one):
-                return name_alternative(read, name, one)
+            unknown = bool(item.properties) and any(key not in item.properties for key in read)
+            if not unknown and has_required(read, item):
+                return name_alternative(read, name, item)
         raise self.walk.error("no-alternative", "no alternative of the declared ones fits", pointer)
 
 

@@ -148,8 +148,8 @@ class _ParameterWriter:
             raise self.walk.wrong_kind("an object", value, pointer)
         fitting = [
             (name, written, losses)
-            for name, one in self._candidates(value, declared, pointer)
-            if (trial := self._try(value, one, pointer, depth)) is not None
+            for name, item in self._candidates(value, declared, pointer)
+            if (trial := self._try(value, item, pointer, depth)) is not None
             for written, losses in (trial,)
         ]
         if len(fitting) != 1:
@@ -171,23 +171,23 @@ class _ParameterWriter:
         named = value.get(SCHEMA_TYPE_KEY)
         found = self.walk.alternatives(declared, pointer)
         return [
-            (name, one)
-            for name, one in found
-            if isinstance(one, ObjectType) and (not isinstance(named, str) or named == name)
+            (name, item)
+            for name, item in found
+            if isinstance(item, ObjectType) and (not isinstance(named, str) or named == name)
         ]
 
     def _try(
-        self, value: Mapping[str, Json], one: ObjectType, pointer: str, depth: int
+        self, value: Mapping[str, Json], object_type: ObjectType, pointer: str, depth: int
     ) -> tuple[dict[str, Json], list[Loss]] | None:
-        held = value if SCHEMA_TYPE_KEY in one.properties else without(value, SCHEMA_TYPE_KEY)
+        held = value if SCHEMA_TYPE_KEY in object_type.properties else without(value, SCHEMA_TYPE_KEY)
         trial = _ParameterWriter(self.walk, [])
         try:
-            written = trial._write_object(held, one, pointer, depth)
+            written = trial._write_object(held, object_type, pointer, depth)
         except WireError as error:
             if error.problem == "too-much":
                 raise
             return None
-        return (written, trial.losses or []) if has_required(held, one) else None
+        return (written, trial.losses or []) if has_required(held, object_type) else None
 
     def _write_untyped(self, value: Json, pointer: str, depth: int) -> Json:
         if isinstance(value, Mapping):
@@ -199,9 +199,9 @@ class _ParameterWriter:
 
 def _align_kinds(walk: Walk, items: list[Json], pointer: str) -> list[Json]:
     """Make a list of one kind, since a document's list has the kind of its first element."""
-    kinds = {name_kind(one) for one in items}
+    kinds = {name_kind(item) for item in items}
     if kinds == {"a whole number", "a number"}:
-        return [float(one) for one in items]
+        return [float(item) for item in items]
     if len(kinds) > 1:
         message = f"a list holds values of one kind on this wire, and here are {' and '.join(sorted(kinds))}"
         raise walk.error("wrong-kind", message, pointer)
@@ -277,9 +277,9 @@ class _ParameterReader:
         if not isinstance(value, Mapping):
             raise self.walk.wrong_kind("an object", value, pointer)
         named = value.get(SCHEMA_TYPE_KEY)
-        for name, one in self.walk.alternatives(declared, pointer):
-            if isinstance(one, ObjectType) and name == named:
-                read = self._read_object(value, one, pointer, depth)
+        for name, item in self.walk.alternatives(declared, pointer):
+            if isinstance(item, ObjectType) and name == named:
+                read = self._read_object(value, item, pointer, depth)
                 return {**read, SCHEMA_TYPE_KEY: name} if name is not None else read
         message = f"{SCHEMA_TYPE_KEY} {named!r} names none of the declared alternatives"
         raise self.walk.error("no-alternative", message, pointer)

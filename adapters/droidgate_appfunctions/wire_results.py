@@ -134,18 +134,18 @@ class _ResultWriter:
 
     def _write_one_of(self, value: Json, declared: OneOfType, pointer: str, depth: int) -> Json:
         named = value.get(SCHEMA_TYPE_KEY) if isinstance(value, Mapping) else None
-        for name, one in self.walk.alternatives(declared, pointer):
+        for name, item in self.walk.alternatives(declared, pointer):
             if isinstance(named, str) and named != name:
                 continue
-            own_key = isinstance(one, ObjectType) and SCHEMA_TYPE_KEY in one.properties
+            own_key = isinstance(item, ObjectType) and SCHEMA_TYPE_KEY in item.properties
             held = without(value, SCHEMA_TYPE_KEY) if isinstance(value, Mapping) and not own_key else value
             try:
-                written = self._write_item(held, one, pointer, depth)
+                written = self._write_item(held, item, pointer, depth)
             except WireError as error:
                 if error.problem == "too-much":
                     raise
                 continue
-            if not isinstance(one, ObjectType) or has_required(held, one):
+            if not isinstance(item, ObjectType) or has_required(held, item):
                 return written
         raise self.walk.error("no-alternative", "no alternative of the declared ones fits", pointer)
 
@@ -186,8 +186,8 @@ class _ResultReader:
         if is_list:
             items = resolved.items if isinstance(resolved, ArrayType) else None
             return [
-                self._read_item(one, items, point(pointer, index), depth + 1)
-                for index, one in enumerate(held)
+                self._read_item(item, items, point(pointer, index), depth + 1)
+                for index, item in enumerate(held)
             ]
         if not held:
             return None
@@ -232,17 +232,17 @@ class _ResultReader:
 
         The value states it under `schemaType`: schemas of other formats require it.
         """
-        for name, one in self.walk.alternatives(declared, pointer):
-            known = one.properties if isinstance(one, ObjectType) else {}
-            if isinstance(one, ObjectType) and isinstance(value, Mapping):
+        for name, item in self.walk.alternatives(declared, pointer):
+            known = item.properties if isinstance(item, ObjectType) else {}
+            if isinstance(item, ObjectType) and isinstance(value, Mapping):
                 unknown = bool(known) and any(name not in known for name in value)
-                if unknown or not has_required(value, one):
+                if unknown or not has_required(value, item):
                     continue
             try:
-                read = self._read_item(value, one, pointer, depth)
+                read = self._read_item(value, item, pointer, depth)
             except WireError as error:
                 if error.problem == "too-much":
                     raise
                 continue
-            return name_alternative(read, name, one) if isinstance(one, ObjectType) else read
+            return name_alternative(read, name, item) if isinstance(item, ObjectType) else read
         raise self.walk.error("no-alternative", "no alternative of the declared ones fits", pointer)

@@ -152,10 +152,10 @@ class Walk:
         """
         self._spend(pointer)
         found: list[tuple[str | None, Type]] = []
-        for one in declared.alternatives:
-            resolved = self.resolve(one, pointer)
+        for alternative in declared.alternatives:
+            resolved = self.resolve(alternative, pointer)
             name = resolved.qualified_name if isinstance(resolved, ObjectType) else None
-            found.append((name or (one.name if isinstance(one, RefType) else None), resolved))
+            found.append((name or (alternative.name if isinstance(alternative, RefType) else None), resolved))
         return found
 
 
@@ -291,15 +291,15 @@ def without(value: Mapping[str, Json], key: str) -> dict[str, Json]:
     return {name: held for name, held in value.items() if name != key}
 
 
-def name_alternative(value: dict[str, Json], name: str | None, one: ObjectType) -> dict[str, Json]:
+def name_alternative(value: dict[str, Json], name: str | None, object_type: ObjectType) -> dict[str, Json]:
     """Return an alternative's value with the name of the alternative under `schemaType`.
 
     Args:
         value: The value.
         name: The alternative's name; None without one.
-        one: The alternative; a property `schemaType` of its own stays as it is.
+        object_type: The alternative; a property `schemaType` of its own stays as it is.
     """
-    if not name or SCHEMA_TYPE_KEY in one.properties:
+    if not name or SCHEMA_TYPE_KEY in object_type.properties:
         return value
     return {SCHEMA_TYPE_KEY: name, **without(value, SCHEMA_TYPE_KEY)}
 

@@ -81,12 +81,14 @@ def _without_foreign_files(provider: Provider) -> tuple[Provider, tuple[Finding,
     findings: list[Finding] = []
     extensions = _without_facts(provider.extensions, provider, "", findings)
     capabilities = tuple(
-        one.model_copy(
+        capability.model_copy(
             update={
-                "extensions": _without_facts(one.extensions, one, f"/capabilities/{position}", findings),
+                "extensions": _without_facts(
+                    capability.extensions, capability, f"/capabilities/{position}", findings
+                ),
             }
         )
-        for position, one in enumerate(provider.capabilities)
+        for position, capability in enumerate(provider.capabilities)
     )
     if not findings:
         return provider, ()

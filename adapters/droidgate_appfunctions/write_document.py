@@ -61,7 +61,8 @@ def write_functions_file(provider: Provider, dialect: str) -> str:
     if "version" in facts:
         children.append(("version", facts["version"]))
     children.extend(
-        make(one) if make is not None else _dynamic_function(one, dialect) for one in provider.capabilities
+        make(capability) if make is not None else _dynamic_function(capability, dialect)
+        for capability in provider.capabilities
     )
     if dialect not in {V1, PLATFORM}:
         children.extend(_components(provider, facts))
@@ -195,10 +196,10 @@ def _text(tag: str, text: str | None) -> list[Node]:
     return [] if text is None else [(tag, text)]
 
 
-def _parameters(one: Type) -> list[Node]:
+def _parameters(type_: Type) -> list[Node]:
     return [
         ("parameters", _parameter(name, held))
-        for name, held in (one.properties.items() if isinstance(one, ObjectType) else ())
+        for name, held in (type_.properties.items() if isinstance(type_, ObjectType) else ())
     ]
 
 
@@ -216,24 +217,24 @@ def _parameter(name: str, held: Property) -> list[Node]:
     ]
 
 
-def _descriptions(one: Type) -> tuple[str | None, str | None]:
+def _descriptions(type_: Type) -> tuple[str | None, str | None]:
     """Return what the parameter or response says, and what its type's own element says."""
-    facts = facts_of(one.extensions)
+    facts = facts_of(type_.extensions)
     if facts.get("descriptionInside"):
-        return None, one.description
-    return one.description, facts.get("typeDescription")
+        return None, type_.description
+    return type_.description, facts.get("typeDescription")
 
 
-def _response(one: Type | None, facts: Mapping[str, Json]) -> list[Node]:
-    if one is None:
+def _response(type_: Type | None, facts: Mapping[str, Json]) -> list[Node]:
+    if type_ is None:
         return []
-    outer, inner = _descriptions(one)
+    outer, inner = _descriptions(type_)
     nullable = facts.get("responseIsNullable")
     stated: list[Node] = [] if nullable is None else [("isNullable", _flag(nullable))]
     content: list[Node] = [
         ("id", facts.get("responseId", UNUSED)),
         *stated,
-        ("valueType", _data_type(one, inner)),
+        ("valueType", _data_type(type_, inner)),
         *_text("description", outer),
         *_unknown(facts.get("responseElements")),
     ]
@@ -268,68 +269,68 @@ def _components(provider: Provider, facts: Mapping[str, Json]) -> list[Node]:
     return nodes
 
 
-def _definition(name: str, one: Type) -> list[Node]:
-    facts = facts_of(one.extensions)
+def _definition(name: str, type_: Type) -> list[Node]:
+    facts = facts_of(type_.extensions)
     return [
-        ("dataTypeMetadata", _data_type(one, one.description, definition=True)),
+        ("dataTypeMetadata", _data_type(type_, type_.description, definition=True)),
         ("id", facts.get("nameId", UNUSED)),
         ("name", name),
         *_unknown(facts.get("nameElements")),
     ]
 
 
-def _data_type(one: Type, description: str | None, *, definition: bool = False) -> list[Node]:
-    facts = facts_of(one.extensions)
+def _data_type(type_: Type, description: str | None, *, definition: bool = False) -> list[Node]:
+    facts = facts_of(type_.extensions)
     before: list[Node] = []
-    if isinstance(one, AllOfType):
-        before = [("allOf", _data_type(member, member.description)) for member in one.members]
-    elif isinstance(one, OneOfType):
-        before = [("oneOf", _data_type(each, each.description)) for each in one.alternatives]
-    elif isinstance(one, RefType):
-        before = [("dataTypeReference", one.name)]
-    nullable = _nullable(one, facts, definition=definition)
+    if isinstance(type_, AllOfType):
+        before = [("allOf", _data_type(member, member.description)) for member in type_.members]
+    elif isinstance(type_, OneOfType):
+        before = [("oneOf", _data_type(each, each.description)) for each in type_.alternatives]
+    elif isinstance(type_, RefType):
+        before = [("dataTypeReference", type_.name)]
+    nullable = _nullable(type_, facts, definition=definition)
     items: list[Node] = []
-    if isinstance(one, ArrayType) and one.items is not None:
-        items = [("itemType", _data_type(one.items, one.items.description))]
+    if isinstance(type_, ArrayType) and type_.items is not None:
+        items = [("itemType", _data_type(type_.items, type_.items.description))]
     return [
         *before,
         ("id", facts.get("id", UNUSED)),
         *nullable,
         *items,
-        *_text("objectQualifiedName", _class_name(one)),
-        *(("enumValues", str(value)) for value in one.enum or ()),
+        *_text("objectQualifiedName", _class_name(type_)),
+        *(("enumValues", str(value)) for value in type_.enum or ()),
         *_text("description", description),
-        *_properties(one, facts),
-        *_patterns(one, facts),
-        *_text("format", one.format),
-        *_type_number(one, facts),
+        *_properties(type_, facts),
+        *_patterns(type_, facts),
+        *_text("format", type_.format),
+        *_type_number(type_, facts),
         *_unknown(facts.get("typeElements")),
     ]
 
 
-def _type_number(one: Type, facts: Mapping[str, Json]) -> list[Node]:
-    number = facts.get("type", NUMBER_OF_KIND.get(one.kind))
+def _type_number(type_: Type, facts: Mapping[str, Json]) -> list[Node]:
+    number = facts.get("type", NUMBER_OF_KIND.get(type_.kind))
     return [] if number is None else [("type", str(number))]
 
 
-def _nullable(one: Type, facts: Mapping[str, Json], *, definition: bool) -> list[Node]:
+def _nullable(type_: Type, facts: Mapping[str, Json], *, definition: bool) -> list[Node]:
     if "isNullable" not in facts:
-        return [("isNullable", _flag(definition or one.nullable))]
+        return [("isNullable", _flag(definition or type_.nullable))]
     stated = facts["isNullable"]
     return [] if stated is None else [("isNullable", _flag(stated))]
 
 
-def _class_name(one: Type) -> str | None:
-    if isinstance(one, OpaqueType):
-        return one.class_name
-    return one.qualified_name if isinstance(one, ObjectType | AllOfType | OneOfType) else None
+def _class_name(type_: Type) -> str | None:
+    if isinstance(type_, OpaqueType):
+        return type_.class_name
+    return type_.qualified_name if isinstance(type_, ObjectType | AllOfType | OneOfType) else None
 
 
-def _properties(one: Type, facts: Mapping[str, Json]) -> list[Node]:
-    if not isinstance(one, ObjectType):
+def _properties(type_: Type, facts: Mapping[str, Json]) -> list[Node]:
+    if not isinstance(type_, ObjectType):
         return []
     nodes: list[Node] = []
-    for name, held in one.properties.items():
+    for name, held in type_.properties.items():
         of_part = facts_of(held.extensions)
         content: list[Node] = [
             ("dataTypeMetadata", _data_type(held.type, held.type.description)),
@@ -338,17 +339,17 @@ def _properties(one: Type, facts: Mapping[str, Json]) -> list[Node]:
             *_unknown(of_part.get("partElements")),
         ]
         nodes.append(("properties", content))
-    usual = [name for name, held in one.properties.items() if held.required]
+    usual = [name for name, held in type_.properties.items() if held.required]
     stated = facts.get("required", facts.get("requiredOrder", usual))
     nodes.extend(("required", name) for name in stated)
     return nodes
 
 
-def _patterns(one: Type, facts: Mapping[str, Json]) -> list[Node]:
+def _patterns(type_: Type, facts: Mapping[str, Json]) -> list[Node]:
     patterns = patterns_of(facts)
     nodes: list[Node] = []
-    if one.pattern is not None and (patterns is None or one.pattern != pattern_of(patterns)):
-        nodes.append(("pattern", one.pattern))
+    if type_.pattern is not None and (patterns is None or type_.pattern != pattern_of(patterns)):
+        nodes.append(("pattern", type_.pattern))
     for each in patterns or ():
         content: list[Node] = [
             ("id", each.get("id", UNUSED)),

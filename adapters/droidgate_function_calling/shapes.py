@@ -58,12 +58,12 @@ class ToolList:
     @property
     def dialects(self) -> tuple[str, ...]:
         """The vendors of its functions, the first one first."""
-        return tuple(dict.fromkeys(one.dialect for one in self.entries if one.dialect is not None))
+        return tuple(dict.fromkeys(entry.dialect for entry in self.entries if entry.dialect is not None))
 
     @property
     def is_typed(self) -> bool:
         """Return whether an entry says that it is a function."""
-        return any(one.dialect is not None and one.is_typed for one in self.entries)
+        return any(entry.dialect is not None and entry.is_typed for entry in self.entries)
 
 
 def find_tools(value: Json) -> ToolList | None:
@@ -89,7 +89,7 @@ def _find(value: Json) -> ToolList | None:
             further = {f"/{pointer_token(key)}": held for key, held in value.items() if key != name}
             entries = tuple(_entries(tools, f"/{name}"))
             # The tools of other protocols stand in `tools` too; those of vendors say what they are there.
-            if name == "functions" or any(one.dialect is not None and one.is_typed for one in entries):
+            if name == "functions" or any(entry.dialect is not None and entry.is_typed for entry in entries):
                 return ToolList(entries, further)
             return None
     return ToolList(tuple(_entry(value, "")))

@@ -125,9 +125,9 @@ class _Linter:
         properties = schema.get("properties", {})
         required = schema.get("required", [])
         are_schemas = isinstance(properties, Mapping) and all(
-            isinstance(one, Mapping | bool) for one in properties.values()
+            isinstance(property_, Mapping | bool) for property_ in properties.values()
         )
-        are_names = isinstance(required, list) and all(isinstance(one, str) for one in required)
+        are_names = isinstance(required, list) and all(isinstance(item, str) for item in required)
         if not are_schemas or not are_names:
             self.tell(rules.PROPERTIES, pointer, "`properties` or `required` is not of its form")
             return

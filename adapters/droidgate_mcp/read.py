@@ -139,7 +139,7 @@ class _DocumentReader:
             lambda each: self.attempt(self.read_tool, *each),
             lambda each: f"{self.path}:{each[1]}",
         )
-        capabilities = tuple(one for one in read if one is not None)
+        capabilities = tuple(item for item in read if item is not None)
         self.read_definitions(held.pop("definitions", {}), "")
         extensions = self.read_extensions(held.pop("extensions", {}), facts, "")
         texts = {name: held.pop(name) for name in _TEXT_FIELDS if isinstance(held.get(name), str)}
@@ -350,7 +350,7 @@ class _DocumentReader:
 
     def read_documents(self, held: Json, dialect: str) -> Mapping[str, Json]:
         """Return the shapes of the documents that the tools had in other revisions."""
-        others = {document_fact(one.id) for one in TABLES.dialects if one.id != dialect}
+        others = {document_fact(other.id) for other in TABLES.dialects if other.id != dialect}
         is_ours = isinstance(held, Mapping) and held.keys() <= others and all(map(is_shape, held.values()))
         if not is_ours:
             raise self.error("`documents` in droidgate's `_meta` are not what it writes", "", "Remove them")
@@ -359,7 +359,7 @@ class _DocumentReader:
     def read_extensions(self, held: Json, facts: dict[str, Json], pointer: str) -> Extensions:
         """Return other formats' facts from our `_meta`, with our own."""
         is_ours = isinstance(held, Mapping) and FORMAT_ID not in held
-        if not is_ours or not all(isinstance(one, Mapping) for one in held.values()):
+        if not is_ours or not all(isinstance(item, Mapping) for item in held.values()):
             raise self.error(
                 "`extensions` in droidgate's `_meta` is not what it writes", pointer, "Remove it"
             )
@@ -367,7 +367,9 @@ class _DocumentReader:
 
     def read_definitions(self, held: Json, pointer: str) -> None:
         """Read the definitions that no tool reaches from our `_meta`."""
-        if not isinstance(held, Mapping) or not all(isinstance(one, Mapping | bool) for one in held.values()):
+        if not isinstance(held, Mapping) or not all(
+            isinstance(item, Mapping | bool) for item in held.values()
+        ):
             raise self.error(
                 "`definitions` in droidgate's `_meta` are no JSON Schemas", pointer, "Remove them"
             )

@@ -52,7 +52,7 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
     written, findings = fitted.provider, fitted.findings
     fact = document_fact(dialect.id)
     shape = written.extensions.get(FORMAT_ID, {}).get(fact)
-    tools = [_write_tool(one, written, dialect.id) for one in written.capabilities]
+    tools = [_write_tool(capability, written, dialect.id) for capability in written.capabilities]
     meta = _write_provider_meta(written, shape, fact)
     if meta and not holds_meta(shape):
         written, shape = _without_fact(written, fact), None
@@ -84,7 +84,7 @@ def _fit(provider: Provider, dialect: DialectTable) -> Fitted:
 
 def _without_fact(provider: Provider, fact: str) -> Provider:
     own = {name: value for name, value in provider.extensions[FORMAT_ID].items() if name != fact}
-    others = {one: facts for one, facts in provider.extensions.items() if one != FORMAT_ID}
+    others = {item: facts for item, facts in provider.extensions.items() if item != FORMAT_ID}
     return provider.model_copy(update={"extensions": {**others, FORMAT_ID: own} if own else others})
 
 
@@ -144,7 +144,7 @@ def _write_provider_meta(provider: Provider, shape: Mapping[str, Json] | None, u
 
 
 def _of_others(extensions: Extensions) -> Extensions:
-    return {one: facts for one, facts in extensions.items() if one != FORMAT_ID}
+    return {item: facts for item, facts in extensions.items() if item != FORMAT_ID}
 
 
 def _write_unreached(provider: Provider) -> dict[str, Json]:

@@ -23,12 +23,14 @@ _UNREADABLE: Final = object()
 
 def write_discovery(provider: Provider) -> dict[str, Json]:
     """Return the result extras of a fitted provider: `tools` is a String[], every other value a String."""
-    extras: dict[str, Json] = {NAMES["broadcast_tools_extra"]: [one.id for one in provider.capabilities]}
-    for one in provider.capabilities:
-        if one.description is not None:
-            extras[one.id + _DESCRIPTION] = one.description
-        flat = write_word_map(one.input) if isinstance(one.input, ObjectType) else {}
-        extras[one.id + _PARAMETERS] = write_json(flat)
+    extras: dict[str, Json] = {
+        NAMES["broadcast_tools_extra"]: [capability.id for capability in provider.capabilities]
+    }
+    for capability in provider.capabilities:
+        if capability.description is not None:
+            extras[capability.id + _DESCRIPTION] = capability.description
+        flat = write_word_map(capability.input) if isinstance(capability.input, ObjectType) else {}
+        extras[capability.id + _PARAMETERS] = write_json(flat)
     return extras
 
 
@@ -110,7 +112,7 @@ def _tool_names(extras: Mapping[str, Json], reader: ManifestReader) -> list[str]
         if derived:
             reader.allow("M50", "the answer has no `tools`; the names are those of the other extras", pointer)
         return list(dict.fromkeys(derived))
-    if not isinstance(names, list | tuple) or not all(isinstance(one, str) and one for one in names):
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name for name in names):
         reader.refuse(pointer, "`tools` is no list of names", "It is a String[]")
     if len(set(names)) != len(names):
         reader.refuse(

@@ -106,7 +106,7 @@ def _write_requests(provider: Provider, place: ClassPlace, *, broadcast: bool) -
 
 def _tools(extras: dict[str, Json]) -> str:
     tools = extras[NAMES["broadcast_tools_extra"]]
-    names = "".join(f"        {java_string(one)},\n" for one in tools)
+    names = "".join(f"        {java_string(tool)},\n" for tool in tools)
     texts = "".join(
         f"        {{{java_string(name)}, text(\n{java_string_parts(value, ' ' * 16)})}},\n"
         for name, value in extras.items()

@@ -54,7 +54,9 @@ def read_installed(application: Application, state: InstalledState, context: Rea
 
 def broadcast_providers(application: Application) -> tuple[Provider, ...]:
     """Return a provider without tools for each receiver that tells its tools to a broadcast."""
-    return tuple(_broadcast_provider(application, one) for one in asked_receivers(application))
+    return tuple(
+        _broadcast_provider(application, asked_receiver) for asked_receiver in asked_receivers(application)
+    )
 
 
 def _broadcast_provider(application: Application, component: Component) -> Provider:

@@ -26,7 +26,7 @@ from droidgate_mmcp.tables import NAMES
 
 MAX_FUNCTION_NAME: Final = 64
 CLIENT_PREFIX_LENGTH: Final = len("mcp_aB3_")
-"""What goose-mobile puts before a tool's name (fact sheet on Mobile-MCP and mMCP, 3.3)."""
+"""What goose-mobile puts before a tool's name (reference mobile-mcp-and-mmcp 3.3)."""
 
 _FUNCTION_NAME = re.compile(r"[A-Za-z0-9_-]*")
 
@@ -89,8 +89,8 @@ class _Linter:
                 f"{name} has no filter with the CALL action, so an implicit call finds nobody",
             )
         for action in (NAMES["advertise_action"], NAMES["call_action"]):
-            filters = [one for one in component.filters if action in one.actions]
-            if filters and not any(NAMES["default_category"] in one.categories for one in filters):
+            filters = [filter_ for filter_ in component.filters if action in filter_.actions]
+            if filters and not any(NAMES["default_category"] in filter_.categories for filter_ in filters):
                 self.tell(rules.DEFAULT_CATEGORY, f"{name}'s filter for {action} has no DEFAULT category")
         if component.exported is not True:
             stated = "does not state android:exported" if component.exported is None else "is not exported"

@@ -76,7 +76,9 @@ def read_manifest(value: Json, place: Place, context: ReadingContext) -> Provide
 def dialect_of(manifest: Mapping[str, Json]) -> str:
     """Return the dialect a manifest is written in, by the keys that only a draft has."""
     tools = manifest.get("tools")
-    returns = isinstance(tools, list) and any(isinstance(one, Mapping) and "return" in one for one in tools)
+    returns = isinstance(tools, list) and any(
+        isinstance(tool, Mapping) and "return" in tool for tool in tools
+    )
     return DRAFT if returns or TEXT_KEYS[DRAFT] in manifest else CURRENT
 
 

@@ -52,13 +52,13 @@ def detect(source: SourceFile) -> int:
     except InputError:
         return 0
     tools = value.get("tools")
-    if not isinstance(tools, list) or not all(isinstance(one, Mapping) for one in tools):
+    if not isinstance(tools, list) or not all(isinstance(tool, Mapping) for tool in tools):
         return 0
-    if any(one.keys() & _OTHER_TOOL_KEYS for one in tools):
+    if any(tool.keys() & _OTHER_TOOL_KEYS for tool in tools):
         return 0
     if any(key in value for key in TEXT_KEYS.values()):
         return _SURE
-    named = any("parameters" in one or "return" in one for one in tools)
+    named = any("parameters" in tool or "return" in tool for tool in tools)
     return _LIKELY if named else 0
 
 
@@ -240,9 +240,9 @@ def missing_declarations(component: Component) -> list[str]:
     missing = []
     if not component.has_action(NAMES["call_action"]):
         missing.append(f"the action {NAMES['call_action']}")
-    if not any(NAMES["default_category"] in one.categories for one in component.filters):
+    if not any(NAMES["default_category"] in filter_.categories for filter_ in component.filters):
         missing.append(f"the category {NAMES['default_category']}")
-    is_stated = any(one.startswith("exported=") for one in component.unresolved)
+    is_stated = any(item.startswith("exported=") for item in component.unresolved)
     if component.exported is None and not is_stated:
         missing.append('android:exported="true"')
     return missing

@@ -61,9 +61,9 @@ def read_word_map(value: Mapping[str, Json], *, capital: bool = False) -> Object
     )
 
 
-def write_word_map(one: ObjectType, *, capital: bool = False) -> dict[str, Json]:
+def write_word_map(object_type: ObjectType, *, capital: bool = False) -> dict[str, Json]:
     """Write an object as a map from a name to a type word: the inverse of `read_word_map`."""
-    return {name: _write_word(held, capital=capital) for name, held in one.properties.items()}
+    return {name: _write_word(held, capital=capital) for name, held in object_type.properties.items()}
 
 
 def _read_property(word: Json, *, capital: bool) -> Property:
@@ -80,8 +80,8 @@ def _word_fact(word: str) -> str:
     return "declared" if word.lower() in _NARROWER_WORDS else "spelled-word"
 
 
-def _property(one: Type, facts: dict[str, Any]) -> Property:
-    return Property(type=one, required=True, extensions={FORMAT_ID: facts} if facts else {})
+def _property(type_: Type, facts: dict[str, Any]) -> Property:
+    return Property(type=type_, required=True, extensions={FORMAT_ID: facts} if facts else {})
 
 
 def _write_word(held: Property, *, capital: bool) -> Json:

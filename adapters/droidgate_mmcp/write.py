@@ -120,7 +120,7 @@ def write_manifest(provider: Provider) -> dict[str, Json]:
     if "instructions" in facts:
         manifest["instructions"] = facts["instructions"]
     manifest["protocolVersion"] = facts.get("protocolVersion", NAMES["protocol_version"])
-    manifest["tools"] = [_write_tool(one, provider) for one in provider.capabilities]
+    manifest["tools"] = [_write_tool(capability, provider) for capability in provider.capabilities]
     manifest.update(facts.get("keys", {}))
     return manifest
 
@@ -136,8 +136,8 @@ def fitting_tools(provider: Provider) -> tuple[int, ...]:
     empty = write_manifest(provider.model_copy(update={"capabilities": ()}))
     room = MAX_META_DATA - utf16_length(write_json(empty))
     kept: list[int] = []
-    for position, one in enumerate(provider.capabilities):
-        length = utf16_length(write_json(_write_tool(one, provider))) + bool(kept)
+    for position, capability in enumerate(provider.capabilities):
+        length = utf16_length(write_json(_write_tool(capability, provider))) + bool(kept)
         if length <= room:
             room -= length
             kept.append(position)
@@ -173,10 +173,12 @@ def _capacity_for(capacity: Capacity, *, again: bool, alone: bool) -> Capacity:
 
 def _without_facts(provider: Provider, names: frozenset[str], told: list[Finding]) -> Provider:
     capabilities = []
-    for position, one in enumerate(provider.capabilities):
-        extensions = _other_facts(one.extensions, names, f"/capabilities/{position}", told)
-        changed = extensions is not one.extensions
-        capabilities.append(one.model_copy(update={"extensions": extensions}) if changed else one)
+    for position, capability in enumerate(provider.capabilities):
+        extensions = _other_facts(capability.extensions, names, f"/capabilities/{position}", told)
+        changed = extensions is not capability.extensions
+        capabilities.append(
+            capability.model_copy(update={"extensions": extensions}) if changed else capability
+        )
     changes = {
         "extensions": _other_facts(provider.extensions, names, "", told),
         "capabilities": tuple(capabilities),
@@ -200,7 +202,7 @@ def _other_facts(
             message = f"{fact!r} has no place in this dialect"
             told.append(Finding(code=EXTENSION_DROPPED, level=Level.DROPPED, pointer=leaf, message=message))
     left = {fact: value for fact, value in facts.items() if fact not in names}
-    others = {one: held for one, held in extensions.items() if one != FORMAT_ID}
+    others = {item: held for item, held in extensions.items() if item != FORMAT_ID}
     return {**others, FORMAT_ID: left} if left else others
 
 
@@ -208,20 +210,20 @@ def _facts_of(extensions: Extensions) -> _Facts:
     return extensions.get(FORMAT_ID, {})
 
 
-def _write_tool(one: Capability, provider: Provider) -> dict[str, Json]:
-    facts = _facts_of(one.extensions)
-    tool: dict[str, Json] = {"name": one.id}
-    if one.description is not None:
-        tool["description"] = one.description
-    form = facts.get("parameters", usual_form(provider.dialect or "", one.input))
+def _write_tool(capability: Capability, provider: Provider) -> dict[str, Json]:
+    facts = _facts_of(capability.extensions)
+    tool: dict[str, Json] = {"name": capability.id}
+    if capability.description is not None:
+        tool["description"] = capability.description
+    form = facts.get("parameters", usual_form(provider.dialect or "", capability.input))
     if form == "empty":
         tool["parameters"] = {}
-    elif form == "flat" and isinstance(one.input, ObjectType):
-        tool["parameters"] = write_word_map(one.input)
+    elif form == "flat" and isinstance(capability.input, ObjectType):
+        tool["parameters"] = write_word_map(capability.input)
     elif form != "missing":
-        tool["parameters"] = write_parameters(one.input, provider.definitions)
-    if isinstance(one.output, ObjectType):
-        tool["return"] = write_word_map(one.output, capital=True)
+        tool["parameters"] = write_parameters(capability.input, provider.definitions)
+    if isinstance(capability.output, ObjectType):
+        tool["return"] = write_word_map(capability.output, capital=True)
     elif "return" in facts:
         tool["return"] = facts["return"]
     tool.update(facts.get("keys", {}))

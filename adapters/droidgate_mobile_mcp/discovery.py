@@ -10,7 +10,7 @@ from droidgate_mobile_mcp.constants import ACTIONS, TABLES
 
 LOOKS_FOR: Final = tuple(ComponentQuery("service", action) for action in ACTIONS)
 
-_SERVED: Final = frozenset(one.id for one in TABLES.dialects if one.id != "pre-spec")
+_SERVED: Final = frozenset(dialect.id for dialect in TABLES.dialects if dialect.id != "pre-spec")
 
 _SHIM: Final = (
     "a shim (`droidgate shim install`), since a shell command cannot pass the callback for the answer"

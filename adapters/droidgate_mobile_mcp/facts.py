@@ -64,7 +64,7 @@ def _is_text(value: Json) -> bool:
 
 def _is_mapping_of(key: Check, value: Check) -> Check:
     return lambda found: (
-        isinstance(found, dict) and bool(found) and all(key(one) and value(found[one]) for one in found)
+        isinstance(found, dict) and bool(found) and all(key(item) and value(found[item]) for item in found)
     )
 
 
@@ -89,7 +89,7 @@ def _is_element(value: Json) -> bool:
         isinstance(content, list)
         and isinstance(attributes, dict)
         and all(_is_name(name) and _is_text(text) for name, text in attributes.items())
-        and all(_is_trimmed(one) or _is_element(one) for one in content)
+        and all(_is_trimmed(item) or _is_element(item) for item in content)
     )
 
 
@@ -142,7 +142,7 @@ def _provider_checks(form: DescriptorForm, facts: Mapping[str, Json]) -> dict[st
             isinstance(value, list)
             and value != usual
             and all(map(_is_filter, value))
-            and any(action in one["actions"] for one in value for action in ACTIONS)
+            and any(action in item["actions"] for item in value for action in ACTIONS)
         ),
         "keys": lambda value: (
             isinstance(value, dict)
@@ -186,7 +186,7 @@ def _are_references(texts: Mapping[str, str | None]) -> Check:
         for name, text in texts.items()
         if text is not None and text == text.strip() and reference_in(text) is not None
     ]
-    return lambda value: isinstance(value, list) and value == [one for one in usable if one in value] != []
+    return lambda value: isinstance(value, list) and value == [item for item in usable if item in value] != []
 
 
 def keep_writable_facts(provider: Provider, form: DescriptorForm) -> tuple[Provider, tuple[Finding, ...]]:
@@ -211,7 +211,8 @@ class _Keeper:
         changes: dict[str, Any] = {"extensions": self.keep(provider.extensions, checks, "")}
         self.literal = str(facts_of(changes["extensions"]).get("resource", "")).startswith("@raw/")
         capabilities = [
-            self.capability(one, f"/capabilities/{at}") for at, one in enumerate(provider.capabilities)
+            self.capability(capability, f"/capabilities/{at}")
+            for at, capability in enumerate(provider.capabilities)
         ]
         changes["capabilities"] = tuple(capabilities)
         return provider.model_copy(update=changes)
@@ -239,19 +240,21 @@ class _Keeper:
             return capability
         return capability.model_copy(update={"extensions": extensions, "input": given, "output": returned})
 
-    def parameters(self, one: Type, pointer: str, checks: Mapping[str, Check]) -> Type:
-        if not isinstance(one, ObjectType):
-            raise TypeError(one.kind)
-        extensions = self.keep(one.extensions, {}, pointer)
+    def parameters(self, type_: Type, pointer: str, checks: Mapping[str, Check]) -> Type:
+        if not isinstance(type_, ObjectType):
+            raise TypeError(type_.kind)
+        extensions = self.keep(type_.extensions, {}, pointer)
         changed = {
             name: kept
-            for name, held in one.properties.items()
+            for name, held in type_.properties.items()
             if (kept := self.property(name, held, f"{pointer}/properties/{pointer_token(name)}", checks))
             is not held
         }
-        if not changed and extensions is one.extensions:
-            return one
-        return one.model_copy(update={"properties": {**one.properties, **changed}, "extensions": extensions})
+        if not changed and extensions is type_.extensions:
+            return type_
+        return type_.model_copy(
+            update={"properties": {**type_.properties, **changed}, "extensions": extensions}
+        )
 
     def reference_check(self, texts: Mapping[str, str | None]) -> dict[str, Check]:
         """Return the check of `references`: raw resources have none, since nothing compiles them."""
@@ -290,11 +293,11 @@ def _unwritable(name: str, pointer: str) -> Finding:
     return Finding(code=EXTENSION_DROPPED, level=Level.DROPPED, pointer=leaf, message=message)
 
 
-def _word_checks(one: Type) -> dict[str, Check]:
-    has_word = "word" in facts_of(one.extensions)
+def _word_checks(type_: Type) -> dict[str, Check]:
+    has_word = "word" in facts_of(type_.extensions)
 
     def is_word(value: Json, fact: str) -> bool:
-        return _is_text(value) and _is_word_of(value, one.kind) and word_fact(value) == fact
+        return _is_text(value) and _is_word_of(value, type_.kind) and word_fact(value) == fact
 
     return {
         "word": lambda value: is_word(value, "word"),
@@ -310,10 +313,10 @@ def _is_word_of(word: str, kind: str) -> bool:
     )
 
 
-def word_of(one: Type) -> str:
+def word_of(type_: Type) -> str:
     """Return the type word of a fitted parameter's type."""
-    if not isinstance(one, ScalarType | ArrayType | ObjectType):
-        raise TypeError(one.kind)
-    facts = facts_of(one.extensions)
-    word: str = facts.get("word", facts.get("spelled-word", WORDS.write[one.kind]))
+    if not isinstance(type_, ScalarType | ArrayType | ObjectType):
+        raise TypeError(type_.kind)
+    facts = facts_of(type_.extensions)
+    word: str = facts.get("word", facts.get("spelled-word", WORDS.write[type_.kind]))
     return word

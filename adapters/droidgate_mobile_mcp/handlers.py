@@ -74,9 +74,9 @@ def _caller_notes(provider: Provider, place: ClassPlace) -> tuple[str, ...]:
 
 def _write_requests(provider: Provider, dialect: DialectTable, place: ClassPlace) -> str:
     words = {
-        one.id: {name: word_of(held.type) for name, held in one.output.properties.items()}
-        for one in provider.capabilities
-        if isinstance(one.output, ObjectType)
+        capability.id: {name: word_of(held.type) for name, held in capability.output.properties.items()}
+        for capability in provider.capabilities
+        if isinstance(capability.output, ObjectType)
     }
     return read_template("droidgate_mobile_mcp", "Requests.java").substitute(
         package=place.package,
@@ -95,7 +95,7 @@ def _write_service(dialect: DialectTable, place: ClassPlace) -> str:
     pairs = [("request_extra", "response_extra"), ("prototype_request_extra", "prototype_response_extra")]
     if dialect.id in _UNWRAPPED:
         pairs.reverse()
-    rows = [f"        {{{java_string(NAMES[one])}, {java_string(NAMES[other])}}}," for one, other in pairs]
+    rows = [f"        {{{java_string(NAMES[item])}, {java_string(NAMES[other])}}}," for item, other in pairs]
     return read_template("droidgate_mobile_mcp", "Service.java").substitute(
         package=place.package,
         prefix=place.prefix,
@@ -114,7 +114,9 @@ def _write_service(dialect: DialectTable, place: ClassPlace) -> str:
 
 def _write_manifest(provider: Provider, place: ClassPlace) -> str:
     """Return what the service needs besides its descriptor: leave to go into the foreground."""
-    permissions = "".join(f"    <uses-permission android:name={quoteattr(one)} />\n" for one in _PERMISSIONS)
+    permissions = "".join(
+        f"    <uses-permission android:name={quoteattr(item)} />\n" for item in _PERMISSIONS
+    )
     name = quoteattr(provider.component or place.component_name)
     return (
         '<manifest xmlns:android="http://schemas.android.com/apk/res/android">\n'

@@ -32,7 +32,7 @@ def fits_a_resource(text: str) -> bool:
 
 
 def _length(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass")) + 2 * sum(one > "\uffff" for one in text)
+    return len(text.encode("utf-8", "surrogatepass")) + 2 * sum(character > "\uffff" for character in text)
 
 
 def _fits_a_manifest(text: str) -> bool:
@@ -59,7 +59,8 @@ def cut_long_texts(provider: Provider, findings: Iterable[Finding]) -> tuple[Pro
     told = tuple(findings)
     cutter = _Cutter({finding.pointer: finding for finding in told})
     capabilities = [
-        cutter.capability(one, f"/capabilities/{at}") for at, one in enumerate(provider.capabilities)
+        cutter.capability(capability, f"/capabilities/{at}")
+        for at, capability in enumerate(provider.capabilities)
     ]
     texts = {
         field: cutter.text(getattr(provider, field), f"/{field}", of_manifest=True)
@@ -101,14 +102,14 @@ class _Cutter:
         }
         return capability.model_copy(update=update) if self.any_cut else capability
 
-    def parameters(self, one: Type | None, pointer: str) -> Type | None:
-        if not isinstance(one, ObjectType):
-            return one
+    def parameters(self, type_: Type | None, pointer: str) -> Type | None:
+        if not isinstance(type_, ObjectType):
+            return type_
         cut: dict[str, Property] = {}
-        for name, held in one.properties.items():
+        for name, held in type_.properties.items():
             text = held.type.description
             shorter = self.text(text, f"{pointer}/properties/{pointer_token(name)}/type/description")
             if shorter is not text:
                 changed = held.type.model_copy(update={"description": shorter})
                 cut[name] = held.model_copy(update={"type": changed})
-        return one.model_copy(update={"properties": {**one.properties, **cut}}) if cut else one
+        return type_.model_copy(update={"properties": {**type_.properties, **cut}}) if cut else type_

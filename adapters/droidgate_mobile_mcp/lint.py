@@ -149,7 +149,7 @@ class _DescriptorLinter:
                 message = "no required" if required is None else f"required={required!r}"
                 yield self.broken(rules.PARAM_REQUIRED, element, message, hint='Write "true" or "false"')
         else:
-            attributes = tuple(one for one in attributes if one != "required")
+            attributes = tuple(attribute for attribute in attributes if attribute != "required")
         yield from self.besides(element, attributes, ())
 
     def needs(self, element: Element, attribute: str, rule: LintRule) -> Iterator[Finding]:

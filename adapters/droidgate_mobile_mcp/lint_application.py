@@ -30,7 +30,9 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
 def _lint(application: Application) -> Iterator[Finding]:
     services = mobile_mcp_services(application)
     with_meta_data = [
-        one for one in application.of_kind("service") if one not in services and _points_to_descriptor(one)
+        component
+        for component in application.of_kind("service")
+        if component not in services and _points_to_descriptor(component)
     ]
     for second in [*services, *with_meta_data][1:]:
         message = f"{second.name} is a further service for Mobile-MCP"

@@ -91,7 +91,9 @@ class _DescriptorReader:
         dialect, facts = self.read_root()
         capabilities: dict[str, Capability] = {}
         duplicates: list[Json] = []
-        elements = [one for one in child_elements(root) if one.tag == "capability"]
+        elements = [
+            child_element for child_element in child_elements(root) if child_element.tag == "capability"
+        ]
         pairs = self.context.read_each(
             elements,
             lambda each: (each, self.read_capability(each)),

@@ -58,7 +58,9 @@ def read_application(application: Application, context: ReadingContext) -> Readi
 
 def mobile_mcp_services(application: Application) -> list[Component]:
     """Return the services with a Mobile-MCP action, the specified one or the older one."""
-    return [one for one in application.of_kind("service") if any(map(one.has_action, ACTIONS))]
+    return [
+        component for component in application.of_kind("service") if any(map(component.has_action, ACTIONS))
+    ]
 
 
 def descriptor_reference(meta: MetaData) -> str | None:
@@ -116,7 +118,9 @@ class _ServiceReader:
         if meta is None:
             older = KEYS[role][1]
             elements = self.application.of_kind("application")
-            meta = next((found for one in elements if (found := one.find_meta_data(older)) is not None), None)
+            meta = next(
+                (found for element in elements if (found := element.find_meta_data(older)) is not None), None
+            )
             at_application = True
         if meta is None:
             return None
@@ -204,7 +208,8 @@ class _ServiceReader:
         service = self.service
         facts: dict[str, Json] = {}
         filters = [
-            {"actions": list(one.actions), "categories": list(one.categories)} for one in service.filters
+            {"actions": list(filter_.actions), "categories": list(filter_.categories)}
+            for filter_ in service.filters
         ]
         if filters != [{"actions": [form.action], "categories": []}]:
             facts["filters"] = filters
@@ -214,7 +219,7 @@ class _ServiceReader:
             )
             self.allow("M11", message, self.place)
         keys = {
-            role: one.meta.name for role, one in given.items() if one and one.meta.name != form.keys[role]
+            role: item.meta.name for role, item in given.items() if item and item.meta.name != form.keys[role]
         }
         if keys:
             facts["keys"] = keys
@@ -222,7 +227,7 @@ class _ServiceReader:
                 f"the meta-data {', '.join(keys.values())} are those of another dialect than the descriptor's"
             )
             self.allow("M11", message, self.place)
-        at_application = [role for role, one in given.items() if one is not None and one.at_application]
+        at_application = [role for role, item in given.items() if item is not None and item.at_application]
         if at_application:
             facts["at-application"] = at_application
         if _FOREGROUND in service.attributes:

@@ -17,7 +17,12 @@ from droidgate.model.lint_rules import LintRules
 def sorted_by_place(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings in the order of their places."""
     return tuple(
-        sorted(findings, key=lambda one: (one.source.path, one.source.line or 0) if one.source else ("", 0))
+        sorted(
+            findings,
+            key=lambda finding: (
+                (finding.source.path, finding.source.line or 0) if finding.source else ("", 0)
+            ),
+        )
     )
 
 

@@ -104,11 +104,11 @@ MM_3: Final = _pre_spec(
 )
 
 WIRE_DIALECTS: Final[dict[str, WireDialect]] = {
-    one.id: one for one in (S0, S1, MM_4, MM_5, MM_6, MM_6_ARGS, MM_0, MM_1, MM_2, MM_2B, MM_3)
+    item.id: item for item in (S0, S1, MM_4, MM_5, MM_6, MM_6_ARGS, MM_0, MM_1, MM_2, MM_2B, MM_3)
 }
 """Every wire dialect by id, those that are served first."""
 
 WIRE_OF_DIALECT: Final[dict[str, tuple[WireDialect, ...]]] = {
-    dialect.id: tuple(WIRE_DIALECTS[one] for one in dialect.wire) for dialect in TABLES.dialects
+    dialect.id: tuple(WIRE_DIALECTS[item] for item in dialect.wire) for dialect in TABLES.dialects
 }
 """Dialect of the descriptor -> its wire dialects, most usual first (table `formats/mobile-mcp.toml`)."""

@@ -49,7 +49,7 @@ class RequestError(WireError):
         request: What was read of it, enough to answer it; None where not even its form is known.
     """
 
-    def __init__(self, message: str, request: Request | None) -> None:
+    def __init__(self, message: str, request: MobileMcpRequest | None) -> None:
         super().__init__(message)
         self.request = request
 
@@ -83,7 +83,7 @@ class MalformedResponseError(WireError):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class MobileMcpRequest:
     """A request.
 
     Attributes:

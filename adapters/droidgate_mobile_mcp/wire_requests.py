@@ -31,7 +31,7 @@ from droidgate_mobile_mcp.wire_messages import (
     Carrier,
     Extras,
     MalformedRequestError,
-    Request,
+    MobileMcpRequest,
     UnsupportedVersionError,
     find_text,
     is_command,
@@ -53,7 +53,7 @@ def read_request(
     *,
     carrier: Carrier = "start",
     usual: WireDialect = S0,
-) -> Request:
+) -> MobileMcpRequest:
     """Read a request.
 
     Args:
@@ -79,7 +79,7 @@ def identify_request(
     *,
     carrier: Carrier = "start",
     usual: WireDialect = S0,
-) -> Request:
+) -> MobileMcpRequest:
     """Return the form, the ids and the version of a request, as far as the document has them.
 
     Args:
@@ -99,14 +99,16 @@ class _RequestReader:
     context: ReadingContext
     carrier: Carrier
     usual: WireDialect
-    seen: Request | None = None
+    seen: MobileMcpRequest | None = None
 
-    def read(self, given: Extras | str) -> Request:
+    def read(self, given: Extras | str) -> MobileMcpRequest:
         try:
             extra_key, text, trace = find_text(given, REQUEST_EXTRAS)
             guess = self.first_guess(extra_key)
             beside = self.id_beside(extra_key, given)
-            self.seen = Request(guess, beside, wrapped=guess.wrapped, extra_key=extra_key, id_value=beside)
+            self.seen = MobileMcpRequest(
+                guess, beside, wrapped=guess.wrapped, extra_key=extra_key, id_value=beside
+            )
             document = parse_object(text, "the request", self.context.parse)
             if extra_key == NAMES["command_extra"] or (extra_key is None and is_command(document)):
                 return self.read_command(document, extra_key, given, benchmark=trace)
@@ -129,7 +131,7 @@ class _RequestReader:
         beside = given.get(NAMES["request_id_extra"])
         return beside if isinstance(beside, str) and is_id(beside) else ""
 
-    def identify(self, document: Mapping[str, Json], extra_key: str | None) -> Request:
+    def identify(self, document: Mapping[str, Json], extra_key: str | None) -> MobileMcpRequest:
         """Return what an answer needs of a document, whatever else is wrong with it."""
         named = NAMES["request_wrapper"] in document
         inner = _members(document[NAMES["request_wrapper"]]) if named else document
@@ -140,7 +142,7 @@ class _RequestReader:
         id_value = request.get("id")
         id_value = id_value if is_id(id_value) else ""
         capability_id = capability.get("id")
-        return Request(
+        return MobileMcpRequest(
             self.dialect_of(self.argument_key(capability, request), wrapped=wrapped),
             request_id=str(id_value),
             capability_id=capability_id if isinstance(capability_id, str) and is_id(capability_id) else "",
@@ -150,7 +152,7 @@ class _RequestReader:
             version=inner.get("version") if wrapped else None,
         )
 
-    def read_document(self, document: dict[str, Json], extra_key: str | None) -> Request:
+    def read_document(self, document: dict[str, Json], extra_key: str | None) -> MobileMcpRequest:
         wrapper = NAMES["request_wrapper"]
         self.seen = seen = self.identify(document, extra_key)
         inner = object_at(document, wrapper) if wrapper in document else document
@@ -255,14 +257,14 @@ class _RequestReader:
 
     def read_command(
         self, document: dict[str, Json], extra_key: str | None, given: Extras | str, *, benchmark: bool
-    ) -> Request:
+    ) -> MobileMcpRequest:
         """Read a request of the time before the specification: arguments stand beside the capability's id."""
         if extra_key is None:
             dialect = MM_0 if "capabilityId" in document else MM_1
         else:
             dialect = MM_3 if self.carrier == "bind" else MM_2B if benchmark else MM_2
         request_id = self.id_beside(extra_key, given)
-        self.seen = read = Request(dialect, request_id, extra_key=extra_key, id_value=request_id)
+        self.seen = read = MobileMcpRequest(dialect, request_id, extra_key=extra_key, id_value=request_id)
         capability_id = document.get("capability", document.get("capabilityId"))
         if not isinstance(capability_id, str) or not is_id(capability_id):
             raise self.malformed("the command has no capability id")

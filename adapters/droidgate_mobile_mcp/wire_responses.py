@@ -34,7 +34,7 @@ from droidgate_mobile_mcp.wire_messages import (
     Carrier,
     Extras,
     MalformedResponseError,
-    Request,
+    MobileMcpRequest,
     Response,
     find_text,
     object_at,
@@ -246,7 +246,11 @@ def classify_failure(message: Json) -> tuple[str | None, str | None]:
 
 
 def write_response(
-    response: Response, request: Request, *, output: Type | None = None, dialect: WireDialect | None = None
+    response: Response,
+    request: MobileMcpRequest,
+    *,
+    output: Type | None = None,
+    dialect: WireDialect | None = None,
 ) -> dict[str, str]:
     """Return the string extras (or the Bundle) that answer a request in its own dialect.
 
@@ -284,7 +288,7 @@ def write_response(
     return extras
 
 
-def _response_extra(request: Request, dialect: WireDialect) -> str:
+def _response_extra(request: MobileMcpRequest, dialect: WireDialect) -> str:
     """Return the extra that answers the extra the request came in."""
     pairs = dict(zip(REQUEST_EXTRAS, RESPONSE_EXTRAS, strict=True))
     return pairs.get(request.extra_key or "", str(dialect.response_extra))
@@ -314,9 +318,9 @@ def _output_list(outputs: Mapping[str, Json], declared: Type | None) -> list[Jso
     ]
 
 
-def _declared_word(one: Type) -> str:
-    word: str | None = facts_of(one.extensions).get("word")
-    return word or WORDS.write.get(one.kind, WORDS.write["string"])
+def _declared_word(type_: Type) -> str:
+    word: str | None = facts_of(type_.extensions).get("word")
+    return word or WORDS.write.get(type_.kind, WORDS.write["string"])
 
 
 def _word_of_value(value: Json) -> str:

@@ -135,15 +135,15 @@ class _DescriptorWriter:
         yield from inner
         yield "    </capability>"
 
-    def parameter_lines(self, role: str, one: object, facts: Mapping[str, Json]) -> Iterator[str]:
+    def parameter_lines(self, role: str, value: object, facts: Mapping[str, Json]) -> Iterator[str]:
         """Yield the lines of an `<input>` or `<output>`; an empty input only where its source has it."""
-        if not isinstance(one, ObjectType):
+        if not isinstance(value, ObjectType):
             return
-        if role == "input" and not one.properties and not {role, "empty-input"} & facts.keys():
+        if role == "input" and not value.properties and not {role, "empty-input"} & facts.keys():
             return
         rest = facts.get(role, {})
         opening = f"        <{role}{self.other_attributes(rest, ' ')}"
-        inner = [line for name, held in one.properties.items() for line in self.parameter(name, held, role)]
+        inner = [line for name, held in value.properties.items() for line in self.parameter(name, held, role)]
         inner.extend(self.rest_lines(rest, "            "))
         if not inner:
             yield f"{opening} />"
@@ -203,7 +203,7 @@ class _DescriptorWriter:
         content = tree.get("content", ())
         if not content:
             return f"<{opening} />"
-        inner = "".join(escape(one) if isinstance(one, str) else self.element(one) for one in content)
+        inner = "".join(escape(item) if isinstance(item, str) else self.element(item) for item in content)
         return f"<{opening}>{inner}</{tag}>"
 
     def name(self, name: str) -> str:
@@ -237,11 +237,13 @@ def _write_manifest(provider: Provider, form: DescriptorForm, reference: str) ->
             lines.extend(_meta_data_lines(*entry, "        "))
     lines.append(
         "        <service"
-        + "".join(f"\n            {one}" for one in _service_attributes(provider, facts))
+        + "".join(
+            f"\n            {service_attribute}" for service_attribute in _service_attributes(provider, facts)
+        )
         + ">"
     )
-    for one in facts.get("filters", ({"actions": [form.action], "categories": []},)):
-        lines.extend(_filter_lines(one))
+    for fact in facts.get("filters", ({"actions": [form.action], "categories": []},)):
+        lines.extend(_filter_lines(fact))
     for role, entry in entries.items():
         if role not in at_application:
             lines.extend(_meta_data_lines(*entry, "            "))

@@ -13,7 +13,9 @@ from droidgate_mappings.tables import load_format_tables
 TABLES: Final = load_format_tables("observed")
 FORMAT_ID: Final = TABLES.id
 KIND_OF_WORD: Final = TABLES.words.read
-PROTOCOLS: Final[Mapping[str, ObservedProtocol]] = {one.id: one for one in load_observed_protocols()}
+PROTOCOLS: Final[Mapping[str, ObservedProtocol]] = {
+    observed_protocol.id: observed_protocol for observed_protocol in load_observed_protocols()
+}
 """Protocol id, which is the id of its dialect, to what is known of it."""
 
 

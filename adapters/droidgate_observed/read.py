@@ -99,7 +99,7 @@ def read_application(application: Application, context: ReadingContext) -> Readi
 
 
 def _anchoring(application: Application, protocol: ObservedProtocol) -> Iterator[Component]:
-    others = [anchor for one in protocol.not_beside for anchor in PROTOCOLS[one].anchors]
+    others = [anchor for item in protocol.not_beside for anchor in PROTOCOLS[item].anchors]
     known: set[int] = set()
     for anchor in protocol.anchors:
         for component in application.of_kind(anchor.kind):
@@ -253,7 +253,7 @@ def _not_in_files(
     place: Place,
     reason: str | None,
 ) -> Finding:
-    title = next(one.summary for one in TABLES.dialects if one.id == protocol.id)
+    title = next(dialect.summary for dialect in TABLES.dialects if dialect.id == protocol.id)
     who = application.qualified_name(component) if component.name else application.package or "the app"
     why = f"its declaration cannot be read ({reason})" if reason else "no file of the app tells its tools"
     return Finding(

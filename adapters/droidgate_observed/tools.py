@@ -94,7 +94,7 @@ class _Reader:
 
     def keep(self, capability: Capability) -> None:
         """Add a capability whose name is new."""
-        if any(one.id == capability.id for one in self.declared.capabilities):
+        if any(other.id == capability.id for other in self.declared.capabilities):
             raise _Refused(f"{capability.id!r} is declared twice; the first one counts")
         self.declared.capabilities.append(capability)
 

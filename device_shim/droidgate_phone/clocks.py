@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -46,6 +46,27 @@ class Clock(Protocol):
 
     def work_dropped(self) -> None:
         """Work that was added will never be done."""
+
+
+def start_work(clock: Clock, name: str, work: Callable[[], None]) -> threading.Thread:
+    """Start work in a thread of its own, which the clock counts until its end.
+
+    Raises:
+        RuntimeError: the host has no thread left; then there is no work and no thread to wait for.
+    """
+
+    def run() -> None:
+        with clock.working():
+            work()
+
+    thread = threading.Thread(target=run, name=name, daemon=True)
+    clock.work_added()
+    try:
+        thread.start()
+    except RuntimeError:
+        clock.work_dropped()
+        raise
+    return thread
 
 
 class SystemClock:
@@ -166,7 +187,7 @@ class StillClock:
         if self._work > 0 or not self._waits:
             return
         # Whoever is about to wake up works already.
-        if any(one.signal.is_set() or one.deadline <= self._now for one in self._waits):
+        if any(wait.signal.is_set() or wait.deadline <= self._now for wait in self._waits):
             return
-        self._now = min(one.deadline for one in self._waits)
+        self._now = min(wait.deadline for wait in self._waits)
         self._condition.notify_all()

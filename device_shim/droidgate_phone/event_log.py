@@ -15,7 +15,7 @@ _EVENT_ITSELF: Final = 500
 
 
 def _size(entry: dict[str, Json]) -> int:
-    return _EVENT_ITSELF + sum(len(one) for one in entry.values() if isinstance(one, str))
+    return _EVENT_ITSELF + sum(len(item) for item in entry.values() if isinstance(item, str))
 
 
 @dataclass(slots=True)
@@ -50,4 +50,4 @@ class EventLog:
     def of_kind(self, event: str) -> list[dict[str, Json]]:
         """Return the events of a kind."""
         with self._lock:
-            return [one for one in self.events if one["event"] == event]
+            return [other for other in self.events if other["event"] == event]

@@ -66,8 +66,8 @@ def parse_faults(spelled: Iterable[str]) -> Faults:
         UsageError: an unknown fault, or a value that does not fit it.
     """
     chosen: dict[str, Any] = {}
-    for one in spelled:
-        name, _, value = one.partition("=")
+    for item in spelled:
+        name, _, value = item.partition("=")
         if name in _SWITCHES and not value:
             chosen[name] = True
         elif name in _NUMBERS and re.fullmatch("0*[1-9][0-9]{,17}", value):
@@ -75,5 +75,5 @@ def parse_faults(spelled: Iterable[str]) -> Faults:
         elif name in _PACKAGES and value:
             chosen[_PACKAGES[name]] = chosen.get(_PACKAGES[name], frozenset()) | {value}
         else:
-            raise UsageError(f"{one!r} is no fault", hint="; ".join(DOCUMENTATION.values()))
+            raise UsageError(f"{item!r} is no fault", hint="; ".join(DOCUMENTATION.values()))
     return Faults(**chosen)

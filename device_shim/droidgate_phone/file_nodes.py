@@ -120,7 +120,7 @@ class FileNode(_Typed):
         links = 1
         size = 0
         if self.is_directory:
-            links = 2 + sum(one.is_directory for one in self.children.values())
+            links = 2 + sum(child.is_directory for child in self.children.values())
             size = 4096
         elif self.is_link:
             size = len(self.target.encode("utf-8", "surrogateescape"))

@@ -445,7 +445,7 @@ class VirtualFiles:
         return node
 
     def _is_shared(self, node: FileNode) -> bool:
-        return bool(self._shared) and any(one in self._shared for one in node.ancestors())
+        return bool(self._shared) and any(ancestor in self._shared for ancestor in node.ancestors())
 
     def _create(self, found: _Found, mode: int, uid: int, owner: int | None, path: str) -> FileNode:
         if found.node is not None:
@@ -483,7 +483,7 @@ class VirtualFiles:
 
     def _demand(self, node: FileNode, access: int, uid: int, path: str) -> None:
         if access & WRITE and uid != ROOT_UID and node.device is None:
-            mount = next((one for one in node.ancestors() if one.read_only is not None), None)
+            mount = next((ancestor for ancestor in node.ancestors() if ancestor.read_only is not None), None)
             if mount is not None and mount.read_only:
                 raise VirtualFileError(errno.EROFS, path)
         if not node.permits(access, uid):

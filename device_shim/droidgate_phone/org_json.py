@@ -280,12 +280,12 @@ def write_json(value: Any, indent: int = 0) -> str:
 def _write(value: Any, indent: int, line: str) -> str:
     if isinstance(value, Mapping):
         parts = [
-            f"{_quote(key)}:{' ' if indent else ''}{_write(one, indent, line + ' ' * indent)}"
-            for key, one in value.items()
+            f"{_quote(key)}:{' ' if indent else ''}{_write(item, indent, line + ' ' * indent)}"
+            for key, item in value.items()
         ]
         return _enclose("{", "}", parts, indent, line)
     if isinstance(value, list | tuple):
-        return _enclose("[", "]", [_write(one, indent, line + " " * indent) for one in value], indent, line)
+        return _enclose("[", "]", [_write(item, indent, line + " " * indent) for item in value], indent, line)
     if value is None or value is NULL:
         return "null"
     if isinstance(value, bool):

@@ -141,8 +141,8 @@ def _install_packages(system: AndroidSystem, *, count: int, apps: bool) -> None:
     from droidgate_phone import sample_packages  # noqa: PLC0415 - packing needs much that a bare phone does not
 
     if apps:
-        for one in sample_packages.sample_packages():
-            _install_where_it_can_run(system, one)
+        for sample_package in sample_packages.sample_packages():
+            _install_where_it_can_run(system, sample_package)
     for number in range(count):
         system.packages.install(sample_packages.filler_package(number))
 

@@ -123,7 +123,7 @@ class Component:
 
     def has_action(self, action: str) -> bool:
         """Tell whether one of the filters names the action."""
-        return any(action in one.actions for one in self.filters)
+        return any(action in filter_.actions for filter_ in self.filters)
 
     @property
     def known_exported(self) -> bool | None:
@@ -135,7 +135,7 @@ class Component:
     @property
     def unknown_values(self) -> dict[str, str]:
         """The attributes whose value is not known, with what the manifest states."""
-        return {name: value for name, _, value in (one.partition("=") for one in self.unresolved)}
+        return {name: value for name, _, value in (item.partition("=") for item in self.unresolved)}
 
     @property
     def enabled_rule(self) -> Flag:
@@ -144,11 +144,13 @@ class Component:
 
     def find_meta_data(self, *names: str) -> MetaData | None:
         """Return the first meta-data with one of the names, in the order of the names."""
-        return next((one for name in names for one in self.meta_data if one.name == name), None)
+        return next(
+            (meta_item for name in names for meta_item in self.meta_data if meta_item.name == name), None
+        )
 
     def find_property(self, name: str) -> MetaData | None:
         """Return the property of that name."""
-        return next((one for one in self.properties if one.name == name), None)
+        return next((property_ for property_ in self.properties if property_.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +256,7 @@ class Application:
 
     def of_kind(self, *kinds: ComponentKind) -> Iterator[Component]:
         """Yield the components of the given kinds."""
-        return (one for one in self.components if one.kind in kinds)
+        return (component for component in self.components if component.kind in kinds)
 
     def qualified_name(self, component: Component) -> str:
         """Return a component's class name with its package, as PackageManager would."""
@@ -292,7 +294,7 @@ class Application:
         Args:
             sdk: SDK level of the phone.
         """
-        return replace(self, components=tuple(_for_release(one, sdk) for one in self.components))
+        return replace(self, components=tuple(_for_release(component, sdk) for component in self.components))
 
 
 def find_elsewhere(resources: Resources, name: str) -> str | None:
@@ -332,7 +334,7 @@ def _for_release(component: Component, sdk: int) -> Component:
         changes |= {"exported": exported, "exported_by_configuration": differing_values(rest)}
     if not changes:
         return component
-    unresolved = (one for one in component.unresolved if one.partition("=")[0] not in changes)
+    unresolved = (item for item in component.unresolved if item.partition("=")[0] not in changes)
     return replace(component, **changes, unresolved=tuple(unresolved))
 
 

@@ -2,7 +2,7 @@
 
 The facts come from the access rules of the capability model, and from what only an application knows:
 whether the app is enabled, the permission of its `<application>` element, and the permissions it declares
-(reference android-runtime 1.4 and 2.3, appfunctions 1.4 and 7; Android's guide to permissions).
+(reference android-runtime 1.4 and 2.3, appfunctions 1.1 and 7; Android's guide to permissions).
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def interface_of(provider: Provider) -> Interface | None:
     """Return how a provider's capabilities are called, None where only its protocol's own agent knows."""
     tables = find_format_tables(provider.protocol)
     dialects = () if tables is None else tables.dialects
-    found = next((one.interface for one in dialects if one.id == provider.dialect), None)
+    found = next((dialect.interface for dialect in dialects if dialect.id == provider.dialect), None)
     return load_reach().interface(found)
 
 
@@ -116,9 +116,10 @@ def find_component(application: Application, provider: Provider) -> Component | 
         return None
     return next(
         (
-            one
-            for one in application.components
-            if one.kind != "application" and provider.component in {one.name, application.qualified_name(one)}
+            component
+            for component in application.components
+            if component.kind != "application"
+            and provider.component in {component.name, application.qualified_name(component)}
         ),
         None,
     )
@@ -156,7 +157,7 @@ def component_facts(
         kind=None if component is None else component.kind,
         is_app_enabled=whole is None or whole.enabled,
         is_enabled=configurations != (),
-        enabled_in=", ".join(one or "default" for one in configurations or ()) or None,
+        enabled_in=", ".join(configuration or "default" for configuration in configurations or ()) or None,
         is_exported=exported is not False,
         has_action=component is None or action is None or component.has_action(action),
         permission=permission,
@@ -239,7 +240,7 @@ def protection_of(permission: str, declared: Mapping[str, str]) -> Protection:
     level = declared.get(permission, load_permission_levels().get(permission))
     if level is None:
         return Protection.UNKNOWN
-    words = {one.strip() for one in level.split("|")}
+    words = {part.strip() for part in level.split("|")}
     if words & _RESTRICTED_WORDS:
         return Protection.SIGNATURE
     if "dangerous" in words:
@@ -261,7 +262,7 @@ def enabled_configurations(enabled: Enabled, sdk: int | None = None) -> tuple[st
         return None if enabled else ()
     # Android enables a component whose resource has no value.
     values = {"": True, **(enabled if sdk is None else values_on_release(enabled, sdk))}
-    kept = tuple(one for one, value in values.items() if value)
+    kept = tuple(item for item, value in values.items() if value)
     return None if len(kept) == len(values) else kept
 
 

@@ -124,11 +124,11 @@ def _report_unnamed_configurations(
     application: Application, component: Component, context: ReadingContext
 ) -> None:
     rules = [
-        one.enabled_by_configuration
-        for one in (component, *application.of_kind("application"))
-        if one is component or component.kind != "application"
+        item.enabled_by_configuration
+        for item in (component, *application.of_kind("application"))
+        if item is component or component.kind != "application"
     ]
-    if joined_qualifiers(*rules) is not None and all(is_qualifier(one) for rule in rules for one in rule):
+    if joined_qualifiers(*rules) is not None and all(is_qualifier(item) for rule in rules for item in rule):
         return
     values = "; ".join(map(_described, filter(None, rules)))
     message = (

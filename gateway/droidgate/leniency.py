@@ -52,7 +52,7 @@ def crash_report(error: Exception, place: str | None, *, part: str = "a capabili
 
 
 def _rows_off() -> frozenset[str]:
-    return frozenset(one for one in os.environ.get("DROIDGATE_ROWS_OFF", "").split(",") if one)
+    return frozenset(part for part in os.environ.get("DROIDGATE_ROWS_OFF", "").split(",") if part)
 
 
 @dataclass(slots=True)

@@ -61,8 +61,8 @@ class FailureTokens(Frozen):
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
-        names = [one.token for one in self.tokens]
-        codes = [str(code) for one in self.tokens for code in one.app_functions.read]
+        names = [token.token for token in self.tokens]
+        codes = [str(code) for token in self.tokens for code in token.app_functions.read]
         for kind, values in (("token", names), ("code read", codes)):
             twice = sorted({value for value in values if values.count(value) > 1})
             if twice:
@@ -78,19 +78,19 @@ def load_failure_tokens() -> dict[str, FailureToken]:
     Raises:
         ValueError: the TOML does not fit the schema.
     """
-    return {one.token: one for one in load_table("failure_tokens.toml", FailureTokens).tokens}
+    return {token.token: token for token in load_table("failure_tokens.toml", FailureTokens).tokens}
 
 
 def token_of_code(code: int) -> str:
     """Return the token of an AppFunctions error code: its own, its category's, or `backend_failure`."""
     tokens = load_failure_tokens().values()
-    for one in tokens:
-        if code in one.app_functions.read:
-            return one.token
-    for one in tokens:
-        limits = one.app_functions.range
+    for token in tokens:
+        if code in token.app_functions.read:
+            return token.token
+    for token in tokens:
+        limits = token.app_functions.range
         if limits is not None and limits[0] <= code <= limits[1]:
-            return one.token
+            return token.token
     return FALLBACK
 
 

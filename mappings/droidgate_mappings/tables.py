@@ -195,7 +195,7 @@ def load_divergences() -> dict[str, DivergenceRow]:
     """
     rows: dict[str, DivergenceRow] = {}
     folder = files("droidgate_mappings").joinpath("divergences")
-    for file in sorted(folder.iterdir(), key=lambda one: one.name):
+    for file in sorted(folder.iterdir(), key=lambda path: path.name):
         if not file.name.endswith(".toml"):
             continue
         for raw in tomllib.loads(file.read_text(encoding="utf-8"))["divergence"]:

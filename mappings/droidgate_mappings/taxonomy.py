@@ -59,12 +59,14 @@ class WordsOfCapabilities(Frozen):
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
         for meanings in (self.actions, self.objects, self.roles):
-            _refuse_repeated("meaning", (one.id for one in meanings))
-        _refuse_repeated("word", (word for one in self.actions for word in one.words))
-        _refuse_repeated("word", (word for one in self.objects for word in one.words))
-        known = {one.id for one in self.actions}
-        _refuse_unknown("action", (name for one in self.actions for name in one.like), known)
-        _refuse_unknown("stop word", (word for one in self.actions for word in one.opening), set(self.stop))
+            _refuse_repeated("meaning", (meaning.id for meaning in meanings))
+        _refuse_repeated("word", (word for action in self.actions for word in action.words))
+        _refuse_repeated("word", (word for object_ in self.objects for word in object_.words))
+        known = {action.id for action in self.actions}
+        _refuse_unknown("action", (name for action in self.actions for name in action.like), known)
+        _refuse_unknown(
+            "stop word", (word for action in self.actions for word in action.opening), set(self.stop)
+        )
         return self
 
 
@@ -126,7 +128,7 @@ class Taxonomy(Frozen):
             KeyError: there is no such use case.
         """
         for app_type in self.app_types:
-            if any(one.id == use_case_id for one in app_type.use_cases):
+            if any(use_case.id == use_case_id for use_case in app_type.use_cases):
                 return app_type
         raise KeyError(use_case_id)
 
@@ -155,13 +157,13 @@ def _check(taxonomy: Taxonomy) -> None:
     words = load_words()
     use_cases = taxonomy.use_cases()
     cues = [cue for use_case in use_cases for cue in use_case.cues]
-    _refuse_repeated("app type", (one.id for one in taxonomy.app_types))
-    _refuse_repeated("use case", (one.id for one in use_cases))
+    _refuse_repeated("app type", (app_type_.id for app_type_ in taxonomy.app_types))
+    _refuse_repeated("use case", (case.id for case in use_cases))
     _refuse_unknown(
-        "action", (name for cue in cues for name in cue.actions), {one.id for one in words.actions}
+        "action", (name for cue in cues for name in cue.actions), {action.id for action in words.actions}
     )
     objects = (name for cue in cues for name in (*cue.objects, *cue.near))
-    _refuse_unknown("object", objects, {one.id for one in words.objects})
+    _refuse_unknown("object", objects, {object_.id for object_ in words.objects})
     for app_type in taxonomy.app_types:
         for use_case in app_type.use_cases:
             if use_case.id.partition(".")[0] != app_type.id:
@@ -171,7 +173,7 @@ def _check(taxonomy: Taxonomy) -> None:
 
 def _refuse_repeated(what: str, values: Iterable[str]) -> None:
     listed = list(values)
-    twice = sorted({one for one in listed if listed.count(one) > 1})
+    twice = sorted({item for item in listed if listed.count(item) > 1})
     if twice:
         reason = f"{what} twice: {', '.join(twice)}"
         raise ValueError(reason)

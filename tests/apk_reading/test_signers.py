@@ -147,6 +147,7 @@ def test_a_broken_jar_signature_is_a_finding(content: bytes) -> None:
     assert signers_of(data) == ((), ["broken-signature"])
 
 
+@pytest.mark.slow
 @pytest.mark.requires("apksigner")
 @pytest.mark.parametrize("scheme", ["v1", "v2", "v3"])
 @pytest.mark.parametrize("kind", ["EC", "RSA"])

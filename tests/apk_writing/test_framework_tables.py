@@ -32,6 +32,7 @@ def _constants(class_name: str) -> dict[str, int]:
     return {name: int(number) for name, number in found}
 
 
+@pytest.mark.slow
 def test_ids_are_the_constants_of_android_r_attr() -> None:
     constants = _constants("android.R$attr")
     assert len(constants) > 1_500
@@ -40,6 +41,7 @@ def test_ids_are_the_constants_of_android_r_attr() -> None:
         assert attribute_name(number) == name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["style", "string", "drawable", "color", "id", "anim", "dimen", "layout"])
 def test_ids_of_other_resources_are_the_constants_of_their_class(kind: str) -> None:
     for name, number in _constants(f"android.R${kind}").items():

@@ -33,6 +33,7 @@ def _written(folder: Path, apk: bytes) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key_type", ["ec", "rsa"])
 @pytest.mark.parametrize("minimum_sdk", [21, 24, 28])
 def test_apksigner_verifies_every_scheme_that_an_android_reads(
@@ -52,6 +53,7 @@ def test_apksigner_verifies_every_scheme_that_an_android_reads(
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key_type", ["ec", "rsa"])
 @pytest.mark.parametrize("minimum_sdk", [21, 24, 28])
 def test_a_changed_byte_is_found_by_apksigner(tmp_path: Path, key_type: KeyType, minimum_sdk: int) -> None:
@@ -156,6 +158,7 @@ def test_aapt_reads_the_badge_and_the_resources(tmp_path: Path, module: str) -> 
     assert f"{package}:string/app_name" in run_tool(aapt, "dump", "resources", apk)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", SAMPLE_MODULES)
 def test_apktool_decodes_a_packed_app_into_its_source(tmp_path: Path, module: str) -> None:
     apktool = require("apktool")

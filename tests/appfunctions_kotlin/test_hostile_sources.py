@@ -76,6 +76,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_too_deep_or_too_large_is_refused_with_its_reason(name: str) -> None:
     text, reason = REFUSED[name]
@@ -113,6 +114,7 @@ READ = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READ)
 def test_what_is_only_much_is_read(name: str) -> None:
     reading = kotlin(H + READ[name])

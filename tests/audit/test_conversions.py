@@ -59,6 +59,7 @@ def check_values(source: str, target: str, block: int, folder: Path) -> None:
     fail_with(problems)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(BLOCKS))
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_each_difference_has_its_finding_and_each_finding_its_difference(
@@ -67,6 +68,7 @@ def test_each_difference_has_its_finding_and_each_finding_its_difference(
     check_leaves(source, target, block, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(BLOCKS))
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_values_are_accepted_alike_unless_a_grave_finding_names_the_place(

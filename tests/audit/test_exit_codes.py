@@ -15,6 +15,7 @@ from droidgate.cli import run
 SEEDS = (0, 1, 7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("source", FORMATS)
 def test_the_exit_code_follows_the_gravest_finding(

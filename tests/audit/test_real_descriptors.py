@@ -120,6 +120,7 @@ def test_sample_apps_convert_as_reported(name: str, tmp_path: Path) -> None:
     assert problems_of(sample_app(name), tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.requires("corpus")
 def test_real_descriptors_convert_as_reported(tmp_path: Path) -> None:
     corpus = require("corpus")

@@ -372,6 +372,7 @@ def test_the_demo_works_and_keeps_what_it_made(droidgate: Runner) -> None:
     assert droidgate("inspect", "kept/apks/pdf-tool-in-weather.apk").code == 0
 
 
+@pytest.mark.slow
 def test_the_demo_touches_neither_home_nor_the_users_adb_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -507,6 +508,7 @@ def test_damaged_input_ends_with_a_report_or_one_error(droidgate: Runner, comman
         assert all(one.startswith("hint: ") for one in rest)
 
 
+@pytest.mark.slow
 def test_a_descriptor_with_thousands_of_tools_is_read_and_grouped(droidgate: Runner) -> None:
     tools = [{"name": f"tool_{at}", "title": "t", "inputSchema": {"type": "object"}} for at in range(3000)]
     write_tools(Path("many.json"), {"tools": tools})
@@ -550,6 +552,7 @@ def test_the_process_prints_the_same_as_a_call(droidgate: Runner) -> None:
     assert run_process("inspect", "timer", "--json").out == droidgate("inspect", "timer", "--json").out
 
 
+@pytest.mark.slow
 def test_a_locale_without_unicode_still_gets_everything() -> None:
     tools = {"tools": [{"name": "a", "description": "Grüße 日本", "inputSchema": {"type": "object"}}]}
     write_tools(Path("unicode.json"), tools)
@@ -561,6 +564,7 @@ def test_a_locale_without_unicode_still_gets_everything() -> None:
             assert json.loads(run.out)["providers"][0]["capabilities"][0]["description"] == "Grüße 日本"
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_bold_headers_and_a_pipe_plain_text() -> None:
     drawn = run_on_terminal("inspect", "timer")
     assert "\x1b[1m" in drawn

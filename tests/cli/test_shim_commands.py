@@ -94,7 +94,7 @@ def test_build_install_status_call_sync_doctor_uninstall(droidgate: Runner, phon
     assert installed["identity"]["application_id"] == HOLDER
     assert [one["outcome"] for one in installed["identity"]["steps"]] == ["done", "done"]
     assert [one["component"] for one in instrumentations(phone)] == [
-        f"{HOLDER}/.ShellIdentityInstrumentation"
+        f"{HOLDER}/.backends.ShellIdentityInstrumentation"
     ]
 
     status = document(droidgate("shim", "status", "--json"), "shim-status")
@@ -450,6 +450,7 @@ def test_a_call_tells_what_is_wrong_with_it(droidgate: Runner, phone: VirtualPho
         assert f"error: {told}" in run.err
 
 
+@pytest.mark.slow
 def test_long_arguments_come_by_standard_input(phone: VirtualPhone, tmp_path: Path) -> None:
     home = str(tmp_path)
     del phone
@@ -655,6 +656,7 @@ def test_each_command_prints_its_schema(droidgate: Runner, name: str) -> None:
     assert json.loads(run.out) == schema_of(PUBLISHED[name])
 
 
+@pytest.mark.slow
 def test_nothing_is_asked_where_there_is_no_terminal(phone: VirtualPhone, tmp_path: Path) -> None:
     folder = folder_with(tmp_path, "clock-in")
     run = run_process("shim", "install", "--from", folder, DROIDGATE_HOME=str(tmp_path), stdin=b"y\n")
@@ -663,6 +665,7 @@ def test_nothing_is_asked_where_there_is_no_terminal(phone: VirtualPhone, tmp_pa
     assert shims_on(phone) == {CLOCK_IN}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("typed", "granted"), [(b"y\n", True), (b"n\n", False), (b"\n", False)])
 def test_a_terminal_is_asked_and_the_answer_is_no_unless_it_is_yes(
     droidgate: Runner, phone: VirtualPhone, tmp_path: Path, typed: bytes, *, granted: bool
@@ -721,7 +724,9 @@ def test_an_agent_calls_what_was_granted_to_it_until_the_grant_is_revoked(
         droidgate("shim", "grant", "--agent", AGENT, "--capability", "clock_in_today", "--json"), "shim-grant"
     )
     (record,) = granted["grants"]
-    assert record["signer"] == phone.system.packages.find(AGENT).signers[0]
+    agent = phone.system.packages.find(AGENT)
+    assert agent is not None
+    assert record["signer"] == agent.signers[0]
     response = json.loads(ask_clock_in(phone))["mobile-mcp-response"]["response"]
     assert "denied" not in json.dumps(response)
     assert b"20" in b"".join(files_of(phone, CLOCK_IN).values())

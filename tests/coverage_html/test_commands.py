@@ -29,6 +29,7 @@ def _run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["it's mine; $(ls)", "-o"])
 def test_the_commands_of_the_page_run_when_they_are_pasted(
     tmp_path: Path, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch, name: str

@@ -90,6 +90,7 @@ def _shown(text: str) -> str:
     return "".join(one if 0x20 <= ord(one) < 0x7F else one.encode("unicode-escape").decode() for one in text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_texts_stay_texts(text: str, tmp_path: Path, open_page: OpenPage) -> None:
     path = tmp_path / "coverage.html"

@@ -9,6 +9,8 @@ from coverage_html.made_reports import make_report
 from droidgate.coverage.document import MOST_APPS, MOST_CAPABILITIES, Report
 from droidgate.coverage.html.page import MOST_BYTES, render_page
 
+pytestmark = pytest.mark.slow
+
 COUNT = "document.querySelector('#count').textContent"
 
 

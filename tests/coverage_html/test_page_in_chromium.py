@@ -346,6 +346,7 @@ def test_no_width_makes_the_page_itself_scroll_sideways(page: Page, width: int) 
     assert page.run("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow
 def test_print_shows_the_folded_and_leaves_out_the_controls(page: Page) -> None:
     page.run("dispatchEvent(new Event('beforeprint'))")
     page.media(scheme="dark", media="print")
@@ -360,6 +361,7 @@ def test_print_shows_the_folded_and_leaves_out_the_controls(page: Page) -> None:
     assert page.run("document.querySelectorAll('main details[open]').length") == 0
 
 
+@pytest.mark.slow
 def test_landmarks_headings_and_tables_are_told_to_screen_readers(page: Page) -> None:
     page.call("Accessibility.enable")
     nodes = page.call("Accessibility.getFullAXTree")["nodes"]

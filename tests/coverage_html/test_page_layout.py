@@ -107,6 +107,7 @@ def test_the_part_that_is_read_is_in_sight_in_the_navigation_of_a_narrow_screen(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("apps", [(), (App("com.example.screens"),)])
 def test_a_page_about_nothing_says_so(open_page: OpenPage, tmp_path: Path, apps: tuple[App, ...]) -> None:
     before = Snapshot("before", make_catalog(tmp_path / "c", *apps))

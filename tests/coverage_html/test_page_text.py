@@ -70,6 +70,7 @@ def test_a_report_without_details_says_why_and_keeps_its_figures() -> None:
     assert f"<dd>{report.totals.capabilities:,}</dd>" in page
 
 
+@pytest.mark.slow
 def test_a_page_that_would_be_too_large_leaves_out_declarations_then_details() -> None:
     report = make_report(300)
     whole = len(render_page(report).encode())
@@ -184,6 +185,7 @@ def test_access_rules_that_a_target_does_not_enforce_are_marked_apart_from_the_s
     assert legend not in without
 
 
+@pytest.mark.slow
 def test_opened_access_rules_have_a_tile_of_their_own_in_the_history() -> None:
     report = make_report(60)
     assert report.history is not None

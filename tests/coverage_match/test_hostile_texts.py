@@ -90,7 +90,7 @@ def test_a_text_is_compared_with_a_few_whatever_the_others_are(name: str, descri
     assert matching.compared <= count * (COMPARED + 1)
 
 
-def test_a_million_of_one_name_would_be_one_text() -> None:
+def test_texts_of_one_name_are_one_text_and_are_not_compared() -> None:
     matching = _match(*[("create_note", "Makes a note.", "")] * 5_000)
     assert (len(matching.groups), matching.compared) == (1, 0)
     assert {one.score for one in matching.links} == {1.0}

@@ -98,6 +98,7 @@ def test_the_document_tells_how_many_kinds_are_right(half: str) -> None:
         assert f"| {half} | {label} | {len(found)} | {sum(label in one for one in found)} |" in lines
 
 
+@pytest.mark.slow
 def test_the_weights_are_what_fitting_the_tuned_half_gives() -> None:
     for name, weight in fitted_weights().items():
         assert getattr(WEIGHTS, name) == pytest.approx(weight, abs=0.051), name
@@ -190,6 +191,7 @@ def test_the_outcome_does_not_depend_on_the_order() -> None:
     assert match_capabilities(texts) == match_capabilities(shuffled)
 
 
+@pytest.mark.slow
 def test_reading_faster_changes_no_result() -> None:
     """A change of a digest is one of meaning; the last ones: words count in their own forms, not by stems."""
     assert _digest(_match_half("tune")) == "79cfb848739a24b1"
@@ -213,6 +215,7 @@ def _digest(matching: Matching) -> str:
     return hashlib.sha256(repr(matching).encode()).hexdigest()[:16]
 
 
+@pytest.mark.slow
 def test_a_name_that_everybody_has_costs_no_more_for_each() -> None:
     def alike(count: int) -> Matching:
         words = [f"w{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}{chr(97 + n // 676)}x" for n in range(count)]

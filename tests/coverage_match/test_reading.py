@@ -51,6 +51,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return told
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_lots")
 def test_two_processes_come_to_what_one_comes_to(taken: list[bool]) -> None:
     one = match_capabilities(_made(3_000), processes=1)
@@ -70,6 +71,7 @@ def test_the_second_process_knows_the_further_words_too(taken: list[bool]) -> No
     assert all(taken)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_lots")
 def test_what_a_second_process_that_dies_has_not_read_is_read_here(
     monkeypatch: pytest.MonkeyPatch, taken: list[bool]

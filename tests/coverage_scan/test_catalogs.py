@@ -47,12 +47,14 @@ def cluster() -> Iterator[Any]:
             yield started
 
 
+@pytest.mark.slow
 def test_one_process_and_two_give_the_same_catalog(apps: Path, catalog: Catalog, tmp_path: Path) -> None:
     two = scan_into(tmp_path / "two", apps, workers=2).catalog
     assert rows_of(two) == rows_of(catalog)
     assert two.rows == {name: len(rows) for name, rows in rows_of(two).items()}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_gives_the_same_catalog_and_a_worker_that_dies_loses_nothing(
     apps: Path, catalog: Catalog, cluster: Any, tmp_path: Path
@@ -96,6 +98,7 @@ def test_a_cluster_that_is_not_there_is_one_error(apps: Path, tmp_path: Path, mo
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_scan_that_was_killed_goes_on_to_the_same_catalog(
     seed: int, apps: Path, catalog: Catalog, tmp_path: Path
@@ -136,6 +139,7 @@ def unfinished(folder: Path, apps: Path) -> Path:
     return folder / LOG_FILE
 
 
+@pytest.mark.slow
 def test_only_files_that_have_not_changed_since_are_resumed(apps: Path, tmp_path: Path) -> None:
     mine = shutil.copytree(apps, tmp_path / "apps")
     log = unfinished(tmp_path / "c", mine)
@@ -147,6 +151,7 @@ def test_only_files_that_have_not_changed_since_are_resumed(apps: Path, tmp_path
     assert rows_of(result.catalog) == rows_of(scan_into(tmp_path / "anew", mine).catalog)
 
 
+@pytest.mark.slow
 def test_any_torn_log_is_gone_on_from(apps: Path, catalog: Catalog, tmp_path: Path) -> None:
     log = unfinished(tmp_path / "c", apps)
     whole = log.read_bytes()
@@ -165,6 +170,7 @@ def test_an_unfinished_scan_with_other_settings_is_not_gone_on_with(apps: Path, 
     assert "delete scan.jsonl" in raised.value.hint
 
 
+@pytest.mark.slow
 def test_a_second_scan_reads_only_what_is_new(apps: Path, tmp_path: Path) -> None:
     mine = shutil.copytree(apps, tmp_path / "apps")
     scan_into(tmp_path / "c", mine)
@@ -251,6 +257,7 @@ def test_a_catalog_of_another_version_is_refused(content: str, told: str, tmp_pa
         Catalog.open(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_folder_without_a_catalog_says_what_makes_one(apps: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no catalog"):
         Catalog.open(tmp_path)
@@ -298,6 +305,7 @@ def test_a_folder_that_is_called_as_a_part_of_a_catalog_is_not_written_into(
     assert [one for one in (tmp_path / "c").rglob("*") if one.is_file()] == [foreign]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("begun", ["catalog", "log"])
 @pytest.mark.parametrize("name", ["apps/mine.apk.txt", "building/house.txt", "building/apps/mine.apk.txt"])
 def test_what_somebody_put_into_a_catalog_is_told_and_stays(
@@ -386,6 +394,7 @@ def test_a_question_can_neither_write_nor_leave_the_catalog(
     assert sorted(one.name for one in tmp_path.iterdir()) == ["other.parquet", "secret.csv"]
 
 
+@pytest.mark.slow
 def test_a_catalog_may_have_any_name_in_utf_8(apps: Path, catalog: Catalog, tmp_path: Path) -> None:
     folder = tmp_path / "c[1]*'{x} \u202e"
     scan_into(folder, apps)

@@ -107,12 +107,14 @@ def test_relative_lines_beside_absolute_ones_are_called_as_they_are_written(tmp_
     assert names(f"@{tmp_path}/list") == ["a/x.apk", "b/y.apk", "c/z.apk", "https://host/d.apk"]
 
 
+@pytest.mark.slow
 def test_a_catalog_inside_of_what_is_scanned_is_no_input(apps: Path, tmp_path: Path) -> None:
     mine = shutil.copytree(apps, tmp_path / "apps")
     first = rows_of(scan_into(mine / "catalog", mine).catalog)
     assert rows_of(scan_into(mine / "catalog", mine).catalog) == first
 
 
+@pytest.mark.slow
 def test_catalogs_of_one_name_and_a_folder_of_that_name_do_not_mix(apps: Path, tmp_path: Path) -> None:
     for place in ("a", "b"):
         (tmp_path / place).mkdir()
@@ -133,6 +135,7 @@ def test_no_password_of_a_url_gets_into_a_catalog(tmp_path: Path) -> None:
     assert "secret" not in repr(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["whole", "ranges", "moved"])
 def test_a_large_remote_apk_is_read_in_pieces_where_there_are_pieces(place: str, tmp_path: Path) -> None:
     files = tool_files("dev.example.large")
@@ -292,6 +295,7 @@ def test_files_in_memory_are_scanned(apps: Path, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_files_behind_http_have_the_rows_of_local_ones(apps: Path, served: str, tmp_path: Path) -> None:
     fetched = scan_into(
         tmp_path / "remote", f"{served}/clock-in.apk", f"{served}/notes.apk", f"{served}/no.apk"
@@ -329,6 +333,7 @@ def test_an_input_survives_its_journey() -> None:
     assert Item.from_json(item.as_json()) == item
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"<x", b"\xff\xfe<\0", b"{", b"\0" * 100])
 def test_any_file_is_a_row(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(data)

@@ -30,6 +30,7 @@ LITTLE_DISK = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moved", range(9))
 def test_a_scan_that_ends_while_the_catalog_is_put_in_place_never_mixes_two(
     moved: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -65,6 +66,7 @@ def test_a_scan_that_ends_while_the_catalog_is_put_in_place_never_mixes_two(
     assert rows_of(second) == rows_of(scan_into(tmp_path / "anew", apps).catalog) != first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kibibytes", [1, 8, 40, 100])
 def test_a_full_disk_is_one_error_and_the_scan_goes_on_from_there(
     kibibytes: int, apps: Path, catalog: Catalog, tmp_path: Path
@@ -123,6 +125,7 @@ def test_an_app_whose_split_changes_while_it_is_read_has_no_rows(
     assert (scanned.unit, scanned.rows) == (None, None)
 
 
+@pytest.mark.slow
 def test_a_split_that_changes_before_it_is_read_with_its_base_belongs_to_no_unit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +144,7 @@ def test_a_split_that_changes_before_it_is_read_with_its_base_belongs_to_no_unit
     )
 
 
+@pytest.mark.slow
 def test_a_file_that_changed_before_its_line_was_written_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "apps" / "a.apk"
     path.parent.mkdir()
@@ -159,6 +163,7 @@ def test_a_file_that_changed_before_its_line_was_written_is_read_again(tmp_path:
     )
 
 
+@pytest.mark.slow
 def test_units_known_to_an_earlier_scan_are_not_taken_for_those_of_this_one(
     apps: Path, tmp_path: Path
 ) -> None:
@@ -183,6 +188,7 @@ def test_units_known_to_an_earlier_scan_are_not_taken_for_those_of_this_one(
             worker.end()
 
 
+@pytest.mark.slow
 def test_a_split_that_cannot_be_read_does_not_take_its_app_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,6 +211,7 @@ def test_a_split_that_cannot_be_read_does_not_take_its_app_away(
     assert result.catalog.rows["apps"] == 2
 
 
+@pytest.mark.slow
 def test_a_worker_that_ended_itself_for_want_of_work_costs_no_input_a_try(tmp_path: Path) -> None:
     path = tmp_path / "a.apk"
     path.write_bytes(filler_package(2))

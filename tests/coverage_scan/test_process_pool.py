@@ -55,6 +55,7 @@ def outcomes(answers: list[Answer]) -> dict[str, str]:
     return {one.item.source.rpartition("/")[2]: one.head["outcome"] for one in answers}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "outcome", "reason"),
     [
@@ -74,6 +75,7 @@ def test_a_hostile_file_is_one_row_with_its_reason(
     assert told == [(f"apps/{name}.apk", reason)]
 
 
+@pytest.mark.slow
 def test_hostile_files_side_by_side_take_nothing_from_their_neighbours(tmp_path: Path) -> None:
     names = ("abort1", "abort2", "bomb1", "filler000a", "loop1", "mistake1")
     folder = hostile_folder(tmp_path / "apps", *names)
@@ -90,6 +92,7 @@ def test_hostile_files_side_by_side_take_nothing_from_their_neighbours(tmp_path:
     }
 
 
+@pytest.mark.slow
 def test_a_worker_that_somebody_ends_loses_nothing(apps: Path) -> None:
     items = list_inputs([str(apps)]).items
     pool = ProcessPool(PoolSettings(workers=2, work=SLOW))
@@ -116,6 +119,7 @@ def test_answers_that_nobody_takes_any_more_end_the_workers(apps: Path) -> None:
             os.kill(one, 0)
 
 
+@pytest.mark.slow
 def test_the_clock_of_a_first_input_runs_while_nothing_is_loaded_any_more(apps: Path) -> None:
     told = subprocess.run(
         [sys.executable, "-c", LOADED, apps / "clock-in.apk"], capture_output=True, text=True, check=True
@@ -129,6 +133,7 @@ def test_a_worker_that_cannot_start_is_an_error_and_no_row(apps: Path) -> None:
         list(pool.run(list_inputs([str(apps)]).items))
 
 
+@pytest.mark.slow
 def test_an_input_that_is_told_in_many_bytes_does_not_block(apps: Path) -> None:
     parts = tuple((f"set{number}", f"src/set{number}") for number in range(20_000))
     small = list_inputs([str(apps)]).items
@@ -137,6 +142,7 @@ def test_an_input_that_is_told_in_many_bytes_does_not_block(apps: Path) -> None:
     assert len(answers) == 5
 
 
+@pytest.mark.slow
 def test_a_standing_worker_goes_on_after_a_hostile_lot(tmp_path: Path) -> None:
     folder = hostile_folder(tmp_path / "apps", "abort", "loop")
     items = list_inputs([str(folder)]).items

@@ -13,6 +13,7 @@ APP = "SELECT package, minimum_sdk, has_launcher, components, len(signers) FROM 
 SAMPLE = "dev.droidgate.sample."
 
 
+@pytest.mark.slow
 def test_the_corpus_gives_the_same_counts_as_ever(tmp_path: Path) -> None:
     folders = [require("corpus") / name for name in ("appfunctions", "mmcp", "mobile_mcp", "other")]
     result = scan_into(tmp_path / "c", *folders, workers=2)
@@ -61,6 +62,7 @@ def test_an_apk_inside_a_package_of_the_python_index_is_an_app_without_tools(tmp
     assert result.catalog.rows["capabilities"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.requires("appium-settings")
 def test_an_apk_inside_a_package_of_the_node_index_is_an_app_without_tools(tmp_path: Path) -> None:
     with tarfile.open(require("appium-settings")) as archive:

@@ -170,6 +170,7 @@ def test_what_looks_unsafe_is_marked_at_its_place(tmp_path: Path) -> None:
     assert [one for one in scan_file(guarded)["findings"] if one["origin"] == "security"] == []
 
 
+@pytest.mark.slow
 def test_splits_in_a_folder_belong_to_their_base(tmp_path: Path) -> None:
     base, german = split_app("dev.example.split")
     folder = tmp_path / "apps"
@@ -239,6 +240,7 @@ def test_a_phone_is_scanned_app_by_app(tmp_path: Path, monkeypatch: pytest.Monke
     assert ask(catalog, "SELECT DISTINCT kind, outcome FROM sources") == [("installed", "read")]
 
 
+@pytest.mark.slow
 def test_an_app_that_is_disabled_as_a_whole_says_so(tmp_path: Path) -> None:
     files = tool_files("dev.example.off")
     manifest = files["AndroidManifest.xml"].replace(
@@ -254,6 +256,7 @@ def test_an_app_that_is_disabled_as_a_whole_says_so(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_phone_says_which_apps_its_user_has_disabled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,6 +293,7 @@ def test_a_phone_that_goes_away_is_a_row_and_one_that_is_not_there_an_error(
     ]
 
 
+@pytest.mark.slow
 def test_no_text_of_an_app_breaks_a_catalog(tmp_path: Path) -> None:
     odd = ["\0", "\\u0000", '"', "'; DROP TABLE apps; --", "\u202e", "\U0001f600", "\n", "{}"]
     names = ["".join(one) for one in itertools.combinations(odd, 2)]

@@ -50,6 +50,7 @@ def test_a_source_that_is_not_there_is_an_error_with_its_name_and_nothing_is_rea
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_a_line_of_a_list_that_is_not_there_or_has_no_known_scheme_is_a_row_and_told(
     apps: Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -103,6 +104,7 @@ def test_the_first_reasons_are_told_and_a_command_for_all_only_where_there_are_m
         assert "note.json" not in answer
 
 
+@pytest.mark.slow
 def test_a_scan_of_nothing_known_ends_with_an_error_and_the_way_out(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -115,6 +117,7 @@ def test_a_scan_of_nothing_known_ends_with_an_error_and_the_way_out(
     assert shlex.split(hint)[-2] == str(folder)
 
 
+@pytest.mark.slow
 def test_the_reason_of_a_lone_split_is_told_and_that_of_one_beside_its_base_is_none(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -131,6 +134,7 @@ def test_the_reason_of_a_lone_split_is_told_and_that_of_one_beside_its_base_is_n
     ]
 
 
+@pytest.mark.slow
 def test_a_repeated_scan_says_how_many_it_knew(
     apps: Path, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -151,6 +155,7 @@ def test_a_scan_that_is_stopped_says_that_the_same_one_goes_on_from_there(
     assert told.endswith("; the same scan goes on from here\n")
 
 
+@pytest.mark.slow
 def test_the_same_results_make_the_same_files_whether_from_the_log_or_from_an_earlier_catalog(
     apps: Path, tmp_path: Path
 ) -> None:

@@ -100,6 +100,7 @@ def test_streams_and_exit_statuses_come_apart(reached: Reached) -> None:
     assert (result.stdout, result.stderr, result.exit_status) == (b"in\0put", b"oops\n", 42)
 
 
+@pytest.mark.slow
 def test_a_command_of_a_hundred_kilobytes_arrives(reached: Reached) -> None:
     argument = "x'" * 50_000
     assert reached.device.run(["printf", "%s", argument]).text == argument

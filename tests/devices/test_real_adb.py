@@ -89,6 +89,7 @@ def test_adb_lists_the_devices_that_we_list(
     assert [(one.serial, one.state) for one in client(server).devices()] == [(SERIAL, "device")]
 
 
+@pytest.mark.slow
 def test_a_server_is_started_where_none_answers_and_is_only_used_then(
     adb: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,6 +107,7 @@ def test_a_server_is_started_where_none_answers_and_is_only_used_then(
         run_adb(adb, port, "kill-server", environment=environment)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="adb takes paths of sockets on Linux")
 def test_a_private_server_on_a_socket_file_is_started_and_used(
     adb: Path,

@@ -51,6 +51,7 @@ def test_no_generated_page_is_left_over() -> None:
     assert schemas <= WANTED.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_every_page_and_every_part_of_a_page_is_current_to_the_script() -> None:
     run = subprocess.run([sys.executable, SCRIPT, "--check"], capture_output=True, text=True, check=False)
@@ -200,6 +201,7 @@ def test_a_step_of_the_tour_shows_what_was_typed_and_what_it_printed(tmp_path: P
     assert write_docs.shell_block(told) == "```\n$ echo told >&2\ntold\n```\n"
 
 
+@pytest.mark.slow
 def test_a_step_of_the_tour_that_fails_or_says_nothing_is_not_written_down(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match=r"^droidgate coverage nowhere ended with 3: error: nowhere: "):
         write_docs.take_step(write_docs.Step(("droidgate coverage nowhere",)), tmp_path)

@@ -137,6 +137,7 @@ ALL = document(
 )
 
 
+@pytest.mark.slow
 def test_every_kind_reaches_the_author_typed(ask: Ask) -> None:
     (answer,) = ask([("all", ALL)], {"all": {}})
     assert answer["calls"] == [
@@ -302,6 +303,7 @@ def test_failures_carry_the_platforms_codes() -> None:
     assert "extends android.app.appfunctions.AppFunctionService" in service
 
 
+@pytest.mark.slow
 def test_the_service_answers_each_call_once_with_what_the_author_filled_in(tmp_path: Path) -> None:
     notes = NOTES.model_copy(
         update={"capabilities": (_function("echo", TEXT, text=needed(TEXT)), _function("later", TEXT))}

@@ -22,6 +22,7 @@ TARGETS = (
 )
 
 
+@pytest.mark.slow
 def test_skeletons_for_every_sample_app_compile(tmp_path: Path) -> None:
     sources: list[Path] = []
     providers = {module: sample_provider(module) for module in SAMPLE_MODULES}
@@ -37,6 +38,7 @@ def test_skeletons_for_every_sample_app_compile(tmp_path: Path) -> None:
     assert len(sources) == len(set(sources))
 
 
+@pytest.mark.slow
 def test_skeletons_for_a_wild_provider_compile(tmp_path: Path) -> None:
     sources: list[Path] = []
     for target in TARGETS:

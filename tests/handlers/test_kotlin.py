@@ -13,6 +13,7 @@ JETPACK = Path(__file__).parent / "runners" / "Jetpack.kt"
 WITH_JAVA = ("mobile-mcp+1.0", "mobile-mcp+prototype", "mmcp+1.0", "mmcp+broadcast")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_every_kotlin_skeleton_compiles(tmp_path: Path) -> None:
     chosen = [(WILD, target) for target in (*WITH_JAVA, "appfunctions+v2")]

@@ -88,6 +88,7 @@ def broadcast(tmp_path_factory: pytest.TempPathFactory) -> Ask:
     )
 
 
+@pytest.mark.slow
 def test_arguments_reach_the_author_typed(activity: Ask) -> None:
     least, full = activity(
         [("extract_text", json.dumps(ARGUMENTS)), ("extract_text", json.dumps(FULL))],
@@ -227,6 +228,7 @@ def test_a_result_too_large_for_an_intent_is_a_failure(activity: Ask) -> None:
     assert answer["error"].startswith("backend_failure: ")
 
 
+@pytest.mark.slow
 def test_a_broadcast_takes_every_value_as_text_and_answers_in_plain_text(broadcast: Ask) -> None:
     texts = dict.fromkeys(FULL, "1")
     (answer,) = broadcast([("extract_text", json.dumps(texts))], {"extractText": {"returns": "Done."}})

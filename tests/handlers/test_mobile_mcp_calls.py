@@ -96,6 +96,7 @@ def response(dialect: str, text: str) -> dict[str, Any]:
     return dict(wrapper["response"])
 
 
+@pytest.mark.slow
 def test_a_request_in_the_dialects_own_words_is_answered_in_them(ask: Ask, dialect: str) -> None:
     key = "args" if dialect == "1.0" else "input"
     arguments: Any = {"date": "2026-02-14"}

@@ -373,6 +373,7 @@ _DOCUMENTS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(_DOCUMENTS | _JSON)
 @settings(max_examples=400)
 def test_wild_documents_are_read_and_written_back_or_refused(document: Any) -> None:

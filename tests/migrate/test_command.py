@@ -49,6 +49,7 @@ def test_it_writes_once(program: Runner, project: Path) -> None:
     assert files_of(project) == after
 
 
+@pytest.mark.slow
 def test_the_diff_can_be_applied(project: Path, tmp_path: Path) -> None:
     twin = copy_module("pdf-tool", tmp_path / "twin")
     shown = run_process("migrate", CLOCK, "--to", "mobile-mcp", "--into", project)

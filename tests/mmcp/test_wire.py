@@ -222,7 +222,7 @@ def test_a_failure_is_plain_text_for_a_peer_that_reads_no_codes() -> None:
     assert write_broadcast_result(failed) == (OK, "Error: busy: one at a time")
 
 
-# What Breezy Weather's receiver answers (fact sheet 3.3).
+# What Breezy Weather's receiver answers (reference mobile-mcp-and-mmcp 3.3).
 WEATHER: dict[str, Json] = {
     "tools": ["getWeather"],
     "getWeather.description": "Tells the weather somewhere",

@@ -16,7 +16,7 @@ from droidgate_mobile_mcp.wire import (
     WIRE_DIALECTS,
     MalformedRequestError,
     MalformedResponseError,
-    Request,
+    MobileMcpRequest,
     Response,
     WireDialect,
     classify_failure,
@@ -328,7 +328,7 @@ def test_older_dialects_are_not_answered() -> None:
 
 
 def test_types_of_undeclared_outputs_follow_their_values() -> None:
-    request = Request(WIRE_DIALECTS["S0"], "u", "c", wrapped=True, id_value="u")
+    request = MobileMcpRequest(WIRE_DIALECTS["S0"], "u", "c", wrapped=True, id_value="u")
     values: dict[str, Json] = {"a": "x", "b": True, "c": 3, "d": 2.5, "e": [], "f": {}, "g": None}
     text = write_response(Response("u", succeeded=True, outputs=values), request)[SPEC_EXTRA]
     output = json.loads(text)["mobile-mcp-response"]["response"]["capability"]["output"]

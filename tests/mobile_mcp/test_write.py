@@ -114,6 +114,7 @@ def test_1_0_input_has_the_files_of_1_0() -> None:
     assert write(LAMP, "1.0-input").artifacts == write(LAMP, "1.0").artifacts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 @given(provider=providers())
 def test_findings_and_differences_match_and_what_is_written_reads_back(

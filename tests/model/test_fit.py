@@ -48,6 +48,7 @@ def _assert_fits_once(provider: Provider, capacity: Capacity) -> None:
     assert_same_declaration(fitted.provider, again.provider)
 
 
+@pytest.mark.slow
 @given(providers(size=12), st.builds(random_capacity, st.randoms(use_true_random=False)))
 @settings(max_examples=500)
 def test_findings_and_differences_match_one_to_one_for_any_capacity(

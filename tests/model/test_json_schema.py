@@ -67,6 +67,7 @@ def _suite() -> Iterator[Json]:
                 yield from (case["schema"] for case in json.load(file))
 
 
+@pytest.mark.slow
 def test_every_schema_of_the_official_suite_is_written_as_it_was_read() -> None:
     kinds = Counter(_assert_exact(schema).kind for schema in _suite())
     assert kinds.total() >= SCHEMAS_IN_SUITE
@@ -74,6 +75,7 @@ def test_every_schema_of_the_official_suite_is_written_as_it_was_read() -> None:
     assert kinds["any"] < kinds.total() * 0.6
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=1_000)
 def test_schemas_full_of_wrong_values_are_written_as_they_were_read(random: Any) -> None:
@@ -93,6 +95,7 @@ def test_definitions_of_several_schemas_never_take_each_others_names(random: Any
         assert canonical_json(write_schema(root, known)) == canonical_json(schema)
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=500)
 def test_every_type_of_the_algebra_survives_json_schema(random: Any) -> None:

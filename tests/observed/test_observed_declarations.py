@@ -1,6 +1,8 @@
 """Declarations in files are read into capabilities; what is broken in one tool costs that tool only."""
 
 import json
+from collections import Counter
+from random import Random
 from typing import Any
 
 import pytest
@@ -38,6 +40,13 @@ ARI = {
             "args": [{"name": "numbers", "type": "int_list", "required": True, "description": "Which ones"}],
         },
     ],
+}
+
+FLINT = {
+    "protocol": "flint",
+    "version": "1.0",
+    "name": "Music",
+    "tools": [{"name": "home", "target": "home", "inputSchema": {"type": "object"}}],
 }
 
 
@@ -199,13 +208,7 @@ def test_rosenpin_s_documented_form_only_names_its_tools() -> None:
 
 
 def test_a_flint_schema_is_flint_s_and_no_list_of_mcp() -> None:
-    schema = {
-        "protocol": "flint",
-        "version": "1.0",
-        "name": "Music",
-        "tools": [{"name": "home", "target": "home", "inputSchema": {"type": "object"}}],
-    }
-    provider = read_text(json.dumps(schema))
+    provider = read_text(json.dumps(FLINT))
     assert (provider.dialect, provider.name) == ("flint", "Music")
     assert provider.capabilities[0].extensions == {"observed": {"target": "home"}}
     assert facts(provider) == {"version": "1.0"}
@@ -231,9 +234,30 @@ def test_wild_input_is_read_or_refused_and_nothing_else(form: ToolsForm, tools: 
     assert len({one.id for one in declared.capabilities}) == len(declared.capabilities)
 
 
-@given(data=st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
-def test_wild_files_are_detected_or_not_and_read_or_refused(data: bytes) -> None:
-    source = SourceFile("a", data)
-    if FORMAT.detect(source):
-        with pytest.raises(InputError):
-            FORMAT.read_file(SourceFile("a", data + b"\xff"), ReadingContext())
+CATALOG = {"tools": [{"name": "go", "description": "Goes", "parameterSchema": {"type": "object"}}]}
+DECLARATIONS = [json.dumps(one).encode() for one in (ARI, FLINT, CATALOG)]
+PIECES = [b"", b'"', b"{", b"}", b"[]", b"null", b",", b":", b"1e999", b"\\ud800", b"\xff", b"\x00"]
+
+
+def damaged(random: Random) -> bytes:
+    """Return a declaration in which one stretch, often an empty one, is something else."""
+    data = random.choice(DECLARATIONS)
+    start = random.randrange(len(data))
+    return data[:start] + random.choice(PIECES) + data[start + random.choice([0, 0, 1, 1, 2, 40]) :]
+
+
+def test_a_damaged_declaration_is_read_or_refused_and_what_is_not_detected_is_refused() -> None:
+    random = Random(20261122)
+    outcomes = Counter[str]()
+    for _ in range(3_000):
+        source = SourceFile("a", damaged(random))
+        detected = FORMAT.detect(source) > 0
+        try:
+            (provider,) = FORMAT.read_file(source, ReadingContext()).providers
+        except InputError:
+            outcomes["refused" if detected else "not detected"] += 1
+            continue
+        assert detected
+        assert len({one.id for one in provider.capabilities}) == len(provider.capabilities)
+        outcomes["read"] += 1
+    assert min(outcomes[one] for one in ("read", "refused", "not detected")) >= 50, outcomes

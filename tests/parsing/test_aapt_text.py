@@ -408,7 +408,7 @@ def test_common_texts_need_no_escape_in_res_xml() -> None:
     ],
 )
 def test_values_are_typed_as_the_package_parser_types_them(raw: str, on_the_device: object) -> None:
-    """Reference apk-reading-and-building B, and PackageParser.parseMetaData: colours are ints."""
+    """Reference apk-reading B, and PackageParser.parseMetaData: colours are ints."""
     value = read_attribute_value(raw)
     assert value == on_the_device
     assert type(value) is type(on_the_device)

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from counted_work import check_linear
 from droidgate.parsing.gradle_projects import ProjectDependency, read_dependencies, read_settings
 from droidgate.parsing.gradle_statements import MAX_CHARACTERS
 from droidgate.parsing.gradle_text import read_gradle
@@ -160,11 +161,14 @@ def test_any_text_is_read_or_left(text: str) -> None:
         f"include x{' ' * 8000}x\n",
     ],
 )
-def test_time_grows_with_length_only(unit: str) -> None:
-    for prefix in ("", "include ", "dependencies { implementation(", "dependencies { "):
-        text = prefix + unit * ((MAX_CHARACTERS - 100) // len(unit))
+@pytest.mark.parametrize("prefix", ["", "include ", "dependencies { implementation(", "dependencies { "])
+def test_work_grows_with_the_length_alone(unit: str, prefix: str) -> None:
+    def read(length: int) -> None:
+        text = prefix + unit * (length // len(unit))
         read_settings(text)
         read_dependencies(text)
+
+    check_linear(read, MAX_CHARACTERS // 8)
 
 
 CATALOG = """

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from counted_work import check_linear
 from droidgate.parsing.gradle_statements import MAX_CHARACTERS
 from droidgate.parsing.gradle_text import GradleFile, read_gradle
 
@@ -132,10 +133,9 @@ def test_any_text_says_something_or_nothing(text: str) -> None:
         "a\n",
     ],
 )
-def test_time_grows_with_length_only(unit: str) -> None:
-    prefixes = ["", "manifestPlaceholders ", "namespace = ", "android { "]
-    for prefix in prefixes:
-        read_gradle(prefix + unit * ((MAX_CHARACTERS - 100) // len(unit)) + "{")
+@pytest.mark.parametrize("prefix", ["", "manifestPlaceholders ", "namespace = ", "android { "])
+def test_work_grows_with_the_length_alone(unit: str, prefix: str) -> None:
+    check_linear(lambda length: read_gradle(prefix + unit * (length // len(unit)) + "{"), MAX_CHARACTERS // 8)
 
 
 def test_constants_that_multiply_each_other_stop() -> None:

@@ -1,9 +1,8 @@
-import contextlib
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from counted_work import check_linear
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.parsing.xml_text import (
     MAX_BYTES,
@@ -147,19 +146,25 @@ def test_what_is_beyond_the_budget_is_refused(data: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "data",
+    ("data", "problem"),
     [
-        b"<!-- -->" * 900_000,
-        b"<?a?>" * 1_500_000 + b"<",
-        b"<!--" * 1_900_000,
-        b"<a " + b"x='" * 2_000_000,
-        b"<a>" + b"<b x='\n'/>" * 190_000 + b"</a>",
+        (b"<!-- -->" * 900_000, "Start tag expected"),
+        (b"<?a?>" * 1_500_000 + b"<", "invalid element name"),
+        (b"<!--" * 1_900_000, "<text>:1: "),
+        (b"<a " + b"x='" * 2_000_000, "attributes construct error"),
     ],
-    ids=["comments", "instructions", "open comments", "open quotes", "lines"],
+    ids=["comments", "instructions", "open comments", "open quotes"],
 )
-def test_time_grows_with_length_only(data: bytes) -> None:
-    with contextlib.suppress(InputError):
+def test_megabytes_that_are_no_document_are_refused(data: bytes, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
         parse_xml(data)
+
+
+def test_work_grows_with_the_number_of_elements_alone() -> None:
+    def read(count: int) -> None:
+        assert len(parse_xml(b"<a>" + b"<b x='\n'/>" * count + b"</a>")) == count
+
+    check_linear(read, 20_000)
 
 
 def test_a_quote_that_is_not_straight_has_a_hint() -> None:

@@ -168,6 +168,7 @@ class _Book:
         return is_new
 
 
+@pytest.mark.slow
 def test_clock_in_answers_2000_requests_as_its_java_does(classes: Path) -> None:
     descriptor = (
         SmallPhone().context("dev.droidgate.sample.clockin").read_xml_resource("@xml/mcp_capabilities")

@@ -41,6 +41,7 @@ def test_each_sample_has_a_behaviour_for_each_component_of_its_apk() -> None:
         assert modelled <= declared
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", sample_packages(), ids=lambda one: one.name)
 def test_androids_own_tools_take_the_samples(one: SamplePackage, tmp_path: Path) -> None:
     apksigner, aapt2 = require("apksigner"), require("aapt2")
@@ -96,6 +97,7 @@ def test_fillers_install_and_their_tools_are_declared_as_the_formats_want_them()
         assert len(system.packages.all()) >= 10
 
 
+@pytest.mark.slow
 def test_the_sources_of_the_samples_compile_against_android(tmp_path: Path) -> None:
     """In one run of the compiler, since starting it takes longer than compiling; each app is a package."""
     sources: list[Path] = []

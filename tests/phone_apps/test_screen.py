@@ -206,6 +206,7 @@ def test_icons_of_the_home_screen_start_apps(window: Window, stage: OneStage) ->
     assert node(window, id=f"{PACKAGE}:id/state").get("text") == "not_clocked_in"
 
 
+@pytest.mark.slow
 def test_lists_follow_the_finger(window: Window, stage: OneStage) -> None:
     stage.launch()
     held = {f"2025-{month:02}-{day:02}" for month in range(1, 13) for day in range(1, 29)}

@@ -1,8 +1,11 @@
 """Broadcasts to receivers, as the shell and an agent send them."""
 
+import threading
+
 import pytest
 
 from droidgate_phone.app_api.values import AndroidError, BroadcastResult
+from droidgate_phone.clocks import StillClock
 from droidgate_phone.faults import Faults
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 from phone_system.phone_system_apps import (
@@ -212,3 +215,22 @@ def test_a_broadcast_that_names_its_receiver_starts_a_stopped_app() -> None:
         result = inbox.take()
         assert result is not None
         assert result.code == 1
+
+
+def test_a_phone_stops_where_the_host_had_no_thread_left_for_a_broadcast(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = StillClock()
+    start = threading.Thread.start
+
+    def start_no_broadcast(thread: threading.Thread) -> None:
+        if thread.name == "phone:broadcast":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_no_broadcast)
+    with make_phone("36.1", make_agent(), make_tool(RECEIVER), clock=clock) as system:
+        with pytest.raises(RuntimeError):
+            system.app_context(AGENT).send_ordered_broadcast(Intent(component=ANSWER), ignore)
+        # Nothing counts as under way: the phone's time still passes for who waits.
+        assert not clock.wait(clock.signal(), 5)

@@ -123,6 +123,7 @@ STOCK = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_stock_adb_ends_with_an_error(start_wired: StartPhone, stock_adb: StockAdb) -> None:
     """All at one time: adb gives a phone ten seconds to shake hands."""

@@ -100,6 +100,7 @@ def test_ports_and_release_can_be_chosen(droidgate: Runner) -> None:
         assert client.read_to_end() == b"30\n"
 
 
+@pytest.mark.slow
 def test_several_phones_need_to_be_told_apart(droidgate: Runner) -> None:
     ports = sorted(start(droidgate)["port"] for _ in range(2))
     run = droidgate("phone", "stop")
@@ -153,6 +154,7 @@ def test_a_request_that_makes_no_sense_is_refused(
     assert text in run.err
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_told(droidgate: Runner) -> None:
     port = start(droidgate)["port"]
     run = droidgate("phone", "start", "--no-apps", "--port", str(port))
@@ -169,6 +171,7 @@ def test_faults_are_shown_and_listed(droidgate: Runner) -> None:
     assert droidgate("phone", "stop").code == 0
 
 
+@pytest.mark.slow
 def test_the_log_is_written_as_it_happens(droidgate: Runner, tmp_path: Path) -> None:
     log = tmp_path / "events"
     started = start(droidgate, "--log", str(log))
@@ -182,6 +185,7 @@ def test_the_log_is_written_as_it_happens(droidgate: Runner, tmp_path: Path) -> 
     ]
 
 
+@pytest.mark.slow
 def test_a_phone_in_the_foreground_stays_until_ctrl_c(droidgate: Runner, tmp_path: Path) -> None:
     del droidgate  # it has set the home folders
     environment = dict(os.environ)
@@ -199,6 +203,7 @@ def test_a_phone_in_the_foreground_stays_until_ctrl_c(droidgate: Runner, tmp_pat
     assert list((tmp_path / "state" / "phones").iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["discover"], ["inspect", "adb:"], ["devices"]])
 def test_a_phone_that_the_adb_server_does_not_know_is_named_with_the_way_to_it(
     droidgate: Runner, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
@@ -217,6 +222,7 @@ def test_a_phone_that_the_adb_server_does_not_know_is_named_with_the_way_to_it(
         assert "adb connect" not in droidgate("discover", "--serial", "another").err
 
 
+@pytest.mark.slow
 def test_a_port_that_adb_takes_for_an_emulators_is_told(droidgate: Runner) -> None:
     with socket.socket() as one:
         try:
@@ -228,6 +234,7 @@ def test_a_port_that_adb_takes_for_an_emulators_is_told(droidgate: Runner) -> No
     assert "emulator-5584" in run.err
 
 
+@pytest.mark.slow
 def test_apps_are_listed_by_protocol_without_an_adb_program(
     droidgate: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:

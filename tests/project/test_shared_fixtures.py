@@ -45,6 +45,7 @@ COMPARES = "def test_it(golden): golden('deep/text.txt', {!r})\n"
 NEEDS_CORPUS = "import pytest\n@pytest.mark.requires('corpus')\ndef test_it(): pass\ndef test_two(): pass\n"
 
 
+@pytest.mark.slow
 def test_missing_golden_names_the_refresh_command(suite: Suite) -> None:
     code, output = suite.run(COMPARES.format("one\n"))
     assert code == 1
@@ -52,6 +53,7 @@ def test_missing_golden_names_the_refresh_command(suite: Suite) -> None:
     assert "make refresh-golden" in output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["one\r\ntwo", b"\x00\xff"])
 def test_refreshed_golden_compares_equal(suite: Suite, content: str | bytes) -> None:
     assert suite.run(COMPARES.format(content), "--refresh-golden")[0] == 0
@@ -60,6 +62,7 @@ def test_refreshed_golden_compares_equal(suite: Suite, content: str | bytes) -> 
     assert suite.run(COMPARES.format(content))[0] == 0
 
 
+@pytest.mark.slow
 def test_changed_golden_shows_a_difference_and_is_left_alone(suite: Suite) -> None:
     suite.run(COMPARES.format("one\ntwo\n"), "--refresh-golden")
     code, output = suite.run(COMPARES.format("one\nthree"))
@@ -70,6 +73,7 @@ def test_changed_golden_shows_a_difference_and_is_left_alone(suite: Suite) -> No
     assert (suite.golden / "deep" / "text.txt").read_text() == "one\ntwo\n"
 
 
+@pytest.mark.slow
 def test_changed_binary_golden_is_told(suite: Suite) -> None:
     suite.run(COMPARES.format(b"\xff\x00"), "--refresh-golden")
     code, output = suite.run(COMPARES.format(b"\xff\x00\x01"))
@@ -77,6 +81,7 @@ def test_changed_binary_golden_is_told(suite: Suite) -> None:
     assert "tests/golden/deep/text.txt (2 bytes) is not what is made now (3 bytes)" in output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flags", [(), ("--numprocesses=2",)], ids=["one process", "two processes"])
 def test_run_ends_with_what_was_left_out(suite: Suite, flags: tuple[str, ...]) -> None:
     code, output = suite.run(NEEDS_CORPUS, *flags, DROIDGATE_CORPUS=str(suite.directory / "nothing"))
@@ -111,6 +116,7 @@ def test_too_old_part_is_told_with_both_versions(suite: Suite) -> None:
     assert "aapt2: 2.3 is older than 2.19; Debian: apt install aapt" in output
 
 
+@pytest.mark.slow
 def test_fuzz_profile_runs_long(suite: Suite) -> None:
     test = (
         "import pytest, hypothesis\n"

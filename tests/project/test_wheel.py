@@ -13,6 +13,8 @@ import pytest
 
 from requirements_of_tests import CHECKOUT, GIT, require
 
+pytestmark = pytest.mark.slow
+
 PACKAGES = {
     "droidgate": "gateway",
     "droidgate_mobile_mcp": "adapters",

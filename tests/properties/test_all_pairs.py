@@ -56,6 +56,7 @@ def test_a_format_loads(name: str) -> None:
     assert one.id == name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 @given(provider=providers(size=15))
 @settings(max_examples=40)
@@ -69,6 +70,7 @@ def test_what_one_format_holds_crosses_to_every_other(first: str, second: str) -
         _cross(_cross(random_provider(Random(seed), size=15), first), second)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(20))
 def test_one_model_crosses_to_every_dialect(block: int) -> None:
     _cross_to_every_dialect(block)

@@ -23,6 +23,7 @@ def _cross(provider: Provider, dialect_id: str) -> Provider:
     return assert_reads_back(writing, FORMAT, dialect)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 @given(provider=providers(size=15))
 @settings(max_examples=500)
@@ -30,6 +31,7 @@ def test_any_model_crosses(dialect: str, provider: Provider) -> None:
     _cross(provider, dialect)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_thousands_of_seeds_cross(dialect: str) -> None:
     for seed in range(1_500):

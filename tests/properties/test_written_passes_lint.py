@@ -38,6 +38,7 @@ ACCESS = {
 """Rule -> the access rule of the source that it warns of."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format_id", OF_THE_SOURCE)
 def test_a_linter_warns_only_of_what_the_source_has(format_id: str) -> None:
     one = load_formats()[format_id]

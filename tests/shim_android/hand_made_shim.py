@@ -223,31 +223,31 @@ _MANIFEST = """<manifest xmlns:android="http://schemas.android.com/apk/res/andro
         <package android:name="dev.droidgate.proof.clock"/>
         <package android:name="dev.droidgate.proof.notes"/>
     </queries>
-    <instrumentation android:name="dev.droidgate.shim.ShellIdentityInstrumentation"
+    <instrumentation android:name="dev.droidgate.shim.backends.ShellIdentityInstrumentation"
         android:targetPackage="dev.droidgate.shim"/>
     <application android:label="@string/app_name" android:description="@string/description">
-        <service android:name="dev.droidgate.shim.ToolService" android:exported="true"
+        <service android:name="dev.droidgate.shim.frontends.ToolService" android:exported="true"
             android:foregroundServiceType="shortService">
             <intent-filter><action android:name="mobile.mcp.SERVICE"/></intent-filter>
             <meta-data android:name="mobile.mcp.tool.name" android:value="@string/app_name"/>
             <meta-data android:name="mobile.mcp.tool.description" android:value="@string/description"/>
             <meta-data android:name="mobile.mcp.tool.capabilities" android:resource="@xml/mcp_capabilities"/>
         </service>
-        <activity android:name="dev.droidgate.shim.TrampolineActivity" android:exported="false"
+        <activity android:name="dev.droidgate.shim.backends.TrampolineActivity" android:exported="false"
             android:theme="@android:style/Theme.Translucent.NoTitleBar" android:taskAffinity=""
             android:excludeFromRecents="true"/>
-        <activity android:name="dev.droidgate.shim.ConsentActivity" android:exported="false"/>
-        <activity android:name="dev.droidgate.shim.ManageActivity" android:exported="true">
+        <activity android:name="dev.droidgate.shim.consent.ConsentActivity" android:exported="false"/>
+        <activity android:name="dev.droidgate.shim.consent.ManageActivity" android:exported="true">
             <intent-filter>
                 <action android:name="android.intent.action.MAIN"/>
                 <category android:name="android.intent.category.LAUNCHER"/>
             </intent-filter>
         </activity>
-        <provider android:name="dev.droidgate.shim.HostProvider" android:exported="true"
+        <provider android:name="dev.droidgate.shim.host.HostProvider" android:exported="true"
             android:authorities="dev.droidgate.shim.host"
             android:readPermission="android.permission.DUMP"
             android:writePermission="android.permission.DUMP"/>
-        <activity android:name="dev.droidgate.shim.MmcpActivity" android:exported="true">
+        <activity android:name="dev.droidgate.shim.frontends.MmcpActivity" android:exported="true">
             <intent-filter>
                 <action android:name="com.example.mMCP.ACTION_TOOL_ADVERTISE"/>
                 <action android:name="com.example.mMCP.ACTION_TOOL_CALL"/>
@@ -255,14 +255,14 @@ _MANIFEST = """<manifest xmlns:android="http://schemas.android.com/apk/res/andro
             </intent-filter>
             <meta-data android:name="mMCP_manifest" android:resource="@raw/mmcp_manifest"/>
         </activity>
-        <receiver android:name="dev.droidgate.shim.MmcpReceiver" android:exported="true">
+        <receiver android:name="dev.droidgate.shim.frontends.MmcpReceiver" android:exported="true">
             <intent-filter>
                 <action android:name="com.example.ACTION_MMCP_DISCOVERY"/>
                 <action android:name="com.example.ACTION_MMCP_INVOKE"/>
             </intent-filter>
             <meta-data android:name="mMCP_manifest" android:resource="@raw/mmcp_manifest"/>
         </receiver>
-        <service android:name="dev.droidgate.shim.FunctionService" android:exported="true"
+        <service android:name="dev.droidgate.shim.frontends.FunctionService" android:exported="true"
             android:permission="android.permission.BIND_APP_FUNCTION_SERVICE">
             <intent-filter>
                 <action android:name="android.app.appfunctions.AppFunctionService"/>

@@ -72,7 +72,7 @@ def manifest_for_agents(apk: bytes) -> str:
     """Return the text of a shim's mMCP manifest."""
     with open_apk(apk) as opened:
         activities = [*read_application(opened).of_kind("activity")]
-    component = next(one for one in activities if one.name == "dev.droidgate.shim.MmcpActivity")
+    component = next(one for one in activities if one.name == "dev.droidgate.shim.frontends.MmcpActivity")
     held = component.find_meta_data("mMCP_manifest")
     assert held is not None
     assert isinstance(held.value, str)

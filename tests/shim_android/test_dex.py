@@ -17,27 +17,27 @@ from shim_android.dex_file import DexFile, class_name
 
 MOST_BYTES = 170 * 1024
 COMPONENTS = (
-    "ToolService",
-    "TrampolineActivity",
-    "ConsentActivity",
-    "ManageActivity",
-    "HostProvider",
-    "ShellIdentityInstrumentation",
-    "ShellIdentityService",
-    "MmcpActivity",
-    "MmcpReceiver",
-    "FunctionService",
+    "frontends/ToolService",
+    "backends/TrampolineActivity",
+    "consent/ConsentActivity",
+    "consent/ManageActivity",
+    "host/HostProvider",
+    "backends/ShellIdentityInstrumentation",
+    "backends/ShellIdentityService",
+    "frontends/MmcpActivity",
+    "frontends/MmcpReceiver",
+    "frontends/FunctionService",
 )
 # The first API level of each class that is loaded from that level on only; the sources ask for it before.
 LATER_CLASSES = {
-    "NotificationChannels": 26,
-    "SigningCertificates": 28,
-    "Documents": 31,
-    "ResultCallers": 35,
-    "AppFunctionCaller": 36,
-    "AppFunctionCaller$Enabled": 36,
-    "FunctionService": 36,
-    "FunctionService$Arguments": 36,
+    "windows/NotificationChannels": 26,
+    "platform/SigningCertificates": 28,
+    "platform/Documents": 31,
+    "backends/ResultCallers": 35,
+    "backends/AppFunctionCaller": 36,
+    "backends/AppFunctionCaller$Enabled": 36,
+    "frontends/FunctionService": 36,
+    "frontends/FunctionService$Arguments": 36,
 }
 # Members that Android 7.0 has not got, with the API level that developer.android.com/reference gives them.
 # Each stands in the sources behind a comparison with SDK_INT, or in a class of LATER_CLASSES.
@@ -152,6 +152,7 @@ def _missing(dex: DexFile, jar: ClassJar) -> Iterator[tuple[str, str]]:
             yield holder, name
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_the_sources_make_the_committed_dex(data: bytes, build_script: ModuleType) -> None:
     require("jdk-25")
@@ -160,6 +161,7 @@ def test_the_sources_make_the_committed_dex(data: bytes, build_script: ModuleTyp
     assert build_script.build() == data
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_a_class_that_uses_what_android_hides_makes_no_dex(build_script: ModuleType, tmp_path: Path) -> None:
     jdk = require("jdk-25").parent.parent

@@ -13,7 +13,7 @@ from shim_engine.comparison import difference
 from shim_engine.conformance.vector_files import load_vectors
 from shim_engine.jvm_core import RUNNER_SOURCES, CoreJvm, compile_core
 
-pytestmark = pytest.mark.requires("newer-jdk", "framework-jar", "maven")
+pytestmark = [pytest.mark.slow, pytest.mark.requires("newer-jdk", "framework-jar", "maven")]
 
 
 @pytest.mark.requires("robolectric", "dex2jar")

@@ -52,8 +52,9 @@ class Part:
 
     @property
     def simple_name(self) -> str:
-        """Its class without the shim's package; the whole name of another class."""
-        return self.name.removeprefix(f"{SHIM_PACKAGE}.")
+        """Its class without the shim's packages; the whole name of another class."""
+        own = self.name.startswith(f"{SHIM_PACKAGE}.")
+        return self.name.rpartition(".")[2] if own else self.name
 
     def value(self, name: str) -> TypedValue | None:
         """Return an attribute's value with references followed, None without one."""

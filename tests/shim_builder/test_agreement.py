@@ -52,6 +52,7 @@ def parameters_of(one: Type) -> list[tuple[str, bool]]:
     return [(name, parameter.required) for name, parameter in held.items()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "dialect"), GENERATED)
 def test_what_is_declared_is_what_the_engine_takes_and_answers(protocol: str, dialect: str) -> None:
     count = 0
@@ -69,6 +70,7 @@ def test_what_is_declared_is_what_the_engine_takes_and_answers(protocol: str, di
     assert count > 20
 
 
+@pytest.mark.slow
 @pytest.mark.requires("javac", "java")
 @pytest.mark.parametrize(("protocol", "dialect"), GENERATED)
 def test_the_engine_in_java_takes_every_route_table(core: CoreJvm, protocol: str, dialect: str) -> None:

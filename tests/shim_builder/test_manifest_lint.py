@@ -17,13 +17,13 @@ from shim_builder.manifest_rules import CHECKS
 MANIFEST = "AndroidManifest.xml"
 EVERYTHING = ("mmcp", "mmcp-broadcast", "appfunctions")
 MODULES = ("clock-in/app", "pdf-tool/app", "weather/app", "notes/app", "notes/legacy", "tally/app")
-TRAMPOLINE = 'android:name="dev.droidgate.shim.TrampolineActivity"'
-SERVICE = 'android:name="dev.droidgate.shim.ToolService"'
-HOST = 'android:name="dev.droidgate.shim.HostProvider"'
+TRAMPOLINE = 'android:name="dev.droidgate.shim.backends.TrampolineActivity"'
+SERVICE = 'android:name="dev.droidgate.shim.frontends.ToolService"'
+HOST = 'android:name="dev.droidgate.shim.host.HostProvider"'
 APPLICATION = 'android:allowBackup="false"'
-RECEIVER = 'android:name="dev.droidgate.shim.MmcpReceiver"'
-IDENTITY = 'android:name="dev.droidgate.shim.ShellIdentityService"'
-ACTIVITY = 'android:name="dev.droidgate.shim.MmcpActivity"'
+RECEIVER = 'android:name="dev.droidgate.shim.frontends.MmcpReceiver"'
+IDENTITY = 'android:name="dev.droidgate.shim.backends.ShellIdentityService"'
+ACTIVITY = 'android:name="dev.droidgate.shim.frontends.MmcpActivity"'
 
 Edit = tuple[str, str, str]
 """File, what stands there, and what shall stand there."""
@@ -42,7 +42,10 @@ BREACHES: list[tuple[str, Edit]] = [
     ("shim-exported-surface", in_manifest('android:exported="false"', 'android:exported="true"')),
     ("shim-components", in_manifest("ConsentActivity", "QuestionActivity")),
     ("shim-components", added('android:enabled="false"', SERVICE)),
-    ("shim-class-names", in_manifest("dev.droidgate.shim.ConsentActivity", "com.other.ConsentActivity")),
+    (
+        "shim-class-names",
+        in_manifest("dev.droidgate.shim.consent.ConsentActivity", "com.other.ConsentActivity"),
+    ),
     ("shim-one-process", added('android:process=":tools"', SERVICE)),
     ("shim-one-process", added('android:process=":app"', APPLICATION)),
     ("shim-query-packages", in_manifest('<package android:name="dev.droidgate.sample.pdftool" />', "")),
@@ -129,7 +132,7 @@ BREACHES: list[tuple[str, Edit]] = [
         "shim-instrumentation",
         in_manifest(
             "<queries>",
-            '<instrumentation android:name="dev.droidgate.shim.ShellIdentityInstrumentation"'
+            '<instrumentation android:name="dev.droidgate.shim.backends.ShellIdentityInstrumentation"'
             ' android:targetPackage="dev.droidgate.shim.of.dev.droidgate.sample.pdftool"/><queries>',
         ),
     ),
@@ -137,8 +140,7 @@ BREACHES: list[tuple[str, Edit]] = [
         "shim-identity-service",
         in_manifest(
             "</application>",
-            '<service android:name="dev.droidgate.shim.ShellIdentityService" android:exported="true"/>'
-            "</application>",
+            f'<service {IDENTITY} android:exported="true"/></application>',
         ),
     ),
     ("shim-question-texts", ("assets/policy.json", '"capabilities":{"', '"capabilities":{"x')),
@@ -174,7 +176,7 @@ BREACHES: list[tuple[str, Edit]] = [
     ("shim-function-service", ("assets/policy.json", '"functions":{"page_count":"', '"functions":{"x":"no_')),
     (
         "shim-frontends-alone",
-        in_manifest("dev.droidgate.shim.ToolService", "dev.droidgate.shim.OtherService"),
+        in_manifest("dev.droidgate.shim.frontends.ToolService", "dev.droidgate.shim.OtherService"),
     ),
 ]
 BREACHES_OF_BARE: list[tuple[str, Edit]] = [

@@ -84,7 +84,7 @@ def test_aapt2_reads_the_badge_of_a_shim(tmp_path: Path, module: str) -> None:
     assert "targetSdkVersion:'36'" in printed
     assert re.search("^(sdkV|minSdkV)ersion:'24'", printed, re.MULTILINE)
     assert f"application-label:'{app.label} (via droidgate)'" in printed
-    assert "launchable-activity: name='dev.droidgate.shim.ManageActivity'" in printed
+    assert "launchable-activity: name='dev.droidgate.shim.consent.ManageActivity'" in printed
     asked = set(re.findall("uses-permission: name='([^']+)'", printed))
     expected = {
         "android.permission.FOREGROUND_SERVICE",
@@ -102,7 +102,7 @@ def test_aapt2_shows_the_components_as_the_page_lists_them(tmp_path: Path) -> No
     aapt2 = require("aapt2")
     apk = written(tmp_path, sample_shim("notes/app", *EVERYTHING))
     printed = run_tool(aapt2, "dump", "xmltree", apk, "--file", "AndroidManifest.xml")
-    names = re.findall(r'"dev\.droidgate\.shim\.(\w+)" ', printed)
+    names = re.findall(r'"dev\.droidgate\.shim\.\w+\.(\w+)" ', printed)
     assert sorted(names) == sorted(
         [
             *("ToolService", "TrampolineActivity", "ConsentActivity", "ManageActivity", "HostProvider"),
@@ -118,13 +118,16 @@ def test_aapt2_shows_the_components_as_the_page_lists_them(tmp_path: Path) -> No
     ]
 
 
+@pytest.mark.slow
 def test_apktool_decodes_a_shim(tmp_path: Path) -> None:
     apktool = require("apktool")
     out = tmp_path / "decoded"
     apk = written(tmp_path, sample_shim("clock-in/app", *EVERYTHING))
     run_tool(apktool, "d", "--no-src", "-p", tmp_path / "frameworks", "-o", out, apk)
     manifest = etree.parse(out / "AndroidManifest.xml").getroot()
-    (service,) = manifest.findall(f"application/service[@{ANDROID}name='dev.droidgate.shim.ToolService']")
+    (service,) = manifest.findall(
+        f"application/service[@{ANDROID}name='dev.droidgate.shim.frontends.ToolService']"
+    )
     named = {one.get(f"{ANDROID}name"): one for one in service.findall("meta-data")}
     assert set(named) == {f"mobile.mcp.tool.{one}" for one in ("name", "description", "capabilities")}
     assert named["mobile.mcp.tool.capabilities"].get(f"{ANDROID}resource") == "@xml/mcp_capabilities"

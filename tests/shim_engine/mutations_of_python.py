@@ -32,7 +32,7 @@ MODULES = (
             "backends",
             "carried",
             "engine",
-            "lifecycle",
+            "open_calls",
             "partial_json",
             "rates",
             "requests",

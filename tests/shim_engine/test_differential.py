@@ -78,10 +78,12 @@ def check_calls(seen: Seen) -> None:
     assert rare == {}
 
 
+@pytest.mark.slow
 def test_thousands_of_calls_are_answered_alike(core: CoreJvm) -> None:
     check_calls(compared(CallMaker(1).calls(3_000), core))
 
 
+@pytest.mark.slow
 def test_thousands_of_broken_requests_are_answered_alike(core: CoreJvm) -> None:
     seen = compared(BrokenRequests(1).calls(4_000), core)
     assert seen.differences == []

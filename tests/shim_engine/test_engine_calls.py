@@ -38,12 +38,12 @@ from shim_engine.engine_samples import (
 
 def test_a_call_goes_out_by_the_tools_names_and_comes_back_in_the_dialect_asked() -> None:
     shim = engine()
-    sent = only_send(shim.request(0, "bind", AGENT, s1("u-1", "fill", {"path": "/a", "pages": "2"}), "me"))
+    sent = only_send(shim.submit(0, "bind", AGENT, s1("u-1", "fill", {"path": "/a", "pages": "2"}), "me"))
     assert isinstance(sent.outgoing, ExtrasCall)
     assert sent.outgoing.extras["tool_name"] == "fill_form"
     assert json.loads(sent.outgoing.extras["parameters"]) == {"file": "/a", "pages": 2}
     assert sent.deadline == 5_000
-    answer = only_answer(shim.result(9, sent.call, ActivityAnswer(-1, {"result": '{"ok":true,"extra":1}'})))
+    answer = only_answer(shim.answered(9, sent.call, ActivityAnswer(-1, {"result": '{"ok":true,"extra":1}'})))
     assert answer.reply_to == "me"
     assert answer.token is None
     assert told(answer) == {
@@ -57,8 +57,10 @@ def test_the_first_edition_is_answered_with_a_list_in_declared_order() -> None:
     shim = engine()
     request = {"id": "u-1", "capability": {"id": "fill", "args": {"path": "/a"}}}
     document = {"mobile-mcp-request": {"version": "1.0", "request": request}}
-    sent = only_send(shim.request(0, "start", 0, {"mobile-mcp-request": json.dumps(document)}, None))
-    answer = only_answer(shim.result(1, sent.call, ActivityAnswer(-1, {"result": '{"written":3,"ok":true}'})))
+    sent = only_send(shim.submit(0, "start", 0, {"mobile-mcp-request": json.dumps(document)}, None))
+    answer = only_answer(
+        shim.answered(1, sent.call, ActivityAnswer(-1, {"result": '{"written":3,"ok":true}'}))
+    )
     assert told(answer)["capability"]["output"] == [
         {"name": "ok", "type": "boolean", "value": True},
         {"name": "written", "type": "integer", "value": 3},
@@ -68,10 +70,10 @@ def test_the_first_edition_is_answered_with_a_list_in_declared_order() -> None:
 def test_the_prototype_is_answered_without_a_wrapper_and_with_the_id_beside() -> None:
     shim = engine()
     request = {"id": "u-1", "capability": {"id": "weather", "input": '{"place":"Ulm"}'}}
-    sent = only_send(shim.request(0, "start", 0, {"request": json.dumps(request)}, None))
+    sent = only_send(shim.submit(0, "start", 0, {"request": json.dumps(request)}, None))
     assert isinstance(sent.outgoing, ExtrasCall)
     assert sent.outgoing.extras == {"tool": "get_weather", "params": '{"place":"Ulm"}'}
-    answer = only_answer(shim.result(1, sent.call, BroadcastAnswer(0, "Rain")))
+    answer = only_answer(shim.answered(1, sent.call, BroadcastAnswer(0, "Rain")))
     assert answer.extras["mcp_request_id"] == "u-1"
     assert json.loads(answer.extras["response"]) == {
         "id": "u-1",
@@ -82,22 +84,22 @@ def test_the_prototype_is_answered_without_a_wrapper_and_with_the_id_beside() ->
 
 def test_an_app_function_gets_a_document_and_its_errors_keep_their_number() -> None:
     shim = engine()
-    sent = only_send(shim.request(0, "bind", AGENT, s1("u-1", "note", {"title": "Milk"}), None))
+    sent = only_send(shim.submit(0, "bind", AGENT, s1("u-1", "note", {"title": "Milk"}), None))
     assert sent.outgoing == FunctionCall(
         "N#create",
         {"schemaType": "", "properties": {"title": {"kind": "string", "values": ["Milk"]}}},
     )
     returned = {"androidAppfunctionsReturnValue": {"kind": "long", "values": [7]}}
     good = FunctionAnswer({"schemaType": "", "properties": returned})
-    assert told(only_answer(shim.result(1, sent.call, good)))["capability"]["output"] == {"id": 7}
-    sent = only_send(shim.request(2, "bind", AGENT, s1("u-1", "note", {}), None))
-    bad = only_answer(shim.result(3, sent.call, FunctionAnswer(code=1501, message="too many")))
+    assert told(only_answer(shim.answered(1, sent.call, good)))["capability"]["output"] == {"id": 7}
+    sent = only_send(shim.submit(2, "bind", AGENT, s1("u-1", "note", {}), None))
+    bad = only_answer(shim.answered(3, sent.call, FunctionAnswer(code=1501, message="too many")))
     assert told(bad)["message"] == "invalid_argument: 1501 too many"
 
 
 def test_a_mobile_mcp_tool_is_asked_in_its_dialect_and_timings_are_no_answer() -> None:
     shim = engine()
-    sent = only_send(shim.request(0, "bind", AGENT, s1("u-1", "clock", {"date": "today"}), None))
+    sent = only_send(shim.submit(0, "bind", AGENT, s1("u-1", "clock", {"date": "today"}), None))
     assert isinstance(sent.outgoing, ExtrasCall)
     assert json.loads(sent.outgoing.extras["mobile-mcp-request"]) == {
         "mobile-mcp-request": {
@@ -105,9 +107,9 @@ def test_a_mobile_mcp_tool_is_asked_in_its_dialect_and_timings_are_no_answer() -
             "request": {"id": "n-1", "capability": {"id": "clock_in", "input": {"date": "today"}}},
         }
     }
-    assert shim.result(1, sent.call, ResponseAnswer({"trace_only": True})) == []
+    assert shim.answered(1, sent.call, ResponseAnswer({"trace_only": True})) == []
     response = {"id": "n-1", "status": "failure", "message": "Missing args."}
-    answer = only_answer(shim.result(2, sent.call, ResponseAnswer({"response": json.dumps(response)})))
+    answer = only_answer(shim.answered(2, sent.call, ResponseAnswer({"response": json.dumps(response)})))
     assert answer.token == "invalid_argument"
 
 
@@ -129,8 +131,8 @@ def test_a_mobile_mcp_tool_is_asked_in_its_dialect_and_timings_are_no_answer() -
 )
 def test_a_backends_failure_becomes_a_token(answer: BackendAnswer, token: str) -> None:
     shim = engine()
-    sent = only_send(shim.request(0, "bind", AGENT, s1("u-1", "fill", {"path": "/a"}), None))
-    failed = only_answer(shim.result(1, sent.call, answer))
+    sent = only_send(shim.submit(0, "bind", AGENT, s1("u-1", "fill", {"path": "/a"}), None))
+    failed = only_answer(shim.answered(1, sent.call, answer))
     assert failed.token == token
     assert told(failed)["message"].partition(":")[0] == token
 
@@ -154,26 +156,26 @@ def test_a_request_that_goes_no_further_is_answered_at_once(
     policy: dict[str, Any], installed: Installed | None, arguments: dict[str, Any], token: str
 ) -> None:
     shim = engine(policy, pdf=installed)
-    answer = only_answer(shim.request(0, "bind", AGENT, s1("u-1", "fill", arguments), "me"))
+    answer = only_answer(shim.submit(0, "bind", AGENT, s1("u-1", "fill", arguments), "me"))
     assert (answer.token, answer.reply_to) == (token, "me")
     assert told(answer)["status"] == "failure"
-    assert shim.size[0] == 0
+    assert shim.open_count() == 0
 
 
 def test_another_version_of_the_same_descriptor_is_called() -> None:
     shim = engine(pdf=Installed("aa", 4, "d1"))
-    only_send(shim.request(0, "bind", AGENT, s1("u-1", "fill", {"path": "/a"}), None))
+    only_send(shim.submit(0, "bind", AGENT, s1("u-1", "fill", {"path": "/a"}), None))
 
 
 def test_a_capability_that_is_not_there_looks_like_one_that_is_not_granted() -> None:
     shim = engine({"grants": [{"caller": OTHER, "capability": "*"}]})
     texts = [
-        told(only_answer(shim.request(0, "bind", AGENT, s1("u-1", name, {}), None)))["message"]
+        told(only_answer(shim.submit(0, "bind", AGENT, s1("u-1", name, {}), None)))["message"]
         for name in ("fill", "gone")
     ]
     assert texts[0] == texts[1]
     assert texts[0].startswith("denied")
-    answer = only_answer(shim.request(0, "bind", OTHER, s1("u-1", "gone", {}), None))
+    answer = only_answer(shim.submit(0, "bind", OTHER, s1("u-1", "gone", {}), None))
     assert answer.token == "unknown_capability"
 
 
@@ -183,7 +185,7 @@ def test_an_undeclared_argument_cannot_pass_as_a_renamed_one() -> None:
         table["routes"][0]["input"]["keywords"] = keywords
         shim = Engine(read_route_table(table), read_policy(ANY_APP), as_approved)
         for arguments in ({"path": "/mine", "file": "/etc"}, {"file": "/etc", "path": "/mine"}):
-            refused = only_answer(shim.request(0, "bind", AGENT, s1(str(arguments), "fill", arguments), None))
+            refused = only_answer(shim.submit(0, "bind", AGENT, s1(str(arguments), "fill", arguments), None))
             assert refused.token == "invalid_argument"
             assert '"path"' in told(refused)["message"]
 
@@ -191,14 +193,14 @@ def test_an_undeclared_argument_cannot_pass_as_a_renamed_one() -> None:
 def test_a_tool_that_answers_one_agent_s_request_to_another_gives_the_other_nothing() -> None:
     ids = iter(["n-1", "n-2"])
     shim = Engine(read_route_table(CLOCKS), read_policy(ANY_APP), as_approved, new_id=lambda: next(ids))
-    first = only_send(shim.request(0, "bind", AGENT, s1("u-1", "clock", {}), "first"))
-    second = only_send(shim.request(0, "bind", OTHER, s1("u-1", "clock", {}), "second"))
+    first = only_send(shim.submit(0, "bind", AGENT, s1("u-1", "clock", {}), "first"))
+    second = only_send(shim.submit(0, "bind", OTHER, s1("u-1", "clock", {}), "second"))
     for extra in ({}, {"mcp_request_id": "n-2"}):
         foreign = {**clock_response("n-1", "first's secret"), **extra}
-        assert shim.result(1, second.call, ResponseAnswer(foreign)) == []
-    own = only_answer(shim.result(2, second.call, ResponseAnswer(clock_response("n-2", "second's"))))
+        assert shim.answered(1, second.call, ResponseAnswer(foreign)) == []
+    own = only_answer(shim.answered(2, second.call, ResponseAnswer(clock_response("n-2", "second's"))))
     assert (own.reply_to, told(own)["capability"]["output"]) == ("second", {"text": "second's"})
-    own = only_answer(shim.result(3, first.call, ResponseAnswer(clock_response("n-1", "first's secret"))))
+    own = only_answer(shim.answered(3, first.call, ResponseAnswer(clock_response("n-1", "first's secret"))))
     assert (own.reply_to, told(own)["capability"]["output"]) == ("first", {"text": "first's secret"})
 
 
@@ -224,49 +226,49 @@ CLOCKS = {
 def test_an_open_id_is_busy_and_a_closed_one_is_free() -> None:
     shim = engine()
     request = s1("u-1", "fill", {"path": "/a"})
-    sent = only_send(shim.request(0, "bind", AGENT, request, "first"))
-    second = only_answer(shim.request(1, "bind", AGENT, request, "second"))
+    sent = only_send(shim.submit(0, "bind", AGENT, request, "first"))
+    second = only_answer(shim.submit(1, "bind", AGENT, request, "second"))
     assert (second.token, second.reply_to) == ("busy", "second")
-    only_send(shim.request(2, "bind", OTHER, request, "other"))
-    only_answer(shim.result(3, sent.call, ActivityAnswer(-1, {"result": '{"ok":true}'})))
-    again = only_send(shim.request(4, "bind", AGENT, request, "again"))
+    only_send(shim.submit(2, "bind", OTHER, request, "other"))
+    only_answer(shim.answered(3, sent.call, ActivityAnswer(-1, {"result": '{"ok":true}'})))
+    again = only_send(shim.submit(4, "bind", AGENT, request, "again"))
     # The first call's answer is late now, and is not the second one's.
-    assert shim.result(5, sent.call, ActivityAnswer(-1, {"result": '{"ok":false}'})) == []
-    assert only_answer(shim.cancel(6, "bind", AGENT, "u-1")).reply_to == "again"
-    assert shim.result(7, again.call, ActivityAnswer(0)) == []
+    assert shim.answered(5, sent.call, ActivityAnswer(-1, {"result": '{"ok":false}'})) == []
+    assert only_answer(shim.cancel(6, "again")).reply_to == "again"
+    assert shim.answered(7, again.call, ActivityAnswer(0)) == []
 
 
 def test_a_deadline_ends_a_call_and_is_told_before_what_comes_later() -> None:
     shim = engine()
-    sent = only_send(shim.request(0, "bind", AGENT, s1("u-1", "fill", {"path": "/a"}), "first"))
+    sent = only_send(shim.submit(0, "bind", AGENT, s1("u-1", "fill", {"path": "/a"}), "first"))
     assert shim.next_deadline() == 5_000
-    assert shim.advance(4_999) == []
-    effects = shim.request(5_000, "bind", AGENT, s1("u-1", "weather", {}), "second")
+    assert shim.expire(4_999) == []
+    effects = shim.submit(5_000, "bind", AGENT, s1("u-1", "weather", {}), "second")
     assert isinstance(effects[0], Answer)
     assert (effects[0].reply_to, effects[0].token) == ("first", "timeout")
     only_send(effects[1:])
-    assert shim.result(5_001, sent.call, ActivityAnswer(-1, {"result": "{}"})) == []
+    assert shim.answered(5_001, sent.call, ActivityAnswer(-1, {"result": "{}"})) == []
     assert shim.next_deadline() == 35_000
 
 
 def test_the_death_of_an_app_ends_its_calls_once_and_no_others() -> None:
     shim = engine()
-    first = only_send(shim.request(0, "bind", AGENT, s1("1", "fill", {"path": "/a"}), 1))
-    only_send(shim.request(0, "bind", AGENT, s1("2", "weather", {}), 2))
-    only_send(shim.request(0, "bind", OTHER, s1("1", "fill", {"path": "/a"}), 3))
+    first = only_send(shim.submit(0, "bind", AGENT, s1("1", "fill", {"path": "/a"}), 1))
+    only_send(shim.submit(0, "bind", AGENT, s1("2", "weather", {}), 2))
+    only_send(shim.submit(0, "bind", OTHER, s1("1", "fill", {"path": "/a"}), 3))
     answers = shim.died(1, "a.pdf")
     assert [(one.reply_to, one.token) for one in answers if isinstance(one, Answer)] == [
         (1, "interrupted"),
         (3, "interrupted"),
     ]
     assert shim.died(2, "a.pdf") == []
-    assert shim.result(3, first.call, ActivityAnswer(0)) == []
-    assert shim.size[0] == 1
+    assert shim.answered(3, first.call, ActivityAnswer(0)) == []
+    assert shim.open_count() == 1
 
 
 def test_a_call_that_cannot_be_brought_to_its_app_fails_with_what_its_edge_says() -> None:
     shim = engine()
-    sent = only_send(shim.request(0, "bind", AGENT, s1("1", "fill", {"path": "/a"}), None))
+    sent = only_send(shim.submit(0, "bind", AGENT, s1("1", "fill", {"path": "/a"}), None))
     answer = only_answer(shim.fail(1, sent.call, Failure("needs_user", "open the app")))
     assert told(answer)["message"] == "needs_user: open the app"
     assert shim.fail(2, sent.call, Failure("needs_user")) == []
@@ -274,9 +276,9 @@ def test_a_call_that_cannot_be_brought_to_its_app_fails_with_what_its_edge_says(
 
 def test_what_was_open_when_the_shim_died_is_answered_from_the_journal() -> None:
     shim = engine()
-    only_send(shim.request(0, "bind", AGENT, s1("u-1", "fill", {"path": "/a"}), None))
+    only_send(shim.submit(0, "bind", AGENT, s1("u-1", "fill", {"path": "/a"}), None))
     request = {"id": 7, "capability": {"id": "weather", "args": "{}"}}
-    only_send(shim.request(0, "start", 0, {"request": json.dumps(request)}, None))
+    only_send(shim.submit(0, "start", 0, {"request": json.dumps(request)}, None))
     first, second = map(answer_journal_entry, shim.journal())
     assert told(Answer(None, first, None))["message"].startswith("interrupted")
     assert told(Answer(None, first, None))["id"] == "u-1"
@@ -305,35 +307,35 @@ def test_what_was_open_when_the_shim_died_is_answered_from_the_journal() -> None
 def test_what_cannot_be_read_is_answered_in_the_form_of_its_extra(
     carrier: Carrier, extras: dict[str, Any], key: str, token: str
 ) -> None:
-    answer = only_answer(engine().request(0, carrier, AGENT, extras, "me"))
+    answer = only_answer(engine().submit(0, carrier, AGENT, extras, "me"))
     assert (answer.reply_to, answer.token) == ("me", token)
     assert key in answer.extras
 
 
 def test_what_is_in_no_form_is_dropped() -> None:
-    (effect,) = engine().request(0, "start", 0, {"tool_name": "x"}, "me")
+    (effect,) = engine().submit(0, "start", 0, {"tool_name": "x"}, "me")
     assert isinstance(effect, Drop)
     assert effect.failure.token == "invalid_argument"
 
 
 def test_an_answer_and_a_call_that_are_too_long_are_refused() -> None:
     shim = engine()
-    sent = only_send(shim.request(0, "bind", AGENT, s1("1", "weather", {}), None))
-    answer = only_answer(shim.result(1, sent.call, BroadcastAnswer(-1, "x" * MAX_CARRIED_UNITS)))
+    sent = only_send(shim.submit(0, "bind", AGENT, s1("1", "weather", {}), None))
+    answer = only_answer(shim.answered(1, sent.call, BroadcastAnswer(-1, "x" * MAX_CARRIED_UNITS)))
     assert answer.token == "malformed_response"
     assert carried_units(answer.extras) < 1_000
-    sent = only_send(shim.request(0, "bind", AGENT, s1("1", "weather", {}), None))
-    answer = only_answer(shim.result(1, sent.call, BroadcastAnswer(-1, "x" * (MAX_CARRIED_UNITS - 200))))
+    sent = only_send(shim.submit(0, "bind", AGENT, s1("1", "weather", {}), None))
+    answer = only_answer(shim.answered(1, sent.call, BroadcastAnswer(-1, "x" * (MAX_CARRIED_UNITS - 200))))
     assert answer.token is None
     # Each of these is one unit in the request and six in the tool's parameters.
     controls = json.dumps({"place": "\ufffe" * 50_000}, ensure_ascii=False)
     request = f'{{"id":"1","capability":{{"id":"weather","input":{controls}}}}}'
-    assert only_answer(shim.request(2, "start", 0, {"request": request}, None)).token == "invalid_argument"
+    assert only_answer(shim.submit(2, "start", 0, {"request": request}, None)).token == "invalid_argument"
 
 
 def test_grants_change_from_one_request_to_the_next() -> None:
     shim = engine({})
     request = s1("1", "weather", {})
-    assert only_answer(shim.request(0, "start", 0, request, None)).token == "denied"
+    assert only_answer(shim.submit(0, "start", 0, request, None)).token == "denied"
     shim.use_policy(read_policy(ANY_APP))
-    only_send(shim.request(1, "start", 0, request, None))
+    only_send(shim.submit(1, "start", 0, request, None))

@@ -213,6 +213,7 @@ def test_a_value_nested_too_deep_is_refused_both_ways() -> None:
         read_document(_answer(held), None, {})
 
 
+@pytest.mark.slow
 def test_alternatives_that_refer_to_themselves_end() -> None:
     again = OneOfType(alternatives=(RefType(name="Again"), RefType(name="Again")))
     with pytest.raises(WireError):

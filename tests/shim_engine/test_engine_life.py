@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from droidgate.calls.failures import Failure
-from droidgate_shim.engine.authority import Carrier
+from droidgate_shim.engine.authority import CallLimits, Carrier
 from droidgate_shim.engine.backends import ActivityAnswer, BroadcastAnswer
-from droidgate_shim.engine.engine import Answer, Ask, CallHandle, Effect, Engine, Send
+from droidgate_shim.engine.engine import Answer, Ask, Effect, Engine, Send
 from droidgate_shim.engine.rates import Rates
 from shim_engine.engine_samples import engine, s1
 
@@ -56,8 +56,8 @@ class Driver:
     engine: Engine = field(default_factory=lambda: engine(POLICY))
     now: int = 0
     open: list[Expected] = field(default_factory=list)
-    handles: dict[int, CallHandle] = field(default_factory=dict)
-    closed: list[CallHandle] = field(default_factory=list)
+    handles: dict[int, int] = field(default_factory=dict)
+    closed: list[int] = field(default_factory=list)
     buckets: dict[Caller, tuple[Fraction, int]] = field(default_factory=dict)
     replies: weakref.WeakSet[Reply] = field(default_factory=weakref.WeakSet)
     answers: int = 0
@@ -101,7 +101,7 @@ class Driver:
         fits = all(one.request_id != request_id for one in mine) and len(mine) < LIMITS["open_per_caller"]
         goes = self.take(caller) and fits and len(self.open) < LIMITS["open"]
         given = s1(request_id, capability, {"path": "/a"} if capability == "fill" else {})
-        effects = self.engine.request(self.now, *caller, given, reply, asks=True)
+        effects = self.engine.submit(self.now, *caller, given, reply, asks=True)
         if goes:
             effect = effects.pop()
             is_asking = capability == "weather"
@@ -121,11 +121,11 @@ class Driver:
         """Take a yes or, where `which` is divisible by three, a no about some open call."""
         expected = self.pass_time(wait)
         if not self.open:
-            self.check(self.engine.advance(self.now), expected)
+            self.check(self.engine.expire(self.now), expected)
             return
         one = self.open[which % len(self.open)]
         refusal = None if which % 3 else Failure("denied")
-        effects = self.engine.decide(self.now, self.handles[one.number], refusal)
+        effects = self.engine.decided(self.now, self.handles[one.number], refusal)
         if one.is_asking and refusal is None:
             sent = effects.pop()
             assert isinstance(sent, Send)
@@ -136,7 +136,7 @@ class Driver:
         self.check(effects, expected)
 
     def result(self, wait: int, which: int) -> None:
-        self._end(wait, which, lambda call: self.engine.result(self.now, call, BroadcastAnswer(-1, "Sun")))
+        self._end(wait, which, lambda call: self.engine.answered(self.now, call, BroadcastAnswer(-1, "Sun")))
 
     def fail(self, wait: int, which: int) -> None:
         self._end(
@@ -144,11 +144,11 @@ class Driver:
         )
 
     def _end(
-        self, wait: int, which: int, end: Callable[[CallHandle], list[Effect]], token: str | None = None
+        self, wait: int, which: int, end: Callable[[int], list[Effect]], token: str | None = None
     ) -> None:
         expected = self.pass_time(wait)
         if not self.open:
-            self.check(self.engine.advance(self.now), expected)
+            self.check(self.engine.expire(self.now), expected)
             return
         one = self.open[which % len(self.open)]
         call = self.handles[one.number]
@@ -163,18 +163,19 @@ class Driver:
     def late(self, wait: int, which: int) -> None:
         expected = self.pass_time(wait)
         answer = ActivityAnswer(-1, {"result": '{"ok":true}'})
-        effects: list[Effect] = self.engine.advance(self.now)
+        effects: list[Effect] = self.engine.expire(self.now)
         for call in self.closed[which % 20 :][:1]:
-            effects += self.engine.result(self.now, call, answer)
+            effects += self.engine.answered(self.now, call, answer)
             effects += self.engine.fail(self.now, call, Failure("needs_user"))
-            effects += self.engine.decide(self.now, call, None)
+            effects += self.engine.decided(self.now, call, None)
         self.check(effects, expected)
 
     def cancel(self, wait: int, caller: Caller, request_id: str) -> None:
         expected = self.pass_time(wait)
         found = [one for one in self.open if (one.caller, one.request_id) == (caller, request_id)]
         expected += [self.close(one, "canceled") for one in found]
-        self.check(self.engine.cancel(self.now, *caller, request_id), expected)
+        reply = found[0].reply if found else Reply()
+        self.check(self.engine.cancel(self.now, reply), expected)
 
     def died(self, wait: int, package: str) -> None:
         expected = self.pass_time(wait)
@@ -183,15 +184,15 @@ class Driver:
         self.check(self.engine.died(self.now, package), expected)
 
     def check_held(self) -> None:
-        assert self.engine.size[0] == len(self.open) == len(self.engine.journal())
+        assert self.engine.open_count() == len(self.open) == len(self.engine.journal())
         assert self.engine.next_deadline() == min((one.deadline for one in self.open), default=None)
         assert self.answers == self.accepted + self.refused - len(self.open)
 
     def check_nothing_held(self) -> None:
-        self.check(self.engine.advance(self.now + 100_000), self.pass_time(100_000))
+        self.check(self.engine.expire(self.now + 100_000), self.pass_time(100_000))
         self.check_held()
         gc.collect()
-        assert self.engine.size == (0, 0)
+        assert (self.engine.open_count(), len(self.engine.rates)) == (0, 0)
         assert len(self.replies) == 0
 
 
@@ -218,7 +219,7 @@ def play(seed: int, events: int) -> Driver:
 
 def test_a_caller_may_send_thirty_at_once_and_then_two_each_second() -> None:
     # docs/shim-engine.md 3, step 1: 120 a minute after a burst of 30.
-    rates = Rates(burst=30, per_minute=120)
+    rates = Rates(CallLimits(burst=30, per_minute=120))
 
     def take(count: int, now: int, carrier: Carrier = "bind", caller: int = 1) -> int:
         return sum(rates.take(now, carrier, caller) is None for _ in range(count))
@@ -236,11 +237,11 @@ def test_a_caller_may_send_thirty_at_once_and_then_two_each_second() -> None:
 
 
 def test_a_refusal_names_when_to_retry() -> None:
-    rates = Rates(burst=1, per_minute=30)
+    rates = Rates(CallLimits(burst=1, per_minute=30))
     assert rates.take(0, "bind", 1) is None
     refused = rates.take(0, "bind", 1)
     assert refused == Failure("busy", "this app sent too many requests; retry in 2 s")
-    assert Rates(burst=0, per_minute=30).take(0, "bind", 1) == Failure(
+    assert Rates(CallLimits(burst=0, per_minute=30)).take(0, "bind", 1) == Failure(
         "busy", "this app sent too many requests"
     )
 

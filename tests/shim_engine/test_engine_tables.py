@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from droidgate.model.errors import InputError
-from droidgate_shim.engine.authority import Limits, parse_policy, read_policy
+from droidgate_shim.engine.authority import CallLimits, parse_policy, read_policy
 from droidgate_shim.engine.routes import parse_route_table, read_route_table
 from shim_engine.engine_samples import ANY_APP, TABLE
 
@@ -69,7 +69,7 @@ def test_what_is_no_table_is_refused(document: object) -> None:
 
 def test_a_policy_may_be_empty_and_then_nobody_may_call() -> None:
     policy = parse_policy("{}")
-    assert policy.limits == Limits(open=32, open_per_caller=8, burst=30, per_minute=120)
+    assert policy.limits == CallLimits(open=32, open_per_caller=8, burst=30, per_minute=120)
     assert not policy.is_granted("bind", 10_101, "fill", is_read_only=True)
     assert not policy.has_grants(10_101)
 

@@ -251,6 +251,7 @@ def test_values_are_fitted(core: CoreJvm, declared: Json, value: Json, outcome: 
     assert core.ask(**vector) == evaluate(vector) == outcome
 
 
+@pytest.mark.slow
 def test_a_type_that_refers_to_itself_ends(core: CoreJvm) -> None:
     itself = {"kind": "one-of", "alternatives": [{"kind": "ref", "name": "A"}] * 3}
     declared: Json = {"type": {"kind": "ref", "name": "A"}, "definitions": {"A": itself}}
@@ -341,6 +342,7 @@ def test_of_a_flood_no_more_goes_out_than_the_buckets_hold(core: CoreJvm, caller
     assert told["grown"] < FLAT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("callers", [1, 10, 100])
 def test_a_flood_of_a_minute_fills_the_buckets_once_more(core: CoreJvm, callers: int) -> None:
     # 30,000 requests 2 ms apart: 120 a minute, the last of which a caller may not come to ask for.
@@ -386,6 +388,7 @@ def garbled(text: str, source: random.Random) -> str:
     return "".join(characters).replace("\n", " ").replace("\r", " ")
 
 
+@pytest.mark.slow
 def test_garbage_is_answered_line_by_line(core: CoreJvm) -> None:
     source = random.Random(20_000)
     seeds = [one_line_json(one.case) for one in load_vectors() if len(str(one.case)) < 6_000]

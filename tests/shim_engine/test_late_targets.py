@@ -13,6 +13,7 @@ PROGRAM = Path(__file__).with_name("LateTarget.java")
 DEADLINE_MS = 5_000
 
 
+@pytest.mark.slow
 @pytest.mark.requires("javac", "java")
 @pytest.mark.parametrize(
     ("takes_ms", "told"), [(DEADLINE_MS - 1, ["goes out", "timeout"]), (DEADLINE_MS, ["timeout"])]

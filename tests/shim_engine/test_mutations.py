@@ -15,6 +15,8 @@ from shim_engine import mutations_of_java, mutations_of_python
 from shim_engine.jvm_core import ENGINE_SOURCES
 from shim_engine.reviewed_mutants import REVIEWED
 
+pytestmark = pytest.mark.slow
+
 SEEDS = (20260224, 7)
 COUNT = 200
 LEAST_NOTICED = 0.9

@@ -47,7 +47,7 @@ def told(shim: FakeShim) -> FakeShim:
     shim.outputs = {
         "getprop": Answer(PROPERTIES.encode()),
         "pm list": Answer(PACKAGES.encode()),
-        "cmd package": Answer(f"{APPLICATION_ID}/dev.droidgate.shim.ToolService\n".encode()),
+        "cmd package": Answer(f"{APPLICATION_ID}/dev.droidgate.shim.frontends.ToolService\n".encode()),
         "cmd app_function": Answer(stderr=b"cmd: Can't find service: app_function\n", status=20),
         "dumpsys trust": Answer(LOCKED.format(0).encode()),
         "dumpsys package": Answer(STOPPED.format("false").encode()),

@@ -39,7 +39,7 @@ SHIM = ShimFacts(APPLICATION_ID, "1" * 64, ("f",), frozenset({"app-function"}), 
 SECOND = replace(SHIM, application_id="dev.droidgate.shim.of.c.d")
 AGGREGATE = replace(SHIM, application_id=SHIM_PACKAGE, kinds=frozenset({"mmcp-activity"}), serves_shims=True)
 INSTRUMENT = (
-    "am instrument -w --user 0 'dev.droidgate.shim/dev.droidgate.shim.ShellIdentityInstrumentation'"
+    "am instrument -w --user 0 'dev.droidgate.shim/dev.droidgate.shim.backends.ShellIdentityInstrumentation'"
     " </dev/null >/dev/null 2>&1 &"
 )
 HELP_37 = (

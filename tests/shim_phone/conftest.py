@@ -7,7 +7,11 @@ import pytest
 from droidgate.user_folders import HOME_VARIABLE
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 
-_ON_THE_JVM = (pytest.mark.requires("newer-jdk", "robolectric", "dex2jar"), pytest.mark.timeout(600))
+_ON_THE_JVM = (
+    pytest.mark.slow,
+    pytest.mark.requires("newer-jdk", "robolectric", "dex2jar"),
+    pytest.mark.timeout(600),
+)
 
 
 @pytest.fixture(params=["python", pytest.param("jvm", marks=_ON_THE_JVM)])

@@ -26,46 +26,46 @@ _MANIFEST = """<?xml version="1.0" encoding="utf-8"?>
     <intent><action android:name="mobile.mcp.SERVICE"/></intent>
   </queries>
   <application android:label="{label}">
-    <service android:name="dev.droidgate.shim.ToolService" android:exported="true"
+    <service android:name="dev.droidgate.shim.frontends.ToolService" android:exported="true"
         android:foregroundServiceType="shortService">
       <intent-filter><action android:name="mobile.mcp.SERVICE"/></intent-filter>
       <meta-data android:name="mobile.mcp.tool.name" android:value="{label}"/>
       <meta-data android:name="mobile.mcp.tool.description" android:value="Made by hand"/>
       <meta-data android:name="mobile.mcp.tool.capabilities" android:resource="@xml/mcp_capabilities"/>
     </service>
-    <activity android:name="dev.droidgate.shim.TrampolineActivity" android:exported="false"
+    <activity android:name="dev.droidgate.shim.backends.TrampolineActivity" android:exported="false"
         android:theme="@android:style/Theme.Translucent.NoTitleBar" android:taskAffinity=""
         android:excludeFromRecents="true"/>
-    <activity android:name="dev.droidgate.shim.ConsentActivity" android:exported="false"/>
-    <activity android:name="dev.droidgate.shim.ManageActivity" android:exported="true">
+    <activity android:name="dev.droidgate.shim.consent.ConsentActivity" android:exported="false"/>
+    <activity android:name="dev.droidgate.shim.consent.ManageActivity" android:exported="true">
       <intent-filter>
         <action android:name="android.intent.action.MAIN"/>
         <category android:name="android.intent.category.LAUNCHER"/>
       </intent-filter>
     </activity>
-    <provider android:name="dev.droidgate.shim.HostProvider" android:exported="true"
+    <provider android:name="dev.droidgate.shim.host.HostProvider" android:exported="true"
         android:authorities="{package}.host" android:permission="android.permission.DUMP"/>
     {more}
   </application>
 </manifest>
 """
 
-MMCP_ACTIVITY = """<activity android:name="dev.droidgate.shim.MmcpActivity" android:exported="true">
+MMCP_ACTIVITY = """<activity android:name="dev.droidgate.shim.frontends.MmcpActivity" android:exported="true">
   <intent-filter>
     <action android:name="com.example.mMCP.ACTION_TOOL_ADVERTISE"/>
     <action android:name="com.example.mMCP.ACTION_TOOL_CALL"/>
     <category android:name="android.intent.category.DEFAULT"/>
   </intent-filter>
 </activity>"""
-MMCP_RECEIVER = """<receiver android:name="dev.droidgate.shim.MmcpReceiver" android:exported="true">
+MMCP_RECEIVER = """<receiver android:name="dev.droidgate.shim.frontends.MmcpReceiver" android:exported="true">
   <intent-filter>
     <action android:name="com.example.ACTION_MMCP_DISCOVERY"/>
     <action android:name="com.example.ACTION_MMCP_INVOKE"/>
   </intent-filter>
 </receiver>"""
 
-_FUNCTION_SERVICE = """<service android:name="dev.droidgate.shim.FunctionService" android:exported="true"
-    android:permission="android.permission.BIND_APP_FUNCTION_SERVICE">
+_FUNCTION_SERVICE = """<service android:name="dev.droidgate.shim.frontends.FunctionService"
+    android:exported="true" android:permission="android.permission.BIND_APP_FUNCTION_SERVICE">
   <property android:name="android.app.appfunctions" android:value="app_functions.xml"/>
   <intent-filter><action android:name="android.app.appfunctions.AppFunctionService"/></intent-filter>
 </service>"""

@@ -151,13 +151,13 @@ def _call(world: World, frontend: str, capability: str, arguments: Mapping[str, 
         outputs = outputs_of(world.ask_host(capability, arguments))
         return outputs.get("result", outputs)
     if frontend == "mmcp-activity":
-        component = ComponentName(SHIM, "dev.droidgate.shim.MmcpActivity")
+        component = ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpActivity")
         result = world.agent().call_mmcp_activity(component, capability, arguments)
         assert result.code == -1, result
         assert result.data is not None
         return result.data.extras.get_string("result")
     if frontend == "mmcp-broadcast":
-        component = ComponentName(SHIM, "dev.droidgate.shim.MmcpReceiver")
+        component = ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpReceiver")
         told = world.agent().call_broadcast(component, capability, arguments)
         assert told.code == -1, told
         return told.data
@@ -218,7 +218,7 @@ def _lines() -> Iterator[str]:
 def test_a_discovery_broadcast_is_answered_from_the_receivers_meta_data(world: World) -> None:
     context = world.system.app_context(AGENT)
     found = context.query_receivers(Intent("com.example.ACTION_MMCP_DISCOVERY"))
-    assert ComponentName(SHIM, "dev.droidgate.shim.MmcpReceiver") in found
+    assert ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpReceiver") in found
 
 
 @pytest.mark.parametrize(
@@ -252,13 +252,13 @@ def test_an_app_function_without_a_grant_is_denied_by_the_shim(world: World) -> 
 )
 def test_failures_reach_mmcp_agents_as_texts(world: World, tool: str, parameters: str, error: str) -> None:
     world.show_agent()
-    activity = ComponentName(SHIM, "dev.droidgate.shim.MmcpActivity")
+    activity = ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpActivity")
     result = world.agent().call_mmcp_activity(activity, tool, parameters)
     assert (result.code, result.data is not None) == (0, True)
     assert result.data is not None
     assert (result.data.extras.get_string("error") or "").startswith(error)
     assert result.data.extras.get_string("error") == result.data.extras.get_string("result")
-    receiver = ComponentName(SHIM, "dev.droidgate.shim.MmcpReceiver")
+    receiver = ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpReceiver")
     told = world.agent().call_broadcast(receiver, tool, parameters)
     assert told.code == 0
     assert (told.data or "").startswith(error)
@@ -267,7 +267,7 @@ def test_failures_reach_mmcp_agents_as_texts(world: World, tool: str, parameters
 def test_the_action_by_which_an_mmcp_tool_is_found_calls_nothing(world: World) -> None:
     started = world.run(
         "am", "start", "-W", "-a", "com.example.mMCP.ACTION_TOOL_ADVERTISE", "-n",
-        f"{SHIM}/dev.droidgate.shim.MmcpActivity", "--es", "tool_name", "weather",
+        f"{SHIM}/dev.droidgate.shim.frontends.MmcpActivity", "--es", "tool_name", "weather",
     )  # fmt: skip
     assert "Status: ok" in started.stdout
     assert world.host("history")["calls"] == []

@@ -158,7 +158,7 @@ def test_an_app_that_binds_with_an_agents_uid_gets_no_binder_of_that_agent(world
 
 def test_whoever_android_does_not_name_has_a_binding_for_one_call(world: World) -> None:
     world.grant("any-app", shim=SHIM)
-    receiver = ComponentName(SHIM, "dev.droidgate.shim.MmcpReceiver")
+    receiver = ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpReceiver")
 
     def total_after(points: int) -> object:
         told = world.agent().call_broadcast(receiver, "add_points", {"player": "Ada", "points": points})

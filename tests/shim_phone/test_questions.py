@@ -133,7 +133,7 @@ def test_under_an_overlay_the_users_screen_changes_nothing(world: World) -> None
     world.run("appops", "set", ATTACKER, "SYSTEM_ALERT_WINDOW", "allow")
     world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
     world.grant(AGENT)
-    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.ManageActivity")
+    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.consent.ManageActivity")
     for covers_all in (True, False):
         world.system.window.show_overlay(ATTACKER, covers_all=covers_all)
         world.tap_text("Revoke")
@@ -222,6 +222,7 @@ def test_what_only_reads_is_granted_to_the_receiver_of_a_starts_answer(world: Wo
     assert token_of(world.ask("radio", {"how": "well"}, carrier="start", caller=OTHER)) == "denied"
 
 
+@pytest.mark.slow
 def test_under_an_overlay_only_a_no_counts(world: World) -> None:
     world.install(make_apk(ATTACKER, before=OVERLAY))
     world.run("appops", "set", ATTACKER, "SYSTEM_ALERT_WINDOW", "allow")
@@ -363,6 +364,7 @@ def test_a_second_question_of_the_same_caller_is_not_asked(world: World) -> None
     assert outputs_of(asked.answer())
 
 
+@pytest.mark.slow
 def test_four_questions_wait_and_the_fifth_caller_is_denied(shim_runtime: ShimRuntime) -> None:
     world = World(behaviours={TOOL: ToolApp}, shim_runtime=shim_runtime)
     world.install(tool_apk())
@@ -411,6 +413,7 @@ def hidden(shim_runtime: ShimRuntime) -> Iterator[World]:
     world.close()
 
 
+@pytest.mark.slow
 def test_a_question_that_no_window_may_show_waits_in_a_notification(hidden: World) -> None:
     hidden.run("pm", "grant", SHIM, NOTIFICATIONS)
     asked = Asked(hidden, "desk", {})
@@ -423,6 +426,7 @@ def test_a_question_that_no_window_may_show_waits_in_a_notification(hidden: Worl
     assert hidden.system.notifications.all() == []
 
 
+@pytest.mark.slow
 def test_a_notification_that_nobody_taps_goes_at_the_deadline(hidden: World) -> None:
     hidden.run("pm", "grant", SHIM, NOTIFICATIONS)
     asked = Asked(hidden, "desk", {})
@@ -432,6 +436,7 @@ def test_a_notification_that_nobody_taps_goes_at_the_deadline(hidden: World) -> 
     assert hidden.files_of(TOOL) == b""
 
 
+@pytest.mark.slow
 def test_what_the_user_has_to_allow_is_named_where_nothing_can_be_shown(hidden: World) -> None:
     message = hidden.ask("desk", {"how": "well"})["message"]
     assert message.startswith("needs_user: ")

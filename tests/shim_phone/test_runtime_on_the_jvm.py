@@ -21,7 +21,11 @@ ON_THE_JVM = pytest.mark.parametrize(
     [
         pytest.param(
             "jvm",
-            marks=(pytest.mark.requires("newer-jdk", "robolectric", "dex2jar"), pytest.mark.timeout(600)),
+            marks=(
+                pytest.mark.slow,
+                pytest.mark.requires("newer-jdk", "robolectric", "dex2jar"),
+                pytest.mark.timeout(600),
+            ),
         )
     ],
     indirect=True,

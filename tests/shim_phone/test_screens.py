@@ -43,12 +43,14 @@ def world(shim_runtime: ShimRuntime) -> Iterator[World]:
     world.close()
 
 
+@pytest.mark.slow
 def test_a_visible_agent_lends_its_screen_by_the_bind_flag_only(world: World) -> None:
     world.show_agent()
     assert token_of(world.ask("screen", {"how": "well"})) == "needs_user"
     assert outputs_of(world.ask("screen", {"how": "well"}, flags=LENDING_FLAG)) == {"result": "did well"}
 
 
+@pytest.mark.slow
 def test_an_agent_in_the_background_has_no_screen_to_lend(world: World) -> None:
     assert token_of(world.ask("screen", {"how": "well"}, flags=LENDING_FLAG)) == "needs_user"
 
@@ -79,6 +81,7 @@ def test_a_tap_on_the_notification_opens_the_tool(world: World) -> None:
     assert world.system.notifications.all() == []
 
 
+@pytest.mark.slow
 def test_a_notification_that_nobody_taps_goes_with_the_call(world: World) -> None:
     world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
     message = world.ask("screen", {"how": "well"})["message"]
@@ -86,12 +89,14 @@ def test_a_notification_that_nobody_taps_goes_with_the_call(world: World) -> Non
     world.wait_until(lambda: not world.system.notifications.all())
 
 
+@pytest.mark.slow
 def test_what_the_user_has_to_allow_is_named_where_no_window_opens(world: World) -> None:
     message = world.ask("screen", {"how": "well"})["message"]
     assert message.startswith("needs_user: this app needs the screen")
     assert "allow the shim's notifications" in message
 
 
+@pytest.mark.slow
 def test_an_app_that_takes_the_tools_name_before_the_tap_is_not_started(world: World) -> None:
     world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
     answers: list[dict[str, Any]] = []
@@ -155,6 +160,7 @@ def test_a_receivers_tools_are_discovered_by_the_shim_and_approved_by_what_they_
     world.close()
 
 
+@pytest.mark.slow
 def test_a_flood_of_one_app_waits_for_a_discovery_in_a_short_line(
     tmp_path: Path, shim_runtime: ShimRuntime
 ) -> None:

@@ -21,7 +21,7 @@ from phone_system.phone_system_apps import make_apk
 from shim_phone.world import AGENT, PLAIN_NOTES, SHELL_SHIM, World, key, outputs_of, sample_files, token_of
 
 SHIM = f"dev.droidgate.shim.of.{PLAIN_NOTES}"
-SERVICE = ComponentName(SHELL_SHIM, "dev.droidgate.shim.ShellIdentityService")
+SERVICE = ComponentName(SHELL_SHIM, "dev.droidgate.shim.backends.ShellIdentityService")
 EXECUTE = "android.permission.EXECUTE_APP_FUNCTIONS"
 DOCUMENT = '{"schemaType":"","properties":{}}'
 NOTE = {"title": "Bread", "content": "Rye, sliced"}
@@ -57,6 +57,7 @@ def holds(world: World, package: str) -> bool:
     return world.system.packages.permissions.holds(found.uid, EXECUTE)
 
 
+@pytest.mark.slow
 def test_a_shim_calls_through_the_app_that_borrows_the_right(world: World) -> None:
     with world.instrumented():
         assert not holds(world, SHELL_SHIM)
@@ -171,6 +172,7 @@ def test_only_single_shims_with_the_same_certificate_may_ask(
         assert answers[0].data.get_string("token") == "denied"
 
 
+@pytest.mark.slow
 def test_a_canceled_call_is_not_answered_and_the_right_is_given_back(world: World) -> None:
     world.install(build_bare_shim(other_key("first")).apk)
     world.install(caller_apk("dev.droidgate.shim.of.mine", signer="first", shared=False))

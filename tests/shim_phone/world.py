@@ -134,7 +134,7 @@ class World:
         request_id: str | None = None,
     ) -> dict[str, Any]:
         """Call a capability as an agent does, and return the response's inner object."""
-        component = ComponentName(shim, "dev.droidgate.shim.ToolService")
+        component = ComponentName(shim, "dev.droidgate.shim.frontends.ToolService")
         text = request_text(capability, arguments, dialect=dialect, request_id=request_id)
         agent = self.agent(caller)
         try:
@@ -178,7 +178,7 @@ class World:
         """Let the one shim that may, which is installed if it is missing, borrow the shell's permissions."""
         if self.system.packages.find(SHELL_SHIM) is None:
             self.install(build_bare_shim(key()).apk)
-        words = ("am", "instrument", "-w", f"{SHELL_SHIM}/{SHELL_SHIM}.ShellIdentityInstrumentation")
+        words = ("am", "instrument", "-w", f"{SHELL_SHIM}/{SHELL_SHIM}.backends.ShellIdentityInstrumentation")
         thread = threading.Thread(target=self.run, args=words, daemon=True)
         thread.start()
         self.wait_until(self._may_borrow)

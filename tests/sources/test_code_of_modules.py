@@ -250,6 +250,7 @@ def _is_kotlin_app(files: dict[str, str | bytes]) -> bool:
 
 
 class TestCost:
+    @pytest.mark.slow
     def test_ten_thousand_files_without_the_annotation_are_not_parsed(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:

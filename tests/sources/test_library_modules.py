@@ -256,6 +256,7 @@ def test_a_link_to_a_module_elsewhere_is_not_followed() -> None:
     assert reported(reading) == [(PROJECT_NOT_MERGED, "p/app/build.gradle.kts:4")]
 
 
+@pytest.mark.slow
 def test_a_long_chain_of_modules_is_followed_without_recursion() -> None:
     count = 1500
     parts = [module("app", dependency("m0"))]

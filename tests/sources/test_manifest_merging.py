@@ -116,6 +116,7 @@ def test_no_manifest_can_know_the_mark_that_names_an_elements_file() -> None:
     assert len(namespace) > len("urn:droidgate:") + 30
 
 
+@pytest.mark.slow
 def test_nesting_and_repetition_cost_no_more_than_their_size() -> None:
     deep = "<application>" * 250 + "</application>" * 250
     unnamed = "<a>" * 200 + "</a>" * 200
@@ -141,6 +142,7 @@ def agree(seeds: range, folder: Path) -> tuple[int, int]:
     return merged, refused
 
 
+@pytest.mark.slow
 @pytest.mark.requires("manifest-merger")
 @pytest.mark.timeout(180)
 def test_manifests_are_merged_as_androids_merger_does(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ def reading(ecosystem: Path) -> Providers:
     return read_source(str(ecosystem / "apks"))
 
 
+@pytest.mark.slow
 def test_the_gateway_finds_in_each_app_what_was_put_in(truth: list[Expected], reading: Providers) -> None:
     found = Counter(
         (

@@ -11,7 +11,7 @@ from droidgate.coverage.scan import Request, scan
 from synthetic_ecosystem.apks import PART, READ, UNREADABLE, Expected
 
 # The apps are made and scanned in the first test; both take long where other work goes on.
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 _DECLARED = """
 SELECT s.source, p.protocol || '+' || p.dialect,

@@ -4,6 +4,8 @@ import json
 import runpy
 from collections import Counter
 
+import pytest
+
 from droidgate.text_safety import phrases
 from droidgate.text_safety.phrase_forms import latin_of, lines_of, one_line_of
 from requirements_of_tests import CHECKOUT
@@ -27,6 +29,7 @@ def test_the_set_has_injections_in_many_languages_and_beyond_the_longest_resourc
     assert any(row.get("after", 0) > 65_536 for row in injected)
 
 
+@pytest.mark.slow
 def test_the_docs_state_what_the_rules_do_with_the_set() -> None:
     measured = runpy.run_path(str(CHECKOUT / "scripts" / "measure_text_marks.py"))["measured"]()
     page = (CHECKOUT / "docs" / "text-marks.md").read_text(encoding="utf-8")

@@ -119,7 +119,7 @@ class Annotations:
                 return None
         elif isinstance(meaning, ClassDeclaration):
             name = meaning.qualified_name
-            names = tuple(one.name for one in meaning.constructor or ())
+            names = tuple(item.name for item in meaning.constructor or ())
         else:
             return None
         bound, others = bound_arguments(

@@ -136,7 +136,7 @@ class TypeBuilder:
         return name
 
     def _arguments(self, declaration: ClassDeclaration, kotlin_type: KotlinType) -> dict[str, KotlinType]:
-        given = [one for one, _ in kotlin_type.arguments]
+        given = [item for item, _ in kotlin_type.arguments]
         arguments: dict[str, KotlinType] = {}
         for position, parameter in enumerate(declaration.type_parameters):
             argument = given[position] if position < len(given) else None
@@ -149,7 +149,7 @@ class TypeBuilder:
         return arguments
 
     def _properties(self, declaration: ClassDeclaration, arguments: Mapping[str, KotlinType]) -> _UNVISITED:
-        return {one.name: one for one in self.classes.properties(declaration, arguments)}
+        return {property_.name: property_ for property_ in self.classes.properties(declaration, arguments)}
 
     def _add_one_of(self, declaration: ClassDeclaration, name: str) -> None:
         unvisited: _UNVISITED = {}
@@ -157,10 +157,10 @@ class TypeBuilder:
         if f"one of {name}" in self.seen:
             return
         self.seen.add(f"one of {name}")
-        for one in self.classes.alternatives(declaration):
-            unvisited.update(self._properties(one, {}))
-            self._add(one, one.jvm_name, unvisited)
-            alternatives.append(RefType(name=one.jvm_name, extensions=_NULLABLE_MEMBER))
+        for alternative in self.classes.alternatives(declaration):
+            unvisited.update(self._properties(alternative, {}))
+            self._add(alternative, alternative.jvm_name, unvisited)
+            alternatives.append(RefType(name=alternative.jvm_name, extensions=_NULLABLE_MEMBER))
         self.definitions[name] = OneOfType(
             alternatives=tuple(alternatives),
             qualified_name=name,
@@ -187,18 +187,18 @@ class TypeBuilder:
         description = self._description(declaration)
         above = self.classes.serializable_supertypes(declaration)
         capabilities = self.classes.capabilities(declaration)
-        own = [one.name for one in declaration.constructor or ()]
+        own = [item.name for item in declaration.constructor or ()]
         if not above and not capabilities:
             self.definitions[name] = self._object(name, own, unvisited, description)
         else:
             members: list[Type] = []
-            for one in above:
-                self._add(one, one.jvm_name, unvisited)
-                members.append(RefType(name=one.qualified_name, extensions=_NULLABLE_MEMBER))
-            for one in capabilities:
-                inherited = [each for each in one.properties if each in unvisited]
+            for item in above:
+                self._add(item, item.jvm_name, unvisited)
+                members.append(RefType(name=item.qualified_name, extensions=_NULLABLE_MEMBER))
+            for capability in capabilities:
+                inherited = [each for each in capability.properties if each in unvisited]
                 members.append(
-                    self._object(one.qualified_name, inherited, unvisited, description, member=True)
+                    self._object(capability.qualified_name, inherited, unvisited, description, member=True)
                 )
             if unvisited:
                 members.append(self._object(name, list(unvisited), unvisited, description, member=True))
@@ -216,13 +216,15 @@ class TypeBuilder:
         *,
         member: bool = False,
     ) -> ObjectType:
-        taken = [unvisited.pop(one) for one in own if one in unvisited]
+        taken = [unvisited.pop(item) for item in own if item in unvisited]
         properties = {
-            one.name: Property(
-                type=self.build(one.type, Site(one.annotations, one.owner.file, one.owner), one.description),
-                required=one.required,
+            item.name: Property(
+                type=self.build(
+                    item.type, Site(item.annotations, item.owner.file, item.owner), item.description
+                ),
+                required=item.required,
             )
-            for one in taken
+            for item in taken
         }
         return ObjectType(
             properties=properties,
@@ -248,13 +250,13 @@ class TypeBuilder:
         values = self.classes.annotations.optional(found, "enumValues", list)
         if values is None:
             return {}
-        if not all(isinstance(one, kind) and not isinstance(one, bool) for one in values):
+        if not all(isinstance(value, kind) and not isinstance(value, bool) for value in values):
             message = f"enumValues of @{found.annotation.name[-1]} are left out: they are of another type"
             self.classes.reports.not_understood(
                 message, found.file, found.line, f"Write values of type {kind.__name__}"
             )
             return {}
-        large = [one for one in values if kind is int and not -(1 << 31) <= one < 1 << 31]
+        large = [value for value in values if kind is int and not -(1 << 31) <= value < 1 << 31]
         if large:
             name = found.annotation.name[-1]
             message = f"enumValues of @{name} are left out: {large[0]} does not fit into 32 bits"
@@ -277,7 +279,7 @@ class TypeBuilder:
             shape["format"] = text_format
         listed = annotations.optional(found, "patternMatchers", list)
         if listed:
-            self._add_patterns([self._pattern(one, found) for one in listed], found, shape)
+            self._add_patterns([self._pattern(item, found) for item in listed], found, shape)
         return shape
 
     def _pattern(self, value: Any, found: FoundAnnotation) -> Json | None:
@@ -291,7 +293,7 @@ class TypeBuilder:
     def _add_patterns(
         self, patterns: list[Json | None], found: FoundAnnotation | None, shape: dict[str, Any]
     ) -> None:
-        known = [one for one in patterns if one is not None]
+        known = [pattern for pattern in patterns if pattern is not None]
         if len(known) < len(patterns) and found is not None:
             message = (
                 "a pattern of @AppFunctionStringValueConstraint is not a constant; its patterns are left out"
@@ -310,7 +312,7 @@ class TypeBuilder:
             self.classes.annotations.optional(found, "allowedSchemes", list) if found is not None else None
         )
         if schemes:
-            self._add_patterns([{"value": f"{one}:", "type": _PREFIX} for one in schemes], found, shape)
+            self._add_patterns([{"value": f"{scheme}:", "type": _PREFIX} for scheme in schemes], found, shape)
         text = ScalarType(kind="string", **shape)
         return ObjectType(
             properties={"uri": Property(type=text, required=True)},

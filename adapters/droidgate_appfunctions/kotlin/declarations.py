@@ -159,7 +159,7 @@ class ClassDeclaration:
     @property
     def companions(self) -> Iterator[ClassDeclaration]:
         """The companion objects."""
-        return (one for one in self.classes.values() if one.kind == "companion")
+        return (class_ for class_ in self.classes.values() if class_.kind == "companion")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -87,7 +87,7 @@ class Functions:
         Raises:
             InputError: the compiler refuses it too.
         """
-        functions = [one for one in declaration.functions if one.is_abstract]
+        functions = [function for function in declaration.functions if function.is_abstract]
         if declaration.kind != "interface" or "fun" not in declaration.modifiers or len(functions) != 1:
             message = f"only a functional interface can have @AppFunctionSignature: {declaration.name}"
             hint = "Write fun interface, with one abstract function"
@@ -115,13 +115,15 @@ class Functions:
         content = kdoc.content_of(function.kdoc) if described else ""
         builder = TypeBuilder(self.classes)
         texts = kdoc.parameters_of(content)
-        parameters = [(one, self._parameter_type(one, function)) for one in function.parameters]
-        used = [(one, kotlin_type) for one, kotlin_type in parameters if kotlin_type.name != CONTEXT]
-        for one, kotlin_type in used:
-            self._check_parameter(one, kotlin_type, function)
+        parameters = [
+            (parameter, self._parameter_type(parameter, function)) for parameter in function.parameters
+        ]
+        used = [(item, kotlin_type) for item, kotlin_type in parameters if kotlin_type.name != CONTEXT]
+        for item, kotlin_type in used:
+            self._check_parameter(item, kotlin_type, function)
         properties: dict[str, Property] = {}
-        for one, kotlin_type in used:
-            properties[one.name] = self._parameter(one, kotlin_type, function, builder, texts)
+        for item, kotlin_type in used:
+            properties[item.name] = self._parameter(item, kotlin_type, function, builder, texts)
         text = self.annotations.instruction(function.annotations, function.file, function.owner)
         output = self._output(function, builder, content)
         capability = Capability(
@@ -194,7 +196,7 @@ class Functions:
     ) -> None:
         """Refuse an extension function whose receiver is not the service that it is in."""
         receiver = self._resolve(reference, function)
-        above = {one.name for one in self.classes.types.above(owner)}
+        above = {item.name for item in self.classes.types.above(owner)}
         if in_service and receiver.name in {owner.qualified_name, _ANY, *above}:
             return
         if in_service and receiver.declaration is None and not receiver.name.startswith(_NO_SERVICES):
@@ -241,9 +243,9 @@ class Functions:
             text = texts.get(parameter.name)
         position = function.parameters.index(parameter)
         optional = parameter.has_default or any(
-            one.parameters[position].has_default
-            for one in self._overridden(function)
-            if position < len(one.parameters)
+            item.parameters[position].has_default
+            for item in self._overridden(function)
+            if position < len(item.parameters)
         )
         return Property(type=with_description(built, text or None), required=not optional)
 
@@ -290,7 +292,7 @@ class Functions:
         return {} if message is None else {"deprecation": message}
 
     def _schema(self, function: FunctionDeclaration) -> dict[str, Json]:
-        owners = [function.owner, *(one.owner for one in self._overridden(function))]
+        owners = [function.owner, *(item.owner for item in self._overridden(function))]
         for owner in owners:
             found = self.classes.find(owner, SCHEMA) if owner is not None else None
             if found is None:
@@ -318,13 +320,15 @@ class Functions:
                     self.reports.not_understood(message, function.file, function.line, hint)
                 continue
             same = [
-                one
-                for one in supertype.declaration.functions
-                if one.name == function.name and len(one.parameters) == len(function.parameters)
+                other
+                for other in supertype.declaration.functions
+                if other.name == function.name and len(other.parameters) == len(function.parameters)
             ]
             if len(same) > 1:
-                written = [one.type.text for one in function.parameters]
-                same = [one for one in same if [each.type.text for each in one.parameters] == written] or same
+                written = [parameter.type.text for parameter in function.parameters]
+                same = [
+                    item for item in same if [each.type.text for each in item.parameters] == written
+                ] or same
             yield from same[:1]
 
 

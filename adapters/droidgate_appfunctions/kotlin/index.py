@@ -115,7 +115,7 @@ class Index:
     def parse(self, files: Sequence[SourceFile]) -> Iterator[SourceDeclarations]:
         """Yield the declarations of files of the index; those that cannot be parsed are problems."""
         wanted = {id(file) for file in files}
-        entries = {id(one.file): one for group in self.packages.values() for one in group}
+        entries = {id(item.file): item for group in self.packages.values() for item in group}
         for file in files:
             parsed = self._parsed(entries[id(file)]) if id(file) in wanted else None
             if parsed is not None:
@@ -171,13 +171,13 @@ class Index:
         if known is None:
             known = self.below[package] = {}
             for file in self.files_of(package):
-                for one in file.all_classes():
-                    for supertype in one.supertypes:
+                for class_ in file.all_classes():
+                    for supertype in class_.supertypes:
                         if supertype.name:
-                            known.setdefault(supertype.name[-1], []).append(one)
-        for one in known.get(declaration.name, ()):
-            if any(self.find(each.name, one.file, one.outer) is declaration for each in one.supertypes):
-                yield one
+                            known.setdefault(supertype.name[-1], []).append(class_)
+        for item in known.get(declaration.name, ()):
+            if any(self.find(each.name, item.file, item.outer) is declaration for each in item.supertypes):
+                yield item
 
     def find_qualified(self, name: Name) -> ClassDeclaration | TypeAlias | None:
         """Return the class or alias of a fully qualified name."""
@@ -256,7 +256,7 @@ class Index:
             return External(BUILT_IN[first])
         if rest and _LOWER.match(first):
             return self.find_qualified(name) or External(".".join(name))
-        unknown = any(one.alias is None and one.name not in self.packages for one in file.imports)
+        unknown = any(import_.alias is None and import_.name not in self.packages for import_ in file.imports)
         return Unresolved(elsewhere=unknown)
 
     def _own_member(self, owner: ClassDeclaration, name: str, *, inherited: bool) -> ClassDeclaration | None:
@@ -290,7 +290,10 @@ class Index:
             for imported in file.imports:
                 if imported.alias == last and len(imported.name) > 1:
                     return self._qualified_constant(imported.name)
-            for package in (file.package, *(one.name for one in file.imports if one.alias is None)):
+            for package in (
+                file.package,
+                *(import_.name for import_ in file.imports if import_.alias is None),
+            ):
                 found = self._top_level_constant(package, last)
                 if found is not None:
                     return found

@@ -122,12 +122,14 @@ class TypeResolver:
             )
         arguments = tuple(
             (
-                None if one.type is None else self.resolve(one.type, file, owner, parameters, depth),
-                one.variance,
+                None
+                if argument.type is None
+                else self.resolve(argument.type, file, owner, parameters, depth),
+                argument.variance,
             )
-            for one in reference.arguments
+            for argument in reference.arguments
         )
-        weight = 1 + sum(one.weight for one, _ in arguments if one is not None)
+        weight = 1 + sum(item.weight for item, _ in arguments if item is not None)
         if weight > MAX_WEIGHT:
             message = f"a type is made of more than {MAX_WEIGHT} types"
             raise BudgetError(message, place=str(file.place(reference.line)))
@@ -183,7 +185,7 @@ class TypeResolver:
 
     def supertypes(self, declaration: ClassDeclaration) -> Iterator[KotlinType]:
         """Yield the supertypes of a class that are written there; names that mean nothing are unknown."""
-        names = {one.name: one for one in declaration.type_parameters}
+        names = {type_parameter.name: type_parameter for type_parameter in declaration.type_parameters}
         for reference in declaration.supertypes:
             meaning = self.index.find(reference.name, declaration.file, declaration.outer, inherited=False)
             if isinstance(meaning, Unresolved):
@@ -204,4 +206,4 @@ class TypeResolver:
 
 def parameters_by_name(*lists: tuple[TypeParameter, ...]) -> dict[str, TypeParameter]:
     """Return type parameters by name, those of inner declarations last."""
-    return {one.name: one for each in lists for one in each}
+    return {item.name: item for each in lists for item in each}

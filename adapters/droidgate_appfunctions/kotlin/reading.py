@@ -83,9 +83,9 @@ class _Document:
         """
         definitions: dict[str, Type] = {}
         capabilities: dict[str, Capability] = {}
-        for one in self.functions:
-            capabilities.setdefault(one.capability.id, one.capability)
-            for name, definition in one.definitions.items():
+        for function in self.functions:
+            capabilities.setdefault(function.capability.id, function.capability)
+            for name, definition in function.definitions.items():
                 definitions.setdefault(name, definition)
         facts: dict[str, Json] = {}
         if self.name is not None:
@@ -129,7 +129,7 @@ class _Reader:
                     signatures.append((declaration, signature))
                 else:
                     others += declaration.functions
-        for declaration, mark in sorted(services, key=lambda one: one[0].qualified_name):
+        for declaration, mark in sorted(services, key=lambda service: service[0].qualified_name):
             provider = self.service(declaration, mark)
             if provider is not None:
                 yield provider
@@ -240,10 +240,12 @@ class _Reader:
 
     def extends_service(self, declaration: ClassDeclaration) -> bool:
         above = list(self.classes.types.above(declaration))
-        if any(one.name in _SERVICES for one in above):
+        if any(item.name in _SERVICES for item in above):
             return True
         found = self.classes.find(declaration, ANDROID_ENTRY_POINT)
-        generated = any(one.name and one.name[-1].startswith("Hilt_") for one in declaration.supertypes)
+        generated = any(
+            supertype.name and supertype.name[-1].startswith("Hilt_") for supertype in declaration.supertypes
+        )
         if found is not None and generated and "value" in found.arguments:
             value = self.annotations.required(found, "value", ClassValue)
             kotlin_type = self.classes.types.resolve(
@@ -253,12 +255,14 @@ class _Reader:
                 kotlin_type,
                 *(self.classes.types.above(kotlin_type.declaration) if kotlin_type.declaration else ()),
             ]
-            return any(one.name in _SERVICES for one in over) or self.report_hidden(declaration, over)
+            return any(item.name in _SERVICES for item in over) or self.report_hidden(declaration, over)
         return self.report_hidden(declaration, above)
 
     def report_hidden(self, declaration: ClassDeclaration, above: Sequence[KotlinType]) -> bool:
         """Return whether a supertype outside of the sources may be a service of app functions."""
-        hidden = [one for one in above if one.declaration is None and not one.name.startswith(_OWN_PREFIXES)]
+        hidden = [
+            item for item in above if item.declaration is None and not item.name.startswith(_OWN_PREFIXES)
+        ]
         if hidden:
             message = f"{hidden[0].name} is not among the sources; {declaration.name} is read as a service"
             hint = "Read the module that declares it too"
@@ -269,10 +273,10 @@ class _Reader:
         """Yield the provider of the functions outside of entry points, sorted as the compiler does."""
         marked = list(self.marked(functions))
         by_class: dict[ClassDeclaration | None, list[FunctionDeclaration]] = {}
-        for function in sorted(marked, key=lambda one: one.name):
+        for function in sorted(marked, key=lambda item: item.name):
             by_class.setdefault(function.owner, []).append(function)
         read: list[ReadFunction] = []
-        for owner in sorted(by_class, key=lambda one: one.qualified_name if one is not None else ""):
+        for owner in sorted(by_class, key=lambda item: item.qualified_name if item is not None else ""):
             read += self.read_functions(by_class[owner], in_service=False)
         if read:
             place = read[0].capability.source
@@ -283,7 +287,7 @@ class _Reader:
     ) -> Iterator[Provider]:
         """Yield a provider for each file of functions of the application."""
         documents: dict[str, _Document] = {}
-        for declaration, mark in sorted(signatures, key=lambda one: one[0].qualified_name):
+        for declaration, mark in sorted(signatures, key=lambda signature: signature[0].qualified_name):
             try:
                 function = self.functions.read_signature(declaration, mark)
                 name = self.annotations.required(mark, "appFunctionXmlFileName", str)

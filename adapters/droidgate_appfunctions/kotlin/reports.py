@@ -87,12 +87,12 @@ class Reports:
 
     def all_problems(self) -> Iterator[InputError]:
         """Yield the errors in order of place, each with the functions that are left out because of it."""
-        for text, error in sorted(self.problems.items(), key=lambda one: _order_of(one[1])):
+        for text, error in sorted(self.problems.items(), key=lambda item: _order_of(item[1])):
             ids = self.left_out.get(text)
             if ids is None:
                 yield error
                 continue
-            named = ", ".join(one.rpartition("#")[2] for one in ids[:_MOST_NAMED])
+            named = ", ".join(id_.rpartition("#")[2] for id_ in ids[:_MOST_NAMED])
             more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
             message = f"{error.message}; left out: {named}{more}"
             told = type(error)(message, place=error.place, hint=error.hint)

@@ -125,11 +125,11 @@ class Serializables:
         if self.find(declaration, SERIALIZABLE_INTERFACE) is not None:
             return "unsupported"
         above = list(self.types.above(declaration))
-        if any(one.name == PARCELABLE for one in above):
+        if any(item.name == PARCELABLE for item in above):
             return "parcelable"
-        for one in above:
-            if one.declaration is None and self._is_elsewhere(one):
-                raise self._unresolved(one, f"a supertype of {declaration.name}")
+        for item in above:
+            if item.declaration is None and self._is_elsewhere(item):
+                raise self._unresolved(item, f"a supertype of {declaration.name}")
         return "unsupported"
 
     def _shape_of_external(self, kotlin_type: KotlinType) -> Shape:
@@ -208,7 +208,7 @@ class Serializables:
         """Return the name of the definition of a class with its type arguments."""
         declaration = kotlin_type.declaration
         name = declaration.jvm_name if declaration is not None else kotlin_type.name
-        arguments = ",".join("*" if one is None else str(one) for one, _ in kotlin_type.arguments)
+        arguments = ",".join("*" if item is None else str(item) for item, _ in kotlin_type.arguments)
         return f"{name}<{arguments}>" if arguments else name
 
     def properties(
@@ -259,7 +259,9 @@ class Serializables:
                     self.reports.not_understood(
                         message, declaration.file, annotation.line, "Write it without a target"
                     )
-            kept = tuple(one for one in parameter.annotations if one.target in {None, "property", "field"})
+            kept = tuple(
+                other for other in parameter.annotations if other.target in {None, "property", "field"}
+            )
             return parameter.kdoc, parameter.type, kept
         declared = declaration.properties[parameter.name]
         return declared.kdoc, declared.type or parameter.type, declared.annotations
@@ -279,10 +281,16 @@ class Serializables:
 
     def serializable_supertypes(self, declaration: ClassDeclaration) -> list[ClassDeclaration]:
         """Return the direct supertypes that travel as data themselves."""
-        found = [one.declaration for one in self.types.supertypes(declaration) if one.declaration is not None]
+        found = [
+            supertype.declaration
+            for supertype in self.types.supertypes(declaration)
+            if supertype.declaration is not None
+        ]
         return list(
             dict.fromkeys(
-                one for one in found if self.find(one, SERIALIZABLE) is not None and not self.is_one_of(one)
+                item
+                for item in found
+                if self.find(item, SERIALIZABLE) is not None and not self.is_one_of(item)
             )
         )
 
@@ -294,11 +302,11 @@ class Serializables:
             if current is not declaration and self.find(current, CAPABILITY) is not None:
                 found[current] = None
             if current is declaration or self.find(current, SERIALIZABLE) is None:
-                above = [one.declaration for one in self.types.supertypes(current)]
-                for one in above:
-                    if one is not None and one not in seen:
-                        seen.add(one)
-                        pending.append(one)
+                above = [supertype.declaration for supertype in self.types.supertypes(current)]
+                for item in above:
+                    if item is not None and item not in seen:
+                        seen.add(item)
+                        pending.append(item)
         return list(found)
 
     def alternatives(self, declaration: ClassDeclaration) -> list[ClassDeclaration]:
@@ -309,10 +317,10 @@ class Serializables:
         """
         if "sealed" in declaration.modifiers:
             found = list(self.types.index.subclasses(declaration))
-            for one in found:
-                if "sealed" in one.modifiers:
-                    message = f"nested sealed classes are not allowed: {one.simple_jvm_name} is sealed"
-                    raise refused(message, one.file, one.line, "Make it a class with properties")
+            for item in found:
+                if "sealed" in item.modifiers:
+                    message = f"nested sealed classes are not allowed: {item.simple_jvm_name} is sealed"
+                    raise refused(message, item.file, item.line, "Make it a class with properties")
             return found
         annotation = self.find(declaration, ONE_OF)
         listed = self.annotations.optional(annotation, "matchOneOf", list) if annotation is not None else None
@@ -330,7 +338,7 @@ class Serializables:
                 self.reports.not_understood(
                     message, declaration.file, declaration.line, "Read the module that declares it too"
                 )
-            elif declaration not in (one.declaration for one in self.types.above(meaning)):
+            elif declaration not in (item.declaration for item in self.types.above(meaning)):
                 message = f"{meaning.simple_jvm_name} is not a subclass of {declaration.simple_jvm_name}"
                 raise refused(message, meaning.file, meaning.line, "Remove it from matchOneOf")
             else:
@@ -368,8 +376,8 @@ class Serializables:
             message = f"{name} cannot be represented as an app function serializable: it is not annotated"
             raise refused(message, file, declaration.line, f"Annotate {name} with @AppFunctionSerializable")
         if self.is_one_of(declaration):
-            for one in self.alternatives(declaration):
-                self.check(one, {}, depth + 1)
+            for alternative in self.alternatives(declaration):
+                self.check(alternative, {}, depth + 1)
             return
         self._check_constructor(declaration)
         self._check_properties(declaration, arguments, depth)
@@ -392,7 +400,7 @@ class Serializables:
         self, declaration: ClassDeclaration, arguments: Mapping[str, KotlinType], depth: int
     ) -> None:
         name, file = declaration.simple_jvm_name, declaration.file
-        properties = {one.name: one for one in self.properties(declaration, arguments)}
+        properties = {property_.name: property_ for property_ in self.properties(declaration, arguments)}
         for above in self.serializable_supertypes(declaration):
             self.check(above, {}, depth + 1)
             for parameter in above.constructor or ():
@@ -410,8 +418,8 @@ class Serializables:
                         f"subtype: {name} has no {inherited}"
                     )
                     raise refused(message, file, declaration.line, f"Add override val {inherited}")
-        for one in properties.values():
-            self.check_property(one)
+        for property_ in properties.values():
+            self.check_property(property_)
 
     def check_property(self, data_property: DataProperty) -> None:
         """Check the type of a property.
@@ -441,11 +449,11 @@ class Serializables:
         """
         target = self._target_of(found).rpartition(".")[2]
         file = declaration.file
-        if sum(one.name == f"to{target}" for one in declaration.functions) != 1:
+        if sum(function.name == f"to{target}" for function in declaration.functions) != 1:
             message = f"the class must have exactly one member function: to{target}"
             raise refused(message, file, declaration.line, f"Add fun to{target}(): {target}")
-        below = [one for companion in declaration.companions for one in companion.functions]
-        if sum(one.name == f"from{target}" for one in below) != 1:
+        below = [function for companion in declaration.companions for function in companion.functions]
+        if sum(item.name == f"from{target}" for item in below) != 1:
             message = f"the companion object must have exactly one member function: from{target}"
             raise refused(message, file, declaration.line, f"Add fun from{target}(value: {target})")
 

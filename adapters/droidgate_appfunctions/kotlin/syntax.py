@@ -284,7 +284,7 @@ class _Walk:
         """
         expression: Node | None = node
         while expression is not None and expression.type == "annotated_expression":
-            found = [one for child in expression.children for one in self.annotations_of(child)]
+            found = [annotation for child in expression.children for annotation in self.annotations_of(child)]
             expression = expression.children[-1]
             if found and expression.type == "parenthesized_expression":
                 values = tuple((None, child) for child in expression.children if child.is_named)

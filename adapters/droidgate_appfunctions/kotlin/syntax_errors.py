@@ -37,11 +37,11 @@ def find_error_line(data: bytes, parsed_line: int, has_error: Callable[[bytes], 
     right, wrong = 0, len(search.cuts) + 1
     while wrong - right > 1 and search.left > 0:
         middle = (right + wrong) // 2
-        after = next((one for one in search.window(middle, 1, wrong) if search.is_right(one)), None)
+        after = next((item for item in search.window(middle, 1, wrong) if search.is_right(item)), None)
         if after is not None:
             right = after
             continue
-        before = next((one for one in search.window(middle - 1, -1, right) if search.is_right(one)), right)
+        before = next((item for item in search.window(middle - 1, -1, right) if search.is_right(item)), right)
         right, wrong = max(right, before), middle
     return parsed_line if search.left <= 0 else min(wrong, len(search.cuts))
 
@@ -73,7 +73,7 @@ class _Search:
         if line not in self.known:
             cut = self.cuts[line - 1]
             self.known[line] = cut.closers is not None and any(
-                self.fits(self.data[: cut.end] + one + b"\n" + cut.closers) for one in _COMPLETIONS
+                self.fits(self.data[: cut.end] + item + b"\n" + cut.closers) for item in _COMPLETIONS
             )
         return self.known[line]
 
@@ -114,6 +114,6 @@ def _cuts(data: bytes) -> list[_Cut]:
 
 
 def _cut(end: int, around: list[bytes], *, is_open: bool) -> _Cut:
-    if not is_open or any(one not in _CLOSERS for one in around):
+    if not is_open or any(item not in _CLOSERS for item in around):
         return _Cut(end, None)
-    return _Cut(end, b"".join(_CLOSERS[one] + b"\n" for one in reversed(around)))
+    return _Cut(end, b"".join(_CLOSERS[item] + b"\n" for item in reversed(around)))

@@ -112,7 +112,7 @@ class Agent:
             AndroidError: Android refuses.
         """
         receivers = self._context.query_receivers(Intent(ACTION_BROADCAST_DISCOVERY))
-        return [BroadcastTools(one, self._tools_of(one)) for one in receivers]
+        return [BroadcastTools(receiver, self._tools_of(receiver)) for receiver in receivers]
 
     def call_bound(
         self, component: ComponentName, request_json: str, *, dialect: Dialect = "S0", flags: int = 0
@@ -283,11 +283,11 @@ class MainActivity(Activity):
             "MMCP": context.query_activities(Intent(ACTION_MMCP_ADVERTISE)),
             "BROADCAST": context.query_receivers(Intent(ACTION_BROADCAST_DISCOVERY)),
         }
-        found = [f"{name} {one.flatten_short()}" for name, them in by_protocol.items() for one in them]
+        found = [f"{name} {item.flatten_short()}" for name, them in by_protocol.items() for item in them]
         nothing = "" if found else context.read_string_resource("@string/no_tools") or ""
         children = (
             View("text", "answer", nothing),
-            View("list", "tools", children=tuple(View("text", text=one) for one in found)),
+            View("list", "tools", children=tuple(View("text", text=item) for item in found)),
         )
         return View("column", children=children)
 

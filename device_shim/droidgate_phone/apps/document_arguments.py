@@ -78,7 +78,7 @@ class Arguments:
         found = _list_of(self._document.get(name), _is_text)
         if found is None or len(found) > most:
             self.refuse(name, f"must be a list of at most {most} texts")
-        return [self._sized(name, one, 1, longest) for one in found]
+        return [self._sized(name, item, 1, longest) for item in found]
 
     def constant(self, name: str, constants: Sequence[str]) -> str:
         """Return one of an enum's constants."""
@@ -142,7 +142,7 @@ class Arguments:
             self.refuse(
                 name, "must be an object" if most == 1 else f"must be a list of at most {most} objects"
             )
-        return [Arguments(one, f"{self._where}{name}.") for one in found]
+        return [Arguments(item, f"{self._where}{name}.") for item in found]
 
     def refuse(self, name: str, reason: str) -> NoReturn:
         """Refuse a property.

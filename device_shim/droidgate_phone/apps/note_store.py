@@ -35,16 +35,16 @@ class ChecklistItem:
 
     def document(self) -> dict[str, Json]:
         """Return it as a document."""
-        children = [one.document() for one in self.children]
+        children = [child.document() for child in self.children]
         return {"text": [self.text], "done": [self.is_done], "children": children}
 
     def count(self) -> int:
         """Return how many lines these are."""
-        return 1 + sum(one.count() for one in self.children)
+        return 1 + sum(child.count() for child in self.children)
 
     def stored(self) -> Json:
         """Return it as it is stored."""
-        return [self.text, self.is_done, [one.stored() for one in self.children]]
+        return [self.text, self.is_done, [child.stored() for child in self.children]]
 
     @classmethod
     def from_stored(cls, stored: Json) -> ChecklistItem:
@@ -60,11 +60,13 @@ def read_checklist(arguments: Arguments, name: str, level: int = 1) -> list[Chec
         AppFunctionError: they are not of the declared type, or more than five levels deep.
     """
     items = []
-    for one in arguments.objects(name, _MOST_ITEMS):
+    for object_ in arguments.objects(name, _MOST_ITEMS):
         if level > _MOST_LEVELS:
             arguments.refuse(name, f"is more than {_MOST_LEVELS} levels deep")
-        children = read_checklist(one, "children", level + 1) if one.has("children") else []
-        items.append(ChecklistItem(one.text("text", 1, _LONGEST_ITEM), one.flag("done"), tuple(children)))
+        children = read_checklist(object_, "children", level + 1) if object_.has("children") else []
+        items.append(
+            ChecklistItem(object_.text("text", 1, _LONGEST_ITEM), object_.flag("done"), tuple(children))
+        )
     return items
 
 
@@ -139,7 +141,7 @@ class Note:
             "state": [self.state],
             "priority": [self.priority],
             "labels": list(self.labels),
-            "checklist": [one.document() for one in self.checklist],
+            "checklist": [item.document() for item in self.checklist],
             **({"reminder": [self.reminder.document()]} if self.reminder is not None else {}),
             "createdAt": [self.created_at.document()],
             "wordCount": [self.word_count()],
@@ -154,7 +156,7 @@ class Note:
             "state": self.state,
             "priority": self.priority,
             "labels": self.labels,
-            "checklist": [one.stored() for one in self.checklist],
+            "checklist": [item.stored() for item in self.checklist],
             "reminder": self.reminder.stored() if self.reminder is not None else None,
             "createdAt": _numbers(self.created_at),
         }
@@ -172,7 +174,7 @@ class Note:
             None if reminder is None else Reminder.from_stored(reminder),
             DateTime(*stored["createdAt"]),
             stored["state"],
-            [ChecklistItem.from_stored(one) for one in stored["checklist"]],
+            [ChecklistItem.from_stored(item) for item in stored["checklist"]],
         )
 
 
@@ -198,7 +200,7 @@ class NoteStore:
         try:
             stored = json.loads(content)
             self._next_number = stored["nextNumber"]
-            self.notes = [Note.from_stored(one) for one in stored["notes"]]
+            self.notes = [Note.from_stored(item) for item in stored["notes"]]
         except (KeyError, TypeError, IndexError) as error:
             raise ValueError(_FILE) from error
 
@@ -213,11 +215,11 @@ class NoteStore:
 
     def find(self, note_id: str) -> Note | None:
         """Return a note, None where there is none of this identifier."""
-        return next((one for one in self.notes if one.note_id == note_id), None)
+        return next((note for note in self.notes if note.note_id == note_id), None)
 
     def save(self) -> None:
         """Write all notes."""
-        stored = {"nextNumber": self._next_number, "notes": [one.stored() for one in self.notes]}
+        stored = {"nextNumber": self._next_number, "notes": [note.stored() for note in self.notes]}
         self._files.write(_FILE, json.dumps(stored).encode("ascii"))
 
 

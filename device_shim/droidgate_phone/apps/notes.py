@@ -74,7 +74,7 @@ class NoteFunctions:
         items = read_checklist(arguments, "items")
         if not items:
             arguments.refuse("items", "must hold at least one item")
-        if sum(one.count() for one in (*note.checklist, *items)) > _MOST_CHECKLIST:
+        if sum(item.count() for item in (*note.checklist, *items)) > _MOST_CHECKLIST:
             raise AppFunctionError(
                 ERROR_LIMIT_EXCEEDED, f"A note has room for {_MOST_CHECKLIST} checklist items"
             )
@@ -109,7 +109,7 @@ class NoteFunctions:
     def _find_notes(self, arguments: Arguments) -> _Document:
         limit = arguments.whole_or("limit", 1, _MOST_FOUND, _USUALLY_FOUND)
         is_wanted = _query_in(arguments)
-        found = [one.document() for one in reversed(self._store.notes) if is_wanted(one)]
+        found = [note.document() for note in reversed(self._store.notes) if is_wanted(note)]
         return _value(*found[:limit])
 
     def _get_note(self, arguments: Arguments) -> _Document:
@@ -123,14 +123,14 @@ class NoteFunctions:
     def _summarize_notes(self, arguments: Arguments) -> _Document:
         del arguments
         notes = self._store.notes
-        words = sum(one.word_count() for one in notes)
+        words = sum(note.word_count() for note in notes)
         return _value(
             {
                 "total": [len(notes)],
-                "archived": [sum(one.state == "ARCHIVED" for one in notes)],
+                "archived": [sum(note.state == "ARCHIVED" for note in notes)],
                 "words": [words],
                 "averageWords": [words / len(notes) if notes else 0.0],
-                "labels": sorted({label for one in notes for label in one.labels}, key=units_of),
+                "labels": sorted({label for note in notes for label in note.labels}, key=units_of),
             }
         )
 
@@ -213,7 +213,7 @@ class MainActivity(Activity):
     def view(self) -> View:
         """Return the input and the notes."""
         notes = NoteStore(self.context.files).notes
-        listed = tuple(View("text", text=f"{one.title}\n{one.content}".strip()) for one in reversed(notes))
+        listed = tuple(View("text", text=f"{note.title}\n{note.content}".strip()) for note in reversed(notes))
         nothing = (View("text", text=self._text("no_notes")),)
         children = (
             View("input", "title", self._title, hint=self._text("new_title")),

@@ -68,7 +68,7 @@ class ToolActivity(Activity):
         """Return a tool's parameters from the very text that assistants read."""
         try:
             tools = json.loads(self.context.read_meta_data(_CLASS, MANIFEST) or "")["tools"]
-            found = next((one["parameters"] for one in tools if one["name"] == tool), None)
+            found = next((other["parameters"] for other in tools if other["name"] == tool), None)
         except (ValueError, LookupError, TypeError) as error:
             raise ToolError("the tool failed: JSONException") from error
         if found is None:

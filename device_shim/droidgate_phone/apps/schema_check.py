@@ -48,10 +48,10 @@ def _problem_with_object(schema: Mapping[str, Json], value: Mapping[str, Json], 
         if name not in value:
             return f"{_named(_inside(where, name))} is missing"
     properties = schema["properties"]
-    for name, one in value.items():
+    for name, item in value.items():
         if name not in properties:
             return f"{_named(_inside(where, name))} is not a parameter of this tool"
-        problem = problem_with(properties[name], one, _inside(where, name))
+        problem = problem_with(properties[name], item, _inside(where, name))
         if problem is not None:
             return problem
     return None
@@ -63,9 +63,9 @@ def _problem_with_array(schema: Mapping[str, Json], value: list[Json], where: st
     if len(value) > schema.get("maxItems", _LARGEST_INT):
         return f"{_named(where)} takes at most {schema['maxItems']} entries"
     problems = (
-        problem_with(schema["items"], one, f"{where}[{position}]") for position, one in enumerate(value)
+        problem_with(schema["items"], item, f"{where}[{position}]") for position, item in enumerate(value)
     )
-    return next((one for one in problems if one is not None), None)
+    return next((problem for problem in problems if problem is not None), None)
 
 
 def _problem_with_string(schema: Mapping[str, Json], value: str, where: str) -> str | None:

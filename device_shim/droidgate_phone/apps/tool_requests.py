@@ -125,8 +125,8 @@ def answer_request(descriptor: Mapping[str, Capability], request_text: str | Non
     described: dict[str, Json] = {"id": naming.capability_id}
     if capability.outputs:
         described["output"] = [
-            {"name": one.name, "type": one.type, "value": answer.outputs.get(one.name)}
-            for one in capability.outputs
+            {"name": output.name, "type": output.type, "value": answer.outputs.get(output.name)}
+            for output in capability.outputs
         ]
     return _response(naming.request_id, described, "success", answer.message)
 

@@ -129,7 +129,7 @@ def _warmest(places: str) -> str:
             f"places must hold {_LEAST_PLACES} to {_MOST_PLACES} names with semicolons between"
         )
     measured = [(place, weather_of(place, 0).temperature) for place in map(_place_from, names)]
-    best, temperature = max(measured, key=lambda one: one[1])
+    best, temperature = max(measured, key=lambda item: item[1])
     return f"{best} is the warmest with {temperature} °C."
 
 
@@ -150,7 +150,7 @@ def _arguments_for(name: str, tool: _Tool, params: str | None) -> dict[str, str]
         if isinstance(value, bool) or not isinstance(value, str | int):
             raise _RefusalError(parameter + (" must be a text" if parameter in given else " is missing"))
         arguments[parameter] = str(value)
-    unknown = next((one for one in given if one not in arguments), None)
+    unknown = next((item for item in given if item not in arguments), None)
     if unknown is not None:
         raise _RefusalError(f'"{unknown}" is not a parameter of {name}')
     return arguments

@@ -160,7 +160,7 @@ def _list(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
     read = _read(call, reader, frozenset(options))
     listing = call.system.app_functions.listing(read.package)
     shown = {
-        package: [_search_result(call, package, one) for one in documents]
+        package: [_search_result(call, package, document) for document in documents]
         for package, documents in listing.items()
     }
     call.write(write_json(shown, 2) + "\n")

@@ -167,11 +167,11 @@ _PARTS: Final[tuple[HelpPart, ...]] = (
 def help_text(generation: int) -> str:
     """Return the help of a generation; only generation 2 has the access commands without a flag."""
     parts = [
-        one
-        for one in _PARTS
-        if generation in one.generations and (not one.flagged or generation == _WITHOUT_FLAGS)
+        item
+        for item in _PARTS
+        if generation in item.generations and (not item.flagged or generation == _WITHOUT_FLAGS)
     ]
-    blocks = ("\n".join(one.lines) + "\n\n" for one in parts)
+    blocks = ("\n".join(part.lines) + "\n\n" for part in parts)
     return "AppFunctionManagerService commands:\n" + "".join(blocks)
 
 

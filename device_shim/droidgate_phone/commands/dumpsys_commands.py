@@ -37,13 +37,13 @@ def _dump_package(call: CommandCall, arguments: tuple[str, ...]) -> int:
         f"    lastUpdateTime={_time(package.last_updated)}",
         f"    installerPackageName={package.installer or 'null'}",
         "    requested permissions:",
-        *(f"      {one}" for one in package.manifest.requested_permissions),
+        *(f"      {requested_permission}" for requested_permission in package.manifest.requested_permissions),
         (
             "    User 0: installed=true hidden=false suspended=false "
             f"stopped={java_text(package.stopped)} enabled={_ENABLED[package.enabled]}"
         ),
         "      granted permissions:",
-        *(f"        {one}: granted=true" for one in sorted(package.granted)),
+        *(f"        {item}: granted=true" for item in sorted(package.granted)),
     ]
     call.write("\n".join(lines) + "\n")
     return 0
@@ -59,11 +59,11 @@ def _time(seconds: float) -> str:
 def _dump_app_function(call: CommandCall, arguments: tuple[str, ...]) -> int:
     if call.system.release.function_shell is None:
         return _missing(call, "app_function")
-    if any(one not in ("-v", "--verbose") for one in arguments):
+    if any(argument not in ("-v", "--verbose") for argument in arguments):
         return refuse(call, " ".join(("dumpsys app_function", *arguments)))
     lines = ["AppFunction state for user 0:"]
     for package, documents in call.system.app_functions.listing().items():
-        shown = [one for one in documents if one.runtime is not None or arguments]
+        shown = [other for other in documents if other.runtime is not None or arguments]
         lines += ["", f"  AppFunctionDocument(s) for package: {package}"]
         for document in shown:
             lines.append("")
@@ -82,8 +82,8 @@ def _dump_document(properties: Properties, indent: str) -> list[str]:
     for name, values in properties.items():
         if values and isinstance(values[0], dict):
             lines.append(f'{indent}  "{name}": [' + "{")
-            for number, one in enumerate(values):
-                inner = _dump_document(one, indent + "  ")
+            for number, value in enumerate(values):
+                inner = _dump_document(value, indent + "  ")
                 lines += inner[1:] + ([f"{indent}  , " + "{"] if number < len(values) - 1 else [])
             lines.append(f"{indent}  ]")
         else:
@@ -136,7 +136,7 @@ def _dump_activity(call: CommandCall, arguments: tuple[str, ...]) -> int:
             call.write(f"    * Hist  #{number}: {_shown(record, task.id)}\n")
     top = stack.top_record()
     if top is not None:
-        number = next((one.id for one in stack.tasks() if top in one.activities), 0)
+        number = next((other.id for other in stack.tasks() if top in other.activities), 0)
         name = "topResumedActivity" if call.system.release.at_least(30) else "mResumedActivity"
         call.write(f"  {name}={_shown(top, number)}\n")
     return 0

@@ -95,9 +95,9 @@ def _keys(window: Window, reader: ArgumentReader) -> None:
     times = 2 if spelled == "--doubletap" else 1
     if spelled in {"--longpress", "--doubletap"}:
         spelled = reader.require()
-    for one in (spelled, *reader.rest()):
+    for item in (spelled, *reader.rest()):
         for _ in range(times):
-            window.press_key(key_code(one))
+            window.press_key(key_code(item))
 
 
 def _press(window: Window, reader: ArgumentReader) -> None:

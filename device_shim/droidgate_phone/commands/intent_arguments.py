@@ -43,7 +43,7 @@ OptionHandler = Callable[[str, ArgumentReader], bool]
 
 def _split(text: str) -> list[str]:
     """Split a list at commas that no backslash stands before."""
-    return [one.replace("\\,", ",") for one in re.split(r"(?<!\\),", text)]
+    return [part.replace("\\,", ",") for part in re.split(r"(?<!\\),", text)]
 
 
 def _whole(text: str, bits: int) -> int:
@@ -100,8 +100,8 @@ _EXTRA_OPTIONS: Final[Mapping[str, ExtraReader]] = {
     "--eu": _of("string", str),
     "--ecn": _of("string", _component_text),
     "--esa": lambda text: Extra("string[]", tuple(_split(text))),
-    "--eia": lambda text: Extra("int[]", tuple(_whole(one, 32) for one in text.split(","))),
-    "--ela": lambda text: Extra("long[]", tuple(_whole(one, 64) for one in text.split(","))),
+    "--eia": lambda text: Extra("int[]", tuple(_whole(part, 32) for part in text.split(","))),
+    "--ela": lambda text: Extra("long[]", tuple(_whole(part, 64) for part in text.split(","))),
 }
 
 

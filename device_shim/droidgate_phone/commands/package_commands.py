@@ -217,13 +217,13 @@ def _run_query(call: CommandCall, verb: str, reader: ArgumentReader) -> int:
         call.write(f"No {plural} found\n")
         return 0
     if query.components:
-        call.write("".join(f"{one.name.flatten_short()}\n" for one in found))
+        call.write("".join(f"{item.name.flatten_short()}\n" for item in found))
         return 0
     if not query.brief:
         return refuse(call, f"{verb} without --components or --brief")
     call.write(f"{len(found)} {plural} found:\n")
-    for number, one in enumerate(found):
-        call.write(f"  {title} #{number}:\n" + _brief_lines(one, "    "))
+    for number, item in enumerate(found):
+        call.write(f"  {title} #{number}:\n" + _brief_lines(item, "    "))
     return 0
 
 
@@ -294,7 +294,7 @@ def _run_state(call: CommandCall, verb: str, reader: ArgumentReader) -> int:
         package.enabled = state
         call.write(f"Package {package.name} new state: {state}\n")
     else:
-        if all(one.name != name.class_name for one in package.components()):
+        if all(component.name != name.class_name for component in package.components()):
             message = f"Component class {name.class_name} does not exist in {package.name}"
             raise AndroidError("java.lang.IllegalArgumentException", message)
         package.component_states[name.class_name] = state

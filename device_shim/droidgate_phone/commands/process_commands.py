@@ -38,7 +38,7 @@ class _Process:
 def _processes(call: CommandCall) -> list[_Process]:
     """Return what runs: init and the processes of apps."""
     rows = [_Process(1, ROOT_UID, "init")]
-    rows += [_Process(one.pid, one.uid, one.name) for one in call.system.processes.all()]
+    rows += [_Process(item.pid, item.uid, item.name) for item in call.system.processes.all()]
     return sorted(rows, key=lambda row: row.pid)
 
 

@@ -78,7 +78,7 @@ def uiautomator(call: CommandCall) -> int:
     options = call.arguments[1:]
     if "--windows" in options:
         return refuse(call, "uiautomator dump --windows")
-    named = [one for one in options if not one.startswith("-")]
+    named = [option for option in options if not option.startswith("-")]
     file = posixpath.join(call.directory, named[-1]) if named else _USUAL_DUMP
     if call.system.instrumentations.uses_accessibility:
         # UiAutomation.connect throws, and the runtime kills the program; the text is the shell's.
@@ -118,7 +118,9 @@ def monkey(call: CommandCall) -> int:
     _tell_arguments(call, [*packages, *categories])
     entries = call.system.window.launcher_entries()
     found = [
-        one for one in entries if one.package == packages[0] and _LAUNCHER in (categories or [_LAUNCHER])
+        entry
+        for entry in entries
+        if entry.package == packages[0] and _LAUNCHER in (categories or [_LAUNCHER])
     ]
     if not found:
         call.write("** No activities found to run, monkey aborted.\n")
@@ -131,8 +133,8 @@ def monkey(call: CommandCall) -> int:
 
 def _tell_arguments(call: CommandCall, values: list[str]) -> None:
     call.write_error(f"args: [{', '.join(call.arguments)}]\n")
-    call.write_error("".join(f' arg: "{one}"\n' for one in call.arguments))
-    call.write_error("".join(f'data="{one}"\n' for one in values))
+    call.write_error("".join(f' arg: "{argument}"\n' for argument in call.arguments))
+    call.write_error("".join(f'data="{value}"\n' for value in values))
 
 
 def _write_file(call: CommandCall, file: str, content: bytes) -> str | None:

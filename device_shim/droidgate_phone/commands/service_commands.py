@@ -40,7 +40,7 @@ def run_cmd(call: CommandCall) -> int:
         return _NO_SERVICE
     name, *rest = call.arguments
     if name == "-l":
-        services = "".join(f"  {one}\n" for one in sorted(_SERVICES) if _has_service(call, one))
+        services = "".join(f"  {item}\n" for item in sorted(_SERVICES) if _has_service(call, item))
         call.write("Currently running services:\n" + services)
         return 0
     if name.startswith("-"):

@@ -100,7 +100,7 @@ def _app_ops(call: CommandCall, words: list[str]) -> int:
     if system.packages.find(package) is None:
         call.write_error(f"Error: No UID for {package} in user 0\n")
         return FAILED
-    if any(one not in _OPERATIONS for one in rest[1:2]):
+    if any(item not in _OPERATIONS for item in rest[1:2]):
         return refuse(call, f"the app operation {rest[1]}")
     if verb == "set":
         if len(rest) < len(("package", "operation", "mode")):

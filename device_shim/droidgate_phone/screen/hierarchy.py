@@ -91,12 +91,12 @@ class _Node:
 
 
 def _nodes_of(screen: Screen, placed: Iterable[Placed], *, compressed: bool) -> Iterator[_Node]:
-    for one in placed:
-        children = _nodes_of(screen, one.children, compressed=compressed)
-        if compressed and one.view.kind in _CONTAINERS and not one.view.description:
+    for item in placed:
+        children = _nodes_of(screen, item.children, compressed=compressed)
+        if compressed and item.view.kind in _CONTAINERS and not item.view.description:
             yield from children
         else:
-            yield _node_of(screen, one, tuple(children))
+            yield _node_of(screen, item, tuple(children))
 
 
 def _node_of(screen: Screen, placed: Placed, children: tuple[_Node, ...]) -> _Node:

@@ -25,8 +25,8 @@ _NAMES: Final = {
 }  # fmt: skip
 
 TYPED: Final = {
-    **{_NAMES[one]: one for one in string.digits},
-    **{_NAMES[one]: one.lower() for one in string.ascii_uppercase},
+    **{_NAMES[other]: other for other in string.digits},
+    **{_NAMES[item]: item.lower() for item in string.ascii_uppercase},
     62: " ", 55: ",", 56: ".", 69: "-", 70: "=", 74: ";", 75: "'", 76: "/", 77: "@", 81: "+", 17: "*",
     18: "#",
 }  # fmt: skip

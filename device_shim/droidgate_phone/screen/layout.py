@@ -113,7 +113,7 @@ class Placed:
         if not self.box.holds(x, y):
             return None
         found = (child.at(x, y) for child in self.children)
-        return next((one for one in found if one is not None), self)
+        return next((item for item in found if item is not None), self)
 
 
 def lay_out(root: View, display: Display, scrolled: Mapping[Path, int] | None = None) -> Placed:

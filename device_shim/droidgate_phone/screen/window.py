@@ -299,14 +299,14 @@ class Window:
     def _scrolled_at(self, x: int, y: int) -> Placed | None:
         """Return the innermost list at a pixel that can be scrolled."""
         root = self._look()[1].root
-        under = [one for one in root.walk() if one.overflow and one.box.holds(x, y)] if root else []
+        under = [item for item in root.walk() if item.overflow and item.box.holds(x, y)] if root else []
         return under[-1] if under else None
 
     def _focused_input(self, root: Placed | None) -> Placed | None:
         if root is None or self._focused is None:
             return None
-        inputs = (one for one in root.walk() if one.view.kind == "input")
-        return next((one for one in inputs if one.path == self._focused), None)
+        inputs = (item for item in root.walk() if item.view.kind == "input")
+        return next((input_ for input_ in inputs if input_.path == self._focused), None)
 
     def _change_text(self, change: Callable[[str], str]) -> None:
         with self._lock:
@@ -318,7 +318,9 @@ class Window:
     def _focus_next(self, *, wraps: bool) -> None:
         with self._lock:
             root = self._look()[1].root
-            inputs = [one.path for one in root.walk() if one.view.kind == "input"] if root is not None else []
+            inputs = (
+                [item.path for item in root.walk() if item.view.kind == "input"] if root is not None else []
+            )
             if self._focused is None or not inputs:
                 return
             following = inputs[inputs.index(self._focused) + 1 :] + (inputs if wraps else [])
@@ -333,7 +335,8 @@ class _HomeScreen:
 
     def view(self) -> View:
         icons = [
-            View("icon", f"icon_{number}", one.label, one.label) for number, one in enumerate(self._entries)
+            View("icon", f"icon_{number}", entry.label, entry.label)
+            for number, entry in enumerate(self._entries)
         ]
         rows = [icons[at : at + _ICONS_IN_A_ROW] for at in range(0, len(icons), _ICONS_IN_A_ROW)]
         filled = (tuple(row + [View("text")] * (_ICONS_IN_A_ROW - len(row))) for row in rows)

@@ -181,7 +181,7 @@ def _read_pattern(component: list[_Letter]) -> list[_Token]:
 def _read_set(letters: list[_Letter]) -> _Set:
     """Return what is between `[` and `]` as characters that match."""
     text = "".join(letter for letter, _ in letters)
-    if not text.strip("!") or not all(active for _, active in letters) or any(one in text for one in "[^-"):
+    if not text.strip("!") or not all(active for _, active in letters) or any(item in text for item in "[^-"):
         raise NotModelledError(f"the pattern [{text}]")
     return _Set(text.removeprefix("!"), negated=text.startswith("!"))
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -27,7 +26,7 @@ from droidgate_phone.app_api.platform import (
     XmlNode,
 )
 from droidgate_phone.app_api.values import AndroidError, AppFunctionError, Message
-from droidgate_phone.clocks import Signal
+from droidgate_phone.clocks import Signal, start_work
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.system.activity_records import ActivityRecord
 from droidgate_phone.system.android_system import AndroidSystem
@@ -210,23 +209,21 @@ class AppPlatform:
         given = in_map_order(
             {name: values for name, values in parameters.items() if isinstance(values, list)}
         )
-        clock, functions = self._system.clock, self._system.app_functions
+        functions = self._system.app_functions
 
         def run() -> None:
-            with clock.working():
-                outcome: FunctionOutcome
-                try:
-                    outcome = functions.execute(self._caller, package, function_id, given, seconds=seconds)
-                except AppFunctionError as error:
-                    outcome = error
-                except NotModelledError as error:
-                    outcome = AppFunctionError(_ERROR_SYSTEM, error.message)
-                except TimeoutError:
-                    outcome = AppFunctionError(_ERROR_CANCELLED, "the call was cancelled")
-                self._system.processes.run_code(self._process, lambda: on_outcome(outcome))
+            outcome: FunctionOutcome
+            try:
+                outcome = functions.execute(self._caller, package, function_id, given, seconds=seconds)
+            except AppFunctionError as error:
+                outcome = error
+            except NotModelledError as error:
+                outcome = AppFunctionError(_ERROR_SYSTEM, error.message)
+            except TimeoutError:
+                outcome = AppFunctionError(_ERROR_CANCELLED, "the call was cancelled")
+            self._system.processes.run_code(self._process, lambda: on_outcome(outcome))
 
-        clock.work_added()
-        threading.Thread(target=run, name="phone:app-function", daemon=True).start()
+        start_work(self._system.clock, "phone:app-function", run)
 
     def notify(self, number: int, notification: Notification) -> bool:
         """Post a notification; false where the app may not."""

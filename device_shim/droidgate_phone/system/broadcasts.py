@@ -9,6 +9,7 @@ from typing import Final
 
 from droidgate_phone.app_api.behaviour import PendingBroadcast, Receiver
 from droidgate_phone.app_api.values import AndroidError, BroadcastResult
+from droidgate_phone.clocks import start_work
 from droidgate_phone.intents import Intent
 from droidgate_phone.system.callers import Caller
 from droidgate_phone.system.core import SystemCore
@@ -79,22 +80,18 @@ class BroadcastManager:
         """
         crossed = self._checked(caller, intent)
         receivers = self._receivers(caller, crossed)
-        clock = self._core.clock
-        clock.work_added()
 
         def run() -> None:
-            with clock.working():
-                result = self._run(receivers, crossed)
-                if caller.process is None:
-                    on_result(result)
-                elif is_deliverable(self._core, caller.process, crossed, result):
-                    self._core.processes.run_code(caller.process, lambda: on_result(result))
+            result = self._run(receivers, crossed)
+            if caller.process is None:
+                on_result(result)
+            elif is_deliverable(self._core, caller.process, crossed, result):
+                self._core.processes.run_code(caller.process, lambda: on_result(result))
 
-        thread = threading.Thread(target=run, name="phone:broadcast", daemon=True)
         with self._lock:
-            self._threads = [thread for thread in self._threads if thread.is_alive()]
-            self._threads.append(thread)
-            thread.start()
+            # Kept once it runs: `close` may not meet a thread that has not begun.
+            thread = start_work(self._core.clock, "phone:broadcast", run)
+            self._threads = [*(one for one in self._threads if one.is_alive()), thread]
 
     def close(self) -> None:
         """Wait for the broadcasts that are under way; their receivers' processes have ended."""

@@ -172,11 +172,11 @@ class ForegroundServices:
         if not chosen:
             message = f"Starting FGS without a type  callerApp={who} targetSDK={package.target_sdk}"
             raise AndroidError("android.app.MissingForegroundServiceTypeException", message)
-        for one in sorted(chosen):
-            needed = f"android.permission.FOREGROUND_SERVICE_{_TYPE_PERMISSIONS.get(one, '')}"
-            if one in _TYPE_PERMISSIONS and not holds(package.uid, needed):
+        for item in sorted(chosen):
+            needed = f"android.permission.FOREGROUND_SERVICE_{_TYPE_PERMISSIONS.get(item, '')}"
+            if item in _TYPE_PERMISSIONS and not holds(package.uid, needed):
                 message = (
-                    f"Starting FGS with type {one} callerApp={who} targetSDK={package.target_sdk} requires "
+                    f"Starting FGS with type {item} callerApp={who} targetSDK={package.target_sdk} requires "
                     f"permissions: all of the permissions allOf=true [{needed}]"
                 )
                 raise AndroidError("java.lang.SecurityException", message)

@@ -28,8 +28,8 @@ def properties_from_json(value: Mapping[str, Any]) -> Properties:
         ValueError: an array of strings holds a missing value.
     """
     read: Properties = {}
-    for key, one in value.items():
-        values = _values(one)
+    for key, item in value.items():
+        values = _values(item)
         if values is not None:
             read[key] = values
     return read
@@ -48,15 +48,15 @@ def _array(values: list[Any]) -> list[Json] | None:
         return None
     first = values[0]
     if isinstance(first, str):
-        return [_string(one, index) for index, one in enumerate(values)]
+        return [_string(value, index) for index, value in enumerate(values)]
     if isinstance(first, bool):
-        return [_boolean(one, index) for index, one in enumerate(values)]
+        return [_boolean(value, index) for index, value in enumerate(values)]
     if isinstance(first, int):
-        return [_long(one, index) for index, one in enumerate(values)]
+        return [_long(value, index) for index, value in enumerate(values)]
     if isinstance(first, float):
-        return [_double(one, index) for index, one in enumerate(values)]
+        return [_double(value, index) for index, value in enumerate(values)]
     if isinstance(first, dict):
-        return [_document(one, index) for index, one in enumerate(values)]
+        return [_document(value, index) for index, value in enumerate(values)]
     return None
 
 
@@ -116,7 +116,10 @@ def _document(value: Any, index: int) -> Properties:
 def in_map_order(properties: Mapping[str, list[Json]]) -> Properties:
     """Return a document in the order in which Android's ArrayMap holds it: by the names' hashes."""
     return {
-        name: [in_map_order(one) if isinstance(one, Mapping) else one for one in properties[name]]
+        name: [
+            in_map_order(property_) if isinstance(property_, Mapping) else property_
+            for property_ in properties[name]
+        ]
         for name in sorted(properties, key=java_hash)
     }
 
@@ -129,7 +132,7 @@ def write_yaml(properties: Mapping[str, list[Json]]) -> str:
 def _brief(properties: Mapping[str, list[Json]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, values in properties.items():
-        kept = [_brief(one) if isinstance(one, Mapping) else one for one in values if one != ""]
+        kept = [_brief(value) if isinstance(value, Mapping) else value for value in values if value != ""]
         if kept:
             found[name] = kept[0] if len(kept) == 1 else kept
     return found
@@ -152,12 +155,12 @@ def _yaml_map(values: Mapping[str, Any], level: int) -> list[str]:
 def _yaml_list(values: list[Any], level: int) -> list[str]:
     indent = "  " * level
     lines: list[str] = []
-    for one in values:
-        if isinstance(one, dict):
-            inner = _yaml_map(one, level + 1) or [""]
+    for value in values:
+        if isinstance(value, dict):
+            inner = _yaml_map(value, level + 1) or [""]
             lines += [f"{indent}- {inner[0].strip()}", *inner[1:]]
         else:
-            lines.append(f"{indent}- {_yaml_value(one)}")
+            lines.append(f"{indent}- {_yaml_value(value)}")
     return lines
 
 
@@ -197,8 +200,8 @@ def _document_lines(properties: Mapping[str, list[Json]], created: int) -> list[
 def _property_lines(name: str, values: list[Json], created: int) -> list[str]:
     if values and isinstance(values[0], Mapping):
         lines = [f'    "{name}": [']
-        for number, one in enumerate(values):
-            inner = ["      " + line for line in _document_lines(one, created)]
+        for number, value in enumerate(values):
+            inner = ["      " + line for line in _document_lines(value, created)]
             lines += [*inner[:-1], inner[-1] + ("," if number < len(values) - 1 else "")]
         return [*lines, "    ]"]
     return [f'    "{name}": [{", ".join(map(_document_value, values))}]']
@@ -208,5 +211,5 @@ def _document_value(value: Json) -> str:
     if isinstance(value, str):
         return f'"{value}"'
     if isinstance(value, bytes):
-        return "[" + ", ".join(str(one) for one in memoryview(value).cast("b")) + "]"
+        return "[" + ", ".join(str(item) for item in memoryview(value).cast("b")) + "]"
     return java_double(value) if isinstance(value, float) else java_text(value)

@@ -238,11 +238,11 @@ def _has_signing_block(apk: Apk) -> bool:
 
 
 def _check_exported(manifest: Manifest, base: str) -> None:
-    for one in manifest.components:
-        if one.filters and not one.exported_stated:
+    for component in manifest.components:
+        if component.filters and not component.exported_stated:
             message = (
-                f"Failed parse during installPackageLI: {base} (at Binary XML file line #{one.line}): "
-                f"{one.name}: "
+                f"Failed parse during installPackageLI: {base} (at Binary XML file line #{component.line}): "
+                f"{component.name}: "
                 "Targeting S+ (version 31 and above) requires that an explicit value for android:exported be "
                 "defined when intent filters are present"
             )

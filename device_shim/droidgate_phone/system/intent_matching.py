@@ -17,21 +17,23 @@ _MATCH_CATEGORY_PATH: Final = 0x0500000
 _MATCH_CATEGORY_TYPE: Final = 0x0600000
 
 
-def match_filter(intent: Intent, one: InstalledFilter, *, action_needed: bool = True) -> int | None:
+def match_filter(
+    intent: Intent, installed_filter: InstalledFilter, *, action_needed: bool = True
+) -> int | None:
     """Return Android's match number, None where the intent does not match.
 
     Args:
         intent: What is asked for.
-        one: The filter.
+        installed_filter: The filter.
         action_needed: False for an explicit intent without an action, which passes (Android 13's rule).
     """
-    if intent.action is not None and intent.action not in one.actions:
+    if intent.action is not None and intent.action not in installed_filter.actions:
         return None
-    if intent.action is None and action_needed and not one.actions:
+    if intent.action is None and action_needed and not installed_filter.actions:
         return None
-    if any(category not in one.categories for category in intent.categories):
+    if any(category not in installed_filter.categories for category in intent.categories):
         return None
-    found = _match_data(intent, one.data)
+    found = _match_data(intent, installed_filter.data)
     return None if found is None else found | MATCH_ADJUSTMENT_NORMAL
 
 
@@ -44,7 +46,7 @@ def _match_data(intent: Intent, rule: DataRule) -> int | None:
         return None
     if not rule.types:
         return matched if intent.mime_type is None else None
-    if intent.mime_type is None or not any(_type_matches(intent.mime_type, one) for one in rule.types):
+    if intent.mime_type is None or not any(_type_matches(intent.mime_type, type_) for type_ in rule.types):
         return None
     return max(matched, _MATCH_CATEGORY_TYPE)
 
@@ -58,7 +60,7 @@ def _match_place(data: str | None, scheme: str | None, rule: DataRule) -> int | 
     if not rule.hosts:
         return _MATCH_CATEGORY_SCHEME
     parts = split_uri(data)
-    if not any(_host_matches(parts.host.partition(":")[0].lower(), one) for one in rule.hosts):
+    if not any(_host_matches(parts.host.partition(":")[0].lower(), host) for host in rule.hosts):
         return None
     if not rule.paths:
         return _MATCH_CATEGORY_HOST

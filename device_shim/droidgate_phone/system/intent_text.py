@@ -41,7 +41,7 @@ def _safe_uri(uri: str) -> str:
     if not colon:
         return uri
     if scheme.lower() in _MASKED_SCHEMES:
-        return f"{scheme}:" + "".join(one if one in "-@." else "x" for one in rest)
+        return f"{scheme}:" + "".join(item if item in "-@." else "x" for item in rest)
     if scheme.lower() in _HOST_SCHEMES:
         return f"{scheme}://{split_uri(uri).host}/..."
     return uri
@@ -56,7 +56,9 @@ def show_bundle(bundle: Bundle, *, parcelled: bool = False) -> str:
     """
     if parcelled:
         return f"Bundle[mParcelledData.dataSize={bundle_size(bundle)}]"
-    return "Bundle[{" + ", ".join(f"{key}={_show_value(one)}" for key, one in bundle.values.items()) + "}]"
+    return (
+        "Bundle[{" + ", ".join(f"{key}={_show_value(value)}" for key, value in bundle.values.items()) + "}]"
+    )
 
 
 def _show_value(extra: Extra) -> str:

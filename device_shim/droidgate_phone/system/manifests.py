@@ -136,10 +136,10 @@ class _Attributes:
         self._apk = apk
 
     def value(self, element: XmlElement, name: str) -> TypedValue | None:
-        for one in element.attributes:
-            is_framework = one.resource_id >> _PACKAGE_SHIFT == _FRAMEWORK_PACKAGE
-            if is_framework and one.name == name and one.namespace == ANDROID_NAMESPACE:
-                return self._apk.resolve(one.value)
+        for attribute in element.attributes:
+            is_framework = attribute.resource_id >> _PACKAGE_SHIFT == _FRAMEWORK_PACKAGE
+            if is_framework and attribute.name == name and attribute.namespace == ANDROID_NAMESPACE:
+                return self._apk.resolve(attribute.value)
         return None
 
     def text(self, element: XmlElement, name: str) -> str | None:
@@ -171,8 +171,8 @@ class _ManifestReader:
             components=tuple(self._read_components(body)),
             requested_permissions=tuple(self._requested()),
             declared_permissions={
-                self._read.text(one, "name") or "": self._protection_of(one)
-                for one in self._root.child_elements("permission")
+                self._read.text(child_element, "name") or "": self._protection_of(child_element)
+                for child_element in self._root.child_elements("permission")
             },
             queries=self._read_queries(),
             shared_user=self._read.text(self._root, "sharedUserId"),
@@ -191,8 +191,8 @@ class _ManifestReader:
 
     def _requested(self) -> Iterator[str]:
         for tag in ("uses-permission", "uses-permission-sdk-23"):
-            for one in self._root.child_elements(tag):
-                name = self._read.text(one, "name")
+            for child_element in self._root.child_elements(tag):
+                name = self._read.text(child_element, "name")
                 if name:
                     yield name
 
@@ -204,7 +204,9 @@ class _ManifestReader:
             packages.update(self._names(block, "package"))
             for provider in block.child_elements("provider"):
                 authorities.update((self._read.text(provider, "authorities") or "").split(";"))
-            intents.extend(self._read_filter(one) for one in block.child_elements("intent"))
+            intents.extend(
+                self._read_filter(child_element) for child_element in block.child_elements("intent")
+            )
         return DeclaredQuery(frozenset(packages), frozenset(authorities - {""}), tuple(intents))
 
     def _read_components(self, body: XmlElement) -> Iterator[InstalledComponent]:
@@ -219,7 +221,9 @@ class _ManifestReader:
         self, element: XmlElement, kind: PartKind, name: str, everywhere: str | None
     ) -> InstalledComponent:
         read = self._read
-        filters = tuple(self._read_filter(one) for one in element.child_elements("intent-filter"))
+        filters = tuple(
+            self._read_filter(child_element) for child_element in element.child_elements("intent-filter")
+        )
         stated = read.flag(element, "exported")
         permission = read.text(element, "permission") or everywhere
         target = read.text(element, "targetActivity")
@@ -271,7 +275,7 @@ class _ManifestReader:
         return self._values(list(element.child_elements(tag)), "name")
 
     def _values(self, elements: list[XmlElement], name: str) -> tuple[str, ...]:
-        return tuple(filter(None, (self._read.text(one, name) for one in elements)))
+        return tuple(filter(None, (self._read.text(element, name) for element in elements)))
 
     def _paths(self, elements: list[XmlElement]) -> Iterator[tuple[str, str]]:
         for element in elements:

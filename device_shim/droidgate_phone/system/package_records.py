@@ -92,8 +92,8 @@ class InstalledPackage:
 
     def components(self, kind: PartKind | None = None) -> Iterator[InstalledComponent]:
         """Yield the components, of one kind where it is named."""
-        return (one for one in self.manifest.components if kind is None or one.kind == kind)
+        return (component for component in self.manifest.components if kind is None or component.kind == kind)
 
     def find_component(self, kind: PartKind, name: str) -> InstalledComponent | None:
         """Return the component of a class, None where there is none of that kind."""
-        return next((one for one in self.components(kind) if one.name == name), None)
+        return next((component for component in self.components(kind) if component.name == name), None)

@@ -98,7 +98,7 @@ class PackageManager:
 
     def of_uid(self, uid: int) -> list[InstalledPackage]:
         """Return the packages of a uid, by name."""
-        return [one for one in self.all() if one.uid == uid]
+        return [item for item in self.all() if item.uid == uid]
 
     def create_session(self, options: InstallOptions) -> InstallSession:
         """Open an installation."""
@@ -114,7 +114,7 @@ class PackageManager:
             AndroidError: there is not so much left.
         """
         with self.lock:
-            taken = self._files.used + sum(one.reserved for one in self.sessions.values())
+            taken = self._files.used + sum(other.reserved for other in self.sessions.values())
             if taken + size > self._files.capacity:
                 message = "java.io.IOException: Requested internal only, but not enough space"
                 raise AndroidError("android.os.ParcelableException", message)
@@ -263,10 +263,10 @@ class PackageManager:
 
     def _check_authorities(self, parsed: ParsedPackage) -> None:
         taken = {
-            authority: one.name
-            for one in self._packages.values()
-            if one.name != parsed.manifest.package
-            for component in one.components("provider")
+            authority: package.name
+            for package in self._packages.values()
+            if package.name != parsed.manifest.package
+            for component in package.components("provider")
             for authority in component.authorities
         }
         for component in parsed.manifest.components:
@@ -315,15 +315,15 @@ class PackageManager:
 
     def _uid_for(self, parsed: ParsedPackage) -> int:
         shared = parsed.manifest.shared_user
-        for one in self._packages.values():
-            if shared is not None and one.manifest.shared_user == shared:
-                if one.signers != parsed.signers:
+        for package in self._packages.values():
+            if shared is not None and package.manifest.shared_user == shared:
+                if package.signers != parsed.signers:
                     text = (
                         f"Package {parsed.manifest.package} has no signatures that match those in "
                         f"shared user {shared}; ignoring!"
                     )
                     raise InstallError("INSTALL_FAILED_SHARED_USER_INCOMPATIBLE", text)
-                return one.uid
+                return package.uid
         self._next_uid += 1
         return self._next_uid - 1
 

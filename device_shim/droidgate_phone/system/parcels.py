@@ -53,8 +53,8 @@ class _Writer:
 
     def texts(self, values: tuple[str, ...]) -> None:
         self.number(len(values))
-        for one in values:
-            self.text(one)
+        for value in values:
+            self.text(value)
 
     def bundle(self, bundle: Bundle) -> None:
         self.number(len(bundle.values))
@@ -73,8 +73,8 @@ class _Writer:
             self.texts(value)
         elif extra.kind in ("int[]", "long[]"):
             self.number(len(value))
-            for one in value:
-                self.number(one, "<i" if extra.kind == "int[]" else "<q")
+            for item in value:
+                self.number(item, "<i" if extra.kind == "int[]" else "<q")
         elif extra.kind == "bytes":
             self.block(value)
         elif extra.kind == "bundle":

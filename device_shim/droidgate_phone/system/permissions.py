@@ -56,7 +56,12 @@ class Permissions:
     def owner_of(self, permission: str) -> InstalledPackage | None:
         """Return the installed app that declares a permission."""
         return next(
-            (one for one in self._packages.values() if permission in one.manifest.declared_permissions), None
+            (
+                package
+                for package in self._packages.values()
+                if permission in package.manifest.declared_permissions
+            ),
+            None,
         )
 
     def known(self) -> dict[str, str]:
@@ -65,8 +70,8 @@ class Permissions:
         found = {
             name: level for name, level in table.protection.items() if table.since.get(name, 0) <= self._sdk
         }
-        for one in self._packages.values():
-            for name, level in one.manifest.declared_permissions.items():
+        for package in self._packages.values():
+            for name, level in package.manifest.declared_permissions.items():
                 found.setdefault(name, level)
         return dict(sorted(found.items()))
 
@@ -106,7 +111,7 @@ class Permissions:
             if names is None or permission in names:
                 # The shell's answer replaces the app's own, and may be less.
                 return permission in _table().shell
-        return any(permission in one.granted for one in self._packages.values() if one.uid == uid)
+        return any(permission in package.granted for package in self._packages.values() if package.uid == uid)
 
     def adopt(self, uid: int, *permissions: str) -> None:
         """Have permissions of a uid checked as the shell's (AccessCheckDelegate.setShellPermissionDelegate).

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from droidgate_phone.app_api.values import AndroidError
-from droidgate_phone.clocks import Clock
+from droidgate_phone.clocks import Clock, start_work
 from droidgate_phone.event_log import EventLog
 from droidgate_phone.faults import Faults
 from droidgate_phone.system.package_records import InstalledPackage
@@ -268,15 +268,13 @@ class ProcessManager:
                 thrown.append(error)
 
         def run() -> None:
-            with clock.working():
-                self._guard(process, answer)
-                done.set()
+            self._guard(process, answer)
+            done.set()
 
         forget = process.on_death(done.set)
         try:
             if process.alive and not is_silent:
-                clock.work_added()
-                threading.Thread(target=run, name=f"binder:{process.name}", daemon=True).start()
+                start_work(clock, f"binder:{process.name}", run)
             if not clock.wait(done, seconds):
                 raise NoAnswerError
         finally:

@@ -94,8 +94,8 @@ class ReleaseProfile:
 def _load() -> dict[str, ReleaseProfile]:
     text = resources.files(__package__).joinpath("releases.toml").read_text("utf-8")
     tables = tomllib.loads(text)
-    rules = {name: RuleSetting(**one) for name, one in tables["rules"].items()}
-    return {one["id"]: ReleaseProfile(**one, rules=rules) for one in tables["releases"]}
+    rules = {name: RuleSetting(**table) for name, table in tables["rules"].items()}
+    return {table["id"]: ReleaseProfile(**table, rules=rules) for table in tables["releases"]}
 
 
 def known_releases() -> tuple[str, ...]:

@@ -66,11 +66,11 @@ class Resolver:
         if (caller_uid, target.uid) in self._interacted:
             return True
         callers = self._packages.of_uid(caller_uid)
-        if not all(self._release.has("package-visibility", one.target_sdk) for one in callers):
+        if not all(self._release.has("package-visibility", caller.target_sdk) for caller in callers):
             return True
         if self._packages.permissions.holds(caller_uid, _QUERY_ALL):
             return True
-        return any(self._declares(one, target) for one in callers)
+        return any(self._declares(caller, target) for caller in callers)
 
     def _declares(self, caller: InstalledPackage, target: InstalledPackage) -> bool:
         queries = caller.manifest.queries
@@ -80,9 +80,9 @@ class Resolver:
             if component.kind == "provider" and queries.authorities & set(component.authorities):
                 return True
             if component.exported and any(
-                match_filter(asked, one) is not None
+                match_filter(asked, filter_) is not None
                 for asked in map(_intent_of, queries.intents)
-                for one in component.filters
+                for filter_ in component.filters
             ):
                 return True
         return False
@@ -100,7 +100,7 @@ class Resolver:
             unseen: Packages that the caller may not see are reached too, as when an activity is started.
         """
         with self._packages.lock:
-            seen = [one for one in self._packages.all() if unseen or self.can_see(caller_uid, one)]
+            seen = [item for item in self._packages.all() if unseen or self.can_see(caller_uid, item)]
             if intent.component is not None:
                 return self._explicit(kind, intent, intent.component, caller_uid, flags, seen)
             found = [
@@ -109,7 +109,7 @@ class Resolver:
                 if intent.package in (None, package.name)
                 for match in self._matches(package, kind, intent, caller_uid, flags)
             ]
-        return sorted(found, key=lambda one: (-one.priority, not one.is_default))
+        return sorted(found, key=lambda item: (-item.priority, not item.is_default))
 
     def _explicit(
         self,
@@ -120,7 +120,7 @@ class Resolver:
         flags: int,
         seen: list[InstalledPackage],
     ) -> list[Match]:
-        package = next((one for one in seen if one.name == name.package), None)
+        package = next((item for item in seen if item.name == name.package), None)
         if package is None:
             return []
         component = package.find_component(kind, name.class_name)
@@ -138,7 +138,7 @@ class Resolver:
             return False
         if not component.filters or not self._release.has("filter-match", package.target_sdk):
             return False
-        return all(match_filter(intent, one) is None for one in component.filters)
+        return all(match_filter(intent, filter_) is None for filter_ in component.filters)
 
     def _is_usable(self, package: InstalledPackage, component: InstalledComponent, flags: int) -> bool:
         return bool(flags & MATCH_DISABLED_COMPONENTS) or package.is_component_enabled(component)
@@ -168,8 +168,8 @@ class Resolver:
         if caller_uid < FIRST_APP_UID:
             return False
         return any(
-            self._release.has("implicit-exported-only", one.target_sdk)
-            for one in self._packages.of_uid(caller_uid)
+            self._release.has("implicit-exported-only", item.target_sdk)
+            for item in self._packages.of_uid(caller_uid)
         )
 
 
@@ -190,12 +190,12 @@ def _best_filter(
     package: InstalledPackage, component: InstalledComponent, intent: Intent, flags: int
 ) -> Match | None:
     best: Match | None = None
-    for one in component.filters:
-        found = match_filter(intent, one)
-        is_default = CATEGORY_DEFAULT in one.categories
+    for filter_ in component.filters:
+        found = match_filter(intent, filter_)
+        is_default = CATEGORY_DEFAULT in filter_.categories
         if found is None or (flags & MATCH_DEFAULT_ONLY and not is_default):
             continue
-        candidate = Match(package, component, one.priority, found, is_default)
+        candidate = Match(package, component, filter_.priority, found, is_default)
         if best is None or candidate.priority > best.priority:
             best = candidate
     return best

@@ -129,9 +129,9 @@ class _Watchers:
 
     def wake(self) -> None:
         with self.lock:
-            for one in self.waking:
+            for item in self.waking:
                 with contextlib.suppress(OSError):
-                    one.send(b"x")
+                    item.send(b"x")
 
 
 class AdbServer:

@@ -62,7 +62,7 @@ class OutputSocket:
         self._to_tell: list[Callable[[], None]] = []
         self._telling = threading.Lock()
         self._is_faulty = any(
-            one is not None for one in (faults.drop_after, faults.stall_after, faults.bytes_per_second)
+            item is not None for item in (faults.drop_after, faults.stall_after, faults.bytes_per_second)
         )
 
     def send(self, *pieces: Buffer) -> None:

@@ -49,9 +49,9 @@ FUNCTION_LEFT_OUT: Final = finding_code(
 )
 
 _ROOM_HINT: Final = "Offer fewer capabilities with --only, or build without --aggregate"
-_MMCP_ACTIVITY: Final = f"{SHIM_PACKAGE}.MmcpActivity"
-_MMCP_RECEIVER: Final = f"{SHIM_PACKAGE}.MmcpReceiver"
-_FUNCTION_SERVICE: Final = f"{SHIM_PACKAGE}.FunctionService"
+_MMCP_ACTIVITY: Final = f"{SHIM_PACKAGE}.frontends.MmcpActivity"
+_MMCP_RECEIVER: Final = f"{SHIM_PACKAGE}.frontends.MmcpReceiver"
+_FUNCTION_SERVICE: Final = f"{SHIM_PACKAGE}.frontends.FunctionService"
 
 
 @dataclass(slots=True)

@@ -17,10 +17,10 @@ MINIMUM_SDK: Final = 24
 TARGET_SDK: Final = 36
 VERSION_CODE: Final = 1
 VERSION_NAME: Final = "1"
-TOOL_SERVICE: Final = f"{SHIM_PACKAGE}.ToolService"
+TOOL_SERVICE: Final = f"{SHIM_PACKAGE}.frontends.ToolService"
 
-INSTRUMENTATION: Final = f"{SHIM_PACKAGE}.ShellIdentityInstrumentation"
-IDENTITY_SERVICE: Final = f"{SHIM_PACKAGE}.ShellIdentityService"
+INSTRUMENTATION: Final = f"{SHIM_PACKAGE}.backends.ShellIdentityInstrumentation"
+IDENTITY_SERVICE: Final = f"{SHIM_PACKAGE}.backends.ShellIdentityService"
 
 EXECUTE_FUNCTIONS: Final = "android.permission.EXECUTE_APP_FUNCTIONS"
 OVERLAYS: Final = "android.permission.SYSTEM_ALERT_WINDOW"
@@ -175,7 +175,7 @@ def manifest_text(facts: ShimFacts) -> str:
         *(_IDENTITY_SERVICE if facts.has_shell_identity else ()),
         *_COMPONENTS,
         "        <provider",
-        f'            android:name="{SHIM_PACKAGE}.HostProvider"',
+        f'            android:name="{SHIM_PACKAGE}.host.HostProvider"',
         f"            android:authorities={quoteattr(f'{facts.application_id}.host')}",
         '            android:exported="true"',
         '            android:readPermission="android.permission.DUMP"',
@@ -231,7 +231,7 @@ _TOOL_SERVICE: Final = (
 )
 _COMPONENTS: Final = (
     "        <activity",
-    f'            android:name="{SHIM_PACKAGE}.TrampolineActivity"',
+    f'            android:name="{SHIM_PACKAGE}.backends.TrampolineActivity"',
     '            android:exported="false"',
     '            android:launchMode="standard"',
     '            android:taskAffinity=""',
@@ -239,13 +239,13 @@ _COMPONENTS: Final = (
     '            android:theme="@android:style/Theme.Translucent.NoTitleBar"',
     f'            android:configChanges="{CONFIG_CHANGES}" />',
     "        <activity",
-    f'            android:name="{SHIM_PACKAGE}.ConsentActivity"',
+    f'            android:name="{SHIM_PACKAGE}.consent.ConsentActivity"',
     '            android:exported="false"',
     '            android:taskAffinity=""',
     '            android:excludeFromRecents="true"',
     '            android:theme="@android:style/Theme.DeviceDefault.Dialog" />',
     "        <activity",
-    f'            android:name="{SHIM_PACKAGE}.ManageActivity"',
+    f'            android:name="{SHIM_PACKAGE}.consent.ManageActivity"',
     '            android:exported="true">',
     "            <intent-filter>",
     '                <action android:name="android.intent.action.MAIN" />',

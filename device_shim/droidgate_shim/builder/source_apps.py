@@ -239,7 +239,7 @@ def _read_app(opened: OpenedApp | UnreadApp, signer: str | None) -> SourceApp | 
 
 
 def _is_shim(application: Application, package: str) -> bool:
-    host = f"{SHIM_PACKAGE}.HostProvider"
+    host = f"{SHIM_PACKAGE}.host.HostProvider"
     return is_shim(package) or any(
         application.qualified_name(one) == host for one in application.of_kind("provider")
     )

@@ -32,7 +32,7 @@ class Grant(Frozen):
     capability: StrictStr
 
 
-class Limits(Frozen):
+class CallLimits(Frozen):
     """How much callers may ask for.
 
     Attributes:
@@ -52,7 +52,7 @@ class _PolicyFile(Frozen):
     grants: tuple[Grant, ...] = ()
     switched_off: tuple[StrictStr, ...] = ()
     app: Json = None
-    limits: Limits = Field(default_factory=Limits)
+    limits: CallLimits = Field(default_factory=CallLimits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Policy:
 
     grants: dict[int | str, frozenset[str]] = field(default_factory=dict)
     switched_off: frozenset[str] = frozenset()
-    limits: Limits = field(default_factory=Limits)
+    limits: CallLimits = field(default_factory=CallLimits)
 
     def is_granted(self, carrier: Carrier, caller: int, capability: str, *, is_read_only: bool) -> bool:
         """Return whether a request has a grant.

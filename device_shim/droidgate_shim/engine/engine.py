@@ -14,13 +14,13 @@ from typing import Final, Protocol, TypeAlias
 from droidgate.calls.arguments import fit_arguments
 from droidgate.calls.failures import CallError, Failure
 from droidgate.model.json_values import Json
-from droidgate_mobile_mcp.wire import Request
+from droidgate_mobile_mcp.wire import MobileMcpRequest
 from droidgate_shim.engine.authority import Carrier, Policy
 from droidgate_shim.engine.backends import BackendAnswer, ExtrasCall, Outgoing, read_answer, write_call
-from droidgate_shim.engine.lifecycle import CallKey, Ended, Lifecycle
+from droidgate_shim.engine.open_calls import CallKey, OpenCalls
 from droidgate_shim.engine.rates import Rates
 from droidgate_shim.engine.requests import read_incoming, read_refused
-from droidgate_shim.engine.responses import convert_outputs, write_failed, write_journal_entry, write_success
+from droidgate_shim.engine.responses import convert_outputs, write_failure, write_journal_entry, write_success
 from droidgate_shim.engine.routes import (
     DEFAULT_DEADLINE_MS,
     Backend,
@@ -40,6 +40,8 @@ _UNANSWERED: Final = Failure(
     "nobody answered the question about this call on the phone; retry when somebody is there",
 )
 _TIMEOUT: Final = Failure("timeout", "no answer came in time; the call may have run")
+_CANCELED: Final = Failure("canceled", "the caller ended the call")
+_STOPPED: Final = Failure("interrupted", "the app behind the capability stopped")
 
 ReplyTo: TypeAlias = object
 """Where an answer goes, such as a PendingIntent or a Messenger: the engine returns it and never looks."""
@@ -63,26 +65,18 @@ class Targets(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class CallHandle:
-    """One accepted request: its caller and id, and a number that no other call has."""
-
-    key: CallKey
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
 class Ask:
-    """The user is to be asked about a call: `Engine.decide` takes the answer.
+    """The user is to be asked about a call: `Engine.decided` takes the answer.
 
     Attributes:
-        call: Names the call to `Engine.decide`.
+        call: Its number, for `Engine.decided`.
         reply_to: Where its answer goes, as it came with the request.
         capability: The id of the capability.
         arguments: Its arguments as the request has them, under its names.
         deadline: When the question ends, in ms of the engine's clock.
     """
 
-    call: CallHandle
+    call: int
     reply_to: ReplyTo
     capability: str
     arguments: Mapping[str, Json]
@@ -94,7 +88,7 @@ class Send:
     """A call is to go out.
 
     Attributes:
-        call: Names the call to `Engine.result`.
+        call: Its number, for `Engine.answered`.
         reply_to: Where its answer goes, as it came with the request.
         backend: What is called.
         target: The app behind it, as it was approved.
@@ -102,7 +96,7 @@ class Send:
         deadline: When the engine gives up, in ms of its clock.
     """
 
-    call: CallHandle
+    call: int
     reply_to: ReplyTo
     backend: Backend
     target: Target
@@ -142,8 +136,8 @@ Effect: TypeAlias = Ask | Send | Answer | Drop
 
 
 @dataclass(slots=True)
-class _Open:
-    """An open call.
+class CallState:
+    """What the engine knows of a call while it is open.
 
     Attributes:
         request: The request.
@@ -153,7 +147,7 @@ class _Open:
         is_asking: The user is asked about it, and nothing has gone out.
     """
 
-    request: Request
+    request: MobileMcpRequest
     reply_to: ReplyTo
     prepared: PreparedRoute | None
     outgoing: Outgoing | None = None
@@ -192,14 +186,14 @@ class Engine:
         self._policy = policy
         self._targets = targets
         self._new_id = new_id
-        self._rates = Rates(policy.limits.burst, policy.limits.per_minute)
-        self._lifecycle: Lifecycle[_Open] = Lifecycle(policy.limits)
+        self.rates = Rates(policy.limits)
+        self._calls: OpenCalls[CallState] = OpenCalls(policy.limits)
 
     def use_policy(self, policy: Policy) -> None:
         """Use other grants and switches from the next request on."""
         self._policy = policy
 
-    def request(
+    def submit(
         self,
         now: int,
         carrier: Carrier,
@@ -210,7 +204,7 @@ class Engine:
         approved: bool = False,
         asks: bool = False,
     ) -> list[Effect]:
-        """Admit and take a request.
+        """Admit and receive a request.
 
         Args:
             now: The time.
@@ -222,16 +216,16 @@ class Engine:
             asks: The user is asked where it has no grant.
         """
         refused = self.admit(now, carrier, caller, extras, reply_to)
-        return refused or self.take(now, carrier, caller, extras, reply_to, approved=approved, asks=asks)
+        return refused or self.receive(now, carrier, caller, extras, reply_to, approved=approved, asks=asks)
 
     def admit(
         self, now: int, carrier: Carrier, caller: int, extras: Mapping[str, Json], reply_to: ReplyTo
     ) -> list[Effect]:
         """Count a request in its caller's rate; return nothing where it may be taken, else its refusal."""
-        failure = self._rates.take(now, carrier, caller)
-        return [] if failure is None else [*self.advance(now), refuse(carrier, extras, reply_to, failure)]
+        failure = self.rates.take(now, carrier, caller)
+        return [] if failure is None else [*self.expire(now), refuse(carrier, extras, reply_to, failure)]
 
-    def take(
+    def receive(
         self,
         now: int,
         carrier: Carrier,
@@ -244,9 +238,9 @@ class Engine:
     ) -> list[Effect]:
         """Take a request that was admitted; whatever it holds, this raises nothing.
 
-        The arguments are those of `request`.
+        The arguments are those of `submit`.
         """
-        effects = self.advance(now)
+        effects = self.expire(now)
         incoming = read_incoming(carrier, extras)
         request = incoming.request
         if request is None or incoming.failure is not None:
@@ -257,109 +251,104 @@ class Engine:
         prepared = self._table.routes.get(capability)
         deadline_ms = DEFAULT_DEADLINE_MS if prepared is None else prepared.route.deadline_ms
         key = CallKey(carrier, caller, request.request_id)
-        opened = _Open(request, reply_to, prepared)
+        state = CallState(request, reply_to, prepared)
         try:
-            number = self._lifecycle.begin(now, key, deadline_ms, opened)
+            call = self._calls.open(key, state, now, now + deadline_ms)
         except CallError as error:
             return [*effects, _failed(request, reply_to, error.failure)]
-        call = CallHandle(key, number)
         is_granted = approved or self._is_granted(key, capability, prepared)
         try:
             route = self._find_route(caller, capability, prepared, is_granted=is_granted, asks=asks)
-            opened.outgoing = self._write_call(request, route)
+            state.outgoing = self._write_call(request, route)
         except CallError as error:
-            return [*effects, *self._end(now, call, error.failure)]
+            return [*effects, *self._fail(call, error.failure)]
         if is_granted:
-            return [*effects, _send(call, opened, route, opened.outgoing, now + deadline_ms)]
-        opened.is_asking = True
+            return [*effects, _send(call, state, route, state.outgoing, now + deadline_ms)]
+        state.is_asking = True
         return [*effects, Ask(call, reply_to, capability, request.arguments, now + deadline_ms)]
 
-    def decide(self, now: int, call: CallHandle, refusal: Failure | None) -> list[Effect]:
+    def decided(self, now: int, call: int, refusal: Failure | None) -> list[Effect]:
         """Take the user's decision about a call: None for a yes, else its failure.
 
         A decision about a call that has ended, or about which nobody was asked, changes nothing.
         """
-        effects = self.advance(now)
-        opened = self._lifecycle.find(call.key, call.number)
-        if opened is None or not opened.is_asking or opened.prepared is None or opened.outgoing is None:
+        effects = self.expire(now)
+        state = self._calls.find(call)
+        if state is None or not state.is_asking or state.prepared is None or state.outgoing is None:
             return effects
         if refusal is not None:
-            return [*effects, *self._end(now, call, refusal)]
-        route = opened.prepared.route
+            return [*effects, *self._fail(call, refusal)]
+        route = state.prepared.route
         try:
             self._check_switch(route.id)
             self._check_target(route.target)
         except CallError as error:
-            return [*effects, *self._end(now, call, error.failure)]
-        opened.is_asking = False
-        deadline = self._lifecycle.restart(now, call.key, route.deadline_ms)
-        return [*effects, _send(call, opened, opened.prepared, opened.outgoing, deadline)]
+            return [*effects, *self._fail(call, error.failure)]
+        state.is_asking = False
+        deadline = now + route.deadline_ms
+        self._calls.extend(call, deadline)
+        return [*effects, _send(call, state, state.prepared, state.outgoing, deadline)]
 
-    def result(self, now: int, call: CallHandle, answer: BackendAnswer) -> list[Effect]:
+    def answered(self, now: int, call: int, answer: BackendAnswer) -> list[Effect]:
         """Take a backend's answer; a late or second one, or one to another request, changes nothing."""
-        effects = self.advance(now)
-        opened = self._lifecycle.find(call.key, call.number)
-        if opened is None or opened.prepared is None or opened.is_asking:
+        effects = self.expire(now)
+        state = self._calls.find(call)
+        if state is None or state.prepared is None or state.is_asking:
             return effects
-        sent_id = opened.outgoing.request_id if isinstance(opened.outgoing, ExtrasCall) else None
-        result = read_answer(opened.prepared, answer, self._table.definitions, request_id=sent_id)
+        sent_id = state.outgoing.request_id if isinstance(state.outgoing, ExtrasCall) else None
+        result = read_answer(state.prepared, answer, self._table.definitions, request_id=sent_id)
         if result is None:
             return effects
         if isinstance(result, Failure):
-            return [*effects, *self._end(now, call, result)]
+            return [*effects, *self._fail(call, result)]
         try:
-            outputs = convert_outputs(opened.prepared, result, self._table.definitions)
+            outputs = convert_outputs(state.prepared, result, self._table.definitions)
         except CallError as error:
-            return [*effects, *self._end(now, call, error.failure)]
-        extras, failure = write_success(opened.request, outputs, opened.prepared.descriptor_output)
-        self._lifecycle.end(now, call.key)
-        return [*effects, Answer(opened.reply_to, extras, None if failure is None else failure.token)]
+            return [*effects, *self._fail(call, error.failure)]
+        extras, failure = write_success(state.request, outputs, state.prepared.descriptor_output)
+        self._calls.close(call)
+        return [*effects, Answer(state.reply_to, extras, None if failure is None else failure.token)]
 
-    def fail(self, now: int, call: CallHandle, failure: Failure) -> list[Effect]:
+    def fail(self, now: int, call: int, failure: Failure) -> list[Effect]:
         """End a call that its edge cannot bring to its end, such as with `needs_user`."""
-        return [*self.advance(now), *self._end(now, call, failure)]
+        return [*self.expire(now), *self._fail(call, failure)]
 
-    def cancel(self, now: int, carrier: Carrier, caller: int, request_id: str) -> list[Effect]:
-        """End a call because its caller cancels it; nothing where it is not open."""
-        effects = self.advance(now)
-        ended = self._lifecycle.end(now, CallKey(carrier, caller, request_id))
-        failure = Failure("canceled", "the caller ended the call")
-        return effects if ended is None else [*effects, _ended(ended, failure)]
+    def cancel(self, now: int, reply_to: ReplyTo) -> list[Effect]:
+        """End the call whose answer goes there, because its caller cancels it or has gone."""
+        return self._fail_where(now, lambda state: state.reply_to is reply_to, _CANCELED)
 
     def died(self, now: int, package: str) -> list[Effect]:
         """End the calls that are at a backend whose process died."""
-        effects = self.advance(now)
-        ended = self._lifecycle.end_where(now, lambda opened: _package_called(opened) == package)
-        failure = Failure("interrupted", "the app behind the capability stopped")
-        return [*effects, *(_ended(one, failure) for one in ended)]
+        return self._fail_where(now, lambda state: _package_called(state) == package, _STOPPED)
 
-    def advance(self, now: int) -> list[Effect]:
+    def _fail_where(self, now: int, concerns: Callable[[CallState], bool], failure: Failure) -> list[Effect]:
+        effects = self.expire(now)
+        for call in self._calls.all():
+            if concerns(call.state):
+                effects += self._fail(call.number, failure)
+        return effects
+
+    def expire(self, now: int) -> list[Effect]:
         """End the calls whose deadline has passed."""
-        self._rates.forget_full(now)
-        passed = self._lifecycle.advance(now)
-        return [_ended(one, _UNANSWERED if one.held.is_asking else _TIMEOUT) for one in passed]
+        self.rates.forget_full(now)
+        expired = (call.state for call in self._calls.expire(now))
+        return [_ended(state, _UNANSWERED if state.is_asking else _TIMEOUT) for state in expired]
 
     def next_deadline(self) -> int | None:
-        """Return when `advance` is to be called next; None where nothing is open."""
-        return self._lifecycle.next_deadline()
+        """Return when `expire` is to be called next; None where nothing is open."""
+        return self._calls.next_deadline()
 
     def journal(self) -> list[str]:
         """Return an entry for each open call, to be kept where it survives this process."""
-        return [write_journal_entry(one.request) for one in self._lifecycle.held()]
+        return [write_journal_entry(call.state.request) for call in self._calls.all()]
 
-    @property
-    def changes(self) -> int:
-        """How often the set of open calls, and so the journal, has changed."""
-        return self._lifecycle.changes
+    def open_count(self) -> int:
+        """Return how many calls are open."""
+        return len(self._calls.all())
 
-    @property
-    def size(self) -> tuple[int, int]:
-        """How many calls are open, and how many callers' rates are counted."""
-        return len(self._lifecycle), len(self._rates)
-
-    def _end(self, now: int, call: CallHandle, failure: Failure) -> list[Effect]:
-        ended = self._lifecycle.end(now, call.key, number=call.number)
-        return [] if ended is None else [_ended(ended, failure)]
+    def _fail(self, call: int, failure: Failure) -> list[Effect]:
+        state = self._calls.close(call)
+        return [] if state is None else [_ended(state, failure)]
 
     def _is_granted(self, key: CallKey, capability: str, prepared: PreparedRoute | None) -> bool:
         effects = None if prepared is None else prepared.route.effects
@@ -388,7 +377,7 @@ class Engine:
         if capability in self._policy.switched_off:
             raise CallError(_SWITCHED_OFF)
 
-    def _write_call(self, request: Request, prepared: PreparedRoute) -> Outgoing:
+    def _write_call(self, request: MobileMcpRequest, prepared: PreparedRoute) -> Outgoing:
         """Return what goes out for a request whose arguments and target are right.
 
         Raises:
@@ -411,23 +400,21 @@ class Engine:
             raise CallError(Failure("needs_approval", _CHANGED))
 
 
-def _package_called(opened: _Open) -> str | None:
+def _package_called(state: CallState) -> str | None:
     """Return the package that a call has gone out to."""
-    if opened.prepared is None or opened.is_asking:
+    if state.prepared is None or state.is_asking:
         return None
-    return opened.prepared.route.target.package
+    return state.prepared.route.target.package
 
 
-def _send(
-    call: CallHandle, opened: _Open, prepared: PreparedRoute, outgoing: Outgoing, deadline: int
-) -> Send:
+def _send(call: int, state: CallState, prepared: PreparedRoute, outgoing: Outgoing, deadline: int) -> Send:
     route = prepared.route
-    return Send(call, opened.reply_to, route.backend, route.target, outgoing, deadline)
+    return Send(call, state.reply_to, route.backend, route.target, outgoing, deadline)
 
 
-def _failed(request: Request, reply_to: ReplyTo, failure: Failure) -> Answer:
-    return Answer(reply_to, write_failed(request, failure), failure.token)
+def _failed(request: MobileMcpRequest, reply_to: ReplyTo, failure: Failure) -> Answer:
+    return Answer(reply_to, write_failure(request, failure), failure.token)
 
 
-def _ended(ended: Ended[_Open], failure: Failure) -> Answer:
-    return _failed(ended.held.request, ended.held.reply_to, failure)
+def _ended(state: CallState, failure: Failure) -> Answer:
+    return _failed(state.request, state.reply_to, failure)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate.calls.failures import Failure
-from droidgate_shim.engine.authority import Carrier
+from droidgate_shim.engine.authority import CallLimits, Carrier
 
 _MINUTE_MS: Final = 60_000
 _SECOND_MS: Final = 1_000
@@ -19,15 +19,9 @@ _Caller = tuple[Carrier, int]
 
 @dataclass(slots=True)
 class Rates:
-    """A bucket for each caller of each carrier; one request takes a minute's milliseconds from it.
+    """A bucket for each caller of each carrier; one request takes a minute's milliseconds from it."""
 
-    Attributes:
-        burst: Requests in a full bucket.
-        per_minute: Requests that flow into a bucket each minute.
-    """
-
-    burst: int
-    per_minute: int
+    limits: CallLimits
     _buckets: dict[_Caller, tuple[int, int]] = field(default_factory=dict)
 
     def take(self, now: int, carrier: Carrier, caller: int) -> Failure | None:
@@ -36,30 +30,29 @@ class Rates:
         key = (carrier, caller)
         amount = self._amount(key, now)
         if amount < _MINUTE_MS:
-            return Failure("busy", f"this app sent too many requests{self._retry(amount)}")
+            return busy("this app sent too many requests", "", self._wait_of(amount))
         self._buckets.pop(key, None)
         self._buckets[key] = (amount - _MINUTE_MS, now)
         return None
 
-    def _retry(self, amount: int) -> str:
-        """Return when the next request is possible; nothing where it never is."""
-        if not self.per_minute or not self.burst:
-            return ""
-        wait_ms = -(-(_MINUTE_MS - amount) // self.per_minute)
-        return f"; retry in {-(-wait_ms // _SECOND_MS)} s"
+    def _wait_of(self, amount: int) -> int:
+        """Return in how many milliseconds a bucket has enough for a request; 0 for never."""
+        if not self.limits.per_minute or not self.limits.burst:
+            return 0
+        return -(-(_MINUTE_MS - amount) // self.limits.per_minute)
 
     def _amount(self, key: _Caller, now: int) -> int:
-        full = self.burst * _MINUTE_MS
+        full = self.limits.burst * _MINUTE_MS
         if key not in self._buckets:
             return full
         amount, at = self._buckets[key]
-        return min(full, amount + (now - at) * self.per_minute)
+        return min(full, amount + (now - at) * self.limits.per_minute)
 
     def forget_full(self, now: int) -> None:
         """Forget the buckets that have had the time to fill; the one used longest ago comes first."""
-        if not self.per_minute:
+        if not self.limits.per_minute:
             return
-        longest = -(-self.burst * _MINUTE_MS // self.per_minute)
+        longest = -(-self.limits.burst * _MINUTE_MS // self.limits.per_minute)
         while self._buckets:
             key, (_, at) = next(iter(self._buckets.items()))
             if at + longest > now:
@@ -68,3 +61,9 @@ class Rates:
 
     def __len__(self) -> int:
         return len(self._buckets)
+
+
+def busy(why: str, bound: str, wait_ms: int) -> Failure:
+    """Return a refusal, with the time after which to retry where that is known: where it is positive."""
+    retry = "" if wait_ms <= 0 else f"; retry in {bound}{-(-wait_ms // _SECOND_MS)} s"
+    return Failure("busy", f"{why}{retry}")

@@ -15,7 +15,7 @@ from droidgate.model.json_values import Json
 from droidgate_mobile_mcp.constants import NAMES
 from droidgate_mobile_mcp.wire import (
     WIRE_DIALECTS,
-    Request,
+    MobileMcpRequest,
     RequestError,
     identify_request,
     is_id,
@@ -42,7 +42,7 @@ class Incoming:
         failure: Why it goes no further, None where it does.
     """
 
-    request: Request | None
+    request: MobileMcpRequest | None
     failure: Failure | None = None
 
 
@@ -64,7 +64,7 @@ def read_incoming(carrier: Carrier, extras: Mapping[str, Json]) -> Incoming:
     return _refuse_old(request, None, carrier, extras)
 
 
-def read_refused(carrier: Carrier, extras: Mapping[str, Json]) -> Request | None:
+def read_refused(carrier: Carrier, extras: Mapping[str, Json]) -> MobileMcpRequest | None:
     """Return the form and ids of a request that is refused before it is read; None for no request."""
     beginnings = {
         name: _beginning_of(value) if isinstance(value, str) else value for name, value in extras.items()
@@ -94,7 +94,7 @@ def _parse_explained(text: str, *, path: str = "the request") -> Json:
         raise InputError(f"{path} cannot be read as JSON: {mistake}", place=path) from None
 
 
-def _identify(seen: Request, carrier: Carrier, extras: Mapping[str, Json]) -> Request:
+def _identify(seen: MobileMcpRequest, carrier: Carrier, extras: Mapping[str, Json]) -> MobileMcpRequest:
     """Return the form and ids of a request as far as its text can be read."""
     document = _readable_members(extras.get(seen.extra_key or ""))
     if _KEYS_OF_A_FORM.isdisjoint(document):
@@ -108,7 +108,7 @@ def _readable_members(text: Json) -> Mapping[str, Json]:
 
 
 def _refuse_old(
-    seen: Request, failure: Failure | None, carrier: Carrier, extras: Mapping[str, Json]
+    seen: MobileMcpRequest, failure: Failure | None, carrier: Carrier, extras: Mapping[str, Json]
 ) -> Incoming:
     """Refuse a request of before MM-4, as MM-5 or MM-6 under the old extra's counterpart."""
     answerable = replace(seen, dialect=_FORMS_OF_CARRIER[carrier])

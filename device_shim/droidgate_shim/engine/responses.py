@@ -10,7 +10,7 @@ from droidgate.model.errors import InputError
 from droidgate.model.json_values import Json
 from droidgate.model.types import ObjectType, Type
 from droidgate_mappings.failure_tokens import load_failure_tokens
-from droidgate_mobile_mcp.wire import WIRE_DIALECTS, Request, Response, write_response
+from droidgate_mobile_mcp.wire import WIRE_DIALECTS, MobileMcpRequest, Response, write_response
 from droidgate_shim.engine.backends import Result
 from droidgate_shim.engine.carried import MAX_CARRIED_UNITS, carried_units, shortened
 from droidgate_shim.engine.routes import NamedOutput, PreparedRoute
@@ -43,7 +43,7 @@ def convert_outputs(
 
 
 def write_success(
-    request: Request, outputs: Mapping[str, Json] | None, declared: ObjectType
+    request: MobileMcpRequest, outputs: Mapping[str, Json] | None, declared: ObjectType
 ) -> tuple[dict[str, str], Failure | None]:
     """Return the extras that answer a request with its outputs; where these are too long, those of a failure,
     and the failure.
@@ -59,17 +59,17 @@ def write_success(
         f"the call ran, but its answer has {units} characters; at most {MAX_CARRIED_UNITS} can be sent; "
         "ask for less",
     )
-    return write_failed(request, failure), failure
+    return write_failure(request, failure), failure
 
 
-def write_failed(request: Request, failure: Failure) -> dict[str, str]:
+def write_failure(request: MobileMcpRequest, failure: Failure) -> dict[str, str]:
     """Return the extras that answer a request with a failure: always with a text, and never a long one."""
     text = shortened(failure.text or load_failure_tokens()[failure.token].meaning)
     response = Response(request.request_id, succeeded=False, token=failure.token, message=text)
     return write_response(response, request)
 
 
-def write_journal_entry(request: Request) -> str:
+def write_journal_entry(request: MobileMcpRequest) -> str:
     """Return what has to survive the shim's death for the request to be answered then: JSON text."""
     return write_strict(
         {
@@ -91,7 +91,7 @@ def answer_journal_entry(entry: str) -> dict[str, str]:
     """
     held = parse_strict(entry, path="journal")
     try:
-        request = Request(
+        request = MobileMcpRequest(
             WIRE_DIALECTS[held["dialect"]],
             request_id=held["request_id"],
             capability_id=held["capability"],
@@ -101,4 +101,4 @@ def answer_journal_entry(entry: str) -> dict[str, str]:
         )
     except (KeyError, TypeError):
         raise InputError("the journal holds something else", place="journal") from None
-    return write_failed(request, Failure("interrupted", "the shim was stopped during the call"))
+    return write_failure(request, Failure("interrupted", "the shim was stopped during the call"))

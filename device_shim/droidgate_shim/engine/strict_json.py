@@ -29,7 +29,7 @@ _ASTRAL: Final = "\uffff"
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class DocumentLimits:
     """How much a document may hold.
 
     Attributes:
@@ -41,14 +41,14 @@ class Limits:
     depth: int = MAX_DEPTH
 
 
-MESSAGE: Final = Limits()
+MESSAGE: Final = DocumentLimits()
 """Limits of everything that comes from another app."""
 
-BUILT: Final = Limits(units=16 * 1024 * 1024, depth=512)
+BUILT: Final = DocumentLimits(units=16 * 1024 * 1024, depth=512)
 """Limits of the files that the builder writes."""
 
 
-def parse_strict(text: str, *, path: str = "<text>", limits: Limits = MESSAGE) -> Json:
+def parse_strict(text: str, *, path: str = "<text>", limits: DocumentLimits = MESSAGE) -> Json:
     """Parse one document.
 
     Args:
@@ -104,7 +104,7 @@ def exact_numbers(value: Json) -> Json:
     return value
 
 
-def _too_deep(limits: Limits, path: str) -> BudgetError:
+def _too_deep(limits: DocumentLimits, path: str) -> BudgetError:
     return BudgetError(f"the JSON is nested more than {limits.depth} levels deep", place=path)
 
 

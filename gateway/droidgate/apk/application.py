@@ -243,11 +243,11 @@ class _ManifestReader:
                     yield name, text
 
     def _foreign_attributes(self, element: XmlElement) -> Iterator[tuple[str, str]]:
-        for one in element.attributes:
-            if one.namespace and one.namespace not in _OWN_NAMESPACES:
-                text = value_text(one.value, self._apk.name_of)
+        for attribute in element.attributes:
+            if attribute.namespace and attribute.namespace not in _OWN_NAMESPACES:
+                text = value_text(attribute.value, self._apk.name_of)
                 if text is not None:
-                    yield f"{{{one.namespace}}}{one.name}", text
+                    yield f"{{{attribute.namespace}}}{attribute.name}", text
 
     def _filter(self, element: XmlElement) -> IntentFilter:
         named: dict[str, list[str]] = {"action": [], "category": []}
@@ -295,9 +295,9 @@ class _ManifestReader:
 
 def _framework_attributes(element: XmlElement) -> dict[str, TypedValue]:
     found: dict[str, TypedValue] = {}
-    for one in element.attributes:
-        if one.resource_id >> 24 == _FRAMEWORK:
-            found.setdefault(one.name, one.value)
+    for attribute in element.attributes:
+        if attribute.resource_id >> 24 == _FRAMEWORK:
+            found.setdefault(attribute.name, attribute.value)
     return found
 
 

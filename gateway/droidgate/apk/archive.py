@@ -258,7 +258,7 @@ class Archive:
     def names_below(self, folder: str, endings: tuple[str, ...] = ("",)) -> Iterator[str]:
         """Yield the names of the entries in a folder and below that have one of the endings."""
         start = folder.encode()
-        ends = tuple(one.encode() for one in endings)
+        ends = tuple(ending.encode() for ending in endings)
         for name in self._positions:
             if name.startswith(start) and name.endswith(ends) and name not in self._unsafe:
                 yield decode_name(name)
@@ -467,7 +467,7 @@ def _read_zip64(extra: bytes, size: int, compressed: int, offset: int) -> tuple[
             field = extra[position + 4 : position + 4 + length]
             values = iter(struct.unpack_from(f"<{len(field) // 8}Q", field))
             size, compressed, offset = (
-                next(values, one) if one == _UNKNOWN_32 else one for one in (size, compressed, offset)
+                next(values, item) if item == _UNKNOWN_32 else item for item in (size, compressed, offset)
             )
             break
         position += 4 + length

@@ -65,11 +65,13 @@ class _Writer:
         pending = [self._root]
         while pending:
             element = pending.pop()
-            for one in (element.namespace, *(attribute.namespace for attribute in element.attributes)):
-                if one not in {None, _XML_NAMESPACE}:
-                    namespaces[one] = None
-            mapped.update((one.resource_id, one.name) for one in element.attributes if one.resource_id)
-            pending.extend(one for one in reversed(element.children) if isinstance(one, XmlElement))
+            for item in (element.namespace, *(attribute.namespace for attribute in element.attributes)):
+                if item not in {None, _XML_NAMESPACE}:
+                    namespaces[item] = None
+            mapped.update(
+                (other.resource_id, other.name) for other in element.attributes if other.resource_id
+            )
+            pending.extend(child for child in reversed(element.children) if isinstance(child, XmlElement))
         self._mapped = {key: self._strings.add_apart(key[1]) for key in sorted(mapped)}
         for uri in namespaces:
             self._namespaces[uri] = _PREFIXES.get(uri, f"ns{len(self._namespaces)}")
@@ -94,7 +96,7 @@ class _Writer:
         self, element: XmlElement, pending: list[tuple[XmlElement, Iterator[XmlElement | str]]]
     ) -> None:
         attributes = sorted(element.attributes, key=_order_of)
-        places = {_special_of(one): number for number, one in enumerate(attributes, 1)}
+        places = {_special_of(attribute): number for number, attribute in enumerate(attributes, 1)}
         head = struct.pack(
             "<IIHHHHHH",
             self._index(element.namespace),

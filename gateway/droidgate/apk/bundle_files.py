@@ -150,7 +150,7 @@ def group_apks(identities: Sequence[ApkIdentity]) -> tuple[list[list[int]], list
     A split belongs to the base of its package and version, or where none has its version, to the package's
     only base.
     """
-    apps = [[number] for number, one in enumerate(identities) if one.split is None]
+    apps = [[number] for number, identity in enumerate(identities) if identity.split is None]
     orphans: list[int] = []
     for number, split in enumerate(identities):
         if split.split is None:

@@ -98,7 +98,7 @@ class SignedData:
     @property
     def certificates(self) -> tuple[bytes, ...]:
         """The signers' certificates in DER."""
-        return tuple(one.certificate.der for one in self.signers)
+        return tuple(signer.certificate.der for signer in self.signers)
 
 
 def read_signed_data(data: bytes) -> SignedData:
@@ -114,17 +114,20 @@ def read_signed_data(data: bytes) -> SignedData:
     if len(fields) < 4 or fields[2].tag != SEQUENCE or fields[-1].tag != SET:  # noqa: PLR2004
         raise BrokenSignatureError("the PKCS#7 SignedData is broken")
     known = [
-        read_certificate(one.raw) for held in fields[3:-1] if held.tag == TAGGED_0 for one in held.children()
+        read_certificate(item.raw)
+        for held in fields[3:-1]
+        if held.tag == TAGGED_0
+        for item in held.children()
     ]
-    by_name = {(one.issuer, one.serial): one for one in reversed(known)}
+    by_name = {(item.issuer, item.serial): item for item in reversed(known)}
     infos = fields[-1].children()
     if len(infos) > MAX_SIGNERS:
         raise BrokenSignatureError(f"it has more than {MAX_SIGNERS} signers")
-    signers = [_signer_info(one, by_name) for one in infos]
+    signers = [_signer_info(info, by_name) for info in infos]
     content = fields[2].children()
     if not content or content[0].tag != OBJECT:
         raise BrokenSignatureError("the PKCS#7 SignedData is broken")
-    return SignedData(content[0].content, tuple(one for one in signers if one is not None))
+    return SignedData(content[0].content, tuple(signer for signer in signers if signer is not None))
 
 
 def _signer_info(info: Element, known: Mapping[tuple[bytes, bytes], Certificate]) -> _SignerInfo | None:
@@ -148,13 +151,13 @@ def _verified_certificate(block: bytes, signed: bytes) -> bytes:
     """Return the certificate of the first signer that verifies, which is the one that counts."""
     data = read_signed_data(block)
     problem = BrokenSignatureError("the PKCS#7 SignedData has no signer whose certificate is in it")
-    for one in data.signers:
+    for signer in data.signers:
         try:
-            _verify_signer_info(one, data.content_type, signed)
+            _verify_signer_info(signer, data.content_type, signed)
         except BrokenSignatureError as error:
             problem = error
         else:
-            return one.certificate.der
+            return signer.certificate.der
     raise problem
 
 
@@ -176,8 +179,8 @@ def _verify_signer_info(info: _SignerInfo, content_type: bytes, signed: bytes) -
 
 def _attribute_values(attributes: Element) -> dict[bytes, bytes]:
     values: dict[bytes, bytes] = {}
-    for one in attributes.children():
-        parts = one.children()
+    for item in attributes.children():
+        parts = item.children()
         held = parts[1].children() if len(parts) > 1 else []
         if not held or parts[0].content in values:
             raise BrokenSignatureError("its signed attributes are broken")
@@ -268,11 +271,11 @@ def _verify_block(content: Archive, name: str, manifest: JarManifest, sdk: int) 
 
 
 def _check_not_stripped(schemes: str, sdk: int) -> None:
-    for one in schemes.split(","):
-        first = {"2": FIRST_SDK_WITH_V2, "3": FIRST_SDK_WITH_V3}.get(one.strip())
+    for part in schemes.split(","):
+        first = {"2": FIRST_SDK_WITH_V2, "3": FIRST_SDK_WITH_V3}.get(part.strip())
         if first is not None and sdk >= first:
             raise BrokenSignatureError(
-                f"its v1 signature says that there is a v{one.strip()} signature, which is missing"
+                f"its v1 signature says that there is a v{part.strip()} signature, which is missing"
             )
 
 
@@ -300,8 +303,8 @@ def _verify_entries(
         if name.endswith("/") or name.startswith(FOLDER):
             continue
         attributes = manifest.sections.get(name)
-        of_entry = frozenset(one.certificate for one in signatures if name in one.names)
-        found = next((one for one in _HASHES if one[0] + "-digest" in (attributes or {})), None)
+        of_entry = frozenset(signature.certificate for signature in signatures if name in signature.names)
+        found = next((item for item in _HASHES if item[0] + "-digest" in (attributes or {})), None)
         if attributes is None or found is None or not of_entry:
             raise BrokenSignatureError(f'nobody signed "{_shown(name)}"')
         if signers is not None and of_entry != signers:
@@ -313,7 +316,9 @@ def _verify_entries(
             raise BrokenSignatureError(f'"{_shown(name)}" is not what was signed')
     if not signers or _ANDROID_MANIFEST not in content:
         raise BrokenSignatureError(f"nobody signed {_ANDROID_MANIFEST}")
-    return tuple(dict.fromkeys(one.certificate for one in signatures if one.certificate in signers))
+    return tuple(
+        dict.fromkeys(signature.certificate for signature in signatures if signature.certificate in signers)
+    )
 
 
 def _shown(name: str) -> str:

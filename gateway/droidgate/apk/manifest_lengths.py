@@ -22,13 +22,13 @@ def excessive_texts(root: XmlElement, length_of: LengthOf) -> Iterator[tuple[Xml
     while waiting:
         element = waiting.pop()
         called = _called(element)
-        for one in element.attributes:
-            message = excess_of(one.name, length_of(one.value), called)
+        for attribute in element.attributes:
+            message = excess_of(attribute.name, length_of(attribute.value), called)
             if message is not None:
                 yield element, message
         children = list(element.child_elements())
-        values = (one.find_attribute("value") for one in children if one.tag == "meta-data")
-        message = excess_of_meta_data(sum(length_of(one) for one in values if one is not None), called)
+        values = (child.find_attribute("value") for child in children if child.tag == "meta-data")
+        message = excess_of_meta_data(sum(length_of(value) for value in values if value is not None), called)
         if message is not None:
             yield element, message
         waiting.extend(reversed(children))

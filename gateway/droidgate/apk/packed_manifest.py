@@ -87,7 +87,7 @@ class ManifestFacts:
 
 
 def _first(*numbers: int | None) -> int | None:
-    return next((one for one in numbers if one is not None), None)
+    return next((number for number in numbers if number is not None), None)
 
 
 def _number(element: Element | None, name: str) -> int | None:

@@ -57,13 +57,13 @@ def _find_source_set(project: Path) -> Path:
         if (folder / MANIFEST).is_file():
             return folder
     found = sorted(_source_sets_below(project))
-    apps = [one for one in found if not _read_gradle(one, project).is_library]
+    apps = [item for item in found if not _read_gradle(item, project).is_library]
     if len(apps) == 1:
         return apps[0]
     if not apps:
         message = "no AndroidManifest.xml in a folder src/main of an app"
         raise InputError(message, place=str(project), hint="Give the folder of an Android app's project")
-    names = ", ".join(one.parent.parent.relative_to(project).as_posix() for one in apps)
+    names = ", ".join(app.parent.parent.relative_to(project).as_posix() for app in apps)
     message = f"several modules make an app: {names}"
     raise InputError(message, place=str(project), hint="Give the folder of one module")
 
@@ -73,7 +73,9 @@ def _source_sets_below(project: Path) -> Iterator[Path]:
         place = Path(folder)
         if len(place.relative_to(project).parts) >= _MAX_LEVELS:
             folders.clear()
-        folders[:] = sorted(one for one in folders if one not in _SKIPPED_FOLDERS and not one.startswith("."))
+        folders[:] = sorted(
+            other for other in folders if other not in _SKIPPED_FOLDERS and not other.startswith(".")
+        )
         if MANIFEST in files and place.name == "main" and place.parent.name == "src":
             folders.clear()
             yield place
@@ -104,5 +106,5 @@ def _files_below(folder: Path) -> Iterator[Path]:
     """Yield the files that are packed; hidden ones are not, and links to folders are not followed."""
     for top in _PACKED_FOLDERS:
         for place, folders, files in os.walk(folder / top):
-            folders[:] = sorted(one for one in folders if not one.startswith("."))
+            folders[:] = sorted(other for other in folders if not other.startswith("."))
             yield from (Path(place) / name for name in sorted(files) if not name.startswith("."))

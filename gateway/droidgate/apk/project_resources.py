@@ -65,7 +65,8 @@ class ProjectResources:
             self._types.setdefault(kind, []).append(name)
         self._ids = {f"{kind}/{name}": number for kind, name, number in self._numbers()}
         self._attributes = {
-            name: replace(one, id=self._ids[f"attr/{name}"]) for name, one in names.attributes.items()
+            name: replace(attribute, id=self._ids[f"attr/{name}"])
+            for name, attribute in names.attributes.items()
         }
 
     def resolve(self, reference: str, place: str) -> int:
@@ -108,7 +109,7 @@ class ProjectResources:
             file.path: None
             if file.document is None
             else write_binary_xml(compiler.compile(file.document, self._names.spell(file.path)))
-            for file in sorted(files, key=lambda one: one.path)
+            for file in sorted(files, key=lambda file: file.path)
         }
 
     def compile_table(

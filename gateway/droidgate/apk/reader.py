@@ -56,8 +56,8 @@ def open_apk(source: Source, *, splits: Sequence[Source] = (), budget: Budget | 
     """
     apk = Apk(open_part(source, Budget() if budget is None else budget))
     try:
-        for one in splits:
-            apk.add_split(one)
+        for split in splits:
+            apk.add_split(split)
     except BaseException:
         apk.close()
         raise
@@ -220,7 +220,7 @@ class Apk:
         """The resources of base and splits; None where no file has a table."""
         if not self._has_table:
             self._has_table = True
-            loaders = [partial(self._load_table, one) for one in self._parts if TABLE in one.archive]
+            loaders = [partial(self._load_table, part) for part in self._parts if TABLE in part.archive]
             self._table = (
                 ResourceTable(loaders, place=self.name, budget=self.budget, findings=self._findings)
                 if loaders
@@ -268,12 +268,12 @@ class Apk:
 
     def _flags_of(self, identifier: int) -> dict[str, bool | int]:
         found: dict[str, bool | int] = {}
-        for one in self.resources.values_of(identifier) if self.resources is not None else ():
-            value = one.value
+        for other in self.resources.values_of(identifier) if self.resources is not None else ():
+            value = other.value
             if isinstance(value, TypedValue):
                 flag = value.data if value.type in REFERENCE_TYPES else flag_value(value)
                 if flag is not None:
-                    found.setdefault(one.configuration.qualifier, flag)
+                    found.setdefault(other.configuration.qualifier, flag)
         return found
 
     def text_of(self, value: TypedValue | None) -> str | None:
@@ -316,7 +316,7 @@ class Apk:
 
     def part_with(self, name: str) -> ApkPart | None:
         """Return the first of base and splits that has an entry of that name."""
-        return next((one for one in self._parts if name in one.archive), None)
+        return next((part for part in self._parts if name in part.archive), None)
 
     def read_xml(self, name: str) -> XmlElement:
         """Return the root of a compiled XML entry, of the base before its splits.
@@ -376,14 +376,14 @@ class Apk:
         # Reading it first reports what is evasive or broken about it.
         self.read_signature(sdk)
         target = self.target_sdk
-        base, *others = (verify_signature(one.archive, sdk, target_sdk=target) for one in self._parts)
+        base, *others = (verify_signature(other.archive, sdk, target_sdk=target) for other in self._parts)
         if base.verified:
-            for part, one in zip(self._parts[1:], others, strict=True):
+            for part, other in zip(self._parts[1:], others, strict=True):
                 name = part.archive.name
-                if not one.verified:
-                    problem = one.problem or "it is not signed"
+                if not other.verified:
+                    problem = other.problem or "it is not signed"
                     return replace(base, verified=False, problem=f"the split {name}: {problem}")
-                if set(one.certificates) != set(base.certificates):
+                if set(other.certificates) != set(base.certificates):
                     problem = f"the split {name} is signed by another key than the base"
                     return replace(base, verified=False, problem=problem)
         return base

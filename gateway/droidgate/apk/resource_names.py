@@ -123,9 +123,9 @@ class ResourceNames:
         path = self.spell(name)
         root = parse_xml(self._tree[name], path=path)
         self.note_new_ids(root)
-        for one in read_declarations(root, path, self.findings):
-            self._declarations.append(one)
-            self._declare(one.kind, one.name, qualifier, one, one.place)
+        for declaration in read_declarations(root, path, self.findings):
+            self._declarations.append(declaration)
+            self._declare(declaration.kind, declaration.name, qualifier, declaration, declaration.place)
 
     def _read_file(self, name: str, kind: str, file_name: str, qualifier: str) -> None:
         path = self.spell(name)

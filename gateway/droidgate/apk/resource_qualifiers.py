@@ -216,9 +216,9 @@ def qualifier_of(config: bytes) -> str:
     shortened = config
     if implied[_SDK : _SDK + 2] == config[_SDK : _SDK + 2]:
         shortened = config[:_SDK] + b"\0\0" + config[_SDK + 2 :]
-    words = [one.text(shortened) for one in _BEFORE_LOCALE]
+    words = [item.text(shortened) for item in _BEFORE_LOCALE]
     words.append(_locale_qualifier(shortened))
-    words.extend(one.text(shortened) for one in _AFTER_LOCALE)
+    words.extend(item.text(shortened) for item in _AFTER_LOCALE)
     qualifier = _NOT_QUALIFIER.sub("", "-".join(filter(None, words)))
     if _means(qualifier, config):
         return qualifier
@@ -267,8 +267,8 @@ def _ascii(raw: bytes) -> str:
 
 
 def _take_words(config: bytearray, words: list[str], qualifiers: tuple[_Qualifier, ...]) -> list[str]:
-    for one in qualifiers:
-        if words and one.take(config, words[0].lower()):
+    for qualifier in qualifiers:
+        if words and qualifier.take(config, words[0].lower()):
             words = words[1:]
     return words
 

@@ -388,12 +388,12 @@ class ResourceTable:
         their default value.
         """
         values: dict[str, TypedValue] = {}
-        ordered = sorted(self.values_of(identifier), key=lambda one: not one.configuration.is_default)
-        for one in ordered:
-            if isinstance(one.value, TypedValue) and one.configuration.locale not in values:
-                resolved = self.resolve(one.value)
+        ordered = sorted(self.values_of(identifier), key=lambda value: not value.configuration.is_default)
+        for item in ordered:
+            if isinstance(item.value, TypedValue) and item.configuration.locale not in values:
+                resolved = self.resolve(item.value)
                 if resolved is not None:
-                    values[one.configuration.locale] = resolved
+                    values[item.configuration.locale] = resolved
         return values
 
     def reference_to(self, identifier: int) -> str | None:
@@ -439,7 +439,13 @@ class ResourceTable:
 
     def identifiers_of_type(self, kind: str) -> list[int]:
         """Return the ids of the resources of a type (`xml`, `raw`) that have a value, ascending."""
-        return sorted({one for one in self._all_identifiers(kind) if next(self._entries(one), None)})
+        return sorted(
+            {
+                identifier
+                for identifier in self._all_identifiers(kind)
+                if next(self._entries(identifier), None)
+            }
+        )
 
     def _all_identifiers(self, kind: str) -> Iterator[int]:
         for file in self._tables():

@@ -105,10 +105,10 @@ class _Writer:
         self._keys = StringPool()
 
     def write(self) -> bytes:
-        chunks = b"".join(self._spec(one) + self._all_values(one) for one in self._types)
-        names = ["" for _ in range(max((one.id for one in self._types), default=0))]
-        for one in self._types:
-            names[one.id - 1] = one.name
+        chunks = b"".join(self._spec(type_) + self._all_values(type_) for type_ in self._types)
+        names = ["" for _ in range(max((type_.id for type_ in self._types), default=0))]
+        for type_ in self._types:
+            names[type_.id - 1] = type_.name
         type_names, keys, values = write_string_pool(names), self._keys.write(), self._values.write()
         encoded = self._package.encode("utf-16-le")
         if len(encoded) > _NAME_BYTES - 2:
@@ -124,20 +124,20 @@ class _Writer:
         size = 12 + len(values) + len(package) + len(content)
         return struct.pack("<HHII", _TABLE, 12, size, 1) + values + package + content
 
-    def _spec(self, one: CompiledType) -> bytes:
-        flags = [_differences(resource.values) for resource in one.resources]
+    def _spec(self, compiled: CompiledType) -> bytes:
+        flags = [_differences(resource.values) for resource in compiled.resources]
         size = 16 + 4 * len(flags)
-        head = struct.pack("<HHIBBHI", _TYPE_SPEC, 16, size, one.id, 0, 0, len(flags))
+        head = struct.pack("<HHIBBHI", _TYPE_SPEC, 16, size, compiled.id, 0, 0, len(flags))
         return head + struct.pack(f"<{len(flags)}I", *flags)
 
-    def _all_values(self, one: CompiledType) -> bytes:
-        qualifiers = sorted({qualifier for resource in one.resources for qualifier in resource.values})
-        return b"".join(self._values_for(one, qualifier) for qualifier in qualifiers)
+    def _all_values(self, compiled: CompiledType) -> bytes:
+        qualifiers = sorted({qualifier for resource in compiled.resources for qualifier in resource.values})
+        return b"".join(self._values_for(compiled, qualifier) for qualifier in qualifiers)
 
-    def _values_for(self, one: CompiledType, qualifier: str) -> bytes:
+    def _values_for(self, compiled: CompiledType, qualifier: str) -> bytes:
         offsets: list[int] = []
         body = bytearray()
-        for resource in one.resources:
+        for resource in compiled.resources:
             value = resource.values.get(qualifier)
             offsets.append(_NO_ENTRY if value is None else len(body))
             if value is not None:
@@ -145,7 +145,9 @@ class _Writer:
         config = compile_qualifier(qualifier)
         header = _TYPE_HEADER + len(config)
         start = header + 4 * len(offsets)
-        head = struct.pack("<HHIBBHII", _TYPE, header, start + len(body), one.id, 0, 0, len(offsets), start)
+        head = struct.pack(
+            "<HHIBBHII", _TYPE, header, start + len(body), compiled.id, 0, 0, len(offsets), start
+        )
         return head + config + struct.pack(f"<{len(offsets)}I", *offsets) + bytes(body)
 
     def _entry(self, name: str, value: CompiledValue) -> bytes:
@@ -153,7 +155,7 @@ class _Writer:
         if isinstance(value, TypedValue):
             return struct.pack("<HHI", 8, 0, key) + self._typed(value)
         head = struct.pack("<HHIII", 16, _COMPLEX, key, value.parent, len(value.items))
-        return head + b"".join(struct.pack("<I", one) + self._typed(held) for one, held in value.items)
+        return head + b"".join(struct.pack("<I", item) + self._typed(held) for item, held in value.items)
 
     def _typed(self, value: TypedValue) -> bytes:
         data = self._values.add(value.text or "") if value.type == ValueType.STRING else value.data

@@ -98,12 +98,12 @@ def _verify_signer(signer: Signer) -> tuple[_Algorithm, bytes]:
         ):
             best = identifier, signature
     if best is None:
-        numbers = ", ".join(f"0x{one:04x}" for one, _ in signatures[:3])
+        numbers = ", ".join(f"0x{item:04x}" for item, _ in signatures[:3])
         raise BrokenSignatureError(f"its signature algorithm is not known: {numbers or 'none'}")
     algorithm = _ALGORITHMS[best[0]]
     check_signature(algorithm.kind, algorithm.hash, signer.public_key, best[1], signer.signed)
     digests = list(_records(prefixed(signer.signed, 0)[0]))
-    if [one for one, _ in digests] != [one for one, _ in signatures]:
+    if [item for item, _ in digests] != [item for item, _ in signatures]:
         raise BrokenSignatureError("its digests and its signatures are of different algorithms")
     if read_certificate(signer.certificates[0]).public_key != signer.public_key:
         raise BrokenSignatureError("the certificate is of another key than the one that signed")
@@ -111,8 +111,8 @@ def _verify_signer(signer: Signer) -> tuple[_Algorithm, bytes]:
 
 
 def _records(data: bytes) -> Iterator[tuple[int, bytes]]:
-    for one in sequence(data):
-        yield number(one, 0), prefixed(one, 4)[0]
+    for item in sequence(data):
+        yield number(item, 0), prefixed(item, 4)[0]
 
 
 def _check_v2_attributes(signer: Signer, sdk: int) -> None:

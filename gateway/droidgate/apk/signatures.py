@@ -49,7 +49,7 @@ class ApkSignature:
     @property
     def digests(self) -> tuple[str, ...]:
         """SHA-256 of each certificate, lower-case hexadecimal."""
-        return tuple(hashlib.sha256(one).hexdigest() for one in self.certificates)
+        return tuple(hashlib.sha256(certificate).hexdigest() for certificate in self.certificates)
 
 
 def read_certificates(archive: Archive, sdk: int = NEWEST_SDK) -> tuple[bytes, ...]:
@@ -74,7 +74,7 @@ def read_signature(archive: Archive, sdk: int = NEWEST_SDK) -> ApkSignature:
     try:
         signature = _chosen(archive, sdk)
         if signature is not None:
-            certificates = dict.fromkeys(one.certificates[0] for one in signature.signers)
+            certificates = dict.fromkeys(signer.certificates[0] for signer in signature.signers)
             return ApkSignature(signature.scheme, tuple(certificates))
     except BrokenSignatureError as error:
         raise InputError(f"its signing block is broken: {error}", place=archive.name) from None
@@ -153,7 +153,7 @@ def _verify_v1(archive: Archive, sdk: int, target_sdk: int | None, limits: Limit
 
 
 def _from_meta_inf(archive: Archive) -> tuple[bytes, ...]:
-    names = [one for one in archive.names_below(FOLDER) if _V1_BLOCK.fullmatch(one)]
+    names = [other for other in archive.names_below(FOLDER) if _V1_BLOCK.fullmatch(other)]
     found = (_signing_certificate(archive, name) for name in names[:MAX_SIGNERS])
     return tuple(dict.fromkeys(found))
 
@@ -175,8 +175,14 @@ def _leaf_certificate(data: bytes, place: str) -> bytes:
 
     try:
         certificates = pkcs7.load_der_pkcs7_certificates(data)
-        issuers = {one.issuer.public_bytes() for one in certificates if one.issuer != one.subject}
-        leaves = [one for one in certificates if one.subject.public_bytes() not in issuers]
+        issuers = {
+            certificate.issuer.public_bytes()
+            for certificate in certificates
+            if certificate.issuer != certificate.subject
+        }
+        leaves = [
+            certificate for certificate in certificates if certificate.subject.public_bytes() not in issuers
+        ]
         return (leaves or certificates)[0].public_bytes(Encoding.DER)
     except (ValueError, TypeError, IndexError, UnsupportedAlgorithm) as error:
         raise InputError(f"the signature cannot be read: {error}", place=place) from None

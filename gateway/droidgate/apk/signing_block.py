@@ -59,7 +59,7 @@ class SigningBlock:
 
     def find(self, key: int) -> bytes | None:
         """Return the value of the first pair with an id, as Android does; None without one."""
-        return next((value for one, value in self.pairs if one == key), None)
+        return next((value for item, value in self.pairs if item == key), None)
 
     @property
     def repeated(self) -> tuple[Scheme, ...]:
@@ -110,8 +110,8 @@ class Signer:
         """
         _, position = prefixed(self.signed, 0)
         _, position = prefixed(self.signed, position)
-        for one in sequence(prefixed(self.signed, position + 8 * has_versions)[0]):
-            yield number(one, 0), one[4:]
+        for item in sequence(prefixed(self.signed, position + 8 * has_versions)[0]):
+            yield number(item, 0), item[4:]
 
     def signed_versions(self) -> tuple[int, int]:
         """Return the releases that are signed, of v3 or later.
@@ -178,16 +178,22 @@ def read_scheme(block: SigningBlock, sdk: int) -> SchemeSignature | None:
     value = block.find(_V31)
     if value is not None and sdk >= FIRST_SDK_WITH_V31:
         signers = tuple(_signers(value, has_versions=True))
-        chosen = tuple(one for one in signers if _is_for(one, sdk) and not _is_for_later(one, sdk))
+        chosen = tuple(
+            signer for signer in signers if _is_for(signer, sdk) and not _is_for_later(signer, sdk)
+        )
         if chosen:
             return SchemeSignature("v3.1", chosen)
         rotation = min(
-            (one.minimum_sdk for one in signers if not _is_for(one, sdk) or _is_for_later(one, sdk)),
+            (
+                signer.minimum_sdk
+                for signer in signers
+                if not _is_for(signer, sdk) or _is_for_later(signer, sdk)
+            ),
             default=None,
         )
     value = block.find(_V3)
     if value is not None and sdk >= FIRST_SDK_WITH_V3:
-        chosen = tuple(one for one in _signers(value, has_versions=True) if _is_for(one, sdk))
+        chosen = tuple(signer for signer in _signers(value, has_versions=True) if _is_for(signer, sdk))
         if not chosen:
             raise BrokenSignatureError(f"its v3 signature has no signer for SDK {sdk}")
         return SchemeSignature("v3", chosen, rotation)
@@ -212,16 +218,16 @@ def _is_for_later(signer: Signer, sdk: int) -> bool:
 
 
 def _signers(value: bytes, *, has_versions: bool) -> Iterator[Signer]:
-    for count, one in enumerate(sequence(prefixed(value, 0)[0])):
+    for count, item in enumerate(sequence(prefixed(value, 0)[0])):
         if count == MAX_SIGNERS:
             raise BrokenSignatureError(f"it has more than {MAX_SIGNERS} signers")
-        signed, position = prefixed(one, 0)
+        signed, position = prefixed(item, 0)
         versions = (0, 0x7FFFFFFF)
         if has_versions:
-            versions = number(one, position), number(one, position + 4)
+            versions = number(item, position), number(item, position + 4)
             position += 8
-        signatures, position = prefixed(one, position)
-        public_key, _ = prefixed(one, position)
+        signatures, position = prefixed(item, position)
+        public_key, _ = prefixed(item, position)
         yield Signer(signed, signatures, public_key, *versions)
 
 

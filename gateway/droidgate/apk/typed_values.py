@@ -115,7 +115,7 @@ def _compile_words(text: str, formats: AttributeFormat, values: Mapping[str, int
     if AttributeFormat.FLAGS not in formats:
         return None
     joined = 0
-    for word in filter(None, (one.strip(_ASCII_SPACE) for one in text.split("|"))):
+    for word in filter(None, (part.strip(_ASCII_SPACE) for part in text.split("|"))):
         if word not in values:
             return None
         joined |= values[word]

@@ -174,15 +174,17 @@ def read_attribute_types(declarations: list[Declaration]) -> dict[str, Attribute
         InputError: an unknown format, a word without a number, or two formats for one attribute.
     """
     found: dict[str, AttributeType] = {}
-    for one in declarations:
-        if one.kind != "attr":
+    for declaration in declarations:
+        if declaration.kind != "attr":
             continue
-        read = _read_attribute_type(one)
-        known = found.get(one.name)
+        read = _read_attribute_type(declaration)
+        known = found.get(declaration.name)
         if known is None or known.formats == AttributeFormat.ANY:
-            found[one.name] = read
+            found[declaration.name] = read
         elif read.formats not in {known.formats, AttributeFormat.ANY}:
-            raise InputError(f"the attribute {one.name} has another format elsewhere", place=one.place)
+            raise InputError(
+                f"the attribute {declaration.name} has another format elsewhere", place=declaration.place
+            )
     return found
 
 

@@ -146,8 +146,8 @@ def _add_text(element: XmlElement, text: str | None) -> None:
 
 
 def _spelled(formats: AttributeFormat, values: Mapping[str, int]) -> str:
-    words = [str(one.name).lower() for one in AttributeFormat if one in formats and one.bit_count() == 1]
-    return ", ".join([*(one for one in words if one not in {"enum", "flags"}), *values])
+    words = [str(item.name).lower() for item in AttributeFormat if item in formats and item.bit_count() == 1]
+    return ", ".join([*(word for word in words if word not in {"enum", "flags"}), *values])
 
 
 def set_attribute(
@@ -161,6 +161,10 @@ def set_attribute(
     declared = attribute_type(name) if namespace == ANDROID_NAMESPACE else None
     if namespace == ANDROID_NAMESPACE and declared is None:
         raise KeyError(name)
-    kept = [one for one in element.attributes if (one.namespace, one.name) != (namespace, name)]
+    kept = [
+        attribute
+        for attribute in element.attributes
+        if (attribute.namespace, attribute.name) != (namespace, name)
+    ]
     resource_id = 0 if declared is None else declared.id
     element.attributes = [*kept, XmlAttribute(namespace, name, value, resource_id)]

@@ -86,13 +86,13 @@ class XmlElement:
 
     def find_attribute(self, name: str, namespace: str | None = ANDROID_NAMESPACE) -> TypedValue | None:
         """Return the value of an attribute, None where the element has none of that name."""
-        for one in self.attributes:
-            if one.name == name and one.namespace == namespace:
-                return one.value
+        for attribute in self.attributes:
+            if attribute.name == name and attribute.namespace == namespace:
+                return attribute.value
         return None
 
     def child_elements(self, tag: str | None = None) -> Iterator[XmlElement]:
         """Yield the child elements, of one tag where it is named."""
-        for one in self.children:
-            if isinstance(one, XmlElement) and (tag is None or one.tag == tag):
-                yield one
+        for child in self.children:
+            if isinstance(child, XmlElement) and (tag is None or child.tag == tag):
+                yield child

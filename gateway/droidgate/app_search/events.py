@@ -117,7 +117,7 @@ def read_events(text: str, *, namespaces: bool = True) -> Sequence[Event]:
 
 def _malformed(error: InputError) -> IndexerError:
     parts = (error.place or "").rsplit(":", 2)
-    line = next((int(one) for one in parts[1:] if one.isdigit()), None)
+    line = next((int(part) for part in parts[1:] if part.isdigit()), None)
     return IndexerError("malformed-xml", error.message, line=line)
 
 

@@ -54,12 +54,12 @@ class ListedDocument:
 def without_notices(text: str) -> str:
     """Return an answer without the lines that change nothing, such as which user is taken."""
     lines = text.replace("\r\n", "\n").split("\n")
-    return "\n".join(line for line in lines if not any(one.match(line) for one in _notices()))
+    return "\n".join(line for line in lines if not any(notice.match(line) for notice in _notices()))
 
 
 @cache
 def _notices() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(one) for one in load_shell_texts().notices)
+    return tuple(re.compile(notice) for notice in load_shell_texts().notices)
 
 
 def read_documents(listing: Json) -> list[ListedDocument]:
@@ -83,18 +83,18 @@ def read_documents(listing: Json) -> list[ListedDocument]:
     return documents
 
 
-def listed_function(one: ListedDocument) -> ListedFunction:
+def listed_function(listed_document: ListedDocument) -> ListedFunction:
     """Return the function that a document declares.
 
     Raises:
         ListingError: it has no id.
     """
-    document, runtime = one.document, one.runtime or {}
+    document, runtime = listed_document.document, listed_document.runtime or {}
     service = _first_text(document, "serviceName")
     of_application = service == load_indexing().names.application_service
     function = _first_text(document, "functionId")
     if function is None:
-        raise ListingError("a function has no id", one.package)
+        raise ListingError("a function has no id", listed_document.package)
     enabled = _first(runtime, "enabled")
     if not isinstance(enabled, bool):
         enabled = {0: None, 1: True, 2: False}.get(enabled) if isinstance(enabled, int) else None

@@ -24,7 +24,11 @@ def is_function_service(component: Component) -> bool:
 
 def function_services(application: Application) -> list[Component]:
     """Return the enabled services with the action of app functions, in manifest order."""
-    return [one for one in application.of_kind("service") if is_function_service(one) and one.enabled]
+    return [
+        component
+        for component in application.of_kind("service")
+        if is_function_service(component) and component.enabled
+    ]
 
 
 def application_component(application: Application) -> Component | None:
@@ -73,15 +77,15 @@ class PackageIndexer:
         names = load_indexing().names
         services = function_services(self.application)
         if self.release.needs_permission:
-            for one in services:
-                if one.permission != names.bind_permission:
-                    message = f"the service {one.name} does not require {names.bind_permission}"
-                    self._ignore("service", one.name, "missing-permission", message, one.place)
-            services = [one for one in services if one.permission == names.bind_permission]
+            for service in services:
+                if service.permission != names.bind_permission:
+                    message = f"the service {service.name} does not require {names.bind_permission}"
+                    self._ignore("service", service.name, "missing-permission", message, service.place)
+            services = [service for service in services if service.permission == names.bind_permission]
         if self.release.services == "last" and services:
-            for one in services[:-1]:
+            for service in services[:-1]:
                 message = f"only the last service is read, which is {services[-1].name}"
-                self._ignore("service", one.name, "another-service", message, one.place)
+                self._ignore("service", service.name, "another-service", message, service.place)
             return services[-1:]
         return services
 
@@ -91,8 +95,8 @@ class PackageIndexer:
     def _find_schema(self, services: list[Component]) -> AppSearchSchema | None:
         """Return the app's schema; None where it has none that can be read."""
         named = self._named_schemas(services)
-        if len({one.value for one in named}) > 1:
-            files = ", ".join(sorted({str(one.value) for one in named}))
+        if len({item.value for item in named}) > 1:
+            files = ", ".join(sorted({str(item.value) for item in named}))
             message = f"the services name different schema files ({files}), so the platform's schema is used"
             self.warnings.append(Ignored("schema", files, "different-schemas", message, named[0].place))
             return None
@@ -118,8 +122,8 @@ class PackageIndexer:
             held = application.find_property(names.schema_)
             if held is not None and isinstance(held.value, str):
                 return [held]
-        found = (one.find_property(names.schema_) for one in services)
-        return [one for one in found if one is not None and isinstance(one.value, str)]
+        found = (service.find_property(names.schema_) for service in services)
+        return [item for item in found if item is not None and isinstance(item.value, str)]
 
     def _drop(self, path: str, error: IndexerError, place: Place | None, *, is_schema: bool = False) -> None:
         dropped = DroppedFile(path, error.reason, error.message, error.name, place, is_schema=is_schema)

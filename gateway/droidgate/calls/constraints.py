@@ -38,7 +38,7 @@ def _find_violation_of_null(declared: TypeFacts) -> str | None:
 
 
 def _violations(value: Json, declared: TypeFacts) -> Iterator[str]:
-    if declared.enum is not None and not any(json_equal(value, one) for one in declared.enum):
+    if declared.enum is not None and not any(json_equal(value, item) for item in declared.enum):
         yield f"{_shown(value)} is not allowed; the allowed values are {_listed(declared.enum)}"
     if declared.pattern is not None and isinstance(value, str):
         try:
@@ -144,7 +144,7 @@ def _unique(value: Json, wanted: Json) -> str | None:
     for item in value:
         # A number and the text of its normal form have one key.
         alike = seen.setdefault(canonical_json(_normal(item)), [])
-        if any(json_equal(item, one) for one in alike):
+        if any(json_equal(item, other) for other in alike):
             return f"{_shown(item)} stands there twice"
         alike.append(item)
     return None

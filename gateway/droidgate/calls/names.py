@@ -23,14 +23,14 @@ def nearest_names(name: str, declared: Iterable[str]) -> list[str]:
         return []
     wanted = _simplified(name)
     near: list[tuple[int, int, str]] = []
-    for index, one in enumerate(declared):
-        other = _simplified(one)
-        if len(one) > _MAX_LENGTH:
+    for index, item in enumerate(declared):
+        other = _simplified(item)
+        if len(item) > _MAX_LENGTH:
             continue
         edits = _distance(wanted, other)
         if edits <= max(len(wanted), len(other)) // _LENGTH_PER_EDIT:
-            near.append((edits, index, one))
-    return [one for _, _, one in sorted(near)[:_MAX_NEAR]]
+            near.append((edits, index, item))
+    return [item for _, _, item in sorted(near)[:_MAX_NEAR]]
 
 
 def _simplified(name: str) -> str:

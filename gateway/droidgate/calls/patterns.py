@@ -279,7 +279,7 @@ def _is_count(text: str) -> bool:
 
 
 def _is_hexadecimal(text: str) -> bool:
-    return 0 < len(text) <= len("10FFFF") and all(one in "0123456789abcdefABCDEF" for one in text)
+    return 0 < len(text) <= len("10FFFF") and all(character in "0123456789abcdefABCDEF" for character in text)
 
 
 def _only_one(ranges: Ranges) -> int:
@@ -320,8 +320,8 @@ class _Automaton:
                 return first, last
             case _Choice(alternatives):
                 first, last = self.add(), self.add()
-                for one in alternatives:
-                    begin, end = self.build(one)
+                for alternative in alternatives:
+                    begin, end = self.build(alternative)
                     self.following[first].append(begin)
                     self.following[end].append(last)
                 return first, last

@@ -127,18 +127,18 @@ class ValueFitter:
             declared = self.definitions[declared.name]
         return declared
 
-    def _fit_kind(self, value: Json, one: Type, pointer: str, depth: int) -> Json:
-        match one:
+    def _fit_kind(self, value: Json, type_: Type, pointer: str, depth: int) -> Json:
+        match type_:
             case ScalarType():
-                return self._fit_scalar(value, one, pointer)
+                return self._fit_scalar(value, type_, pointer)
             case ArrayType():
-                return self._fit_array(value, one, pointer, depth)
+                return self._fit_array(value, type_, pointer, depth)
             case ObjectType():
-                return self._fit_object(value, one, pointer, depth)
+                return self._fit_object(value, type_, pointer, depth)
             case AllOfType():
-                return self._fit_all(value, one, pointer, depth)
+                return self._fit_all(value, type_, pointer, depth)
             case OneOfType():
-                return self._fit_one(value, one, pointer, depth)
+                return self._fit_one(value, type_, pointer, depth)
             case OpaqueType():
                 raise UnfitValueError(pointer, "an object of the platform has no JSON value")
             case AnyType(boolean=False):
@@ -150,16 +150,16 @@ class ValueFitter:
             raise UnfitValueError(pointer, message)
         self.bends.append(Bend(pointer, message))
 
-    def _fit_scalar(self, value: Json, one: ScalarType, pointer: str) -> Json:
-        match one.kind:
+    def _fit_scalar(self, value: Json, scalar: ScalarType, pointer: str) -> Json:
+        match scalar.kind:
             case "string":
                 return _expect(value, str, "a text", pointer)
             case "boolean":
                 return self._fit_boolean(value, pointer)
             case "int32" | "int64":
-                return self._fit_integer(value, _INTEGER_BITS[one.kind], pointer)
+                return self._fit_integer(value, _INTEGER_BITS[scalar.kind], pointer)
             case "float" | "double":
-                return self._fit_real(value, single=one.kind == "float", pointer=pointer)
+                return self._fit_real(value, single=scalar.kind == "float", pointer=pointer)
             case "bytes":
                 return _fit_bytes(value, pointer)
         if value is not None:
@@ -218,27 +218,27 @@ class ValueFitter:
             return parsed
         return value
 
-    def _fit_array(self, value: Json, one: ArrayType, pointer: str, depth: int) -> list[Json]:
+    def _fit_array(self, value: Json, array: ArrayType, pointer: str, depth: int) -> list[Json]:
         items = _expect(self._parsed(value, list, "a list", pointer), list, "a list", pointer)
-        if one.items is None:
+        if array.items is None:
             return list(items)
         return [
-            self.fit(item, one.items, f"{pointer}/{index}", depth + 1) for index, item in enumerate(items)
+            self.fit(item, array.items, f"{pointer}/{index}", depth + 1) for index, item in enumerate(items)
         ]
 
-    def _fit_object(self, value: Json, one: ObjectType, pointer: str, depth: int) -> dict[str, Json]:
+    def _fit_object(self, value: Json, object_type: ObjectType, pointer: str, depth: int) -> dict[str, Json]:
         held = _expect(self._parsed(value, dict, "an object", pointer), dict, "an object", pointer)
         fitted: dict[str, Json] = {}
         for name, item in held.items():
             here = f"{pointer}/{pointer_token(name)}"
-            known = one.properties.get(name)
+            known = object_type.properties.get(name)
             if known is not None:
                 fitted[name] = self.fit(item, known.type, here, depth + 1)
-            elif one.keywords.get("additionalProperties") is False:
+            elif object_type.keywords.get("additionalProperties") is False:
                 raise UnfitValueError(here, "nothing of this name is declared")
             else:
                 fitted[name] = item
-        for name, known in one.properties.items():
+        for name, known in object_type.properties.items():
             if known.required and name not in held:
                 self._miss(name, known.type, pointer)
         return fitted
@@ -248,33 +248,35 @@ class ValueFitter:
             raise UnfitValueError(pointer, f"{name!r} is required and missing")
         self._bend(f"{pointer}/{pointer_token(name)}", "it is required and missing, which stands for null")
 
-    def _fit_all(self, value: Json, one: AllOfType, pointer: str, depth: int) -> Json:
-        for member in one.members:
+    def _fit_all(self, value: Json, combination: AllOfType, pointer: str, depth: int) -> Json:
+        for member in combination.members:
             value = self.fit(value, member, pointer, depth + 1)
         return value
 
-    def _fit_one(self, value: Json, one: OneOfType, pointer: str, depth: int) -> Json:
-        named = self._named_alternative(value, one, pointer)
+    def _fit_one(self, value: Json, choice: OneOfType, pointer: str, depth: int) -> Json:
+        named = self._named_alternative(value, choice, pointer)
         if named is not None:
             held = {name: item for name, item in value.items() if name != SCHEMA_TYPE_KEY}
             return {SCHEMA_TYPE_KEY: value[SCHEMA_TYPE_KEY], **self.fit(held, named, pointer, depth + 1)}
-        found = self._fitting(value, one, pointer, depth, exact=True)
+        found = self._fitting(value, choice, pointer, depth, exact=True)
         if not found and not self.exact:
-            found = self._fitting(value, one, pointer, depth, exact=False)
+            found = self._fitting(value, choice, pointer, depth, exact=False)
         if not found:
             raise UnfitValueError(pointer, "it is none of the declared alternatives")
-        if one.exclusive and len(found) > 1:
+        if choice.exclusive and len(found) > 1:
             raise UnfitValueError(pointer, f"it is {len(found)} of the declared alternatives at once")
         fitted, bends = found[0]
         self.bends.extend(bends)
         return fitted
 
-    def _named_alternative(self, value: Json, one: OneOfType, pointer: str) -> ObjectType | AllOfType | None:
+    def _named_alternative(
+        self, value: Json, choice: OneOfType, pointer: str
+    ) -> ObjectType | AllOfType | None:
         """Return the alternative that the value's `schemaType` names."""
         told = value.get(SCHEMA_TYPE_KEY) if isinstance(value, dict) else None
         if not isinstance(told, str):
             return None
-        for alternative in one.alternatives:
+        for alternative in choice.alternatives:
             held = self._resolve(alternative, pointer)
             if not isinstance(held, ObjectType | AllOfType):
                 continue
@@ -286,10 +288,10 @@ class ValueFitter:
         return None
 
     def _fitting(
-        self, value: Json, one: OneOfType, pointer: str, depth: int, *, exact: bool
+        self, value: Json, choice: OneOfType, pointer: str, depth: int, *, exact: bool
     ) -> list[tuple[Json, list[Bend]]]:
         found: list[tuple[Json, list[Bend]]] = []
-        for alternative in one.alternatives:
+        for alternative in choice.alternatives:
             trial = ValueFitter(self.definitions, exact=exact, steps=self.steps, parse=self.parse)
             with suppress(UnfitValueError):
                 found.append((trial.fit(value, alternative, pointer, depth + 1), trial.bends))

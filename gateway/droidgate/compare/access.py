@@ -101,9 +101,13 @@ def _enabled(before: Any, after: Any) -> _Shift:
     if qualifiers is None:
         return _Shift(tightens=True, opens=True)
     # Android enables a component whose resource has no value.
-    values = [[value_for_qualifier(rule, one) is not False for rule in rules] for one in qualifiers]
+    values = [
+        [value_for_qualifier(rule, qualifier) is not False for rule in rules] for qualifier in qualifiers
+    ]
     shifts = [_shift_of_openness(old, new) for old, new in values]
-    return _Shift(tightens=any(one.tightens for one in shifts), opens=any(one.opens for one in shifts))
+    return _Shift(
+        tightens=any(shift.tightens for shift in shifts), opens=any(shift.opens for shift in shifts)
+    )
 
 
 def _permission(before: str | None, after: str | None) -> _Shift:

@@ -139,13 +139,13 @@ class Comparison(Frozen):
         return tuple(
             change
             for provider in self.providers
-            for changes in (provider.changes, *(one.changes for one in provider.capabilities))
+            for changes in (provider.changes, *(capability.changes for capability in provider.capabilities))
             for change in changes
         )
 
     def weight(self) -> Weight | None:
         """Return the heaviest weight, None where nothing changed."""
-        return heaviest(one.weight for one in self.providers) if self.providers else None
+        return heaviest(provider.weight for provider in self.providers) if self.providers else None
 
 
 PROVIDER_ADDED: Final = finding_code(

@@ -44,6 +44,6 @@ class At:
     type: Type
     pointer: str
 
-    def inner(self, one: Type, *tokens: str | int) -> At:
+    def inner(self, type_: Type, *tokens: str | int) -> At:
         """Return a type inside this one."""
-        return At(one, "/".join((self.pointer, *(pointer_token(str(token)) for token in tokens))))
+        return At(type_, "/".join((self.pointer, *(pointer_token(str(token)) for token in tokens))))

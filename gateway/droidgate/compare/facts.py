@@ -149,8 +149,8 @@ def _compare_enum(old: At, new: At) -> list[Difference]:
         effect = Effect.NARROWER if before is None else Effect.WIDER
         message = "only some values are allowed now" if before is None else "any value is allowed now"
         return [_leaf(ENUM_CHANGED, effect, message, (old, new), "enum", before, after)]
-    gone = [one for one in before if not _is_in(one, after)]
-    come = [one for one in after if not _is_in(one, before)]
+    gone = [item for item in before if not _is_in(item, after)]
+    come = [item for item in after if not _is_in(item, before)]
     if not gone and not come:
         if len(before) == len(after) and all(map(json_equal, before, after)):
             return []
@@ -236,10 +236,10 @@ def _weigh_values(keyword: str, olds: Json, news: Json) -> tuple[str, Effect]:
     return KEYWORD_CHANGED, Effect.OTHER
 
 
-def _required_elsewhere(one: Type) -> set[str]:
+def _required_elsewhere(type_: Type) -> set[str]:
     """Return the names that a schema requires without describing them."""
-    required = one.keywords.get("required", [])
-    described = one.properties if isinstance(one, ObjectType) else {}
+    required = type_.keywords.get("required", [])
+    described = type_.properties if isinstance(type_, ObjectType) else {}
     return {name for name in required if isinstance(name, str) and name not in described}
 
 
@@ -251,8 +251,8 @@ def _by_sets(olds: set[str], news: set[str]) -> tuple[str, Effect]:
     return KEYWORD_CHANGED, Effect.WIDER if news < olds else Effect.OTHER
 
 
-def _allows_null(one: Type) -> bool:
-    return one.nullable or one.kind == "null"
+def _allows_null(type_: Type) -> bool:
+    return type_.nullable or type_.kind == "null"
 
 
 def _is_number(value: Json) -> bool:
@@ -260,11 +260,11 @@ def _is_number(value: Json) -> bool:
 
 
 def _is_in(value: Json, values: tuple[Json, ...]) -> bool:
-    return any(json_equal(value, one) for one in values)
+    return any(json_equal(value, other) for other in values)
 
 
 def _listed(values: list[Json], most: int = 5) -> str:
-    shown = ", ".join(canonical_json(one) for one in values[:most])
+    shown = ", ".join(canonical_json(value) for value in values[:most])
     return f"{shown} and {len(values) - most} more" if len(values) > most else shown
 
 

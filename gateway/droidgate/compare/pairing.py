@@ -16,24 +16,24 @@ def pair_providers(
     """Return the pairs, the old providers without a partner, the new ones without."""
     olds, news = _join_unplaced(olds, news), _join_unplaced(news, olds)
     waiting: defaultdict[Key, list[Provider]] = defaultdict(list)
-    for one in olds:
-        waiting[_key(one)].append(one)
+    for old in olds:
+        waiting[_key(old)].append(old)
     pairs: list[tuple[Provider, Provider]] = []
     added: list[Provider] = []
-    for one in news:
-        candidates = waiting[_key(one)]
+    for new in news:
+        candidates = waiting[_key(new)]
         if candidates:
-            pairs.append((candidates.pop(0), one))
+            pairs.append((candidates.pop(0), new))
         else:
-            added.append(one)
-    removed = [one for candidates in waiting.values() for one in candidates]
-    for protocol in dict.fromkeys(one.protocol for one in added):
-        befores = [one for one in removed if one.protocol == protocol]
-        afters = [one for one in added if one.protocol == protocol]
+            added.append(new)
+    removed = [candidate for candidates in waiting.values() for candidate in candidates]
+    for protocol in dict.fromkeys(item.protocol for item in added):
+        befores = [item for item in removed if item.protocol == protocol]
+        afters = [item for item in added if item.protocol == protocol]
         if len(befores) == len(afters) == 1 and _may_be_one(befores[0], afters[0]):
             pairs.append((befores[0], afters[0]))
-            removed = [one for one in removed if one.protocol != protocol]
-            added = [one for one in added if one.protocol != protocol]
+            removed = [item for item in removed if item.protocol != protocol]
+            added = [item for item in added if item.protocol != protocol]
     return pairs, removed, added
 
 
@@ -42,26 +42,26 @@ def _join_unplaced(side: Sequence[Provider], other: Sequence[Provider]) -> list[
 
     Source code may not say which component runs a function; what a build makes of it does.
     """
-    joined = {id(one): one for one in side}
-    for one in side:
-        if one.component is not None or not one.capabilities:
+    joined = {id(item): item for item in side}
+    for item in side:
+        if item.component is not None or not item.capabilities:
             continue
-        ids = {each.id for each in one.capabilities}
+        ids = {each.id for each in item.capabilities}
         keys = {_key(each) for each in other if ids <= {held.id for held in each.capabilities}}
         home = next((each for each in side if each.component is not None and _key(each) in keys), None)
-        if home is not None and home.package == one.package:
-            joined[id(home)] = _with_capabilities_of(joined[id(home)], one)
-            del joined[id(one)]
+        if home is not None and home.package == item.package:
+            joined[id(home)] = _with_capabilities_of(joined[id(home)], item)
+            del joined[id(item)]
     return list(joined.values())
 
 
-def _with_capabilities_of(home: Provider, one: Provider) -> Provider:
+def _with_capabilities_of(home: Provider, provider: Provider) -> Provider:
     known = {each.id for each in home.capabilities}
-    further = tuple(each for each in one.capabilities if each.id not in known)
+    further = tuple(each for each in provider.capabilities if each.id not in known)
     return home.model_copy(
         update={
             "capabilities": (*home.capabilities, *further),
-            "definitions": {**one.definitions, **home.definitions},
+            "definitions": {**provider.definitions, **home.definitions},
         }
     )
 

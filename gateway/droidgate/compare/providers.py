@@ -92,8 +92,8 @@ def _compare_shown(old: CapabilitySet, new: CapabilitySet) -> Comparison:
         if compared is not None:
             told.append(compared)
     unchanged = len(pairs) - len(told)
-    told += [_whole_provider(one, is_new=True) for one in added]
-    told += [_whole_provider(one, is_new=False) for one in removed]
+    told += [_whole_provider(item, is_new=True) for item in added]
+    told += [_whole_provider(item, is_new=False) for item in removed]
     return Comparison(
         providers=tuple(told), unchanged_providers=unchanged, unchanged_capabilities=same_capabilities
     )
@@ -139,7 +139,9 @@ def _compare_providers(old: Provider, new: Provider) -> tuple[ProviderComparison
         package=new.package or old.package,
         component=new.component or old.component,
         status="changed",
-        weight=heaviest([*(one.weight for one in changes), *(one.weight for one in capabilities)]),
+        weight=heaviest(
+            [*(change.weight for change in changes), *(capability.weight for capability in capabilities)]
+        ),
         changes=tuple(changes),
         capabilities=tuple(capabilities),
     )
@@ -177,8 +179,12 @@ def _wires(provider: Provider) -> set[str] | None:
 
 def _compare_unreached(old: Provider, new: Provider) -> list[Change]:
     """Compare the definitions that no capability reaches; the others are told where they are used."""
-    reached = {name for one in old.capabilities for name in reachable_definitions(one, old.definitions)}
-    reached |= {name for one in new.capabilities for name in reachable_definitions(one, new.definitions)}
+    reached = {
+        name for capability in old.capabilities for name in reachable_definitions(capability, old.definitions)
+    }
+    reached |= {
+        name for capability in new.capabilities for name in reachable_definitions(capability, new.definitions)
+    }
     changes: list[Change] = []
     comparison = TypeComparison(old.definitions, new.definitions, old.definitions == new.definitions)
     for name in dict.fromkeys([*old.definitions, *new.definitions]):
@@ -217,8 +223,8 @@ class _Capabilities:
     def compare(self) -> list[CapabilityComparison]:
         """Return the capabilities that are not as they were, in the new order, removed ones last."""
         waiting: defaultdict[str, list[tuple[int, Capability]]] = defaultdict(list)
-        for position, one in enumerate(self.old.capabilities):
-            waiting[one.id].append((position, one))
+        for position, capability in enumerate(self.old.capabilities):
+            waiting[capability.id].append((position, capability))
         told: list[CapabilityComparison] = []
         added: list[tuple[int, Capability]] = []
         for position, after in enumerate(self.new.capabilities):
@@ -234,18 +240,18 @@ class _Capabilities:
             else:
                 self.unchanged += 1
         removed = [pair for pairs in waiting.values() for pair in pairs]
-        told += [self.whole(position, one, removed, is_new=True) for position, one in added]
+        told += [self.whole(position, item, removed, is_new=True) for position, item in added]
         told += [
-            self.whole(position, one, added, is_new=False)
-            for position, one in sorted(removed, key=lambda one: one[0])
+            self.whole(position, item, added, is_new=False)
+            for position, item in sorted(removed, key=lambda item: item[0])
         ]
         return told
 
     def whole(
-        self, position: int, one: Capability, others: Iterable[tuple[int, Capability]], *, is_new: bool
+        self, position: int, capability: Capability, others: Iterable[tuple[int, Capability]], *, is_new: bool
     ) -> CapabilityComparison:
         """Tell an added or removed capability, and whether another id stands for the same."""
-        twin = next((other.id for _, other in others if _same_but_id(one, other)), None)
+        twin = next((other.id for _, other in others if _same_but_id(capability, other)), None)
         message = "the capability is new" if is_new else "the capability is gone"
         if twin is not None:
             message += (
@@ -258,11 +264,11 @@ class _Capabilities:
             message=message,
             old_pointer=None if is_new else pointer,
             new_pointer=pointer if is_new else None,
-            old=None if is_new else declaration_of(one),
-            new=declaration_of(one) if is_new else None,
+            old=None if is_new else declaration_of(capability),
+            new=declaration_of(capability) if is_new else None,
         )
         return CapabilityComparison(
-            id=one.id, status="added" if is_new else "removed", weight=change.weight, changes=(change,)
+            id=capability.id, status="added" if is_new else "removed", weight=change.weight, changes=(change,)
         )
 
     def compare_pair(
@@ -321,7 +327,7 @@ class _Capabilities:
 
 
 def _changed(capability_id: str, changes: list[Change]) -> CapabilityComparison:
-    weight = heaviest(one.weight for one in changes)
+    weight = heaviest(change.weight for change in changes)
     return CapabilityComparison(id=capability_id, status="changed", weight=weight, changes=tuple(changes))
 
 
@@ -381,13 +387,13 @@ def _compare_effects(old: Capability, old_pointer: str, new: Capability, new_poi
 def _weighed(differences: Iterable[Difference], weights: dict[Effect, Weight]) -> list[Change]:
     return [
         Change(
-            code=one.code,
-            weight=weights[one.effect],
-            message=one.message,
-            old_pointer=one.old_pointer,
-            new_pointer=one.new_pointer,
-            old=one.old,
-            new=one.new,
+            code=difference.code,
+            weight=weights[difference.effect],
+            message=difference.message,
+            old_pointer=difference.old_pointer,
+            new_pointer=difference.new_pointer,
+            old=difference.old,
+            new=difference.new,
         )
-        for one in differences
+        for difference in differences
     ]

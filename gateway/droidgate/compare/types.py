@@ -129,22 +129,24 @@ class TypeComparison:
             told.append(_difference(TYPE_CHANGED, Effect.OTHER, "the type it refers to is another", old, new))
         return told
 
-    def resolve(self, one: At, definitions: Mapping[str, Type]) -> At:
+    def resolve(self, place: At, definitions: Mapping[str, Type]) -> At:
         """Return what a reference means, with what it adds of its own; anything else as it is."""
         passed: set[str] = set()
         added: dict[str, Json] = {}
-        while isinstance(one.type, RefType):
-            target = definitions.get(one.type.name)
-            if target is None or one.type.name in passed:
+        while isinstance(place.type, RefType):
+            target = definitions.get(place.type.name)
+            if target is None or place.type.name in passed:
                 break
-            passed.add(one.type.name)
-            stated = {name: getattr(one.type, name) for name in one.type.model_fields_set - {"kind", "name"}}
+            passed.add(place.type.name)
+            stated = {
+                name: getattr(place.type, name) for name in place.type.model_fields_set - {"kind", "name"}
+            }
             added = {**stated, **added}
-            one = At(target, _definition(one.type.name))
+            place = At(target, _definition(place.type.name))
         kept = {name: value for name, value in added.items() if value or name == "enum"}
         if "keywords" in kept:
-            kept["keywords"] = {**one.type.keywords, **kept["keywords"]}
-        return At(one.type.model_copy(update=kept), one.pointer) if kept else one
+            kept["keywords"] = {**place.type.keywords, **kept["keywords"]}
+        return At(place.type.model_copy(update=kept), place.pointer) if kept else place
 
     def effect_of_kinds(self, old: At, new: At) -> Effect:
         """Return how the kind changed; NONE where it did not."""
@@ -180,13 +182,13 @@ class TypeComparison:
         """Return the pairs of definitions that are being compared."""
         return self.assumed if self.current is None else self.assumed | {self.current}
 
-    def is_among(self, one: At, choice: At, choice_type: OneOfType) -> bool:
+    def is_among(self, place: At, choice: At, choice_type: OneOfType) -> bool:
         """Tell whether every value of a type is a value of one of the alternatives."""
         allowed = {Effect.NONE, Effect.HARMLESS, Effect.WIDER}
         return any(
             all(difference.effect in allowed for difference in differences)
             for differences in (
-                self.try_out(one, choice.inner(alternative, "alternatives", position))
+                self.try_out(place, choice.inner(alternative, "alternatives", position))
                 for position, alternative in enumerate(choice_type.alternatives)
             )
         )
@@ -268,30 +270,37 @@ class TypeComparison:
 
     def compare_members(self, old: At, before: AllOfType, new: At, after: AllOfType) -> list[Difference]:
         """Compare the members of two all-of."""
-        olds = [old.inner(one, "members", position) for position, one in enumerate(before.members)]
-        news = [new.inner(one, "members", position) for position, one in enumerate(after.members)]
+        olds = [old.inner(member, "members", position) for position, member in enumerate(before.members)]
+        news = [new.inner(member, "members", position) for position, member in enumerate(after.members)]
         pairs, gone, come = self.pair_up(olds, news)
         told = [difference for pair in pairs for difference in self.compare(*pair)]
         told += [
-            _removed(MEMBER_REMOVED, Effect.WIDER, f"{_word(one.type)} is no longer a part", one)
-            for one in gone
+            _removed(MEMBER_REMOVED, Effect.WIDER, f"{_word(item.type)} is no longer a part", item)
+            for item in gone
         ]
         told += [
-            _added(MEMBER_ADDED, Effect.NARROWER, f"{_word(one.type)} is a part now", one) for one in come
+            _added(MEMBER_ADDED, Effect.NARROWER, f"{_word(item.type)} is a part now", item) for item in come
         ]
         return told
 
     def compare_alternatives(self, old: At, before: OneOfType, new: At, after: OneOfType) -> list[Difference]:
         """Compare the alternatives of two choices."""
-        olds = [old.inner(one, "alternatives", position) for position, one in enumerate(before.alternatives)]
-        news = [new.inner(one, "alternatives", position) for position, one in enumerate(after.alternatives)]
+        olds = [
+            old.inner(alternative, "alternatives", position)
+            for position, alternative in enumerate(before.alternatives)
+        ]
+        news = [
+            new.inner(alternative, "alternatives", position)
+            for position, alternative in enumerate(after.alternatives)
+        ]
         pairs, gone, come = self.pair_up(olds, news)
         told = [difference for pair in pairs for difference in self.compare(*pair)]
-        for one in gone:
-            message = f"{_word(one.type)} is no longer a choice"
-            told.append(_removed(ALTERNATIVE_REMOVED, Effect.NARROWER, message, one))
+        for item in gone:
+            message = f"{_word(item.type)} is no longer a choice"
+            told.append(_removed(ALTERNATIVE_REMOVED, Effect.NARROWER, message, item))
         told += [
-            _added(ALTERNATIVE_ADDED, Effect.WIDER, f"{_word(one.type)} is a choice now", one) for one in come
+            _added(ALTERNATIVE_ADDED, Effect.WIDER, f"{_word(item.type)} is a choice now", item)
+            for item in come
         ]
         if before.exclusive != after.exclusive:
             effect = Effect.NARROWER if after.exclusive else Effect.WIDER
@@ -318,17 +327,17 @@ class TypeComparison:
         same: tuple[Callable[[At, At], bool], ...] = (self.are_same, _same_name, _same_kind)
         gone, come = list(olds), list(news)
         for fits in same:
-            for one in list(gone):
-                partner = next((other for other in come if fits(one, other)), None)
+            for item in list(gone):
+                partner = next((other for other in come if fits(item, other)), None)
                 if partner is not None:
-                    pairs.append((one, partner))
-                    gone.remove(one)
+                    pairs.append((item, partner))
+                    gone.remove(item)
                     come.remove(partner)
         return pairs, gone, come
 
     def are_same(self, old: At, new: At) -> bool:
         """Tell whether two types allow the same values."""
-        return all(one.effect is Effect.NONE for one in self.try_out(old, new))
+        return all(item.effect is Effect.NONE for item in self.try_out(old, new))
 
 
 def _compare_class(old: At, before: str | None, new: At, after: str | None, name: str) -> list[Difference]:
@@ -360,8 +369,10 @@ def _effect_beside_any(before: Type, after: Type) -> Effect:
     return Effect.NARROWER if isinstance(after, AnyType) and after.boolean is False else Effect.WIDER
 
 
-def _is_constrained(one: Type) -> bool:
-    return bool(one.keywords) or any(value is not None for value in (one.enum, one.pattern, one.format))
+def _is_constrained(type_: Type) -> bool:
+    return bool(type_.keywords) or any(
+        value is not None for value in (type_.enum, type_.pattern, type_.format)
+    )
 
 
 def _by_order(before: bool, after: bool) -> Effect:  # noqa: FBT001
@@ -393,10 +404,10 @@ def _declared(part: Json) -> Json:
     return declaration_of(part)
 
 
-def _word(one: Type) -> str:
-    if isinstance(one, RefType):
-        return one.name
-    return "any value" if isinstance(one, AnyType) else one.kind
+def _word(type_: Type) -> str:
+    if isinstance(type_, RefType):
+        return type_.name
+    return "any value" if isinstance(type_, AnyType) else type_.kind
 
 
 def _difference(code: str, effect: Effect, message: str, old: At, new: At) -> Difference:

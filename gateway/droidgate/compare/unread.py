@@ -39,7 +39,7 @@ class Unread:
             return True
         path, _, line = self.place.rpartition(":")
         here, there = (
-            posixpath.basename(one) for one in (path if line.isdecimal() else self.place, source.path)
+            posixpath.basename(item) for item in (path if line.isdecimal() else self.place, source.path)
         )
         return here == there or posixpath.splitext(here)[1] != posixpath.splitext(there)[1]
 
@@ -57,13 +57,13 @@ def leave_out_unread(
     """
     if not unread:
         return side, ()
-    shown = {(one.protocol, each.id) for one in other.providers for each in one.capabilities}
+    shown = {(item.protocol, each.id) for item in other.providers for each in item.capabilities}
     left_out: list[NotCompared] = []
     providers: list[Provider] = []
     for provider in side.providers:
         kept: list[Capability] = []
         for capability in provider.capabilities:
-            found = next((one for one in unread if one.may_hold(capability, provider)), None)
+            found = next((item for item in unread if item.may_hold(capability, provider)), None)
             if found is None or (provider.protocol, capability.id) in shown:
                 kept.append(capability)
             else:
@@ -92,9 +92,13 @@ def _with_capabilities(provider: Provider, kept: list[Capability]) -> Provider:
     if len(kept) == len(provider.capabilities):
         return provider
     gone = _reached(provider.capabilities, provider) - _reached(kept, provider)
-    definitions = {name: one for name, one in provider.definitions.items() if name not in gone}
+    definitions = {name: definition for name, definition in provider.definitions.items() if name not in gone}
     return provider.model_copy(update={"capabilities": tuple(kept), "definitions": definitions})
 
 
 def _reached(capabilities: Iterable[Capability], provider: Provider) -> set[str]:
-    return {name for one in capabilities for name in reachable_definitions(one, provider.definitions)}
+    return {
+        name
+        for capability in capabilities
+        for name in reachable_definitions(capability, provider.definitions)
+    }

@@ -154,7 +154,9 @@ def list_app_functions(
         arguments += ["--package", check_package(package)]
     result = device.run(arguments, deadline=_SECONDS_FOR_LISTING)
     documents = read_listing(result.text, result.exit_status, result.error_text)
-    return documents if package is None else [one for one in documents if one.package == package]
+    return (
+        documents if package is None else [document for document in documents if document.package == package]
+    )
 
 
 def read_listing(text: str, exit_status: int = 0, error_text: str = "") -> list[ListedDocument]:
@@ -177,7 +179,7 @@ def read_listing(text: str, exit_status: int = 0, error_text: str = "") -> list[
         raise DeviceOutputError(
             LIST_COMMAND, error.reason, text=plain if error.text is None else error.text
         ) from None
-    strange = next((one.package for one in documents if not is_package(one.package)), None)
+    strange = next((document.package for document in documents if not is_package(document.package)), None)
     if strange is not None:
         raise DeviceOutputError(LIST_COMMAND, "an element is no document", text=strange)
     return documents
@@ -254,7 +256,7 @@ def _refuse_failure(command: str, text: str, exit_status: int, error_text: str) 
     """Raise what Android says, or what is wrong with the answer."""
     for stream in (text, error_text):
         line = stream.strip().split("\n", 1)[0].strip()
-        known = any(re.search(one.pattern, line, re.MULTILINE) for one in load_shell_texts().failures)
+        known = any(re.search(failure.pattern, line, re.MULTILINE) for failure in load_shell_texts().failures)
         if line and (known or line.startswith("Error checking app function state: ")):
             raise CommandFailedError(f"{command}: {excerpt(line)}", exit_status=exit_status)
     if exit_status != 0:

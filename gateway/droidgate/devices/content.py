@@ -188,9 +188,9 @@ def query_provider(
         UnsafeArgumentError: the URI or a column is none.
         DeviceError: the device or the provider fails, or the output is not that of `content query`.
     """
-    for one in columns:
-        if _WORD.fullmatch(one) is None or ":" in one:
-            raise UnsafeArgumentError(f"{excerpt(one)!r} is no column")
+    for column in columns:
+        if _WORD.fullmatch(column) is None or ":" in column:
+            raise UnsafeArgumentError(f"{excerpt(column)!r} is no column")
     arguments = ["content", "query", "--user", check_user(user), "--uri", _check_uri(uri)]
     result = device.run([*arguments, "--projection", ":".join(columns)], deadline=deadline)
     return read_query(columns, result.text, result.exit_status, result.error_text)
@@ -219,7 +219,7 @@ def read_query(
 
 def _read_row(columns: Sequence[str], number: int, line: str) -> dict[str, str]:
     head = f"Row: {number} "
-    pattern = ", ".join(f"{re.escape(one)}=(.*)" for one in columns)
+    pattern = ", ".join(f"{re.escape(column)}=(.*)" for column in columns)
     found = re.fullmatch(pattern, line.removeprefix(head)) if line.startswith(head) else None
     if found is None:
         raise DeviceOutputError(_QUERY, "the line is no row", line=number + 1, text=line)

@@ -94,8 +94,8 @@ def read_devices(text: str) -> tuple[ListedDevice, ...]:
             devices.append(_read_line(line, number))
         if len(devices) > _MAX_DEVICES:
             raise DeviceOutputError(_SERVICE, f"there are more than {_MAX_DEVICES} devices", line=number)
-    serials = [one.serial for one in devices if SERIAL.fullmatch(one.serial)]
-    twice = next((one for one in serials if serials.count(one) > 1), None)
+    serials = [device.serial for device in devices if SERIAL.fullmatch(device.serial)]
+    twice = next((serial for serial in serials if serials.count(serial) > 1), None)
     if twice is not None:
         raise DeviceOutputError(_SERVICE, "a serial stands there twice", text=twice)
     return tuple(devices)
@@ -140,10 +140,10 @@ def choose_device(devices: Sequence[ListedDevice], serial: str | None) -> Listed
         return _ready(_only(devices))
     if SERIAL.fullmatch(serial) is None:
         raise UnsafeArgumentError(f"{excerpt(serial)!r} is no serial")
-    for one in devices:
-        if one.serial == serial:
-            return _ready(one)
-    attached = ", ".join(excerpt(one.serial) for one in devices)
+    for device in devices:
+        if device.serial == serial:
+            return _ready(device)
+    attached = ", ".join(excerpt(device.serial) for device in devices)
     hint = f"Attached: {attached}" if attached else "No device is attached at all"
     raise NoDeviceError("no such device is attached", place=serial, hint=hint)
 
@@ -155,13 +155,15 @@ def _only(devices: Sequence[ListedDevice]) -> ListedDevice:
             hint="Attach one with USB debugging on, or start one: droidgate phone start",
         )
     if len(devices) > 1:
-        raise SeveralDevicesError([excerpt(one.serial) for one in devices])
+        raise SeveralDevicesError([excerpt(device.serial) for device in devices])
     return devices[0]
 
 
-def _ready(one: ListedDevice) -> ListedDevice:
-    if one.state == READY and not one.ready:
-        raise UnsafeArgumentError(f"droidgate sends nothing to {excerpt(one.serial)!r}", hint=one.hint)
-    if not one.ready:
-        raise DeviceStateError(excerpt(one.serial), one.state, hint=one.hint)
-    return one
+def _ready(listed_device: ListedDevice) -> ListedDevice:
+    if listed_device.state == READY and not listed_device.ready:
+        raise UnsafeArgumentError(
+            f"droidgate sends nothing to {excerpt(listed_device.serial)!r}", hint=listed_device.hint
+        )
+    if not listed_device.ready:
+        raise DeviceStateError(excerpt(listed_device.serial), listed_device.state, hint=listed_device.hint)
+    return listed_device

@@ -34,7 +34,7 @@ def join_command(arguments: Sequence[str]) -> str:
     """
     if not arguments or not arguments[0]:
         raise UnsafeArgumentError("there is no command")
-    return " ".join(quote_argument(one) for one in arguments)
+    return " ".join(quote_argument(argument) for argument in arguments)
 
 
 def quote_argument(argument: str) -> str:

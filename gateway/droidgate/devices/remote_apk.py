@@ -106,9 +106,9 @@ class BlockCache:
         if self._is_ready:
             return
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for one in self._folder.parent.iterdir():
-            if one.name != self._folder.name:
-                shutil.rmtree(one, ignore_errors=True)
+        for path in self._folder.parent.iterdir():
+            if path.name != self._folder.name:
+                shutil.rmtree(path, ignore_errors=True)
         self._is_ready = True
 
     def _write(self, path: Path, data: bytes) -> None:

@@ -195,7 +195,7 @@ class AdbServer:
         check_serial(serial)
         with contextlib.closing(self.watch(seconds)) as lists:
             for devices in lists:
-                if any(one.serial == serial and one.ready for one in devices):
+                if any(device.serial == serial and device.ready for device in devices):
                     return
 
     def features(self, serial: str, deadline: Deadline | None = None) -> frozenset[str]:
@@ -206,7 +206,7 @@ class AdbServer:
         """
         service = f"host-serial:{check_serial(serial)}:features"
         said = self.ask(service, serial=serial, deadline=deadline)
-        return frozenset(one for one in said.decode("utf-8", "backslashreplace").split(",") if one)
+        return frozenset(part for part in said.decode("utf-8", "backslashreplace").split(",") if part)
 
     def ask(self, service: str, *, serial: str | None = None, deadline: Deadline | None = None) -> bytes:
         """Return the answer of a service of the server itself.

@@ -130,9 +130,9 @@ _ANNOTATION: Final = KeywordLoss(Level.MOVED, is_shown=True)
 _GONE: Final = KeywordLoss(Level.DROPPED, is_shown=False)
 
 
-def keyword_loss(one: Type, keyword: str, value: Json) -> KeywordLoss:
+def keyword_loss(type_: Type, keyword: str, value: Json) -> KeywordLoss:
     """Return what it means that a type loses a keyword that the algebra does not model."""
-    if keyword in _SPELLINGS or _is_spelling(one, keyword, value) or _is_no_limit(keyword, value):
+    if keyword in _SPELLINGS or _is_spelling(type_, keyword, value) or _is_no_limit(keyword, value):
         return _SPELLING
     if keyword in CLOSING and isinstance(value, bool):
         return _HIDDEN_LIMIT
@@ -148,33 +148,35 @@ def _is_no_limit(keyword: str, value: Json) -> bool:
     return is_neutral or (keyword in CLOSING and value == {})
 
 
-def _is_spelling(one: Type, keyword: str, value: Json) -> bool:
+def _is_spelling(type_: Type, keyword: str, value: Json) -> bool:
     """Return whether a kept keyword only spells what the type itself says; others (`required: true`, a list
     of `items`, alternatives beside a type, a name that is not a property) say more.
     """
     if keyword in {"$ref", "anyOf"}:
-        return isinstance(one, RefType)
+        return isinstance(type_, RefType)
     if keyword == "type":
-        return isinstance(one, ScalarType | ArrayType | ObjectType | RefType)
+        return isinstance(type_, ScalarType | ArrayType | ObjectType | RefType)
     if keyword == "properties":
-        return isinstance(one, ObjectType) and value == {}
+        return isinstance(type_, ObjectType) and value == {}
     if keyword == "required":
         return (
-            isinstance(one, ObjectType) and isinstance(value, list) and one.properties.keys() >= _texts(value)
+            isinstance(type_, ObjectType)
+            and isinstance(value, list)
+            and type_.properties.keys() >= _texts(value)
         )
-    return keyword == "enum" and isinstance(value, list) and not isinstance(one, AnyType)
+    return keyword == "enum" and isinstance(value, list) and not isinstance(type_, AnyType)
 
 
 def _texts(values: list[Json]) -> set[Json]:
     """Return a list's members to compare with names; what is not a text equals none."""
-    return {one if isinstance(one, str) else None for one in values}
+    return {value if isinstance(value, str) else None for value in values}
 
 
-def is_without_bounds(one: Type) -> bool:
+def is_without_bounds(type_: Type) -> bool:
     """Return whether a JSON Schema calls an integer `int32` and does not state the bounds, so that it accepts
     other integers too.
     """
-    return one.kind == "int32" and bool(one.extensions.get(SPELLING, {}).get(UNSTATED_BOUNDS))
+    return type_.kind == "int32" and bool(type_.extensions.get(SPELLING, {}).get(UNSTATED_BOUNDS))
 
 
 _WIDER_SCALARS: Final[Mapping[str, frozenset[str]]] = {
@@ -186,44 +188,46 @@ _WIDER_SCALARS: Final[Mapping[str, frozenset[str]]] = {
 """Kind -> the kinds that accept each of its values, and more."""
 
 
-def kind_level(one: Type, written: str, resolve: Callable[[Type], Type]) -> Level:
+def kind_level(type_: Type, written: str, resolve: Callable[[Type], Type]) -> Level:
     """Return the level of writing a type as another kind, without facts.
 
     Args:
-        one: The type.
+        type_: The type.
         written: The kind that is written.
         resolve: Returns the type behind references and choices of one.
     """
-    if written == "int64" and is_without_bounds(one):
+    if written == "int64" and is_without_bounds(type_):
         return Level.RENAMED
-    one = resolve(one)
-    if written == "any" or (isinstance(one, AnyType) and one.boolean is False):
+    type_ = resolve(type_)
+    if written == "any" or (isinstance(type_, AnyType) and type_.boolean is False):
         return Level.WIDENED
-    if one.kind == written or written in _WIDER_SCALARS.get(one.kind, ()):
+    if type_.kind == written or written in _WIDER_SCALARS.get(type_.kind, ()):
         return Level.WIDENED
-    if isinstance(one, OneOfType | AllOfType):
-        inner = [resolve(each) for each in (one.alternatives if isinstance(one, OneOfType) else one.members)]
+    if isinstance(type_, OneOfType | AllOfType):
+        inner = [
+            resolve(each) for each in (type_.alternatives if isinstance(type_, OneOfType) else type_.members)
+        ]
         fits = [each.kind == written or written in _WIDER_SCALARS.get(each.kind, ()) for each in inner]
-        if inner and (all(fits) if isinstance(one, OneOfType) else any(fits)):
+        if inner and (all(fits) if isinstance(type_, OneOfType) else any(fits)):
             return Level.WIDENED
     return Level.NARROWED
 
 
-def implicit_level(one: Type) -> Level:
+def implicit_level(type_: Type) -> Level:
     """Return the level of naming the type of a schema that has no `type`.
 
     A list of texts as enum has the same meaning; an object or array without `type` also accepts every value
     of another type.
     """
-    return Level.NARROWED if isinstance(one, ObjectType | ArrayType) else Level.RENAMED
+    return Level.NARROWED if isinstance(type_, ObjectType | ArrayType) else Level.RENAMED
 
 
 def are_disjoint(types: Sequence[Type]) -> bool:
     """Return whether no value can be of two of the types: scalars, arrays and objects of different JSON
     types.
     """
-    words = [_JSON_TYPES.get(one.kind) for one in types]
-    return None not in words and len(set(words)) == len(words) and not any(one.nullable for one in types)
+    words = [_JSON_TYPES.get(type_.kind) for type_ in types]
+    return None not in words and len(set(words)) == len(words) and not any(type_.nullable for type_ in types)
 
 
 _JSON_TYPES: Final[Mapping[str, str]] = {
@@ -238,9 +242,9 @@ _JSON_TYPES: Final[Mapping[str, str]] = {
 }
 
 
-def is_usual_format(one: Type, word: Json) -> bool:
+def is_usual_format(type_: Type, word: Json) -> bool:
     """Return whether a `format` only repeats the kind of a number, such as `int64`."""
-    return one.kind == word and word in _NUMBER_FORMATS
+    return type_.kind == word and word in _NUMBER_FORMATS
 
 
 _NUMBER_FORMATS: Final = frozenset({"int32", "int64", "float", "double"})

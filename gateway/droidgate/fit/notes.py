@@ -26,19 +26,19 @@ _SHOWN: Final = ASSERTIONS | SHOWN_ANNOTATIONS | _SCHEMA_MAPS | {"description", 
 _SAYS_NOTHING: Final[tuple[Json, ...]] = ({}, {"type": "array"}, {"type": "object"})
 
 
-def schema_note(label: str, one: Type, definitions: Mapping[str, Type]) -> str | None:
+def schema_note(label: str, type_: Type, definitions: Mapping[str, Type]) -> str | None:
     """Return the note that shows a type as JSON Schema, without what does not help a caller.
 
     Args:
         label: What the schema is of, such as `Returns`.
-        one: The type.
+        type_: The type.
         definitions: What its references mean; those that it reaches are shown too.
 
     Returns:
         `[label: schema]`, or None where the schema says no more than the kind.
     """
     plain = {name: without_extensions(definition) for name, definition in definitions.items()}
-    shown = _shown_schema(write_schema(without_extensions(one), plain, int32_bounds=False))
+    shown = _shown_schema(write_schema(without_extensions(type_), plain, int32_bounds=False))
     return None if shown in _SAYS_NOTHING else f"[{label}: {canonical_json(shown)}]"
 
 
@@ -67,22 +67,22 @@ def constraint_note(name: str, value: Any) -> str:
     return f"[{name.capitalize()}: {value}]"
 
 
-def without_extensions(one: Type) -> Type:
+def without_extensions(type_: Type) -> Type:
     """Return a type without facts of formats and class names, nested types included."""
     changes: dict[str, Any] = {"extensions": {}}
-    if isinstance(one, ObjectType):
+    if isinstance(type_, ObjectType):
         changes["properties"] = {
             name: Property(type=without_extensions(held.type), required=held.required)
-            for name, held in one.properties.items()
+            for name, held in type_.properties.items()
         }
-    elif isinstance(one, ArrayType) and one.items is not None:
-        changes["items"] = without_extensions(one.items)
-    elif isinstance(one, AllOfType):
-        changes["members"] = tuple(map(without_extensions, one.members))
-    elif isinstance(one, OneOfType):
-        changes["alternatives"] = tuple(map(without_extensions, one.alternatives))
-    if isinstance(one, ObjectType | AllOfType | OneOfType):
+    elif isinstance(type_, ArrayType) and type_.items is not None:
+        changes["items"] = without_extensions(type_.items)
+    elif isinstance(type_, AllOfType):
+        changes["members"] = tuple(map(without_extensions, type_.members))
+    elif isinstance(type_, OneOfType):
+        changes["alternatives"] = tuple(map(without_extensions, type_.alternatives))
+    if isinstance(type_, ObjectType | AllOfType | OneOfType):
         changes["qualified_name"] = None
-    if isinstance(one, OpaqueType):
+    if isinstance(type_, OpaqueType):
         changes["class_name"] = None
-    return one.changed(changes)
+    return type_.changed(changes)

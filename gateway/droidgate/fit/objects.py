@@ -14,56 +14,58 @@ Judge = Callable[[Type, Callable[[str], bool]], bool]
 """Whether a type has a quality, given which definitions have it."""
 
 
-def may_be_object(one: Type) -> bool:
+def may_be_object(type_: Type) -> bool:
     """Return whether a type's schema can also have `type: object`: it has no other `type`, and is not a
     boolean.
     """
-    if isinstance(one, AnyType):
-        return one.boolean is None and one.keywords.get("type", "object") == "object"
-    if isinstance(one, OneOfType) and len(one.alternatives) == 1:
-        return may_be_object(one.alternatives[0])
-    return isinstance(one, ObjectType | RefType | AllOfType | OneOfType)
+    if isinstance(type_, AnyType):
+        return type_.boolean is None and type_.keywords.get("type", "object") == "object"
+    if isinstance(type_, OneOfType) and len(type_.alternatives) == 1:
+        return may_be_object(type_.alternatives[0])
+    return isinstance(type_, ObjectType | RefType | AllOfType | OneOfType)
 
 
-def is_object(one: Type, is_object_definition: Callable[[str], bool]) -> bool:
+def is_object(type_: Type, is_object_definition: Callable[[str], bool]) -> bool:
     """Return whether every value of a type is an object, given which definitions are."""
-    if one.nullable:
+    if type_.nullable:
         return False
-    if one.keywords.get("type") == "object":
+    if type_.keywords.get("type") == "object":
         return True
-    if isinstance(one, RefType):
-        return is_object_definition(one.name)
+    if isinstance(type_, RefType):
+        return is_object_definition(type_.name)
     judge = partial(is_object, is_object_definition=is_object_definition)
-    if isinstance(one, AllOfType):
-        return any(map(judge, one.members))
-    if isinstance(one, OneOfType):
-        return bool(one.alternatives) and all(map(judge, one.alternatives))
-    return one.kind == "object"
+    if isinstance(type_, AllOfType):
+        return any(map(judge, type_.members))
+    if isinstance(type_, OneOfType):
+        return bool(type_.alternatives) and all(map(judge, type_.alternatives))
+    return type_.kind == "object"
 
 
-def is_record(one: Type, is_record_definition: Callable[[str], bool]) -> bool:
+def is_record(type_: Type, is_record_definition: Callable[[str], bool]) -> bool:
     """Return whether a type is an object with declared properties, or is made of such objects only, given
     which definitions are.
     """
-    if isinstance(one, RefType):
-        return is_record_definition(one.name)
-    if isinstance(one, AllOfType | OneOfType):
-        parts = one.members if isinstance(one, AllOfType) else one.alternatives
+    if isinstance(type_, RefType):
+        return is_record_definition(type_.name)
+    if isinstance(type_, AllOfType | OneOfType):
+        parts = type_.members if isinstance(type_, AllOfType) else type_.alternatives
         return bool(parts) and all(is_record(part, is_record_definition) for part in parts)
-    return isinstance(one, ObjectType) and bool(one.properties)
+    return isinstance(type_, ObjectType) and bool(type_.properties)
 
 
-def takes_null(one: Type, is_null_definition: Callable[[str], bool]) -> bool:
+def takes_null(type_: Type, is_null_definition: Callable[[str], bool]) -> bool:
     """Return whether null is a value of a type, given for which definitions it is."""
-    if one.nullable or one.kind == "null":
+    if type_.nullable or type_.kind == "null":
         return True
-    if isinstance(one, AnyType):
-        return one.boolean is not False
-    if isinstance(one, RefType):
-        return is_null_definition(one.name)
-    if isinstance(one, OneOfType):
-        return any(takes_null(part, is_null_definition) for part in one.alternatives)
-    return isinstance(one, AllOfType) and all(takes_null(part, is_null_definition) for part in one.members)
+    if isinstance(type_, AnyType):
+        return type_.boolean is not False
+    if isinstance(type_, RefType):
+        return is_null_definition(type_.name)
+    if isinstance(type_, OneOfType):
+        return any(takes_null(part, is_null_definition) for part in type_.alternatives)
+    return isinstance(type_, AllOfType) and all(
+        takes_null(part, is_null_definition) for part in type_.members
+    )
 
 
 def object_definitions(definitions: Mapping[str, Type]) -> frozenset[str]:
@@ -81,16 +83,16 @@ def null_definitions(definitions: Mapping[str, Type]) -> frozenset[str]:
     return _definitions_with(definitions, takes_null, is_assumed=False)
 
 
-def is_always_object(one: Type, definitions: Mapping[str, Type]) -> bool:
+def is_always_object(type_: Type, definitions: Mapping[str, Type]) -> bool:
     """Return whether every value of a type is an object.
 
     Args:
-        one: The type.
+        type_: The type.
         definitions: What its references mean.
     """
-    reached = reachable_definitions(one, dict(definitions))
+    reached = reachable_definitions(type_, dict(definitions))
     names = object_definitions({name: definitions[name] for name in reached}) if reached else _NONE
-    return is_object(one, names.__contains__)
+    return is_object(type_, names.__contains__)
 
 
 _NONE: Final[frozenset[str]] = frozenset()

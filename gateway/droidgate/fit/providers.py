@@ -194,8 +194,12 @@ class _ProviderFit(TypeFit):
             fitted[written] = self.fit_type(definition, f"/definitions/{pointer_token(name)}")
         self.findings, self.names = outer
         if carried == "reachable":
-            kept = {name for one in fitted_capabilities for name in reachable_definitions(one, fitted)}
-            fitted = {name: one for name, one in fitted.items() if name in kept}
+            kept = {
+                name
+                for fitted_capability in fitted_capabilities
+                for name in reachable_definitions(fitted_capability, fitted)
+            }
+            fitted = {name: item for name, item in fitted.items() if name in kept}
         reached = self.reached_definitions()
         for name, definition in self.provider.definitions.items():
             if self.definition_names.get(name, name) in fitted:
@@ -211,7 +215,9 @@ class _ProviderFit(TypeFit):
         """Return the definitions that the capabilities reach in the source."""
         definitions = self.provider.definitions
         return {
-            name for one in self.provider.capabilities for name in reachable_definitions(one, definitions)
+            name
+            for capability in self.provider.capabilities
+            for name in reachable_definitions(capability, definitions)
         }
 
     def drop_definition(self, name: str, definition: Type, pointer: str, *, told: bool) -> None:
@@ -238,15 +244,15 @@ class _ProviderFit(TypeFit):
         rule = self.capacity.id_rule
         if rule is None or self.own:
             return ids
-        keys = [f"{self.provider.package}/{self.provider.component}/{one}" for one in ids]
+        keys = [f"{self.provider.package}/{self.provider.component}/{id_}" for id_ in ids]
         keyed = [
-            (one, key if ids.count(one) == 1 else f"{key}/{position}")
-            for position, (one, key) in enumerate(zip(ids, keys, strict=True))
+            (item, key if ids.count(item) == 1 else f"{key}/{position}")
+            for position, (item, key) in enumerate(zip(ids, keys, strict=True))
         ]
         written = map_names(keyed, rule.rule())
-        for position, (one, key) in enumerate(keyed):
-            if written[key] != one:
-                self.rename(f"/capabilities/{position}/id", one, written[key])
+        for position, (item, key) in enumerate(keyed):
+            if written[key] != item:
+                self.rename(f"/capabilities/{position}/id", item, written[key])
         return [written[key] for _, key in keyed]
 
     def fit_capability(self, capability: Capability, pointer: str, name: str) -> Capability:
@@ -313,21 +319,21 @@ class _ProviderFit(TypeFit):
                 notes.append(f"[{words}: {'yes' if value else 'no'}]")
         return None
 
-    def fit_input(self, one: Type, pointer: str, notes: list[str]) -> Type:
+    def fit_input(self, type_: Type, pointer: str, notes: list[str]) -> Type:
         if self.capacity.input_shape == "any":
-            return self.fit_type(one, pointer)
-        if self.capacity.input_shape == "typed-object" and may_be_object(one):
-            return self.fit_typed_object(one, pointer)
+            return self.fit_type(type_, pointer)
+        if self.capacity.input_shape == "typed-object" and may_be_object(type_):
+            return self.fit_typed_object(type_, pointer)
         if self.capacity.input_shape == "object":
-            if isinstance(one, ObjectType):
-                return self.fit_parameters(one, pointer, notes, told_required=self.capacity.input_required)
-            inlined = self.fit_referenced_parameters(one, pointer, notes)
+            if isinstance(type_, ObjectType):
+                return self.fit_parameters(type_, pointer, notes, told_required=self.capacity.input_required)
+            inlined = self.fit_referenced_parameters(type_, pointer, notes)
             if inlined is not None:
                 return inlined
-        self.move_whole(one, pointer, "Parameters", STRUCTURE_MOVED, notes)
+        self.move_whole(type_, pointer, "Parameters", STRUCTURE_MOVED, notes)
         return ObjectType()
 
-    def fit_referenced_parameters(self, one: Type, pointer: str, notes: list[str]) -> Type | None:
+    def fit_referenced_parameters(self, type_: Type, pointer: str, notes: list[str]) -> Type | None:
         """Return the parameters of an input that is a reference to an object.
 
         Losses of the parameters are reported at the definition, where the source has them.
@@ -336,7 +342,7 @@ class _ProviderFit(TypeFit):
             None where the input is something else, or where a parameter would have to be renamed.
         """
         name = ""
-        target: Type | None = one
+        target: Type | None = type_
         seen: set[str] = set()
         while isinstance(target, RefType) and not target.nullable and target.name not in seen:
             name = target.name
@@ -354,41 +360,42 @@ class _ProviderFit(TypeFit):
             leaf = place + finding.pointer.removeprefix(pointer)
             self.losses_of_parameters.setdefault(leaf, finding)
         message = f"the parameters are those of {name!r}, which the input refers to"
-        before = dict(leaves_of_type(one, pointer))
+        before = dict(leaves_of_type(type_, pointer))
         for leaf in different_leaves(before, dict(leaves_of_type(fitted, pointer))):
             self.tell(REFERENCE_INLINED, Level.RENAMED, leaf, message)
         return fitted
 
-    def fit_output(self, one: Type | None, pointer: str, notes: list[str]) -> Type | None:
+    def fit_output(self, type_: Type | None, pointer: str, notes: list[str]) -> Type | None:
         capacity = self.capacity
-        if one is None:
+        if type_ is None:
             if capacity.output_default is None:
                 return None
             return self.default_output(pointer)
-        if self.is_unknown_output(one):
-            return self.leave_out_unknown(one, pointer, notes)
+        if self.is_unknown_output(type_):
+            self.leave_out_unknown(type_, pointer, notes)
+            return None
         self.capacity = capacity.outputs or capacity
-        fitted = self.fit_declared_output(one, pointer, notes, capacity)
+        fitted = self.fit_declared_output(type_, pointer, notes, capacity)
         self.capacity = capacity
         return fitted
 
-    def is_unknown_output(self, one: Type) -> bool:
+    def is_unknown_output(self, type_: Type) -> bool:
         """Return whether a reader of the target's own format could not know an output.
 
         Another kind in its place would be a guess about what the app's own code returns.
         """
-        if self.provider.protocol != self.format_id or one != AnyType(description=one.description):
+        if self.provider.protocol != self.format_id or type_ != AnyType(description=type_.description):
             return False
         return self.capacity.types["any"].written_as != "any" and self.capacity.output_shape == "any"
 
-    def leave_out_unknown(self, one: Type, pointer: str, notes: list[str]) -> None:
+    def leave_out_unknown(self, type_: Type, pointer: str, notes: list[str]) -> None:
         """Report that an output is not written; its description is appended to the capability's."""
         message = "the source does not give the type of the output; none is written"
         self.tell(OUTPUT_UNKNOWN, Level.DROPPED, f"{pointer}/kind", message)
-        if one.description is not None:
+        if type_.description is not None:
             message = "it is appended to the capability's description"
-            self.tell_moved(TEXT_MOVED, f"{pointer}/description", message, one.description)
-            self.put_first(f"Returns: {one.description}", notes)
+            self.tell_moved(TEXT_MOVED, f"{pointer}/description", message, type_.description)
+            self.put_first(f"Returns: {type_.description}", notes)
 
     def default_output(self, pointer: str) -> Type:
         """Return what is written for an output that the source does not declare: void, or a text named
@@ -407,28 +414,28 @@ class _ProviderFit(TypeFit):
         return ObjectType(properties={_WRAPPER: text})
 
     def fit_declared_output(
-        self, one: Type, pointer: str, notes: list[str], capacity: Capacity
+        self, type_: Type, pointer: str, notes: list[str], capacity: Capacity
     ) -> Type | None:
         """Return an output in the shape that `capacity` tells; its types are fitted into `self.capacity`."""
         if capacity.output_shape == "any":
-            return self.fit_type(one, pointer)
+            return self.fit_type(type_, pointer)
         if capacity.output_shape == "none":
-            self.move_whole(one, pointer, "Returns", OUTPUT_DROPPED, notes)
+            self.move_whole(type_, pointer, "Returns", OUTPUT_DROPPED, notes)
             return None
         if capacity.output_shape == "typed-object":
-            if self.is_object(one):
-                return self.fit_typed_object(one, pointer)
-        elif isinstance(one, ObjectType):
-            return self.fit_parameters(one, pointer, notes, told_required=capacity.output_required)
-        return self.wrap_output(one, pointer, notes)
+            if self.is_object(type_):
+                return self.fit_typed_object(type_, pointer)
+        elif isinstance(type_, ObjectType):
+            return self.fit_parameters(type_, pointer, notes, told_required=capacity.output_required)
+        return self.wrap_output(type_, pointer, notes)
 
-    def fit_typed_object(self, one: Type, pointer: str) -> Type:
+    def fit_typed_object(self, type_: Type, pointer: str) -> Type:
         """Return a type whose JSON Schema says `type: object` in one word, at its top."""
-        fitted = self.fit_type(one, pointer)
+        fitted = self.fit_type(type_, pointer)
         if fitted.kind != "object" and fitted.keywords.get("type") == "object":
             return fitted
         if fitted.kind != "object":
-            is_object = self.is_object(one)
+            is_object = self.is_object(type_)
             level = Level.RENAMED if is_object else Level.NARROWED
             message = "the target requires a schema of `type: object`"
             self.tell(TYPE_STATED, level, f"{pointer}/keywords/type", message)
@@ -445,39 +452,41 @@ class _ProviderFit(TypeFit):
         keywords = {word: value for word, value in fitted.keywords.items() if word != "type"}
         return fitted.model_copy(update={"nullable": False, "implicit": False, "keywords": keywords})
 
-    def move_whole(self, one: Type, pointer: str, label: str, code: str, notes: list[str]) -> None:
+    def move_whole(self, type_: Type, pointer: str, label: str, code: str, notes: list[str]) -> None:
         """Report a whole type that is in a note only, leaf by leaf.
 
         Args:
-            one: The type.
+            type_: The type.
             pointer: Its JSON Pointer.
             label: What the note is of.
             code: `STRUCTURE_MOVED` where the dialect writes an object in its place, `OUTPUT_DROPPED` where it
                 writes nothing.
             notes: Takes the note.
         """
-        notes.extend(self.schema_notes(label, one))
-        for leaf, value in leaves_of_type(one, pointer):
+        notes.extend(self.schema_notes(label, type_))
+        for leaf, value in leaves_of_type(type_, pointer):
             if leaf != f"{pointer}/kind":
-                self.tell_structure(one, pointer, leaf, value)
+                self.tell_structure(type_, pointer, leaf, value)
             elif code == OUTPUT_DROPPED:
                 level = self.in_text(structure_level(("kind",), value))
                 self.tell(code, level, leaf, "the target does not declare outputs")
             elif value != "object":
-                level = kind_level(one, "object", self.resolved)
+                level = kind_level(type_, "object", self.resolved)
                 self.tell(code, self.in_text(level), leaf, "the target takes named parameters")
 
-    def fit_parameters(self, one: Type, pointer: str, notes: list[str], *, told_required: bool) -> ObjectType:
+    def fit_parameters(
+        self, type_: Type, pointer: str, notes: list[str], *, told_required: bool
+    ) -> ObjectType:
         """Return an input or output object whose own facts are appended to the capability's description."""
-        if not isinstance(one, ObjectType):
-            raise TypeError(one.kind)
+        if not isinstance(type_, ObjectType):
+            raise TypeError(type_.kind)
         own_notes: list[str] = []
-        facts = self.fit_facts(one, pointer, own_notes)
-        if one.description is not None:
+        facts = self.fit_facts(type_, pointer, own_notes)
+        if type_.description is not None:
             message = "it is appended to the capability's description"
-            self.tell_moved(TEXT_MOVED, f"{pointer}/description", message, one.description)
-            self.put_first(one.description, own_notes)
-        if one.qualified_name is not None:
+            self.tell_moved(TEXT_MOVED, f"{pointer}/description", message, type_.description)
+            self.put_first(type_.description, own_notes)
+        if type_.qualified_name is not None:
             self.tell(
                 CLASS_DROPPED,
                 Level.DROPPED,
@@ -485,36 +494,36 @@ class _ProviderFit(TypeFit):
                 "the target does not have class names",
             )
         notes.extend(own_notes)
-        written = self.property_names(one, pointer)
+        written = self.property_names(type_, pointer)
         properties: dict[str, Property] = {}
-        for name, held in one.properties.items():
+        for name, held in type_.properties.items():
             inner = f"{pointer}/properties/{pointer_token(name)}"
             properties[written[name]] = self.fit_property(
                 held, inner, top=written[name], told_required=told_required, spill=notes
             )
         return ObjectType(properties=properties, **facts)
 
-    def wrap_output(self, one: Type, pointer: str, notes: list[str]) -> Type:
+    def wrap_output(self, type_: Type, pointer: str, notes: list[str]) -> Type:
         """Return an object with the one value as its only property."""
-        if isinstance(one, ScalarType) and one.kind == "null":
-            return self.fit_wrapped(one, pointer, ObjectType)
+        if isinstance(type_, ScalarType) and type_.kind == "null":
+            return self.fit_wrapped(type_, pointer, ObjectType)
         inner = f"{pointer}/properties/{_WRAPPER}"
         # How a schema lays out its definitions is a fact of the root, whichever type that is.
-        of_root = {facts: held for facts, held in one.extensions.items() if facts == NAMESPACE}
-        of_value = {facts: held for facts, held in one.extensions.items() if facts != NAMESPACE}
+        of_root = {facts: held for facts, held in type_.extensions.items() if facts == NAMESPACE}
+        of_value = {facts: held for facts, held in type_.extensions.items() if facts != NAMESPACE}
 
         def fit() -> Type:
-            value = Property(type=one.model_copy(update={"extensions": of_value}), required=True)
+            value = Property(type=type_.model_copy(update={"extensions": of_value}), required=True)
             held = self.fit_property(value, inner, top=_WRAPPER, spill=notes)
             extensions = self.fit_extensions(of_root, pointer)
             return ObjectType(properties={_WRAPPER: held}, extensions=extensions)
 
-        return self.fit_wrapped(one, pointer, fit)
+        return self.fit_wrapped(type_, pointer, fit)
 
-    def fit_wrapped(self, one: Type, pointer: str, fit: Callable[[], Type]) -> Type:
+    def fit_wrapped(self, type_: Type, pointer: str, fit: Callable[[], Type]) -> Type:
         """Return what `fit` makes of an output, told as wrapped."""
         return self.fit_moved(
-            one,
+            type_,
             fit,
             pointer,
             moved_from=pointer,

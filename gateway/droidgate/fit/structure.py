@@ -94,84 +94,88 @@ class StructureFit(Telling):
     nulls: frozenset[str] | None = None
     kinds: dict[str, str] = field(default_factory=dict)
 
-    def resolved(self, one: Type) -> Type:
+    def resolved(self, type_: Type) -> Type:
         """Return the type behind references and choices of one; the last one where references go in a
         circle.
         """
         seen: set[str] = set()
         while True:
-            if isinstance(one, RefType) and one.name in self.provider.definitions and one.name not in seen:
-                seen.add(one.name)
-                one = self.provider.definitions[one.name]
-            elif isinstance(one, OneOfType) and len(one.alternatives) == 1:
-                one = one.alternatives[0]
+            if (
+                isinstance(type_, RefType)
+                and type_.name in self.provider.definitions
+                and type_.name not in seen
+            ):
+                seen.add(type_.name)
+                type_ = self.provider.definitions[type_.name]
+            elif isinstance(type_, OneOfType) and len(type_.alternatives) == 1:
+                type_ = type_.alternatives[0]
             else:
-                return one
+                return type_
 
-    def is_hidden(self, one: Type) -> bool:
+    def is_hidden(self, type_: Type) -> bool:
         """Return whether callers of the dialect do not see a capability that has the type."""
         if not self.capacity.records_only or self.own:
             return False
-        if not isinstance(one, ObjectType | AllOfType | OneOfType):
+        if not isinstance(type_, ObjectType | AllOfType | OneOfType):
             return False
         if self.records is None:
             self.records = record_definitions(self.provider.definitions)
-        return not is_record(one, self.records.__contains__)
+        return not is_record(type_, self.records.__contains__)
 
-    def loses_null(self, one: Type, kind: str) -> bool:
+    def loses_null(self, type_: Type, kind: str) -> bool:
         """Return whether a type allows null, not by its own word, and the kind in its place does not."""
-        if kind in {"any", "null"} or one.nullable:
+        if kind in {"any", "null"} or type_.nullable:
             return False
         if self.nulls is None:
             self.nulls = null_definitions(self.provider.definitions)
-        return takes_null(one, self.nulls.__contains__)
+        return takes_null(type_, self.nulls.__contains__)
 
-    def is_object(self, one: Type) -> bool:
+    def is_object(self, type_: Type) -> bool:
         """Return whether every value of a type is an object."""
         if self.objects is None:
             self.objects = object_definitions(self.provider.definitions)
-        return is_object(one, self.objects.__contains__)
+        return is_object(type_, self.objects.__contains__)
 
-    def replacing_kind(self, one: Type, depth: int = 0) -> str:
+    def replacing_kind(self, type_: Type, depth: int = 0) -> str:
         """Return the kind that the dialect writes in place of a type that it does not carry.
 
         A choice or combination whose parts are all written as one kind becomes that kind.
 
         Args:
-            one: The type.
+            type_: The type.
             depth: How many references and parts lead to it.
         """
-        usual = self.capacity.types[one.kind].written_as
+        usual = self.capacity.types[type_.kind].written_as
         if depth > _MAX_DEPTH:
             return usual
-        if isinstance(one, RefType):
-            return self.kind_of_reference(one, usual, depth)
+        if isinstance(type_, RefType):
+            return self.kind_of_reference(type_, usual, depth)
         parts: tuple[Type, ...] = ()
-        if isinstance(one, AllOfType | OneOfType):
-            parts = one.members if isinstance(one, AllOfType) else one.alternatives
+        if isinstance(type_, AllOfType | OneOfType):
+            parts = type_.members if isinstance(type_, AllOfType) else type_.alternatives
         kinds = {self.replacing_kind(part, depth + 1) for part in parts}
-        is_choice_of_one = isinstance(one, OneOfType) and len(parts) == 1
-        if not is_choice_of_one and self.is_hidden(one) and (len(kinds) != 1 or kinds == {"object"}):
+        is_choice_of_one = isinstance(type_, OneOfType) and len(parts) == 1
+        if not is_choice_of_one and self.is_hidden(type_) and (len(kinds) != 1 or kinds == {"object"}):
             return self.capacity.types["string"].written_as
         kind = kinds.pop() if len(kinds) == 1 else usual
         return kind if kind not in _REPLACED else usual
 
-    def kind_of_reference(self, one: RefType, usual: str, depth: int) -> str:
+    def kind_of_reference(self, reference: RefType, usual: str, depth: int) -> str:
         """Return the kind that is written in place of a reference: that of its definition."""
-        if one.name not in self.kinds:
-            self.kinds[one.name] = usual
-            definition = self.provider.definitions.get(one.name)
+        if reference.name not in self.kinds:
+            self.kinds[reference.name] = usual
+            definition = self.provider.definitions.get(reference.name)
             if definition is not None:
                 kind = self.replacing_kind(definition, depth + 1)
-                self.kinds[one.name] = kind if kind not in _REPLACED else usual
-        return self.kinds[one.name]
+                self.kinds[reference.name] = kind if kind not in _REPLACED else usual
+        return self.kinds[reference.name]
 
-    def replace_shape(self, one: Type, kind: str, pointer: str, notes: list[str]) -> Type:
+    def replace_shape(self, type_: Type, kind: str, pointer: str, notes: list[str]) -> Type:
         """Return a type of another kind, without facts; the structure of what was goes to `notes`."""
         written = blank_type(kind)
         if isinstance(written, ArrayType) and self.capacity.items_required:
             written = ArrayType(items=ScalarType(kind="string"))
-        shape = one.model_copy(update=NO_FACTS)
+        shape = type_.model_copy(update=NO_FACTS)
         before = dict(leaves_of_type(shape, pointer))
         if kind == "string" and self.is_object(shape):
             notes.extend(self.schema_notes("JSON text of", shape) or ["[The text of a JSON object]"])
@@ -179,10 +183,10 @@ class StructureFit(Telling):
             notes.extend(self.schema_notes("Structure", shape))
         for leaf in different_leaves(before, dict(leaves_of_type(written, pointer))):
             if leaf == f"{pointer}/kind":
-                level = self.capacity.types[one.kind].level or kind_level(one, kind, self.resolved)
-                if level is Level.WIDENED and self.loses_null(one, kind):
+                level = self.capacity.types[type_.kind].level or kind_level(type_, kind, self.resolved)
+                if level is Level.WIDENED and self.loses_null(type_, kind):
                     level = Level.NARROWED
-                self.tell(KIND_CHANGED, level, leaf, f"the target writes {one.kind} as {written.kind}")
+                self.tell(KIND_CHANGED, level, leaf, f"the target writes {type_.kind} as {written.kind}")
             elif leaf in before:
                 self.tell_structure(shape, pointer, leaf, before[leaf])
             else:
@@ -194,16 +198,16 @@ class StructureFit(Telling):
         message = "the target requires the type of the items; string is written"
         self.tell(ITEMS_DEFAULTED, Level.NARROWED, leaf, message)
 
-    def tell_structure(self, one: Type, pointer: str, leaf: str, value: Json) -> None:
+    def tell_structure(self, type_: Type, pointer: str, leaf: str, value: Json) -> None:
         """Report a leaf of a structure that is in a note at most.
 
         Args:
-            one: The structure.
+            type_: The structure.
             pointer: Its JSON Pointer.
             leaf: The leaf's.
             value: The leaf's value.
         """
-        part, field = find_leaf(one, leaf, pointer)
+        part, field = find_leaf(type_, leaf, pointer)
         if field[0] == "extensions":
             self.leave_out_fact(field[1], field[2], value, leaf, None)
         elif field[0] in {"qualified_name", "class_name"}:
@@ -216,24 +220,24 @@ class StructureFit(Telling):
             level = self.in_text(structure_level(field, value))
             self.tell(STRUCTURE_MOVED, level, leaf, "the structure is in the description only")
 
-    def schema_notes(self, label: str, one: Type) -> list[str]:
+    def schema_notes(self, label: str, type_: Type) -> list[str]:
         """Return the note that shows a type as JSON Schema; none where that says nothing."""
-        note = schema_note(label, one, self.provider.definitions)
+        note = schema_note(label, type_, self.provider.definitions)
         return [] if note is None else [note]
 
-    def move_keywords(self, one: Type, pointer: str, notes: list[str]) -> dict[str, Json]:
+    def move_keywords(self, type_: Type, pointer: str, notes: list[str]) -> dict[str, Json]:
         """Report a type's keywords, append those that help a caller to `notes`, and return what is left:
         nothing.
         """
-        for keyword, value in one.keywords.items():
-            self.tell_keyword(one, keyword, value, f"{pointer}/keywords/{pointer_token(keyword)}")
-            if keyword_loss(one, keyword, value).is_shown:
+        for keyword, value in type_.keywords.items():
+            self.tell_keyword(type_, keyword, value, f"{pointer}/keywords/{pointer_token(keyword)}")
+            if keyword_loss(type_, keyword, value).is_shown:
                 notes.append(f"[{keyword}: {canonical_json(value)}]")
         return {}
 
-    def tell_keyword(self, one: Type, keyword: str, value: Json, leaf: str) -> None:
+    def tell_keyword(self, type_: Type, keyword: str, value: Json, leaf: str) -> None:
         """Report that the target does not have a keyword of a type."""
-        loss = keyword_loss(one, keyword, value)
+        loss = keyword_loss(type_, keyword, value)
         if loss.level is Level.RENAMED:
             message = f"the schema means the same without {keyword!r}"
             self.tell(SPELLING_DROPPED, Level.RENAMED, leaf, message)

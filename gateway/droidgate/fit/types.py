@@ -63,16 +63,16 @@ def _with_original_names(pointer: str, originals: Mapping[tuple[str, str], str])
     return path or pointer
 
 
-def _has_facts(one: Type) -> bool:
+def _has_facts(type_: Type) -> bool:
     """Tell whether a type states anything besides its kind, its shape and its description."""
     return (
-        one.enum is not None
-        or one.pattern is not None
-        or one.format is not None
-        or one.nullable
-        or one.implicit
-        or bool(one.keywords)
-        or bool(one.extensions)
+        type_.enum is not None
+        or type_.pattern is not None
+        or type_.format is not None
+        or type_.nullable
+        or type_.implicit
+        or bool(type_.keywords)
+        or bool(type_.extensions)
     )
 
 
@@ -94,7 +94,7 @@ class TypeFit(StructureFit):
 
     def fit_type(
         self,
-        one: Type,
+        type_: Type,
         pointer: str,
         *,
         top: str | None = None,
@@ -104,44 +104,44 @@ class TypeFit(StructureFit):
         """Return a type as the dialect writes it.
 
         Args:
-            one: The type.
+            type_: The type.
             pointer: Its JSON Pointer.
             top: The name of the parameter or output it belongs to, where it is the type of one.
             spill: Takes the notes of a type that has no description of its own.
             as_kind: The kind to write in place of the type's own; None to decide by the capacity.
         """
-        if one.kind == "one-of" and self.should_unwrap(one):
-            return self.unwrap(one, pointer, top=top, spill=spill)
-        if one.kind == "ref" and self.dangles(one):
-            return self.replace_dangling(one, pointer, top=top, spill=spill)
+        if type_.kind == "one-of" and self.should_unwrap(type_):
+            return self.unwrap(type_, pointer, top=top, spill=spill)
+        if type_.kind == "ref" and self.dangles(type_):
+            return self.replace_dangling(type_, pointer, top=top, spill=spill)
         notes: list[str] = []
         is_kept = (
             as_kind is None
-            and self.capacity.types[one.kind].written_as == one.kind
-            and self.carries_shape(one)
+            and self.capacity.types[type_.kind].written_as == type_.kind
+            and self.carries_shape(type_)
         )
-        if is_kept and one.kind in SCALAR_KINDS and not _has_facts(one):
-            text = self.fit_description(one.description, pointer, notes, top=top, spill=spill)
-            return one.changed({"description": text})
-        kind = one.kind if is_kept else as_kind or self.replacing_kind(one)
-        facts = self.fit_facts(one, pointer, notes, kind=kind)
+        if is_kept and type_.kind in SCALAR_KINDS and not _has_facts(type_):
+            text = self.fit_description(type_.description, pointer, notes, top=top, spill=spill)
+            return type_.changed({"description": text})
+        kind = type_.kind if is_kept else as_kind or self.replacing_kind(type_)
+        facts = self.fit_facts(type_, pointer, notes, kind=kind)
         if is_kept:
-            fitted = one
-            facts.update(self.fit_shape(one, pointer))
-            if isinstance(one, AllOfType | OneOfType):
-                facts["nullable"] = self.lift_null(one, pointer, is_nullable=facts["nullable"])
+            fitted = type_
+            facts.update(self.fit_shape(type_, pointer))
+            if isinstance(type_, AllOfType | OneOfType):
+                facts["nullable"] = self.lift_null(type_, pointer, is_nullable=facts["nullable"])
         else:
-            fitted = self.replace_shape(one, kind, pointer, notes)
-        facts["description"] = self.fit_description(one.description, pointer, notes, top=top, spill=spill)
+            fitted = self.replace_shape(type_, kind, pointer, notes)
+        facts["description"] = self.fit_description(type_.description, pointer, notes, top=top, spill=spill)
         return fitted.changed(facts)
 
-    def carries_shape(self, one: Type) -> bool:
+    def carries_shape(self, type_: Type) -> bool:
         """Tell whether the dialect carries what stands inside a type of a kind that it carries."""
-        if one.kind == "any":
-            return one.boolean is None or self.capacity.keywords
-        if self.is_hidden(one):
+        if type_.kind == "any":
+            return type_.boolean is None or self.capacity.keywords
+        if self.is_hidden(type_):
             return False
-        return self.capacity.nested or one.kind in SCALAR_KINDS or one.kind == "opaque"
+        return self.capacity.nested or type_.kind in SCALAR_KINDS or type_.kind == "opaque"
 
     def fit_description(
         self, text: str | None, pointer: str, notes: list[str], *, top: str | None, spill: list[str] | None
@@ -172,28 +172,28 @@ class TypeFit(StructureFit):
         return None
 
     def fit_facts(
-        self, one: Type, pointer: str, notes: list[str], *, kind: str | None = None
+        self, type_: Type, pointer: str, notes: list[str], *, kind: str | None = None
     ) -> dict[str, Any]:
         """Return a type's facts (description apart) as the dialect writes them; what it cannot write goes to
         `notes`.
 
         Args:
-            one: The type.
+            type_: The type.
             pointer: Its JSON Pointer.
             notes: Takes what is appended to a description.
             kind: The kind that the type is written as; None where the dialect cannot hold its facts.
         """
         capacity = self.capacity
         facts = dict(NO_FACTS)
-        facts["extensions"] = self.fit_extensions(one.extensions, pointer, notes)
+        facts["extensions"] = self.fit_extensions(type_.extensions, pointer, notes)
         for name in ("enum", "pattern", "format"):
-            value = getattr(one, name)
+            value = getattr(type_, name)
             if value is None:
                 continue
-            if kind is not None and self.carries(one, kind, name, value):
+            if kind is not None and self.carries(type_, kind, name, value):
                 facts[name] = value
                 continue
-            if name == "format" and is_usual_format(one, value):
+            if name == "format" and is_usual_format(type_, value):
                 message = f"the type itself is {value}"
                 self.tell(SPELLING_DROPPED, Level.RENAMED, f"{pointer}/format", message)
                 continue
@@ -201,24 +201,24 @@ class TypeFit(StructureFit):
             message = f"the {name} is in the description only"
             self.tell(CONSTRAINT_MOVED, self.in_text(level), f"{pointer}/{name}", message)
             notes.append(constraint_note(name, value))
-        if one.nullable:
+        if type_.nullable:
             if kind is not None and self.carries_null(pointer):
                 facts["nullable"] = True
             else:
                 message = "the target cannot allow null; the description says that the source allows it"
                 self.tell(NULLABLE_MOVED, self.in_text(Level.NARROWED), f"{pointer}/nullable", message)
                 notes.append("[May be null]")
-        if one.implicit:
+        if type_.implicit:
             if kind is not None and capacity.implicit:
                 facts["implicit"] = True
             else:
                 message = "the target names the type, which the schema leaves open"
-                self.tell(SPELLING_DROPPED, implicit_level(one), f"{pointer}/implicit", message)
-        if one.keywords:
+                self.tell(SPELLING_DROPPED, implicit_level(type_), f"{pointer}/implicit", message)
+        if type_.keywords:
             facts["keywords"] = (
-                one.keywords
+                type_.keywords
                 if kind is not None and capacity.keywords
-                else self.move_keywords(one, pointer, notes)
+                else self.move_keywords(type_, pointer, notes)
             )
         return facts
 
@@ -229,23 +229,23 @@ class TypeFit(StructureFit):
         carries_items = self.capacity.nullable_items or self.own
         return self.capacity.nullable and (carries_items or not pointer.endswith("/items"))
 
-    def lift_null(self, one: AllOfType | OneOfType, pointer: str, *, is_nullable: bool) -> bool:
+    def lift_null(self, type_: AllOfType | OneOfType, pointer: str, *, is_nullable: bool) -> bool:
         """Return whether a choice or combination is written as nullable, where its parts cannot be.
 
         A choice allows null where one alternative does, a combination where every member does.
         """
-        parts = one.members if isinstance(one, AllOfType) else one.alternatives
+        parts = type_.members if isinstance(type_, AllOfType) else type_.alternatives
         if self.capacity.nullable_members or not self.capacity.nullable or self.own:
             return is_nullable
-        word = "members" if isinstance(one, AllOfType) else "alternatives"
+        word = "members" if isinstance(type_, AllOfType) else "alternatives"
         for position, part in enumerate(parts):
             if part.nullable:
                 message = "the target says of the whole type whether null is allowed"
                 self.tell(NULLABLE_MOVED, Level.RENAMED, f"{pointer}/{word}/{position}/nullable", message)
         allows = sum(part.nullable for part in parts)
-        if isinstance(one, OneOfType):
+        if isinstance(type_, OneOfType):
             # Of an exclusive choice, null would be of two alternatives at once.
-            is_lifted = allows == 1 if one.exclusive else allows > 0
+            is_lifted = allows == 1 if type_.exclusive else allows > 0
         else:
             is_lifted = 0 < allows == len(parts)
         if is_nullable or not is_lifted:
@@ -256,10 +256,10 @@ class TypeFit(StructureFit):
             return True
         return False
 
-    def carries(self, one: Type, kind: str, name: str, value: Any) -> bool:
+    def carries(self, type_: Type, kind: str, name: str, value: Any) -> bool:
         """Tell whether the dialect carries a constraint of a type that is written as `kind`."""
         types = self.capacity.types
-        if name not in types[one.kind].constraints or name not in types[kind].constraints:
+        if name not in types[type_.kind].constraints or name not in types[kind].constraints:
             return False
         if name != "enum":
             return self.capacity.text != "xml" or (bool(value) and _is_plain_text(value))
@@ -268,53 +268,53 @@ class TypeFit(StructureFit):
         matches = _MATCHING.get(kind)
         return matches is not None and bool(value) and all(map(matches, value))
 
-    def fit_shape(self, one: Type, pointer: str) -> dict[str, Any]:
+    def fit_shape(self, type_: Type, pointer: str) -> dict[str, Any]:
         """Return the changed shape fields of a type whose kind and inner types the dialect carries."""
-        if one.kind in SCALAR_KINDS:
+        if type_.kind in SCALAR_KINDS:
             return {}
-        if isinstance(one, ObjectType):
-            written = self.property_names(one, pointer)
+        if isinstance(type_, ObjectType):
+            written = self.property_names(type_, pointer)
             properties = {
                 written[name]: self.fit_property(held, f"{pointer}/properties/{pointer_token(name)}")
-                for name, held in one.properties.items()
+                for name, held in type_.properties.items()
             }
-            return {"properties": properties, **self.fit_class(one, pointer)}
-        if isinstance(one, ArrayType):
-            return {"items": self.fit_items(one, pointer)}
-        if isinstance(one, AllOfType):
+            return {"properties": properties, **self.fit_class(type_, pointer)}
+        if isinstance(type_, ArrayType):
+            return {"items": self.fit_items(type_, pointer)}
+        if isinstance(type_, AllOfType):
             members = tuple(
                 self.fit_part(member, f"{pointer}/members/{position}")
-                for position, member in enumerate(one.members)
+                for position, member in enumerate(type_.members)
             )
-            return {"members": members, **self.fit_class(one, pointer)}
-        if isinstance(one, OneOfType):
-            return {**self.fit_alternatives(one, pointer), **self.fit_class(one, pointer)}
-        if isinstance(one, RefType):
-            return {"name": self.fit_reference(one, pointer)}
-        if isinstance(one, OpaqueType) and one.class_name is not None:
-            return {"class_name": self.clean(one.class_name, f"{pointer}/class_name")}
+            return {"members": members, **self.fit_class(type_, pointer)}
+        if isinstance(type_, OneOfType):
+            return {**self.fit_alternatives(type_, pointer), **self.fit_class(type_, pointer)}
+        if isinstance(type_, RefType):
+            return {"name": self.fit_reference(type_, pointer)}
+        if isinstance(type_, OpaqueType) and type_.class_name is not None:
+            return {"class_name": self.clean(type_.class_name, f"{pointer}/class_name")}
         return {}
 
-    def fit_items(self, one: ArrayType, pointer: str) -> Type | None:
+    def fit_items(self, array: ArrayType, pointer: str) -> Type | None:
         """Return what an array holds."""
-        if one.items is not None:
-            is_nested = isinstance(self.resolved(one.items), ArrayType) and not self.own
+        if array.items is not None:
+            is_nested = isinstance(self.resolved(array.items), ArrayType) and not self.own
             as_kind = "string" if is_nested and not self.capacity.nested_arrays else None
-            return self.fit_type(one.items, f"{pointer}/items", as_kind=as_kind)
+            return self.fit_type(array.items, f"{pointer}/items", as_kind=as_kind)
         if not self.capacity.items_required:
             return None
         self.tell_items(f"{pointer}/items/kind")
         return ScalarType(kind="string")
 
-    def fit_alternatives(self, one: OneOfType, pointer: str) -> dict[str, Any]:
+    def fit_alternatives(self, choice: OneOfType, pointer: str) -> dict[str, Any]:
         """Return the alternatives of a one-of, and whether exactly one applies."""
         alternatives = tuple(
-            self.fit_alternative(one, position, f"{pointer}/alternatives/{position}")
-            for position in range(len(one.alternatives))
+            self.fit_alternative(choice, position, f"{pointer}/alternatives/{position}")
+            for position in range(len(choice.alternatives))
         )
-        if one.exclusive or not self.capacity.exclusive_only:
+        if choice.exclusive or not self.capacity.exclusive_only:
             return {"alternatives": alternatives}
-        is_disjoint = are_disjoint([self.resolved(each) for each in one.alternatives])
+        is_disjoint = are_disjoint([self.resolved(each) for each in choice.alternatives])
         self.tell(
             EXCLUSIVE_ASSUMED,
             Level.RENAMED if is_disjoint else Level.NARROWED,
@@ -328,9 +328,9 @@ class TypeFit(StructureFit):
         is_lifted = not self.capacity.nullable_members and self.capacity.nullable and not self.own
         return self.fit_type(part.changed({"nullable": False}) if is_lifted else part, pointer)
 
-    def fit_alternative(self, one: OneOfType, position: int, pointer: str) -> Type:
+    def fit_alternative(self, choice: OneOfType, position: int, pointer: str) -> Type:
         """Return an alternative, with a class name where the dialect chooses by it."""
-        part = one.alternatives[position]
+        part = choice.alternatives[position]
         fitted = self.fit_part(part, pointer)
         if (
             self.capacity.one_of_class is None
@@ -339,18 +339,18 @@ class TypeFit(StructureFit):
             or fitted.qualified_name is not None
         ):
             return fitted
-        name = f"{one.qualified_name or self.capacity.one_of_class}${position}"
+        name = f"{choice.qualified_name or self.capacity.one_of_class}${position}"
         message = f"the target chooses by class names; {name!r} is written"
         self.tell(FIELD_DEFAULTED, Level.DEFAULTED, f"{pointer}/qualified_name", message)
         return fitted.changed({"qualified_name": name})
 
-    def fit_class(self, one: ObjectType | AllOfType | OneOfType, pointer: str) -> dict[str, str | None]:
+    def fit_class(self, type_: ObjectType | AllOfType | OneOfType, pointer: str) -> dict[str, str | None]:
         """Return the class name of a composite type."""
-        name = one.qualified_name
+        name = type_.qualified_name
         leaf = f"{pointer}/qualified_name"
         if name is None:
             default = self.capacity.one_of_class
-            if default is None or not isinstance(one, OneOfType):
+            if default is None or not isinstance(type_, OneOfType):
                 return {}
             self.tell(
                 FIELD_DEFAULTED,
@@ -364,11 +364,13 @@ class TypeFit(StructureFit):
             return {"qualified_name": None}
         return {"qualified_name": self.clean(name, leaf)}
 
-    def fit_reference(self, one: RefType, pointer: str) -> str:
+    def fit_reference(self, reference: RefType, pointer: str) -> str:
         """Return the name a reference is written with."""
-        name = self.definition_names.get(one.name, one.name)
-        if name != one.name:
-            self.tell(RENAMED, Level.RENAMED, f"{pointer}/name", f"{one.name!r} is {name!r} in the target")
+        name = self.definition_names.get(reference.name, reference.name)
+        if name != reference.name:
+            self.tell(
+                RENAMED, Level.RENAMED, f"{pointer}/name", f"{reference.name!r} is {name!r} in the target"
+            )
         return name
 
     def fit_property(
@@ -394,60 +396,60 @@ class TypeFit(StructureFit):
             }
         )
 
-    def property_names(self, one: ObjectType, pointer: str) -> dict[str, str]:
+    def property_names(self, object_type: ObjectType, pointer: str) -> dict[str, str]:
         """Return the written name of each property, and report those that differ."""
-        written = self.written_names(one)
+        written = self.written_names(object_type)
         for name, target in written.items():
             if target != name:
                 self.rename(f"{pointer}/properties/{pointer_token(name)}", name, target)
         return written
 
-    def written_names(self, one: ObjectType) -> dict[str, str]:
+    def written_names(self, object_type: ObjectType) -> dict[str, str]:
         """Return the written name of each property."""
         rule = self.capacity.property_rule
         if rule is None or self.own:
-            return {name: name for name in one.properties}
-        return map_names(((name, name) for name in one.properties), rule.rule())
+            return {name: name for name in object_type.properties}
+        return map_names(((name, name) for name in object_type.properties), rule.rule())
 
-    def should_unwrap(self, one: OneOfType) -> bool:
+    def should_unwrap(self, choice: OneOfType) -> bool:
         """Tell whether a choice is one of one that the dialect does not write as a choice."""
-        if len(one.alternatives) != 1:
+        if len(choice.alternatives) != 1:
             return False
         capacity = self.capacity
         carried = (
-            capacity.nested and capacity.types["one-of"].written_as == "one-of" and not self.is_hidden(one)
+            capacity.nested and capacity.types["one-of"].written_as == "one-of" and not self.is_hidden(choice)
         )
-        if carried and (one.exclusive or not capacity.exclusive_only):
+        if carried and (choice.exclusive or not capacity.exclusive_only):
             return False
-        inner = one.alternatives[0]
-        if one.keywords.keys() & inner.keywords.keys():
+        inner = choice.alternatives[0]
+        if choice.keywords.keys() & inner.keywords.keys():
             return False
         return all(
-            getattr(one, name) is None or getattr(inner, name) is None
+            getattr(choice, name) is None or getattr(inner, name) is None
             for name in ("enum", "pattern", "format")
         )
 
-    def unwrap(self, one: OneOfType, pointer: str, *, top: str | None, spill: list[str] | None) -> Type:
+    def unwrap(self, choice: OneOfType, pointer: str, *, top: str | None, spill: list[str] | None) -> Type:
         """Return the only alternative of a choice, with the facts of both."""
-        inner = one.alternatives[0]
-        texts = [text for text in (one.description, inner.description) if text is not None]
-        states_values = one.enum is not None or bool(one.keywords.keys() & {"const", "enum"})
+        inner = choice.alternatives[0]
+        texts = [text for text in (choice.description, inner.description) if text is not None]
+        states_values = choice.enum is not None or bool(choice.keywords.keys() & {"const", "enum"})
         merged = inner.model_copy(
             update={
-                "nullable": one.nullable or (inner.nullable and not states_values),
+                "nullable": choice.nullable or (inner.nullable and not states_values),
                 "description": " ".join(texts) if texts else None,
-                "enum": inner.enum if one.enum is None else one.enum,
-                "pattern": inner.pattern if one.pattern is None else one.pattern,
-                "format": inner.format if one.format is None else one.format,
-                "keywords": {**inner.keywords, **one.keywords},
+                "enum": inner.enum if choice.enum is None else choice.enum,
+                "pattern": inner.pattern if choice.pattern is None else choice.pattern,
+                "format": inner.format if choice.format is None else choice.format,
+                "keywords": {**inner.keywords, **choice.keywords},
                 "extensions": {
-                    namespace: {**inner.extensions.get(namespace, {}), **one.extensions.get(namespace, {})}
-                    for namespace in (*inner.extensions, *one.extensions)
+                    namespace: {**inner.extensions.get(namespace, {}), **choice.extensions.get(namespace, {})}
+                    for namespace in (*inner.extensions, *choice.extensions)
                 },
             }
         )
         return self.fit_moved(
-            one,
+            choice,
             lambda: self.fit_type(merged, pointer, top=top, spill=spill),
             pointer,
             moved_from=f"{pointer}/alternatives/0",
@@ -456,30 +458,30 @@ class TypeFit(StructureFit):
             message="the only alternative is written in place of the choice",
         )
 
-    def dangles(self, one: RefType) -> bool:
+    def dangles(self, reference: RefType) -> bool:
         """Tell whether a reference leads nowhere and the dialect cannot say so."""
         is_kept = self.own and self.capacity.dangling_references
-        return one.name not in self.provider.definitions and not is_kept
+        return reference.name not in self.provider.definitions and not is_kept
 
     def replace_dangling(
-        self, one: RefType, pointer: str, *, top: str | None, spill: list[str] | None
+        self, reference: RefType, pointer: str, *, top: str | None, spill: list[str] | None
     ) -> Type:
         """Return any type in place of a reference that leads nowhere."""
-        facts = {name: getattr(one, name) for name in TypeFacts.model_fields}
+        facts = {name: getattr(reference, name) for name in TypeFacts.model_fields}
         return self.fit_moved(
-            one,
+            reference,
             lambda: self.fit_type(AnyType(**facts), pointer, top=top, spill=spill),
             pointer,
             moved_from=pointer,
             moved_to=pointer,
             code=REFERENCE_DROPPED,
             level=Level.DROPPED,
-            message=f"{one.name!r} is not declared in the source; any value is allowed in its place",
+            message=f"{reference.name!r} is not declared in the source; any value is allowed in its place",
         )
 
     def fit_moved(
         self,
-        one: Type,
+        type_: Type,
         fit: Callable[[], Type],
         pointer: str,
         *,
@@ -495,7 +497,7 @@ class TypeFit(StructureFit):
         new place are told at the old one, where the source has them.
 
         Args:
-            one: The type as it was.
+            type_: The type as it was.
             fit: Fits it; what it tells is at the new place.
             pointer: JSON Pointer of the type.
             moved_from: JSON Pointer of the part as it was.
@@ -514,7 +516,7 @@ class TypeFit(StructureFit):
             (entry.pointer.rpartition("/")[0], pointer_token(entry.written)): pointer_token(entry.original)
             for entry in named
         }
-        before = dict(leaves_of_type(one, pointer))
+        before = dict(leaves_of_type(type_, pointer))
         for leaf in different_leaves(before, dict(leaves_of_type(fitted, pointer))):
             known = by_pointer.get(_with_original_names(leaf, originals))
             if known is None and leaf in before and leaf.startswith(moved_from + "/"):

@@ -68,7 +68,7 @@ def java_string_parts(text: str, indent: str) -> str:
             line = ""
         line += piece
     lines.append(line)
-    return ",\n".join(f'{indent}"{one}"' for one in lines)
+    return ",\n".join(f'{indent}"{other}"' for other in lines)
 
 
 def _utf16_units(text: str) -> Iterator[int]:
@@ -98,7 +98,7 @@ def _comment_text(text: str) -> str:
     }
     for plain, escaped in escapes.items():
         text = text.replace(plain, escaped)
-    return " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    return " ".join("".join(character if character.isprintable() else " " for character in text).split())
 
 
 def _wrap(text: str, indent: str) -> Iterator[str]:
@@ -158,7 +158,7 @@ def write_shared_classes(provider: Provider, place: ClassPlace) -> tuple[Artifac
 
 
 def _signature(method: Method, exception: str, indent: str, word: str = "") -> str:
-    parameters = [f"{java_type(one)} {one.identifier}" for one in method.parameters]
+    parameters = [f"{java_type(parameter)} {parameter.identifier}" for parameter in method.parameters]
     if method.takes_object:
         parameters = ["JSONObject arguments"]
     head = f"{indent}{word}{java_return_type(method)} {method.identifier}("
@@ -171,7 +171,11 @@ def _signature(method: Method, exception: str, indent: str, word: str = "") -> s
 
 
 def _method_comment(method: Method, indent: str) -> list[str]:
-    tags = [(one.identifier, one.description) for one in method.parameters if one.description]
+    tags = [
+        (parameter.identifier, parameter.description)
+        for parameter in method.parameters
+        if parameter.description
+    ]
     return java_comment(
         method.description or f"The capability {method.capability_id}",
         indent,
@@ -242,10 +246,12 @@ def _caller(method: Method) -> Iterator[str]:
     yield f"    private Object {method.identifier}(Arguments given) throws CallException, JSONException {{"
     void = method.returns == "void"
     head = f"        {'' if void else 'return '}capabilities.{method.identifier}("
-    arguments = ["given.all"] if method.takes_object else [_argument(one) for one in method.parameters]
+    arguments = (
+        ["given.all"] if method.takes_object else [_argument(parameter) for parameter in method.parameters]
+    )
     if arguments:
         yield head
-        yield ",\n".join(f"                {one}" for one in arguments) + ");"
+        yield ",\n".join(f"                {argument}" for argument in arguments) + ");"
     else:
         yield f"{head});"
     if void:
@@ -253,8 +259,8 @@ def _caller(method: Method) -> Iterator[str]:
     yield "    }"
 
 
-def _argument(one: Parameter) -> str:
-    name = java_string(one.name)
-    if one.kind == "array" and one.item_kind != "any":
-        return f"given.asList({name}, {_TYPES[one.item_kind][1]}.class)"
-    return f"given.{_READERS[one.kind]}({name})"
+def _argument(parameter: Parameter) -> str:
+    name = java_string(parameter.name)
+    if parameter.kind == "array" and parameter.item_kind != "any":
+        return f"given.asList({name}, {_TYPES[parameter.item_kind][1]}.class)"
+    return f"given.{_READERS[parameter.kind]}({name})"

@@ -63,7 +63,7 @@ def _comment_lines(text: str, indent: str, about: str | None = None) -> Iterator
 
 
 def _safe_words(text: str) -> list[str]:
-    shown = "".join(one if one.isprintable() else " " for one in text)
+    shown = "".join(character if character.isprintable() else " " for character in text)
     while "*/" in shown or "/*" in shown:
         shown = shown.replace("*/", "* /").replace("/*", "/ *")
     return shown.split()
@@ -116,13 +116,13 @@ def _function(method: Method, calls: str) -> Iterator[str]:
     yield ""
     if method.description:
         yield from kotlin_comment(method.description, "    ")
-    parameters = [f"{one.identifier}: {kotlin_type(one)}" for one in method.parameters]
+    parameters = [f"{parameter.identifier}: {kotlin_type(parameter)}" for parameter in method.parameters]
     if method.takes_object:
         parameters = ["arguments: JSONObject"]
     returns = "" if method.returns == "void" else f": {_return_type(method)}"
     if len(parameters) > 1:
         yield f"    override fun {method.identifier}("
-        yield from (f"        {one}," for one in parameters)
+        yield from (f"        {parameter}," for parameter in parameters)
         yield f"    ){returns} {{"
     else:
         yield f"    override fun {method.identifier}({''.join(parameters)}){returns} {{"

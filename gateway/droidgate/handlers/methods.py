@@ -230,34 +230,34 @@ def _method_of(capability: Capability, identifier: str, definitions: Mapping[str
     )
 
 
-def _parameter_kind(one: Type, definitions: Mapping[str, Type]) -> ValueKind:
-    kind = kind_of(one, definitions)
+def _parameter_kind(type_: Type, definitions: Mapping[str, Type]) -> ValueKind:
+    kind = kind_of(type_, definitions)
     return "any" if kind == "void" else kind
 
 
-def is_nullable(one: Type, definitions: Mapping[str, Type]) -> bool:
+def is_nullable(type_: Type, definitions: Mapping[str, Type]) -> bool:
     """Tell whether a type allows null, itself or by what it refers to."""
-    return one.nullable or resolve(one, definitions).nullable
+    return type_.nullable or resolve(type_, definitions).nullable
 
 
-def resolve(one: Type, definitions: Mapping[str, Type]) -> Type:
+def resolve(type_: Type, definitions: Mapping[str, Type]) -> Type:
     """Follow references and choices of one; a circle or an unknown name is any type."""
     seen: set[str] = set()
     while True:
-        if isinstance(one, RefType):
-            if one.name in seen or one.name not in definitions:
+        if isinstance(type_, RefType):
+            if type_.name in seen or type_.name not in definitions:
                 return AnyType()
-            seen.add(one.name)
-            one = definitions[one.name]
-        elif isinstance(one, OneOfType) and len(one.alternatives) == 1:
-            one = one.alternatives[0]
+            seen.add(type_.name)
+            type_ = definitions[type_.name]
+        elif isinstance(type_, OneOfType) and len(type_.alternatives) == 1:
+            type_ = type_.alternatives[0]
         else:
-            return one
+            return type_
 
 
-def kind_of(one: Type, definitions: Mapping[str, Type]) -> ValueKind:
+def kind_of(type_: Type, definitions: Mapping[str, Type]) -> ValueKind:
     """Return what code sees of a type; `any` of one whose choices lead back to it or into great depth."""
-    return _Kinds(definitions).kind_of(one, 0)
+    return _Kinds(definitions).kind_of(type_, 0)
 
 
 class _Kinds:
@@ -267,8 +267,8 @@ class _Kinds:
         self._definitions = definitions
         self._found: dict[int, ValueKind] = {}
 
-    def kind_of(self, one: Type, depth: int) -> ValueKind:
-        resolved = resolve(one, self._definitions)
+    def kind_of(self, type_: Type, depth: int) -> ValueKind:
+        resolved = resolve(type_, self._definitions)
         if isinstance(resolved, ScalarType):
             return "void" if resolved.kind == "null" else resolved.kind
         if resolved.kind in {"array", "object"}:
@@ -279,19 +279,19 @@ class _Kinds:
             return self._kind_of_choice(resolved, depth)
         return "any" if isinstance(resolved, AnyType | OpaqueType) else "object"
 
-    def _kind_of_choice(self, one: OneOfType, depth: int) -> ValueKind:
-        if id(one) not in self._found:
-            self._found[id(one)] = "any"  # until it is known, for a choice that leads back here
+    def _kind_of_choice(self, choice: OneOfType, depth: int) -> ValueKind:
+        if id(choice) not in self._found:
+            self._found[id(choice)] = "any"  # until it is known, for a choice that leads back here
             if depth < _MOST_LEVELS:
-                inner = [each for each in one.alternatives if not isinstance(each, RefType)]
+                inner = [each for each in choice.alternatives if not isinstance(each, RefType)]
                 kinds = {self.kind_of(each, depth + 1) for each in inner}
-                self._found[id(one)] = kinds.pop() if len(kinds) == 1 else "any"
-        return self._found[id(one)]
+                self._found[id(choice)] = kinds.pop() if len(kinds) == 1 else "any"
+        return self._found[id(choice)]
 
 
-def item_kind_of(one: Type, definitions: Mapping[str, Type]) -> ValueKind:
+def item_kind_of(type_: Type, definitions: Mapping[str, Type]) -> ValueKind:
     """Return the kind of an array's items, `any` where they are not scalars or not declared."""
-    resolved = resolve(one, definitions)
+    resolved = resolve(type_, definitions)
     if not isinstance(resolved, ArrayType) or resolved.items is None or resolved.items.nullable:
         return "any"
     kind = kind_of(resolved.items, definitions)

@@ -43,32 +43,32 @@ def write_shapes(provider: Provider) -> dict[str, Json]:
         if capability.output is not None:
             declared["output"] = write_shape(capability.output)
         capabilities[capability.id] = declared
-    definitions = {name: write_shape(one) for name, one in provider.definitions.items()}
+    definitions = {name: write_shape(definition) for name, definition in provider.definitions.items()}
     return {"capabilities": capabilities, "definitions": definitions}
 
 
-def takes_more(one: Type) -> bool:
+def takes_more(type_: Type) -> bool:
     """Tell whether a call takes arguments that are not among the declared properties."""
-    return not isinstance(one, ObjectType) or one.keywords.get("additionalProperties", False) is not False
+    return not isinstance(type_, ObjectType) or type_.keywords.get("additionalProperties", False) is not False
 
 
-def write_input_shape(one: Type) -> dict[str, Json]:
+def write_input_shape(type_: Type) -> dict[str, Json]:
     """Return the shape of a capability's arguments; undeclared ones are refused unless asked for."""
-    shape = write_shape(one)
-    if not takes_more(one):
+    shape = write_shape(type_)
+    if not takes_more(type_):
         shape["closed"] = True
     return shape
 
 
-def write_shape(one: Type) -> dict[str, Json]:
+def write_shape(type_: Type) -> dict[str, Json]:
     """Return the shape of a type."""
-    shape: dict[str, Json] = {"kind": one.kind}
-    if one.nullable:
+    shape: dict[str, Json] = {"kind": type_.kind}
+    if type_.nullable:
         shape["nullable"] = True
-    if one.enum is not None:
-        shape["enum"] = list(one.enum)
-    shape.update({name: one.keywords[name] for name in _LIMITS if _is_number(one.keywords.get(name))})
-    shape.update(_structure(one))
+    if type_.enum is not None:
+        shape["enum"] = list(type_.enum)
+    shape.update({name: type_.keywords[name] for name in _LIMITS if _is_number(type_.keywords.get(name))})
+    shape.update(_structure(type_))
     return shape
 
 
@@ -76,33 +76,38 @@ def _is_number(value: Json) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _structure(one: Type) -> dict[str, Any]:
-    if isinstance(one, ObjectType):
-        return _object_structure(one)
-    if isinstance(one, ArrayType):
-        return {} if one.items is None else {"items": write_shape(one.items)}
-    if isinstance(one, AllOfType):
-        return {"members": [write_shape(member) for member in one.members], **_class(one)}
-    if isinstance(one, OneOfType):
-        return {"alternatives": [write_shape(alternative) for alternative in one.alternatives], **_class(one)}
-    if isinstance(one, RefType):
-        return {"name": one.name}
-    if isinstance(one, OpaqueType) and one.class_name is not None:
-        return {"class": one.class_name}
+def _structure(type_: Type) -> dict[str, Any]:
+    if isinstance(type_, ObjectType):
+        return _object_structure(type_)
+    if isinstance(type_, ArrayType):
+        return {} if type_.items is None else {"items": write_shape(type_.items)}
+    if isinstance(type_, AllOfType):
+        return {"members": [write_shape(member) for member in type_.members], **_class(type_)}
+    if isinstance(type_, OneOfType):
+        return {
+            "alternatives": [write_shape(alternative) for alternative in type_.alternatives],
+            **_class(type_),
+        }
+    if isinstance(type_, RefType):
+        return {"name": type_.name}
+    if isinstance(type_, OpaqueType) and type_.class_name is not None:
+        return {"class": type_.class_name}
     return {}
 
 
-def _object_structure(one: ObjectType) -> dict[str, Any]:
+def _object_structure(object_type: ObjectType) -> dict[str, Any]:
     structure: dict[str, Any] = {}
-    if one.properties:
-        structure["properties"] = {name: write_shape(held.type) for name, held in one.properties.items()}
-    required = [name for name, held in one.properties.items() if held.required]
+    if object_type.properties:
+        structure["properties"] = {
+            name: write_shape(held.type) for name, held in object_type.properties.items()
+        }
+    required = [name for name, held in object_type.properties.items() if held.required]
     if required:
         structure["required"] = required
-    if one.keywords.get("additionalProperties") is False:
+    if object_type.keywords.get("additionalProperties") is False:
         structure["closed"] = True
-    return {**structure, **_class(one)}
+    return {**structure, **_class(object_type)}
 
 
-def _class(one: ObjectType | AllOfType | OneOfType) -> dict[str, str]:
-    return {} if one.qualified_name is None else {"class": one.qualified_name}
+def _class(type_: ObjectType | AllOfType | OneOfType) -> dict[str, str]:
+    return {} if type_.qualified_name is None else {"class": type_.qualified_name}

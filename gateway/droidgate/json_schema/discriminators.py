@@ -59,36 +59,36 @@ class _Adding:
     definitions: Mapping[str, Type]
     findings: list[Finding] = field(default_factory=list)
 
-    def add_to(self, one: Type, pointer: str) -> Type:
-        if not _has_choice(one):
-            return one
+    def add_to(self, type_: Type, pointer: str) -> Type:
+        if not _has_choice(type_):
+            return type_
         changes: dict[str, Any] = {}
-        if isinstance(one, ObjectType):
+        if isinstance(type_, ObjectType):
             changes["properties"] = {
                 name: held.changed(
                     {"type": self.add_to(held.type, f"{pointer}/properties/{pointer_token(name)}/type")}
                 )
-                for name, held in one.properties.items()
+                for name, held in type_.properties.items()
             }
-        elif isinstance(one, ArrayType) and one.items is not None:
-            changes["items"] = self.add_to(one.items, f"{pointer}/items")
-        elif isinstance(one, AllOfType):
-            changes["members"] = self.add_to_all(one.members, f"{pointer}/members")
-        elif isinstance(one, OneOfType):
-            changes["alternatives"] = self.add_to_all(one.alternatives, f"{pointer}/alternatives")
-            changes["extensions"] = self.extensions_of(one, pointer)
-        return one.changed(changes)
+        elif isinstance(type_, ArrayType) and type_.items is not None:
+            changes["items"] = self.add_to(type_.items, f"{pointer}/items")
+        elif isinstance(type_, AllOfType):
+            changes["members"] = self.add_to_all(type_.members, f"{pointer}/members")
+        elif isinstance(type_, OneOfType):
+            changes["alternatives"] = self.add_to_all(type_.alternatives, f"{pointer}/alternatives")
+            changes["extensions"] = self.extensions_of(type_, pointer)
+        return type_.changed(changes)
 
     def add_to_all(self, members: tuple[Type, ...], pointer: str) -> tuple[Type, ...]:
         return tuple(self.add_to(member, f"{pointer}/{position}") for position, member in enumerate(members))
 
-    def extensions_of(self, one: OneOfType, pointer: str) -> dict[str, Any]:
-        spelling = one.extensions.get(SPELLING, {})
-        if not one.exclusive or len(one.alternatives) == 1 or CLASSES in spelling:
-            return one.extensions
-        classes = [self.class_of(alternative) for alternative in one.alternatives]
+    def extensions_of(self, choice: OneOfType, pointer: str) -> dict[str, Any]:
+        spelling = choice.extensions.get(SPELLING, {})
+        if not choice.exclusive or len(choice.alternatives) == 1 or CLASSES in spelling:
+            return choice.extensions
+        classes = [self.class_of(alternative) for alternative in choice.alternatives]
         if not any(classes):
-            return one.extensions
+            return choice.extensions
         self.findings.append(
             Finding(
                 code=DISCRIMINATOR_ADDED,
@@ -97,7 +97,7 @@ class _Adding:
                 message=f"each object states its class in {SCHEMA_TYPE_KEY!r}, as the source requires",
             )
         )
-        return {**one.extensions, SPELLING: {**spelling, CLASSES: classes}}
+        return {**choice.extensions, SPELLING: {**spelling, CLASSES: classes}}
 
     def class_of(self, alternative: Type) -> str | None:
         """Return the class name of an alternative that has one and takes `schemaType` as a property."""
@@ -108,12 +108,12 @@ class _Adding:
         is_open = all(_takes_schema_type(self.resolve(member)) for member in members)
         return resolved.qualified_name if is_open else None
 
-    def resolve(self, one: Type) -> Type:
+    def resolve(self, type_: Type) -> Type:
         seen: set[str] = set()
-        while isinstance(one, RefType) and one.name not in seen and one.name in self.definitions:
-            seen.add(one.name)
-            one = self.definitions[one.name]
-        return one
+        while isinstance(type_, RefType) and type_.name not in seen and type_.name in self.definitions:
+            seen.add(type_.name)
+            type_ = self.definitions[type_.name]
+        return type_
 
 
 def _takes_schema_type(member: Type) -> bool:
@@ -122,8 +122,8 @@ def _takes_schema_type(member: Type) -> bool:
     return SCHEMA_TYPE_KEY not in member.properties and _CLOSING_WORDS.isdisjoint(member.keywords)
 
 
-def _has_choice(one: Type) -> bool:
-    pending = [one]
+def _has_choice(type_: Type) -> bool:
+    pending = [type_]
     while pending:
         current = pending.pop()
         if isinstance(current, OneOfType):

@@ -134,8 +134,8 @@ def _read_definitions(
     layout = reading.layout
     read = {pointer: reading.read(schema) for pointer, schema in local.items()}
     users: dict[str, set[str]] = {}
-    for pointer, one in read.items():
-        for name in references_of(one):
+    for pointer, item in read.items():
+        for name in references_of(item):
             users.setdefault(name, set()).add(pointer)
     order = {pointer: position for position, pointer in enumerate(local)}
     new_names = _NewNames(layout.read)
@@ -162,8 +162,8 @@ def _read_definitions(
     return {name: read[pointer] for pointer, name in layout.read.items()}
 
 
-def _is_taken(name: str, one: Type, known: Mapping[str, Type]) -> bool:
-    return name in known and not _is_same(known[name], one)
+def _is_taken(name: str, type_: Type, known: Mapping[str, Type]) -> bool:
+    return name in known and not _is_same(known[name], type_)
 
 
 def _is_same(left: Type, right: Type) -> bool:
@@ -361,7 +361,7 @@ def _read_object(part: _Part) -> Type:
     part.take_word()
     part.take_facts()
     required = part.left.get("required")
-    is_list_of_names = isinstance(required, list) and all(isinstance(one, str) for one in required)
+    is_list_of_names = isinstance(required, list) and all(isinstance(item, str) for item in required)
     wanted = frozenset(required if is_list_of_names and required else ())
     properties: dict[str, Property] = {}
     stated = part.left.get("properties")

@@ -111,33 +111,33 @@ def name_reference(reference: str) -> str:
     return "_".join(token for token in tokens if token not in _SILENT_TOKENS) or _ROOT_NAME
 
 
-def replace_references(one: Type, references: Mapping[str, str]) -> Type:
+def replace_references(type_: Type, references: Mapping[str, str]) -> Type:
     """Return a type with other references in the keywords that the model keeps verbatim, inside too.
 
     Args:
-        one: The type.
+        type_: The type.
         references: The reference to write in place of each.
     """
-    keywords = _replaced(one.keywords, references)
-    return _map_children(one, lambda inner: replace_references(inner, references)).changed(
-        {"keywords": keywords} if keywords != one.keywords else {}
+    keywords = _replaced(type_.keywords, references)
+    return _map_children(type_, lambda inner: replace_references(inner, references)).changed(
+        {"keywords": keywords} if keywords != type_.keywords else {}
     )
 
 
-def _map_children(one: Type, change: Callable[[Type], Type]) -> Type:
+def _map_children(type_: Type, change: Callable[[Type], Type]) -> Type:
     changes: dict[str, Any] = {}
-    if isinstance(one, ObjectType):
+    if isinstance(type_, ObjectType):
         changes["properties"] = {
             name: Property(type=change(held.type), required=held.required, extensions=held.extensions)
-            for name, held in one.properties.items()
+            for name, held in type_.properties.items()
         }
-    elif isinstance(one, ArrayType) and one.items is not None:
-        changes["items"] = change(one.items)
-    elif isinstance(one, AllOfType):
-        changes["members"] = tuple(map(change, one.members))
-    elif isinstance(one, OneOfType):
-        changes["alternatives"] = tuple(map(change, one.alternatives))
-    return one.changed(changes)
+    elif isinstance(type_, ArrayType) and type_.items is not None:
+        changes["items"] = change(type_.items)
+    elif isinstance(type_, AllOfType):
+        changes["members"] = tuple(map(change, type_.members))
+    elif isinstance(type_, OneOfType):
+        changes["alternatives"] = tuple(map(change, type_.alternatives))
+    return type_.changed(changes)
 
 
 def _replaced(schema: Json, references: Mapping[str, str]) -> Json:

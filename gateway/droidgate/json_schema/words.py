@@ -144,12 +144,12 @@ def referenced_name(reference: Json, names: Mapping[str, str]) -> str | None:
 
 def is_schema_map(value: Json) -> bool:
     """Tell whether a value is an object whose values are schemas."""
-    return isinstance(value, Mapping) and all(isinstance(one, Mapping | bool) for one in value.values())
+    return isinstance(value, Mapping) and all(isinstance(item, Mapping | bool) for item in value.values())
 
 
 def is_schema_list(value: Json) -> bool:
     """Tell whether a value is a list of schemas, perhaps empty."""
-    return isinstance(value, list) and all(isinstance(one, Mapping | bool) for one in value)
+    return isinstance(value, list) and all(isinstance(item, Mapping | bool) for item in value)
 
 
 def note_of(schema: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -195,7 +195,7 @@ def type_word(word: Json) -> str | None:
     if isinstance(word, str):
         return word if word in _KIND_OF_WORD else None
     if isinstance(word, list) and len(word) in {1, _NULLABLE_PAIR}:
-        others = [one for one in word if one != "null"]
+        others = [character for character in word if character != "null"]
         if len(others) == 1 and isinstance(others[0], str) and others[0] in _KIND_OF_WORD:
             return others[0]
     return None
@@ -252,10 +252,10 @@ def with_null_last(schema: Mapping[str, Json]) -> tuple[dict[str, Json], int] | 
     members = schema[word] if word in {"anyOf", "oneOf"} else None
     if not is_schema_list(members) or not isinstance(members, list) or not schema.keys().isdisjoint(_CORE):
         return None
-    positions = [at for at, one in enumerate(members) if json_equal(one, dict(NULL_SCHEMA))]
+    positions = [at for at, member in enumerate(members) if json_equal(member, dict(NULL_SCHEMA))]
     if len(positions) != 1 or positions[0] == len(members) - 1:
         return None
-    others = [one for at, one in enumerate(members) if at != positions[0]]
+    others = [member for at, member in enumerate(members) if at != positions[0]]
     reordered = [*others, dict(NULL_SCHEMA)]
     if not ends_with_null(schema, reordered, exclusive=word == "oneOf"):
         return None
@@ -335,7 +335,7 @@ def _kind_of_values(schema: Mapping[str, Json]) -> str:
     values = schema["enum"] if "enum" in schema else [schema.get("const")]
     if not isinstance(values, list) or not values:
         return "any"
-    kinds = {_kind_of_value(one) for one in values}
+    kinds = {_kind_of_value(other) for other in values}
     if kinds == {"int64", "double"}:
         return "double"
     return kinds.pop() if len(kinds) == 1 else "any"

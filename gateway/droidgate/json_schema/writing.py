@@ -121,7 +121,7 @@ def _without_layout(root: Type) -> Type:
     if NAMESPACE not in root.extensions:
         return root
     return root.changed(
-        {"extensions": {one: held for one, held in root.extensions.items() if one != NAMESPACE}}
+        {"extensions": {item: held for item, held in root.extensions.items() if item != NAMESPACE}}
     )
 
 
@@ -153,15 +153,15 @@ def _changed_references(schema: Json, definitions: Mapping[str, Type], layout: L
     return changed
 
 
-def write_annotated(one: Type, layout: Layout, note: Mapping[str, Json] = NOTHING) -> Json:
+def write_annotated(type_: Type, layout: Layout, note: Mapping[str, Json] = NOTHING) -> Json:
     """Write one subschema, with further words in its note.
 
     Args:
-        one: The type.
+        type_: The type.
         layout: Where the definitions are.
         note: What the note says besides.
     """
-    return _write(one, layout, dict(note))
+    return _write(type_, layout, dict(note))
 
 
 class Layout:
@@ -192,28 +192,28 @@ def _write_definitions(
     return containers
 
 
-def _write(one: Type, layout: Layout, note: dict[str, Json]) -> Json:
-    if isinstance(one, AnyType) and one.boolean is not None:
-        if not note and one == AnyType(boolean=one.boolean):
-            return one.boolean
-        note["boolean"] = one.boolean
+def _write(type_: Type, layout: Layout, note: dict[str, Json]) -> Json:
+    if isinstance(type_, AnyType) and type_.boolean is not None:
+        if not note and type_ == AnyType(boolean=type_.boolean):
+            return type_.boolean
+        note["boolean"] = type_.boolean
     out: dict[str, Json] = {}
-    nullable_told = _WRITERS[one.kind](one, layout, out)
-    if one.description is not None:
-        out["description"] = one.description
-    if one.enum is not None:
-        out["enum"] = [*one.enum, None] if one.nullable else list(one.enum)
-    if one.pattern is not None:
-        out["pattern"] = one.pattern
-    if one.format is not None:
-        out["format"] = one.format
-    out.update(one.keywords)
-    if one.nullable and not nullable_told:
+    nullable_told = _WRITERS[type_.kind](type_, layout, out)
+    if type_.description is not None:
+        out["description"] = type_.description
+    if type_.enum is not None:
+        out["enum"] = [*type_.enum, None] if type_.nullable else list(type_.enum)
+    if type_.pattern is not None:
+        out["pattern"] = type_.pattern
+    if type_.format is not None:
+        out["format"] = type_.format
+    out.update(type_.keywords)
+    if type_.nullable and not nullable_told:
         note["nullable"] = True
-    if one.implicit and one.kind not in WORD_OF_KIND:
+    if type_.implicit and type_.kind not in WORD_OF_KIND:
         note["implicit"] = True
-    _annotate(one, layout, out, note)
-    spelling = one.extensions.get(SPELLING, NOTHING)
+    _annotate(type_, layout, out, note)
+    spelling = type_.extensions.get(SPELLING, NOTHING)
     if nullable_told and NULL_POSITION in spelling:
         out = with_null_at(out, spelling[NULL_POSITION])
     wrapped = spelling.get(WRAPPED_WORDS)
@@ -227,21 +227,21 @@ def _wrap(schema: dict[str, Json], words: list[str]) -> dict[str, Json]:
     return wrapped if unwrap_all_of(wrapped) is not None else schema
 
 
-def _annotate(one: Type, layout: Layout, out: dict[str, Json], note: dict[str, Json]) -> None:
-    says_its_own_kind = one.format is not None and one.format == FORMAT_OF_KIND.get(one.kind)
-    if says_its_own_kind or kind_of(out, layout.read) != one.kind:
-        note["kind"] = one.kind
-    if isinstance(one, ObjectType | AllOfType | OneOfType) and one.qualified_name is not None:
-        note["qualified_name"] = one.qualified_name
-    if isinstance(one, OpaqueType) and one.class_name is not None:
-        note["class_name"] = one.class_name
-    if isinstance(one, OneOfType) and not one.nullable:
-        members = out["oneOf" if one.exclusive else "anyOf"]
-        if ends_with_null(out, members, exclusive=one.exclusive) or with_null_last(out) is not None:
+def _annotate(type_: Type, layout: Layout, out: dict[str, Json], note: dict[str, Json]) -> None:
+    says_its_own_kind = type_.format is not None and type_.format == FORMAT_OF_KIND.get(type_.kind)
+    if says_its_own_kind or kind_of(out, layout.read) != type_.kind:
+        note["kind"] = type_.kind
+    if isinstance(type_, ObjectType | AllOfType | OneOfType) and type_.qualified_name is not None:
+        note["qualified_name"] = type_.qualified_name
+    if isinstance(type_, OpaqueType) and type_.class_name is not None:
+        note["class_name"] = type_.class_name
+    if isinstance(type_, OneOfType) and not type_.nullable:
+        members = out["oneOf" if type_.exclusive else "anyOf"]
+        if ends_with_null(out, members, exclusive=type_.exclusive) or with_null_last(out) is not None:
             note["nullable"] = False
-    if isinstance(one, OneOfType) and _classes_of(one):
+    if isinstance(type_, OneOfType) and _classes_of(type_):
         note["discriminator"] = SCHEMA_TYPE_KEY
-    others = {facts: held for facts, held in one.extensions.items() if facts != SPELLING}
+    others = {facts: held for facts, held in type_.extensions.items() if facts != SPELLING}
     if others:
         note["extensions"] = others
     if note:
@@ -250,55 +250,55 @@ def _annotate(one: Type, layout: Layout, out: dict[str, Json], note: dict[str, J
         out[ANNOTATION] = note
 
 
-def _allows_null(one: Type) -> bool:
-    return one.nullable and not excludes_null(one.keywords)
+def _allows_null(type_: Type) -> bool:
+    return type_.nullable and not excludes_null(type_.keywords)
 
 
-def _write_word(one: Type, out: dict[str, Json]) -> bool:
-    if one.implicit:
+def _write_word(type_: Type, out: dict[str, Json]) -> bool:
+    if type_.implicit:
         return False
-    word = WORD_OF_KIND[one.kind]
-    told = _allows_null(one) and one.kind != "null"
+    word = WORD_OF_KIND[type_.kind]
+    told = _allows_null(type_) and type_.kind != "null"
     out["type"] = [word, "null"] if told else word
     return told
 
 
-def _write_scalar(one: ScalarType, layout: Layout, out: dict[str, Json]) -> bool:
-    told = _write_word(one, out)
-    if one.kind == "bytes":
+def _write_scalar(scalar: ScalarType, layout: Layout, out: dict[str, Json]) -> bool:
+    told = _write_word(scalar, out)
+    if scalar.kind == "bytes":
         out["contentEncoding"] = "base64"
-    if one.format is None and one.kind in FORMAT_OF_KIND:
-        out["format"] = FORMAT_OF_KIND[one.kind]
-    states_values = one.enum is not None or bool(one.keywords.keys() & {"enum", "const"})
-    if one.kind == "int32" and layout.int32_bounds and not states_values:
-        unstated = one.extensions.get(SPELLING, NOTHING).get(UNSTATED_BOUNDS, ())
+    if scalar.format is None and scalar.kind in FORMAT_OF_KIND:
+        out["format"] = FORMAT_OF_KIND[scalar.kind]
+    states_values = scalar.enum is not None or bool(scalar.keywords.keys() & {"enum", "const"})
+    if scalar.kind == "int32" and layout.int32_bounds and not states_values:
+        unstated = scalar.extensions.get(SPELLING, NOTHING).get(UNSTATED_BOUNDS, ())
         out.update({word: bound for word, bound in INT32_BOUNDS.items() if word not in unstated})
     return told
 
 
-def _write_array(one: ArrayType, layout: Layout, out: dict[str, Json]) -> bool:
-    told = _write_word(one, out)
-    if one.items is not None:
-        out["items"] = _write(one.items, layout, {})
+def _write_array(array: ArrayType, layout: Layout, out: dict[str, Json]) -> bool:
+    told = _write_word(array, out)
+    if array.items is not None:
+        out["items"] = _write(array.items, layout, {})
     return told
 
 
-def _write_object(one: ObjectType, layout: Layout, out: dict[str, Json]) -> bool:
-    told = _write_word(one, out)
-    if one.properties or one.implicit:
+def _write_object(object_type: ObjectType, layout: Layout, out: dict[str, Json]) -> bool:
+    told = _write_word(object_type, out)
+    if object_type.properties or object_type.implicit:
         out["properties"] = {
             name: _write(held.type, layout, {"property": held.extensions} if held.extensions else {})
-            for name, held in one.properties.items()
+            for name, held in object_type.properties.items()
         }
-    required = [name for name, held in one.properties.items() if held.required]
+    required = [name for name, held in object_type.properties.items() if held.required]
     if required:
         out["required"] = required
     return told
 
 
-def _write_ref(one: RefType, layout: Layout, out: dict[str, Json]) -> bool:
-    reference = layout.written.get(one.name) or encoded_reference(f"$defs/{one.name}")
-    told = _allows_null(one)
+def _write_ref(type_: RefType, layout: Layout, out: dict[str, Json]) -> bool:
+    reference = layout.written.get(type_.name) or encoded_reference(f"$defs/{type_.name}")
+    told = _allows_null(type_)
     if told:
         out["anyOf"] = [{"$ref": reference}, dict(NULL_SCHEMA)]
     else:
@@ -306,9 +306,9 @@ def _write_ref(one: RefType, layout: Layout, out: dict[str, Json]) -> bool:
     return told
 
 
-def _write_all_of(one: AllOfType, layout: Layout, out: dict[str, Json]) -> bool:
-    members = [_write(member, layout, {}) for member in one.members]
-    told = _allows_null(one)
+def _write_all_of(combination: AllOfType, layout: Layout, out: dict[str, Json]) -> bool:
+    members = [_write(member, layout, {}) for member in combination.members]
+    told = _allows_null(combination)
     if told:
         out["anyOf"] = [{"allOf": members}, dict(NULL_SCHEMA)]
     else:
@@ -316,28 +316,28 @@ def _write_all_of(one: AllOfType, layout: Layout, out: dict[str, Json]) -> bool:
     return told
 
 
-def _write_one_of(one: OneOfType, layout: Layout, out: dict[str, Json]) -> bool:
-    members = [_write(alternative, layout, {}) for alternative in one.alternatives]
-    classes = _classes_of(one)
+def _write_one_of(choice: OneOfType, layout: Layout, out: dict[str, Json]) -> bool:
+    members = [_write(alternative, layout, {}) for alternative in choice.alternatives]
+    classes = _classes_of(choice)
     if classes:
         members = list(map(discriminate, members, classes))
-    told = _allows_null(one) and bool(members) and not (one.exclusive and any(map(takes_null, members)))
-    out["oneOf" if one.exclusive else "anyOf"] = [*members, dict(NULL_SCHEMA)] if told else members
+    told = _allows_null(choice) and bool(members) and not (choice.exclusive and any(map(takes_null, members)))
+    out["oneOf" if choice.exclusive else "anyOf"] = [*members, dict(NULL_SCHEMA)] if told else members
     return told
 
 
-def _classes_of(one: OneOfType) -> list[str | None]:
+def _classes_of(choice: OneOfType) -> list[str | None]:
     """Return the class name that each alternative is written with; empty without any."""
-    classes: list[str | None] = one.extensions.get(SPELLING, NOTHING).get(CLASSES, [])
-    return classes if one.exclusive and any(classes) and len(classes) == len(one.alternatives) else []
+    classes: list[str | None] = choice.extensions.get(SPELLING, NOTHING).get(CLASSES, [])
+    return classes if choice.exclusive and any(classes) and len(classes) == len(choice.alternatives) else []
 
 
 def _write_opaque(_one: OpaqueType, _layout: Layout, _out: dict[str, Json]) -> bool:
     return False
 
 
-def _write_any(one: AnyType, _layout: Layout, _out: dict[str, Json]) -> bool:
-    return one.nullable and one.enum is not None
+def _write_any(type_: AnyType, _layout: Layout, _out: dict[str, Json]) -> bool:
+    return type_.nullable and type_.enum is not None
 
 
 _WRITERS: Final[Mapping[str, Callable[[Any, Layout, dict[str, Json]], bool]]] = {

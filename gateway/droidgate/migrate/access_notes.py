@@ -50,11 +50,11 @@ def _may_be(declared: str, permission: str) -> bool:
     if not permission.startswith(first) or not permission.endswith(last):
         return False
     at, end = len(first), len(permission) - len(last)
-    for one in middle:
-        found = permission.find(one, at + 1, end)
+    for item in middle:
+        found = permission.find(item, at + 1, end)
         if found < 0:
             return False
-        at = found + len(one)
+        at = found + len(item)
     return at < end
 
 

@@ -82,7 +82,7 @@ class ExistingApp:
                 if child.tag in COMPONENTS or not self.has_fact(child, files):
                     continue
                 application.remove(child)
-                for path in [one for one in files if _reference(one) in child.attrib.values()]:
+                for path in [file for file in files if _reference(file) in child.attrib.values()]:
                     del files[path]
                 _drop_unused_strings(root, files)
                 yield f"The app keeps its own {child.get(_NAME)}: add to it what the new tools need"
@@ -91,9 +91,9 @@ class ExistingApp:
         """Tell whether the app says something else under a name that is about the whole app."""
         existing = next(
             (
-                one
-                for one in child_elements(self.application)
-                if one.tag == child.tag and one.get(_NAME) == child.get(_NAME)
+                child_element
+                for child_element in child_elements(self.application)
+                if child_element.tag == child.tag and child_element.get(_NAME) == child.get(_NAME)
             ),
             None,
         )
@@ -101,7 +101,7 @@ class ExistingApp:
             return False
         same = dict(existing.attrib) == dict(child.attrib)
         pointed = [files[path] for path in files if _reference(path) in child.attrib.values()]
-        return not same or any(self.differs(one) for one in pointed)
+        return not same or any(self.differs(item) for item in pointed)
 
     def differs(self, artifact: Artifact) -> bool:
         """Tell whether the app has another file at an artifact's path."""
@@ -205,9 +205,9 @@ def _replace_values(root: Element, old: str, new: str) -> None:
 
 def _drop_unused_strings(root: Element, files: dict[str, Artifact]) -> None:
     texts = [etree.tostring(root, encoding="unicode")]
-    texts += [one.text for path, one in files.items() if not path.startswith(_VALUES)]
+    texts += [file.text for path, file in files.items() if not path.startswith(_VALUES)]
     used = {name for text in texts for name in _VALUE_REFERENCE.findall(text)}
-    for path in [one for one in files if one.startswith(_VALUES)]:
+    for path in [file for file in files if file.startswith(_VALUES)]:
         names = _value_names(files[path].text, path)
         if names and not names & used:
             del files[path]

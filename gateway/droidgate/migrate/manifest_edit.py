@@ -73,7 +73,7 @@ def merge_manifest(project: str, addition: str, *, path: str, namespace: str | N
         return _BYTE_ORDER_MARK + merged
     root = parse_manifest(project, path=path)
     spans = _read_spans(project, path)
-    application = next((one for one in spans.children if one.tag == "application"), None)
+    application = next((other for other in spans.children if other.tag == "application"), None)
     if application is None:
         message = "the manifest has no application element"
         raise InputError(message, place=path, hint="Point at the source set that declares the application")
@@ -105,7 +105,7 @@ def parse_manifest(text: str, *, path: str) -> Element:
 
 
 def _blank(found: re.Match[str]) -> str:
-    return "".join(one if one in "\r\n" else " " for one in found[0])
+    return "".join(item if item in "\r\n" else " " for item in found[0])
 
 
 def _android_prefix(root: Element) -> str | None:
@@ -187,14 +187,14 @@ class _Editor:
         self.newline = "\r\n" if "\r\n" in text else "\n"
 
     def merge_before(self, manifest: _Span, application: _Span, element: Element) -> None:
-        existing = next((one for one in manifest.children if self.matches(one, element)), None)
+        existing = next((child for child in manifest.children if self.matches(child, element)), None)
         if existing is not None and element.tag == "queries":
             self.merge_children(existing, element)
             return
         if existing is not None:
             self.check_permission(existing)
             return
-        siblings = [one for one in manifest.children if one.tag == element.tag]
+        siblings = [child for child in manifest.children if child.tag == element.tag]
         if siblings:
             last = siblings[-1]
             indent = self.indent_of(last)
@@ -209,7 +209,7 @@ class _Editor:
     def merge_children(self, span: _Span, element: Element) -> None:
         missing: list[Element] = []
         for child in child_elements(element):
-            existing = next((one for one in span.children if self.matches(one, child)), None)
+            existing = next((other for other in span.children if self.matches(other, child)), None)
             if existing is None:
                 missing.append(child)
             elif child.tag in COMPONENTS:
@@ -260,7 +260,7 @@ class _Editor:
     def insert(self, span: _Span, elements: list[Element]) -> None:
         indent = self.indent_of(span)
         inner = indent + self.unit
-        rendered = "".join(f"{self.newline}{inner}{self.render(one, inner)}" for one in elements)
+        rendered = "".join(f"{self.newline}{inner}{self.render(element, inner)}" for element in elements)
         if span.self_closed:
             slash = self.last_attribute_end(span)
             text = f">{rendered}{self.newline}{indent}</{self.tag_text(span)}>"
@@ -317,7 +317,7 @@ class _Editor:
         if len(attributes) > 1:
             inner = indent + self.unit
             yield f"{indent}<{element.tag!s}"
-            yield from (f"{inner}{one}" for one in attributes[:-1])
+            yield from (f"{inner}{attribute}" for attribute in attributes[:-1])
             yield f"{inner}{attributes[-1]}{closing}"
         else:
             yield f"{indent}<{' '.join([str(element.tag), *attributes])}{closing}"
@@ -338,7 +338,7 @@ class _Editor:
         pieces: list[str] = []
         done = 0
         # Stable: edits at one place stay in the order in which they were asked for.
-        for edit in sorted(self.edits, key=lambda one: (one.start, one.end)):
+        for edit in sorted(self.edits, key=lambda edit: (edit.start, edit.end)):
             pieces += [self.text[done : edit.start], edit.text]
             done = edit.end
         return "".join([*pieces, self.text[done:]])

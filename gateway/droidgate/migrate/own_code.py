@@ -56,13 +56,13 @@ def missing_methods(provider: Provider, skeleton: Artifact, existing: str, shown
         existing: The text of the app's handler.
         shown: Its path, for the note.
     """
-    names = identifiers(one.id for one in provider.capabilities)
+    names = identifiers(capability.id for capability in provider.capabilities)
     known = {found[1] for found in _METHOD.finditer(existing)}
     heads = {found[1]: found for found in reversed(list(_METHOD.finditer(skeleton.text)))}
-    for one in provider.capabilities:
-        if names[one.id] not in known:
-            head = _head_of(skeleton.text, heads.get(names[one.id]))
-            yield f"{shown} has no method for {one.id}: add {head}"
+    for capability in provider.capabilities:
+        if names[capability.id] not in known:
+            head = _head_of(skeleton.text, heads.get(names[capability.id]))
+            yield f"{shown} has no method for {capability.id}: add {head}"
 
 
 def _head_of(skeleton: str, found: re.Match[str] | None) -> str:

@@ -121,9 +121,11 @@ def plan_migration(
 
 
 def _check_components(translations: Sequence[Translation]) -> None:
-    components = [one.writing.provider.component for one in translations]
+    components = [translation.writing.provider.component for translation in translations]
     if len(set(components)) < len(components):
-        sources = ", ".join(str(one.source.source or one.source.component) for one in translations)
+        sources = ", ".join(
+            str(translation.source.source or translation.source.component) for translation in translations
+        )
         message = f"{len(components)} providers cannot become one component"
         raise UsageError(message, hint=f"Migrate one of them: {sources}")
 
@@ -131,13 +133,13 @@ def _check_components(translations: Sequence[Translation]) -> None:
 def _security_notes(translation: Translation) -> Iterator[str]:
     """Yield a note for each access rule of the source that nothing enforces in the app."""
     capabilities = translation.source.capabilities
-    for one in translation.writing.findings:
-        if one.level is Level.SECURITY:
-            tokens = one.pointer.split("/")
+    for finding in translation.writing.findings:
+        if finding.level is Level.SECURITY:
+            tokens = finding.pointer.split("/")
             is_capability = tokens[1:2] == ["capabilities"]
             about = f"{capabilities[int(tokens[2])].id}: " if is_capability else ""
-            hint = "" if one.hint is None else f". {one.hint}"
-            yield f"security: {about}{one.message}{hint}"
+            hint = "" if finding.hint is None else f". {finding.hint}"
+            yield f"security: {about}{finding.message}{hint}"
 
 
 class _Planner:
@@ -165,13 +167,17 @@ class _Planner:
         self.notes.extend(access_notes(translation.writing.provider, self.target, self.manifest.text))
         code = self.handler_code(translation)
         self.notes.extend(code.notes)
-        written = [one for one in translation.writing.artifacts if one.path not in code.left_out]
+        written = [
+            artifact for artifact in translation.writing.artifacts if artifact.path not in code.left_out
+        ]
         artifacts = [*written, *code.artifacts]
-        manifests = [one.text for one in artifacts if one.role == "manifest"]
+        manifests = [artifact.text for artifact in artifacts if artifact.role == "manifest"]
         if not manifests:
             message = f"{self.target.id}+{self.dialect.id} is no part of an app"
             raise UsageError(message, hint="Write it with `droidgate convert`")
-        files = {one.path: one for one in artifacts if one.role not in {"manifest", "document"}}
+        files = {
+            artifact.path: artifact for artifact in artifacts if artifact.role not in {"manifest", "document"}
+        }
         app = ExistingApp(self.project, self.merged, self.shown(self.manifest_path), self.source_set)
         addition = app.fit(manifests, files)
         self.notes.extend(addition.notes)
@@ -198,7 +204,7 @@ class _Planner:
         language: Language = "kotlin" if existing.suffix == ".kt" else "java"
         if existing.suffix != Path(skeleton.path).suffix:
             made = self.handlers_in(language, provider).artifacts
-            skeleton = next((one for one in made if one.role == "skeleton"), skeleton)
+            skeleton = next((item for item in made if item.role == "skeleton"), skeleton)
         text = read_text_file(existing, self.project).text
         self.notes.extend(missing_methods(provider, skeleton, text, self.shown(existing)))
 
@@ -219,7 +225,9 @@ class _Planner:
                 encoding=self.manifest.encoding,
             )
         ]
-        changes += [change for one in self.planned.values() if (change := self.file_change(one)) is not None]
+        changes += [
+            change for item in self.planned.values() if (change := self.file_change(item)) is not None
+        ]
         return tuple(change for change in changes if change.before != change.after)
 
     def file_change(self, artifact: Artifact) -> FileChange | None:

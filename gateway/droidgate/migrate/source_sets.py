@@ -95,7 +95,9 @@ def _only_application(modules: list[_Module], project: Path) -> _Module:
 
 def _main_source_sets(project: Path) -> Iterator[Path]:
     for folder, folders, files in os.walk(project):
-        folders[:] = sorted(one for one in folders if one not in _SKIPPED_FOLDERS and not one.startswith("."))
+        folders[:] = sorted(
+            other for other in folders if other not in _SKIPPED_FOLDERS and not other.startswith(".")
+        )
         if MANIFEST in files and Path(folder).name == "main":
             yield Path(folder)
 

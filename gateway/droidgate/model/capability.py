@@ -196,7 +196,7 @@ class Provider(Frozen):
         Raises:
             KeyError: no capability has that id.
         """
-        capability = next((one for one in self.capabilities if one.id == capability_id), None)
+        capability = next((other for other in self.capabilities if other.id == capability_id), None)
         if capability is None:
             raise KeyError(capability_id)
         declared = {
@@ -262,25 +262,25 @@ def _declared_value(value: Json) -> Json:
     return value
 
 
-def child_types(one: Type) -> Iterator[Type]:
+def child_types(type_: Type) -> Iterator[Type]:
     """Yield the types directly inside a type."""
-    if one.kind in SCALAR_KINDS:
+    if type_.kind in SCALAR_KINDS:
         return
-    if isinstance(one, ObjectType):
-        for held in one.properties.values():
+    if isinstance(type_, ObjectType):
+        for held in type_.properties.values():
             yield held.type
-    elif isinstance(one, ArrayType):
-        if one.items is not None:
-            yield one.items
-    elif isinstance(one, AllOfType):
-        yield from one.members
-    elif isinstance(one, OneOfType):
-        yield from one.alternatives
+    elif isinstance(type_, ArrayType):
+        if type_.items is not None:
+            yield type_.items
+    elif isinstance(type_, AllOfType):
+        yield from type_.members
+    elif isinstance(type_, OneOfType):
+        yield from type_.alternatives
 
 
-def references_of(one: Type) -> Iterator[str]:
+def references_of(type_: Type) -> Iterator[str]:
     """Yield the definition names that a type refers to, directly or inside, without following them."""
-    pending = [one]
+    pending = [type_]
     while pending:
         current = pending.pop()
         if isinstance(current, RefType):

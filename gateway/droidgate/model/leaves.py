@@ -33,64 +33,64 @@ _PROVIDER_FIELDS = ("package", "component", "name", "description", "instructions
 _CAPABILITY_FIELDS = ("title", "description", "version")
 _EFFECT_FIELDS = tuple(Effects.model_fields)
 _ACCESS_DEFAULTS: Mapping[type[ComponentAccess | CapabilityAccess], Mapping[str, Json]] = {
-    one: {name: field.default for name, field in one.model_fields.items()}
-    for one in (ComponentAccess, CapabilityAccess)
+    item: {name: field.default for name, field in item.model_fields.items()}
+    for item in (ComponentAccess, CapabilityAccess)
 }
 
 
-def leaves_of_type(one: Type, pointer: str) -> Iterator[tuple[str, Json]]:
+def leaves_of_type(type_: Type, pointer: str) -> Iterator[tuple[str, Json]]:
     """Yield `(pointer, value)` for each leaf of a type, children included."""
-    yield f"{pointer}/kind", one.kind
-    if one.nullable:
+    yield f"{pointer}/kind", type_.kind
+    if type_.nullable:
         yield f"{pointer}/nullable", True
-    if one.description is not None:
-        yield f"{pointer}/description", one.description
-    if one.enum is not None:
-        yield f"{pointer}/enum", list(one.enum)
-    if one.pattern is not None:
-        yield f"{pointer}/pattern", one.pattern
-    if one.format is not None:
-        yield f"{pointer}/format", one.format
-    if one.implicit:
+    if type_.description is not None:
+        yield f"{pointer}/description", type_.description
+    if type_.enum is not None:
+        yield f"{pointer}/enum", list(type_.enum)
+    if type_.pattern is not None:
+        yield f"{pointer}/pattern", type_.pattern
+    if type_.format is not None:
+        yield f"{pointer}/format", type_.format
+    if type_.implicit:
         yield f"{pointer}/implicit", True
-    for keyword, value in one.keywords.items():
+    for keyword, value in type_.keywords.items():
         yield f"{pointer}/keywords/{pointer_token(keyword)}", value
-    yield from leaves_of_extensions(one.extensions, pointer)
-    if one.kind not in SCALAR_KINDS:
-        yield from _leaves_of_shape(one, pointer)
+    yield from leaves_of_extensions(type_.extensions, pointer)
+    if type_.kind not in SCALAR_KINDS:
+        yield from _leaves_of_shape(type_, pointer)
 
 
-def _leaves_of_shape(one: Type, pointer: str) -> Iterator[tuple[str, Json]]:
-    if isinstance(one, ObjectType):
-        for name, held in one.properties.items():
+def _leaves_of_shape(type_: Type, pointer: str) -> Iterator[tuple[str, Json]]:
+    if isinstance(type_, ObjectType):
+        for name, held in type_.properties.items():
             yield from leaves_of_property(held, f"{pointer}/properties/{pointer_token(name)}")
-    elif isinstance(one, ArrayType):
-        if one.items is not None:
-            yield from leaves_of_type(one.items, f"{pointer}/items")
-    elif isinstance(one, RefType):
-        yield f"{pointer}/name", one.name
-    elif isinstance(one, AllOfType):
-        for position, member in enumerate(one.members):
+    elif isinstance(type_, ArrayType):
+        if type_.items is not None:
+            yield from leaves_of_type(type_.items, f"{pointer}/items")
+    elif isinstance(type_, RefType):
+        yield f"{pointer}/name", type_.name
+    elif isinstance(type_, AllOfType):
+        for position, member in enumerate(type_.members):
             yield from leaves_of_type(member, f"{pointer}/members/{position}")
-    elif isinstance(one, OneOfType):
-        for position, alternative in enumerate(one.alternatives):
+    elif isinstance(type_, OneOfType):
+        for position, alternative in enumerate(type_.alternatives):
             yield from leaves_of_type(alternative, f"{pointer}/alternatives/{position}")
-        if not one.exclusive:
+        if not type_.exclusive:
             yield f"{pointer}/exclusive", False
-    elif isinstance(one, OpaqueType):
-        if one.class_name is not None:
-            yield f"{pointer}/class_name", one.class_name
-    elif isinstance(one, AnyType) and one.boolean is not None:
-        yield f"{pointer}/boolean", one.boolean
-    if isinstance(one, ObjectType | AllOfType | OneOfType) and one.qualified_name is not None:
-        yield f"{pointer}/qualified_name", one.qualified_name
+    elif isinstance(type_, OpaqueType):
+        if type_.class_name is not None:
+            yield f"{pointer}/class_name", type_.class_name
+    elif isinstance(type_, AnyType) and type_.boolean is not None:
+        yield f"{pointer}/boolean", type_.boolean
+    if isinstance(type_, ObjectType | AllOfType | OneOfType) and type_.qualified_name is not None:
+        yield f"{pointer}/qualified_name", type_.qualified_name
 
 
-def find_leaf(one: Type, leaf: str, root: str) -> tuple[Type | Property, tuple[str, ...]]:
+def find_leaf(type_: Type, leaf: str, root: str) -> tuple[Type | Property, tuple[str, ...]]:
     """Return the innermost part of a type that a leaf belongs to, and which field of it the leaf is.
 
     Args:
-        one: The type that `leaves_of_type` began with.
+        type_: The type that `leaves_of_type` began with.
         leaf: JSON Pointer of one of its leaves.
         root: JSON Pointer of the type itself.
 
@@ -99,7 +99,7 @@ def find_leaf(one: Type, leaf: str, root: str) -> tuple[Type | Property, tuple[s
         `("extensions", "mcp", "icons")`, not escaped.
     """
     tokens = [pointer_name(token) for token in leaf.removeprefix(root).split("/")[1:]]
-    part: Type | Property = one
+    part: Type | Property = type_
     while True:
         if isinstance(part, Property):
             if tokens[0] != "type":

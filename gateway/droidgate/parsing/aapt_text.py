@@ -1,7 +1,7 @@
 r"""The text rules of aapt2, Android's resource compiler: what to write so that a device sees a given text.
 
 Three places, three rules, all measured with aapt2 2.19 of Debian and 2.19-7832930 of 2021 (tests/parsing;
-reference apk-reading-and-building B). Everything here is about the text *after* XML parsing or *before* XML
+reference apk-reading B). Everything here is about the text *after* XML parsing or *before* XML
 escaping.
 
 * `android:value` of `<meta-data>` and `<property>`: backslash escapes are undone, white space stays, and text
@@ -393,7 +393,7 @@ def _complex_parts(value: float) -> tuple[int, int]:
     bits = int(_float32(abs(value) * _MANTISSA_UNIT + 0.5)) & _64_BITS
     shift = 23
     if bits % _MANTISSA_UNIT:
-        shift = next((one for one in (0, 8, 16) if bits < 1 << (23 + one)), 23)
+        shift = next((item for item in (0, 8, 16) if bits < 1 << (23 + item)), 23)
     mantissa = (bits >> shift) & _24_BITS
     return (-mantissa & _24_BITS if value < 0 else mantissa), shift
 
@@ -406,7 +406,7 @@ def java_float_text(value: float) -> str:
         return "Infinity" if value > 0 else "-Infinity"
     value = _float32(value)
     spellings = (f"{value:.{digits}e}" for digits in range(17))
-    shortest = next(one for one in spellings if _float32(float(one)) == value)
+    shortest = next(spelling for spelling in spellings if _float32(float(spelling)) == value)
     mantissa, _, exponent = shortest.partition("e")
     power = int(exponent)
     if value and not -3 <= power < 7:  # noqa: PLR2004 - the limits of Float.toString

@@ -178,12 +178,15 @@ def both_flags(first: bool | Mapping[str, bool], second: bool | Mapping[str, boo
     """
     if isinstance(first, bool) and isinstance(second, bool):
         return first and second
-    values = [{"": one} if isinstance(one, bool) else {"": True, **one} for one in (first, second)]
+    values = [{"": item} if isinstance(item, bool) else {"": True, **item} for item in (first, second)]
     qualifiers = joined_qualifiers(*values)
     if qualifiers is None:
         return False
     return simplify_flag(
-        {one: all(value_for_qualifier(held, one) is not False for held in values) for one in qualifiers}
+        {
+            qualifier: all(value_for_qualifier(held, qualifier) is not False for held in values)
+            for qualifier in qualifiers
+        }
     )
 
 
@@ -219,11 +222,11 @@ def resolve_flag(start: Key, values_of: Callable[[Key], Mapping[str, bool | Key]
         key = pending.pop()
         if key not in known:
             known[key] = values_of(key)
-            pending.extend(one for one in known[key].values() if not isinstance(one, bool))
+            pending.extend(item for item in known[key].values() if not isinstance(item, bool))
     qualifiers = joined_qualifiers(*known.values())
     plain = sorted({"", *(qualifier for values in known.values() for qualifier in values)})
-    followed = {one: _follow(start, known, one) for one in qualifiers or plain}
-    found = {one: value for one, value in followed.items() if value is not None}
+    followed = {other: _follow(start, known, other) for other in qualifiers or plain}
+    found = {item: value for item, value in followed.items() if value is not None}
     # Where no qualifiers can express the values, a rule must not be open by mistake.
     return found if qualifiers is not None else dict.fromkeys(found, False)
 
@@ -251,7 +254,7 @@ def _parse(qualifier: str) -> dict[int, str] | None:
     start = 0
     for word in qualifier.lower().split("-") if qualifier else ():
         rest = range(start, len(_DIMENSIONS))
-        position = next((one for one in rest if _DIMENSIONS[one].fullmatch(word)), None)
+        position = next((item for item in rest if _DIMENSIONS[item].fullmatch(word)), None)
         if position is None:
             return None
         words[position] = word
@@ -260,7 +263,7 @@ def _parse(qualifier: str) -> dict[int, str] | None:
 
 
 def _differing(first: Mapping[int, str], second: Mapping[int, str]) -> set[int]:
-    return {one for one in first.keys() & second.keys() - {_VERSION} if first[one] != second[one]}
+    return {item for item in first.keys() & second.keys() - {_VERSION} if first[item] != second[item]}
 
 
 def _excludes(first: Mapping[int, str], second: Mapping[int, str]) -> bool:

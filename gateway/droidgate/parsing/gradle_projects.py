@@ -146,7 +146,7 @@ def _read_dependency(statement: Statement) -> list[ProjectDependency] | None:
     named = [*_PROJECT_CALL.finditer(rest), *_ACCESSOR.finditer(rest)]
     if len(named) < len(_MENTION.findall(rest)):
         return None
-    return [_dependency(one, variant, statement.line) for one in named]
+    return [_dependency(item, variant, statement.line) for item in named]
 
 
 def _dependency(found: re.Match[str], variant: str, line: int) -> ProjectDependency:

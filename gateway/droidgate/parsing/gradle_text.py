@@ -217,7 +217,7 @@ class _Reader:
             self.namespace = self.namespace or value
             return
         owner = next(
-            (path[path.index(one) + 1] for one in ("productFlavors", "buildTypes") if one in path[:-1]), ""
+            (path[path.index(item) + 1] for item in ("productFlavors", "buildTypes") if item in path[:-1]), ""
         )
         if key == "applicationIdSuffix":
             self.suffixes.setdefault(owner, value if value.startswith(".") else f".{value}")
@@ -257,7 +257,9 @@ class _Reader:
             return found["single"]
         if found["double"] is None:
             return None
-        known = [self._constants.get(one[1] or one[2]) for one in _INTERPOLATED.finditer(found["double"])]
+        known = [
+            self._constants.get(match[1] or match[2]) for match in _INTERPOLATED.finditer(found["double"])
+        ]
         if None in known:
             return None
-        return _INTERPOLATED.sub(lambda one: self._constants[one[1] or one[2]], found["double"])
+        return _INTERPOLATED.sub(lambda item: self._constants[item[1] or item[2]], found["double"])

@@ -218,10 +218,14 @@ def is_within_depth(value: Json, most: int) -> bool:
     """Tell whether a value has no more levels of objects and lists."""
     level: list[Json] = [value]
     for _ in range(most + 1):
-        containers = [one for one in level if isinstance(one, dict | list)]
+        containers = [item for item in level if isinstance(item, dict | list)]
         if not containers:
             return True
-        level = [inner for one in containers for inner in (one.values() if isinstance(one, dict) else one)]
+        level = [
+            inner
+            for container in containers
+            for inner in (container.values() if isinstance(container, dict) else container)
+        ]
     return False
 
 

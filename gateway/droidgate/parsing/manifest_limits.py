@@ -59,7 +59,7 @@ def longest_text(attribute: str) -> int | None:
 
 def utf16_length(text: str) -> int:
     """Return the length of a text as Java counts it."""
-    return len(text) if text.isascii() else len(text) + sum(one > "\uffff" for one in text)
+    return len(text) if text.isascii() else len(text) + sum(character > "\uffff" for character in text)
 
 
 def excess_of(attribute: str, length: int, element: str) -> str | None:

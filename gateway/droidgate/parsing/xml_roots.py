@@ -38,7 +38,7 @@ def parse_roots(text: str, *, path: str = "<text>", prefixes: Iterable[str] = ()
         declaration = _DECLARATION.match(text)
         body = text[declaration.end() :] if declaration else text
         lines_before = "\n" * (text.count("\n", 0, declaration.end()) if declaration else 0)
-        declared = "".join(f' xmlns:{one}="urn:droidgate:{one}"' for one in prefixes)
+        declared = "".join(f' xmlns:{prefix}="urn:droidgate:{prefix}"' for prefix in prefixes)
         try:
             wrapper = parse_xml(f"<{WRAPPER}{declared}>{lines_before}{body}</{WRAPPER}>", path=path)
         except InputError:

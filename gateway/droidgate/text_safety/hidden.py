@@ -25,7 +25,7 @@ _REACH: Final = 4
 """Characters without a direction that may be between a direction mark and its letter."""
 
 _FLAGS: Final = tuple(
-    "\U0001f3f4" + "".join(chr(0xE0000 + ord(one)) for one in code) + "\U000e007f"
+    "\U0001f3f4" + "".join(chr(0xE0000 + ord(item)) for item in code) + "\U000e007f"
     for code in ("gbeng", "gbsct", "gbwls")
 )
 _TO_LEFT: Final = frozenset(("R", "AL"))
@@ -40,7 +40,7 @@ _FORMAT_BLOCKS: Final = (
 
 def ranges(table: str) -> tuple[tuple[int, int], ...]:
     """Return the first and last code points of a table's ranges."""
-    pairs = (one.partition("-") for one in table.split())
+    pairs = (part.partition("-") for part in table.split())
     return tuple((int(first, 16), int(last or first, 16)) for first, _, last in pairs)
 
 
@@ -103,11 +103,11 @@ def _is_among_letters_to_left(text: str, at: int) -> bool:
 
 
 def _leads_to_left(near: str) -> bool:
-    for one in near:
-        kind = unicodedata.bidirectional(one)
-        if kind in _TO_LEFT and not HIDDEN.match(one):
+    for item in near:
+        kind = unicodedata.bidirectional(item)
+        if kind in _TO_LEFT and not HIDDEN.match(item):
             return True
-        if kind not in _WEAK or HIDDEN.match(one):
+        if kind not in _WEAK or HIDDEN.match(item):
             return False
     return False
 
@@ -126,7 +126,7 @@ def hidden_characters(text: str) -> tuple[str, ...]:
     if _is_plain(text):
         return ()
     found = (match[0] for match in HIDDEN.finditer(text) if not is_normal(text, match.start()))
-    return tuple(dict.fromkeys(f"U+{ord(one):04X}" for one in found))
+    return tuple(dict.fromkeys(f"U+{ord(item):04X}" for item in found))
 
 
 def with_hidden(text: str, written: Callable[[str], str]) -> str:

@@ -13,9 +13,9 @@ from droidgate.text_safety.hidden import HIDDEN
 @cache
 def confusables() -> dict[int, str]:
     """Return what each confusable character looks like: a table for `str.translate`."""
-    pairs = (one.split("=") for one in unicode_tables.CONFUSABLES.split())
+    pairs = (part.split("=") for part in unicode_tables.CONFUSABLES.split())
     return {
-        int(source, 16): "".join(chr(int(one, 16)) for one in target.split("+")) for source, target in pairs
+        int(source, 16): "".join(chr(int(part, 16)) for part in target.split("+")) for source, target in pairs
     }
 
 

@@ -108,14 +108,14 @@ def text_marks(provider: Provider) -> Iterator[TextMark]:
     The last one is `too-many-marks` where there are more than fit into a million characters.
     """
     left = _MOST_CHARACTERS
-    for one in _all_marks(provider):
-        left -= 2 * len(one.pointer) + len(one.message) + len(one.capability or "") + _OF_OTHER_FIELDS
+    for mark in _all_marks(provider):
+        left -= 2 * len(mark.pointer) + len(mark.message) + len(mark.capability or "") + _OF_OTHER_FIELDS
         if left < 0:
             yield _mark(
                 provider, "", TOO_MANY_MARKS, Level.WARNING, "the provider has more marks than are listed"
             )
             return
-        yield one
+        yield mark
 
 
 def _all_marks(provider: Provider) -> Iterator[TextMark]:
@@ -127,8 +127,8 @@ def _all_marks(provider: Provider) -> Iterator[TextMark]:
         for code, level, message in known[text, is_name]:
             yield _mark(provider, pointer, code, level, message)
     numbers: dict[str, int] = {}
-    for number, one in enumerate(provider.capabilities):
-        numbers.setdefault(one.id, number)
+    for number, capability in enumerate(provider.capabilities):
+        numbers.setdefault(capability.id, number)
     for first, name in look_alikes(numbers):
         message = f"{name!a} looks like {first!a}"
         yield _mark(provider, f"/capabilities/{numbers[name]}/id", LOOK_ALIKE_NAME, Level.WARNING, message)

@@ -60,7 +60,7 @@ def latin_of(lines: str) -> str:
     if lines.isascii():
         return lines
     decomposed = unicodedata.normalize("NFKD", lines.translate(_letters()))
-    return "".join(one for one in decomposed if not unicodedata.combining(one))
+    return "".join(item for item in decomposed if not unicodedata.combining(item))
 
 
 def leet_of(line: str) -> str:
@@ -70,7 +70,7 @@ def leet_of(line: str) -> str:
 
 def _read_as_letters(match: re.Match[str]) -> str:
     word = match[0]
-    if word.isalpha() or not any(one.isalpha() for one in word):
+    if word.isalpha() or not any(character.isalpha() for character in word):
         return word
     end = "!" if word.endswith("!") else ""
     return word.removesuffix("!").translate(_LEET) + end
@@ -82,7 +82,7 @@ def squeezed_of(line: str) -> str:
 
 
 def _joined(match: re.Match[str]) -> str:
-    return "".join(one for one in match[0] if one.isalnum())
+    return "".join(item for item in match[0] if item.isalnum())
 
 
 def turned_of(squeezed: str) -> str:
@@ -106,9 +106,9 @@ def decoded_parts(text: str) -> Iterator[str]:
     if text.isascii():
         return
     for match in _TAGS.finditer(text):
-        yield "".join(chr(ord(one) - _FIRST_TAG) for one in match[0])
+        yield "".join(chr(ord(item) - _FIRST_TAG) for item in match[0])
     for match in _SELECTORS.finditer(text):
-        yield from _readable(bytes(_selector_byte(ord(one)) for one in match[0]))
+        yield from _readable(bytes(_selector_byte(ord(item)) for item in match[0]))
     if _RIGHT_TO_LEFT in text:
         yield text[::-1]
 
@@ -131,7 +131,7 @@ def _readable(data: bytes) -> Iterator[str]:
 
 
 def _readable_escapes(text: str) -> str:
-    return "".join(chr(int(one[-2:], 16)) for one in re.findall(r"\\(?:x..|u00..)", text))
+    return "".join(chr(int(item[-2:], 16)) for item in re.findall(r"\\(?:x..|u00..)", text))
 
 
 def _selector_byte(code: int) -> int:
@@ -142,7 +142,7 @@ def _selector_byte(code: int) -> int:
 @cache
 def _letters() -> dict[int, str]:
     """Return the characters outside ASCII that look like a Latin letter: a table for `str.translate`."""
-    table = {ord(one): letter for one, letter in _small_capitals()}
+    table = {ord(item): letter for item, letter in _small_capitals()}
     for source, target in confusables().items():
         letter, marks = target[0], target[1:]
         is_letter = letter.isascii() and letter.isalpha() and all(map(unicodedata.combining, marks))
@@ -152,7 +152,7 @@ def _letters() -> dict[int, str]:
 
 
 def _small_capitals() -> Iterator[tuple[str, str]]:
-    for one in map(chr, chain(*_SMALL_CAPITALS)):
-        _, _, letter = unicodedata.name(one, "").partition("LATIN LETTER SMALL CAPITAL ")
+    for item in map(chr, chain(*_SMALL_CAPITALS)):
+        _, _, letter = unicodedata.name(item, "").partition("LATIN LETTER SMALL CAPITAL ")
         if len(letter) == 1:
-            yield one, letter.casefold()
+            yield item, letter.casefold()

@@ -279,7 +279,7 @@ def _combined(events: Iterable[tuple[int, str]]) -> Iterator[str]:
             continue
         last[kind] = at
         for name, needed in COMBINATIONS:
-            if kind in needed and all(at - last.get(one, -_CLOSE - 1) <= _CLOSE for one in needed):
+            if kind in needed and all(at - last.get(item, -_CLOSE - 1) <= _CLOSE for item in needed):
                 yield name
 
 
@@ -293,7 +293,7 @@ def _word_events(text: str) -> Iterator[tuple[int, str]]:
         for stem, is_open, more, kind in entries.get(word[:_START], ()):
             if not (word.startswith(stem) if is_open else word == stem):
                 continue
-            if not more or tuple(one for _, one in words[number + 1 : number + 1 + len(more)]) == more:
+            if not more or tuple(item for _, item in words[number + 1 : number + 1 + len(more)]) == more:
                 yield at, kind
 
 
@@ -312,9 +312,9 @@ def _entries() -> dict[str, list[_Entry]]:
     entries: dict[str, list[_Entry]] = {}
     for kinds in _WORDS.values():
         for kind, listed in kinds.items():
-            for one in listed.casefold().split():
-                first, *more = one.rstrip("*").split("_")
-                entries.setdefault(first[:_START], []).append((first, one.endswith("*"), tuple(more), kind))
+            for part in listed.casefold().split():
+                first, *more = part.rstrip("*").split("_")
+                entries.setdefault(first[:_START], []).append((first, part.endswith("*"), tuple(more), kind))
     return entries
 
 

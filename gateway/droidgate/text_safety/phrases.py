@@ -240,8 +240,8 @@ _PATTERNS: Final = (
     (HAS_LEAKING_LINK, r"<img [^>]{0,100}?src ?= ?[\"']?https?://[^>\s\"']{0,500}?(?:\{|%7b|<|\[|\$)"),
 )
 _MARKS: Final = tuple((meaning, re.compile(pattern)) for meaning, pattern in _PATTERNS)
-_MARKS_OF_LINES: Final = tuple(one for one in _MARKS if one[1].pattern.startswith(r"\n"))
-_MARKS_OF_TEXT: Final = tuple(one for one in _MARKS if one not in _MARKS_OF_LINES)
+_MARKS_OF_LINES: Final = tuple(item for item in _MARKS if item[1].pattern.startswith(r"\n"))
+_MARKS_OF_TEXT: Final = tuple(item for item in _MARKS if item not in _MARKS_OF_LINES)
 
 _HINTS: Final = {
     SETS_ASIDE: (
@@ -309,7 +309,9 @@ def injection_marks(text: str) -> tuple[str, ...]:
         return ()
     found = dict.fromkeys(_marks_in(text))
     for part in dict.fromkeys(decoded_parts(text)):
-        found.update(dict.fromkeys(f"{one}{IN_ENCODED_TEXT}" for one in _marks_in(part) if one not in found))
+        found.update(
+            dict.fromkeys(f"{mark}{IN_ENCODED_TEXT}" for mark in _marks_in(part) if mark not in found)
+        )
     if _ENCODED.search(text) is not None:
         found[HAS_ENCODED_TEXT] = None
     return tuple(found)
@@ -326,10 +328,10 @@ def _marks_in(text: str) -> Iterator[str]:
     for form in dict.fromkeys((squeezed, squeezed_of(leet), turned_of(squeezed))):
         yield from (meaning for meaning, pattern in _SQUEEZED_MARKS if pattern.search(form))
     for form in dict.fromkeys((one_line_of(lines), line)):
-        yield from (_COMBINATIONS[one] for one in sorted(phrase_words.combinations_in(form)))
+        yield from (_COMBINATIONS[combination] for combination in sorted(phrase_words.combinations_in(form)))
 
 
 def _found(marks: Iterable[tuple[str, re.Pattern[str]]], *forms: str) -> Iterator[str]:
     for form in forms:
-        hinted = {one for one, hints in _HINTS.items() if any(hint in form for hint in hints)}
+        hinted = {item for item, hints in _HINTS.items() if any(hint in form for hint in hints)}
         yield from (meaning for meaning, pattern in marks if meaning in hinted and pattern.search(form))

@@ -40,7 +40,7 @@ def replacements() -> tuple[tuple[str, str], ...]:
 
     A rule that takes the next character with it comes twice: the first time it skips every other match.
     """
-    normal = {one for first, last in ranges(_IN_CONTEXT) for one in range(first, last + 1)}
+    normal = {item for first, last in ranges(_IN_CONTEXT) for item in range(first, last + 1)}
     never = "".join(
         _range(part.start, part.stop - 1)
         for first, last in ranges(unicode_tables.HIDDEN)
@@ -70,7 +70,7 @@ def _without(whole: range, taken: set[int]) -> list[range]:
     """Return the parts of a range that have none of the taken code points and no surrogates."""
     parts: list[range] = []
     start = whole.start
-    for at in (*sorted(one for one in taken if one in whole), whole.stop):
+    for at in (*sorted(item for item in taken if item in whole), whole.stop):
         if start < at:
             parts += _without_surrogates(range(start, at))
         start = at + 1
@@ -80,7 +80,7 @@ def _without(whole: range, taken: set[int]) -> list[range]:
 def _without_surrogates(part: range) -> list[range]:
     below = range(part.start, min(part.stop, _SURROGATES.start))
     above = range(max(part.start, _SURROGATES.stop), part.stop)
-    return [one for one in (below, above) if one]
+    return [item for item in (below, above) if item]
 
 
 def _class(table: str) -> str:

@@ -102,7 +102,7 @@ class IndexingTables(Frozen):
 
     @model_validator(mode="after")
     def _has_current(self) -> Self:
-        ids = [one.id for one in self.releases]
+        ids = [release.id for release in self.releases]
         if self.current not in ids or len(set(ids)) != len(ids):
             reason = "`current` is one of the releases, and no release stands twice"
             raise ValueError(reason)
@@ -114,21 +114,21 @@ class IndexingTables(Frozen):
         Raises:
             KeyError: there is none of that id.
         """
-        for one in self.releases:
-            if one.id == release_id:
-                return one
+        for other in self.releases:
+            if other.id == release_id:
+                return other
         raise KeyError(release_id)
 
     def of_sdk(self, sdk: str) -> tuple[Release, ...]:
         """Return the releases of an SDK level such as `36.1`, oldest first; for a newer level, the newest."""
-        known = tuple(one for one in self.releases if one.sdk == sdk)
+        known = tuple(release for release in self.releases if release.sdk == sdk)
         newest = self.releases[-1]
         is_newer = tuple(map(int, sdk.split("."))) > tuple(map(int, newest.sdk.split(".")))
         return known or ((newest,) if is_newer else ())
 
     def linted(self) -> tuple[Release, ...]:
         """Return the releases that lint speaks about, oldest first."""
-        return tuple(one for one in self.releases if one.linted)
+        return tuple(release for release in self.releases if release.linted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,12 +205,12 @@ def load_error_codes() -> dict[int, ErrorCode]:
         ValueError: the TOML does not fit the schema, or a code is outside its category.
     """
     table = load_table("app_functions/error_codes.toml", ErrorCodes)
-    for one in table.codes:
-        first, last = table.categories[one.category]
-        if not first <= one.code <= last:
-            message = f"mappings/app_functions/error_codes.toml: {one.code} is outside {one.category}"
+    for code in table.codes:
+        first, last = table.categories[code.category]
+        if not first <= code.code <= last:
+            message = f"mappings/app_functions/error_codes.toml: {code.code} is outside {code.category}"
             raise ValueError(message)
-    return {one.code: one for one in table.codes}
+    return {code.code: code for code in table.codes}
 
 
 @cache

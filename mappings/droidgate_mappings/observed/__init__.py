@@ -104,8 +104,8 @@ def load_observed_protocols() -> tuple[ObservedProtocol, ...]:
     except ValidationError as error:
         message = f"mappings/observed/protocols.toml: {error}"
         raise ValueError(message) from error
-    ids = [one.id for one in rows]
-    dialects = {one.id for one in load_format_tables("observed").dialects}
+    ids = [other.id for other in rows]
+    dialects = {dialect.id for dialect in load_format_tables("observed").dialects}
     if len(set(ids)) != len(ids) or set(ids) != dialects:
         message = f"mappings/observed: rows and dialects differ: {sorted(set(ids) ^ dialects)}"
         raise ValueError(message)

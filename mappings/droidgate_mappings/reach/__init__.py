@@ -48,8 +48,8 @@ class ShimTable(Frozen):
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
-        frontends, backends = {one.id for one in self.frontends}, {one.id for one in self.backends}
-        pairs = [(one.frontend, one.backend) for one in self.cells]
+        frontends, backends = {other.id for other in self.frontends}, {other.id for other in self.backends}
+        pairs = [(cell.frontend, cell.backend) for cell in self.cells]
         if len(set(pairs)) != len(pairs):
             reason = "a cell stands twice"
             raise ValueError(reason)
@@ -61,14 +61,14 @@ class ShimTable(Frozen):
 
     def limits(self, frontend: str, backend: str) -> str | None:
         """Return what a pair needs, None where the shim does not carry it."""
-        for one in self.cells:
-            if (one.frontend, one.backend) == (frontend, backend):
-                return one.limits
+        for cell in self.cells:
+            if (cell.frontend, cell.backend) == (frontend, backend):
+                return cell.limits
         return None
 
     def frontend(self, frontend_id: str) -> End:
         """Return a frontend; raises `KeyError`."""
-        return {one.id: one for one in self.frontends}[frontend_id]
+        return {other.id: other for other in self.frontends}[frontend_id]
 
 
 class AccessMeaning(Frozen):
@@ -158,7 +158,7 @@ class ReachTable(Frozen):
 
     def interface(self, interface_id: str | None) -> Interface | None:
         """Return an interface, None for None; raises `KeyError` for an unknown one."""
-        return None if interface_id is None else {one.id: one for one in self.interfaces}[interface_id]
+        return None if interface_id is None else {other.id: other for other in self.interfaces}[interface_id]
 
 
 @cache
@@ -197,13 +197,13 @@ def load_permission_levels() -> dict[str, str]:
 
 def _check(table: ReachTable) -> None:
     shim = load_shim_table()
-    interfaces = {one.id for one in table.interfaces}
-    backends = {one.id for one in shim.backends}
-    frontends = {one.id for one in shim.frontends}
+    interfaces = {interface.id for interface in table.interfaces}
+    backends = {backend.id for backend in shim.backends}
+    frontends = {frontend.id for frontend in shim.frontends}
     named = [
         *((name, interfaces) for agent in table.agents for name in agent.speaks),
         *((name, frontends) for agent in table.agents for name in agent.frontends),
-        *((one.backend, backends) for one in table.interfaces if one.backend is not None),
+        *((interface.backend, backends) for interface in table.interfaces if interface.backend is not None),
     ]
     unknown = sorted(name for name, known in named if name not in known)
     if unknown:

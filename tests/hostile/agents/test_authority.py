@@ -21,7 +21,7 @@ GRANTED = "com.example.granted"
 OTHER = "com.example.other"
 ONE = "com.example.one"
 TWO = "com.example.two"
-SERVICE = ComponentName(SHIM, "dev.droidgate.shim.ToolService")
+SERVICE = ComponentName(SHIM, "dev.droidgate.shim.frontends.ToolService")
 
 
 def _world(**more: Any) -> World:
@@ -76,6 +76,7 @@ def test_a_start_proves_nothing_so_no_package_grant_counts_for_it(
         assert token_of(world.ask(capability, {"how": "well"}, carrier="start", caller=package)) == "denied"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("caller", "grant"), PAIRS)
 def test_for_what_only_reads_the_grant_of_a_starts_receiver_counts(
     world: World, caller: str, grant: str
@@ -114,8 +115,8 @@ def test_any_app_is_the_only_grant_for_starts_and_for_mmcp(world: World, capabil
     world.install(agent_apk(OTHER))
     _bring_to_life(world, OTHER)
     world.show_agent()
-    activity = ComponentName(SHIM, "dev.droidgate.shim.MmcpActivity")
-    receiver = ComponentName(SHIM, "dev.droidgate.shim.MmcpReceiver")
+    activity = ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpActivity")
+    receiver = ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpReceiver")
     for is_granted in (False, True):
         if is_granted:
             world.grant("any-app", capability)
@@ -212,6 +213,7 @@ def test_what_became_of_the_app_behind_decides_before_each_call(
     assert (told["package"], told["state"]) == (TOOL, state)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sdk", "token"), [("33", "interrupted"), ("36.1", None)])
 def test_a_start_is_answered_interrupted_after_the_shim_died_where_android_brings_it_again(
     sdk: str, token: str | None
@@ -272,7 +274,7 @@ def test_the_users_screen_revokes_switches_and_clears(world: World) -> None:
     world.grant(AGENT, "desk")
     assert outputs_of(world.ask("desk", {"how": "well"}))
     world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
-    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.ManageActivity")
+    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.consent.ManageActivity")
     assert f"{AGENT}: desk" in world.texts()
     world.tap_text("Revoke")
     assert world.host("status")["grants"] == []
@@ -283,7 +285,7 @@ def test_the_users_screen_revokes_switches_and_clears(world: World) -> None:
 
 
 def test_the_users_screen_asks_for_notifications(world: World) -> None:
-    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.ManageActivity")
+    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.consent.ManageActivity")
     world.wait_until(lambda: "Allow" in world.texts())
     world.tap_text("Don\N{RIGHT SINGLE QUOTATION MARK}t allow")
     world.wait_until(lambda: "Allow notifications" in world.texts())
@@ -293,7 +295,7 @@ def test_the_users_screen_asks_for_notifications(world: World) -> None:
     assert world.host("status")["access"]["notifications"] is True
     # Shown anew, the screen has nothing to ask.
     world.run("input", "keyevent", "BACK")
-    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.ManageActivity")
+    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.consent.ManageActivity")
     assert "Allow notifications" not in world.texts()
 
 

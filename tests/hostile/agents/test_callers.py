@@ -18,7 +18,7 @@ from shim_phone.hand_made_shim import MMCP_RECEIVER, make_shim
 from shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
 from shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
 
-SERVICE = ComponentName(SHIM, "dev.droidgate.shim.ToolService")
+SERVICE = ComponentName(SHIM, "dev.droidgate.shim.frontends.ToolService")
 OTHER = "com.example.other"
 BURST = 30
 
@@ -89,7 +89,7 @@ def test_the_window_of_a_call_closes_with_its_agent(world: World) -> None:
     tool = f"{TOOL}/.Tool"
     world.wait_until(lambda: tool in world.run("dumpsys", "activity", "activities").stdout)
     world.system.end_processes(OTHER, "test")
-    trampoline = "dev.droidgate.shim.TrampolineActivity"
+    trampoline = "dev.droidgate.shim.backends.TrampolineActivity"
     world.wait_until(lambda: trampoline not in world.run("dumpsys", "activity", "activities").stdout)
 
 
@@ -223,6 +223,7 @@ def test_a_broadcast_reaches_an_app_that_was_stopped(world: World) -> None:
     assert "flg=0x30" in str(delivered["intent"])
 
 
+@pytest.mark.slow
 def test_the_journal_is_not_written_where_nothing_stays_open(world: World) -> None:
     journal = f"/data/data/{SHIM}/files/journal.json"
     assert token_of(world.ask("nothing", {})) == "unknown_capability"
@@ -246,7 +247,7 @@ def test_a_broadcast_is_answered_before_its_sender_gives_up() -> None:
     world.install(tool_apk())
     world.install(make_shim(tool_routes(deadline_ms=60_000), key=key(), more=MMCP_RECEIVER))
     world.grant("any-app")
-    receiver = ComponentName(SHIM, "dev.droidgate.shim.MmcpReceiver")
+    receiver = ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpReceiver")
     result = world.agent().call_broadcast(receiver, "desk", {"how": "silent"})
     assert result.code == 0
     assert (result.data or "").startswith("Error: timeout: ")

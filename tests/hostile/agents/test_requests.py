@@ -86,16 +86,16 @@ ENVELOPES = st.builds(
 
 def _check(extras: dict[str, Any], carrier: Any = "start") -> None:
     shim = engine(WIDE)
-    (effect,) = shim.request(0, carrier, 10_101, extras, "me")
+    (effect,) = shim.submit(0, carrier, 10_101, extras, "me")
     if not any(name in extras for name in EXTRAS):
         assert isinstance(effect, Drop)
         return
     if isinstance(effect, Send):
-        (effect,) = shim.advance(effect.deadline)
+        (effect,) = shim.expire(effect.deadline)
     assert isinstance(effect, Answer)
     assert effect.reply_to == "me"
     assert effect.token in load_failure_tokens()
-    assert shim.size[0] == 0
+    assert shim.open_count() == 0
     for text in effect.extras.values():
         assert fits_units(text)
     named = [text for name, text in effect.extras.items() if name != "mcp_request_id"]
@@ -162,11 +162,11 @@ ANSWERS: st.SearchStrategy[BackendAnswer] = (
 def test_any_answer_of_an_app_ends_the_call_or_is_none(capability: str, answer: BackendAnswer) -> None:
     shim = engine()
     arguments = {"path": "/a"} if capability == "fill" else {}
-    (sent,) = shim.request(0, "bind", 10_101, s1("u-1", capability, arguments), "me")
+    (sent,) = shim.submit(0, "bind", 10_101, s1("u-1", capability, arguments), "me")
     assert isinstance(sent, Send)
-    effects = shim.result(1, sent.call, answer) or shim.advance(sent.deadline)
+    effects = shim.answered(1, sent.call, answer) or shim.expire(sent.deadline)
     (effect,) = effects
     assert isinstance(effect, Answer)
     assert effect.token is None or effect.token in load_failure_tokens()
     parse_strict(effect.extras["mobile-mcp-response"])
-    assert shim.size[0] == 0
+    assert shim.open_count() == 0

@@ -361,6 +361,7 @@ class TestManifests:
             assert (apk.minimum_sdk, apk.target_sdk) == (number, number)
 
 
+@pytest.mark.slow
 def test_hostile_files_take_less_than_256_megabytes(tmp_path: Path) -> None:
     size = 63 << 20
     units = size // 8

@@ -106,6 +106,7 @@ ROTATIONS: dict[str, Callable[[], bytes]] = {
 STRICTER_IN_APKSIG = {"v3.1 for earlier releases than v3 tells"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", [ROTATIONS, SPOOFS], ids=["rotations", "spoofs"])
 def test_each_release_has_the_signers_that_apksig_names(
     made: dict[str, Callable[[], bytes]], tmp_path: Path
@@ -118,6 +119,7 @@ def test_each_release_has_the_signers_that_apksig_names(
     assert 3 <= sum(bool(one.by_release) for one in seen.values()) < len(seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [28, 33, 34, 35])
 def test_an_app_that_apksig_rotates_has_the_new_signer_from_that_release_on(
     first: int, tmp_path: Path

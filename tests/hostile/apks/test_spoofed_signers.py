@@ -120,6 +120,7 @@ def manifest_of_another() -> bytes:
     return whole_app()["AndroidManifest.xml"]
 
 
+@pytest.mark.slow
 @pytest.mark.requires("apksigner")
 @pytest.mark.parametrize("spoof", SPOOFS)
 def test_the_verdict_on_a_spoofed_apk_is_apksigners_on_each_release(spoof: str, tmp_path: Path) -> None:
@@ -167,6 +168,7 @@ GOOD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.requires("apksigner")
 @pytest.mark.parametrize("form", GOOD)
 def test_what_apksigner_signs_is_verified_and_a_changed_byte_is_found(form: str, tmp_path: Path) -> None:

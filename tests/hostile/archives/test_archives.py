@@ -266,6 +266,7 @@ class TestBudgets:
         with pytest.raises(BudgetError, match="directory has more than 100 bytes"):
             archive_of(data, Limits(directory_bytes=100))
 
+    @pytest.mark.slow
     def test_a_huge_archive_is_within_the_default_limits(self) -> None:
         names = {f"assets/{number}": b"" for number in range(60_000)}
         assert len(archive_of(zip_of(names)).entry_names) == 60_000

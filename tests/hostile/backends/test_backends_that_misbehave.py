@@ -76,6 +76,7 @@ def test_a_backend_that_behaves_is_answered_for(world: World, capability: str, a
     assert outputs_of(world.ask(capability, {"how": "well"})) == {"result": answer}
 
 
+@pytest.mark.slow
 def test_a_tool_that_answers_one_agent_to_another_gives_neither_anything(world: World) -> None:
     world.install(agent_apk(OTHER_AGENT))
     first: list[dict[str, Any]] = []
@@ -127,7 +128,7 @@ def test_an_app_that_answers_thrice_is_told_that_the_call_is_over(world: World) 
     answers: list[str] = []
     context = world.system.app_context(AGENT)
     binding = context.bind_service(
-        Intent(component=ComponentName(SHIM, "dev.droidgate.shim.ToolService")),
+        Intent(component=ComponentName(SHIM, "dev.droidgate.shim.frontends.ToolService")),
         lambda message: answers.append(message.data.get_string("mobile-mcp-response") or ""),
     )
     assert binding is not None
@@ -152,6 +153,7 @@ def test_what_goes_out_holds_the_tools_extras_and_the_origin_and_no_more(world: 
     assert "data=None" in sent
 
 
+@pytest.mark.slow
 def test_a_ninth_waiting_screen_call_is_told_to_come_later(world: World) -> None:
     answers: list[Any] = []
     threads = [
@@ -190,7 +192,7 @@ def _bound(world: World) -> tuple[Binding, list[dict[str, Any]]]:
         text = message.data.get_string("mobile-mcp-response") or ""
         answers.append(json.loads(text)["mobile-mcp-response"]["response"])
 
-    intent = Intent(component=ComponentName(SHIM, "dev.droidgate.shim.ToolService"))
+    intent = Intent(component=ComponentName(SHIM, "dev.droidgate.shim.frontends.ToolService"))
     binding = world.system.app_context(AGENT).bind_service(intent, receive)
     assert binding is not None
     return binding, answers

@@ -62,6 +62,7 @@ def write_project(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", ["somewhere", "where it began"])
 @pytest.mark.parametrize(
     ("target", "language"), [("mmcp", "java"), ("appfunctions", "java"), ("appfunctions", "kotlin")]
@@ -114,6 +115,7 @@ class TestBudgets:
         "catalog sql": ("coverage", "querying", "ask_catalog", ["SELECT 1", "--catalog", "x"]),
     }
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("command", "what"),
         [
@@ -141,6 +143,7 @@ class TestBudgets:
         assert first == f"error: the run {expected}"
         assert second.startswith(f"hint: Allow more with {option}")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("sql", "told"),
         [

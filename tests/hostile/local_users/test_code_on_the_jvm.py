@@ -74,6 +74,7 @@ def world(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     world.close()
 
 
+@pytest.mark.slow
 @pytest.mark.requires("newer-jdk", "robolectric", "dex2jar")
 @pytest.mark.timeout(600)
 def test_a_shim_with_other_code_is_installed_and_does_not_run(

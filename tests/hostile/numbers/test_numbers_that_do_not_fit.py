@@ -50,6 +50,7 @@ def assert_told(run: Run) -> None:
     assert "Traceback" not in run.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [LARGE, "-1e400", "1e-400", "1e1000", "1" * 400, "0." + "1" * 60])
 def test_a_number_beyond_a_double_hides_no_app_from_a_scan(number: str, tmp_path: Path) -> None:
     tools = write_tools(tmp_path / "tools.json", number)
@@ -63,12 +64,14 @@ def test_a_number_beyond_a_double_hides_no_app_from_a_scan(number: str, tmp_path
     assert held.properties["n"].type.enum[0] == Decimal(number)  # type: ignore[union-attr, index]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_number_beyond_a_double_is_converted(target: str, tmp_path: Path) -> None:
     tools = write_tools(tmp_path / "tools.json", LARGE)
     assert_told(run_process("convert", tools, "--to", target, "-o", tmp_path / "out", "--json"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [LARGE, HUGE])
 @pytest.mark.parametrize("target", ["mobile-mcp", "mmcp", "mmcp+broadcast", "appfunctions"])
 def test_no_number_ends_a_migration_as_a_mistake_of_ours(number: str, target: str, tmp_path: Path) -> None:
@@ -78,6 +81,7 @@ def test_no_number_ends_a_migration_as_a_mistake_of_ours(number: str, target: st
     assert (run.code == 0) is (number == LARGE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["inspect", "lint", "convert", "migrate", "diff"])
 @pytest.mark.parametrize("number", [HUGE, "9" * 5_000, "NaN"])
 def test_a_number_that_fills_pages_is_refused_at_its_place(command: str, number: str, tmp_path: Path) -> None:
@@ -162,6 +166,7 @@ class TestCatalogsOfOthers:
         assert run_process("scan", tools, "--catalog", tmp_path / "catalog").code == 0
         return tmp_path / "catalog"
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("number", [LARGE, HUGE, "Infinity", "NaN", "1.5", "true", '"1"', "[]", "null"])
     def test_the_counts_of_a_catalog_are_integers(self, number: str, catalog: Path) -> None:
         file = catalog / "catalog.json"

@@ -17,7 +17,7 @@ from shim_phone.world import SHIM, World, key, outputs_of, token_of
 
 ATTACKER = "com.example.attacker"
 VICTIM = "com.example.victim"
-SERVICE = ComponentName(SHIM, "dev.droidgate.shim.ToolService")
+SERVICE = ComponentName(SHIM, "dev.droidgate.shim.frontends.ToolService")
 OWN = {"own": "text", "amount": "1"}
 # What an answer adds (docs/shim.md 2).
 ANSWER = {"mobile-mcp-response", "mcp_request_id"}
@@ -130,6 +130,7 @@ def test_a_callback_that_the_system_does_not_know_runs_nothing(world: World, cal
     assert world.host("history")["calls"] == []
 
 
+@pytest.mark.slow
 def test_the_shims_own_callback_gives_a_tool_no_rights_of_the_shim(world: World) -> None:
     answers: list[dict[str, Any]] = []
     outer = threading.Thread(

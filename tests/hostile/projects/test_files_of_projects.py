@@ -59,6 +59,7 @@ def assert_told(runs: dict[str, Run]) -> None:
 HIDDEN = ["src/main/res/values/x.xml", "src/main/assets/x.json", "build.gradle", "src/main/res/xml/x.xml"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*HIDDEN, "src/main/AndroidManifest.xml"])
 @pytest.mark.parametrize("device", ["/dev/zero", "fifo"])
 def test_no_device_and_no_pipe_is_waited_for(name: str, device: str, project: Path) -> None:
@@ -72,6 +73,7 @@ def test_no_device_and_no_pipe_is_waited_for(name: str, device: str, project: Pa
     assert_told(run_all(project))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["src/main/res/values/x.xml", "src/main/assets/x.json", "src/main/res/raw/x.xml"]
 )
@@ -88,6 +90,7 @@ def test_no_file_of_this_machine_gets_into_an_apk(name: str, project: Path) -> N
     assert not (project.parent / "app.apk").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["src/main/res", "src/main/assets", "src"])
 def test_no_folder_of_this_machine_gets_into_an_apk(folder: str, project: Path) -> None:
     (project / "src/main/assets/a.txt").write_text(SECRET)
@@ -100,6 +103,7 @@ def test_no_folder_of_this_machine_gets_into_an_apk(folder: str, project: Path) 
     assert (runs["migrate"].code == 0) is (folder == "src/main/assets")  # which a migration does not read
 
 
+@pytest.mark.slow
 def test_a_link_inside_of_the_project_is_read(project: Path) -> None:
     shared = project / "shared"
     shared.mkdir()
@@ -111,6 +115,7 @@ def test_a_link_inside_of_the_project_is_read(project: Path) -> None:
         assert "resources.arsc" in apk.namelist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["punycode", "undefined"])
 @pytest.mark.parametrize("name", ["src/main/AndroidManifest.xml", "src/main/res/values/strings.xml"])
 def test_an_encoding_that_is_not_one_of_text_is_refused(name: str, encoding: str, project: Path) -> None:
@@ -164,6 +169,7 @@ class TestLogOfThePhone:
     def open_log(log: Path) -> None:
         os.close(starting_phones._open_log(log))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("kind", ["link", "dangling", "hard link", "fifo", "folder", "device"])
     def test_nothing_else_is_written(self, kind: str, tmp_path: Path) -> None:
         victim, log = tmp_path / "victim", tmp_path / "log"

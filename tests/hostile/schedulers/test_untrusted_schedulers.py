@@ -54,6 +54,7 @@ def impostor(proof: Path) -> Iterator[tuple[int, list[str]]]:
         yield server.getsockname()[1], seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["tcp", "ws", "wss", "ucx"])
 def test_a_scheduler_that_anybody_may_stand_in_for_is_not_even_called(
     scheme: str, impostor: tuple[int, list[str]], proof: Path, tmp_path: Path

@@ -81,12 +81,14 @@ def test_the_survey_finds_the_expressions() -> None:
     assert sum(map(_is_bounded, _SURVEY.expressions)) == len(BOUNDED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", sorted({one.place.rpartition(":")[0] for one in _SURVEY.expressions}))
 def test_work_grows_with_the_text(place: str) -> None:
     listed = [one for one in _SURVEY.expressions if one.place.rpartition(":")[0] == place]
     _with_room(lambda: _check([one for one in listed if not _is_bounded(one)]))
 
 
+@pytest.mark.slow
 def test_work_of_shell_texts_grows_with_the_text() -> None:
     texts = load_shell_texts()
     patterns = [*texts.notices, *(one.pattern for one in texts.failures)]
@@ -111,6 +113,7 @@ _BAITS: Final = (
 _ADDRESSES: Final = ("![a](https://a?b=", "](https://a?", "<img src=http://a")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pattern",
     [pattern for _, pattern in (*phrases._MARKS, *phrases._SQUEEZED_MARKS)],
@@ -132,6 +135,7 @@ def test_work_of_phrases_grows_with_the_text(pattern: re.Pattern[str]) -> None:
     _with_room(compare)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -155,6 +159,7 @@ def test_a_megabyte_of_bait_is_searched_at_once(text: str) -> None:
     _PARAMETER.findall(text)
 
 
+@pytest.mark.slow
 def test_the_counter_sees_quadratic_and_exponential_work() -> None:
     def check(pattern: str) -> float:
         return worst_growth(Expression("here", pattern, 0, frozenset({"search"})))[0]

@@ -15,7 +15,7 @@ from droidgate.model.json_values import Json
 from droidgate.model.types import Type
 from droidgate_appfunctions.wire import WireError
 from droidgate_appfunctions.wire_documents import read_document, write_document
-from droidgate_shim.engine.authority import Limits, read_policy
+from droidgate_shim.engine.authority import CallLimits, read_policy
 from droidgate_shim.engine.backends import (
     ActivityAnswer,
     BackendAnswer,
@@ -26,7 +26,7 @@ from droidgate_shim.engine.backends import (
     ResponseAnswer,
 )
 from droidgate_shim.engine.engine import Answer, Ask, Drop, Effect, Engine, Installed, Send
-from droidgate_shim.engine.lifecycle import CallKey, Ended, Lifecycle
+from droidgate_shim.engine.open_calls import CallKey, OpenCalls
 from droidgate_shim.engine.rates import Rates
 from droidgate_shim.engine.routes import DEFAULT_DEADLINE_MS, Target, read_route_table
 from droidgate_shim.engine.strict_json import exact_numbers, parse_strict, write_strict
@@ -104,7 +104,7 @@ def _types(case: Outcome) -> tuple[Type, dict[str, Type]]:
 def _call(case: Outcome) -> Outcome:
     engine = _engine(case)
     asking: Any = case.get("asking")
-    effects = engine.request(
+    effects = engine.submit(
         0,
         case["carrier"],
         case["caller"],
@@ -117,10 +117,10 @@ def _call(case: Outcome) -> Outcome:
     if asked is None:
         return _carried_out(engine, effects, case)
     if asking == "silent":
-        effects = engine.advance(asked.deadline)
+        effects = engine.expire(asked.deadline)
     else:
         refusal = None if asking == "yes" else Failure(asking["token"], asking["text"])
-        effects = engine.decide(1, asked.call, refusal)
+        effects = engine.decided(1, asked.call, refusal)
     question: Outcome = {"capability": asked.capability, "arguments": dict(asked.arguments)}
     return {**_carried_out(engine, effects, case), "asked": question}
 
@@ -135,9 +135,9 @@ def _carried_out(engine: Engine, effects: list[Effect], case: Outcome) -> Outcom
         if answer.get("died"):
             effects += engine.died(2, sent.target.package)
         elif not answer.get("silent"):
-            effects += engine.result(2, sent.call, _answer(answer))
+            effects += engine.answered(2, sent.call, _answer(answer))
     if not any(isinstance(effect, Answer) for effect in effects):
-        effects = engine.advance(sent.deadline)
+        effects = engine.expire(sent.deadline)
     return {"outgoing": _outgoing(sent.outgoing), **_outcome_of(effects)}
 
 
@@ -184,21 +184,36 @@ def _outcome_of(effects: list[Effect]) -> Outcome:
 
 
 def _life(case: Outcome) -> Outcome:
-    limits = Limits.model_validate(case.get("limits", {}))
-    rates, life = Rates(limits.burst, limits.per_minute), Lifecycle[None](limits)
+    limits = CallLimits.model_validate(case.get("limits", {}))
+    rates, calls = Rates(limits), OpenCalls[None](limits)
+    numbers: dict[CallKey, int] = {}
     effects: list[Json] = []
+
+    def close(now: int, key: CallKey, token: str | None) -> None:
+        number = numbers.pop(key, None)
+        if number is not None:
+            calls.close(number)
+            effects.append(_life_answer(now, key, token))
+
     for event in case["events"]:
         now, kind = event["at"], event["event"]
-        effects.extend(_life_answer(ended, "timeout") for ended in life.advance(now))
+        for expired in calls.expire(now):
+            close(expired.deadline, expired.key, "timeout")
         key = CallKey(event.get("carrier", "bind"), event.get("caller", 0), event.get("id", ""))
         if kind == "request":
-            effects.append(_begin(rates, life, now, key, event.get("deadline_ms", DEFAULT_DEADLINE_MS)))
+            failure = rates.take(now, key.carrier, key.caller)
+            if failure is None:
+                try:
+                    deadline = now + event.get("deadline_ms", DEFAULT_DEADLINE_MS)
+                    numbers[key] = calls.open(key, None, now, deadline)
+                except CallError as error:
+                    failure = error.failure
+            effects.append(_life_start(now, key, failure))
         elif kind == "died":
-            died = life.end_where(now, lambda _: True)
-            effects.extend(_life_answer(ended, "interrupted") for ended in died)
+            for call in calls.all():
+                close(now, call.key, "interrupted")
         elif kind in _ENDS:
-            ended = life.end(now, key)
-            effects.extend([] if ended is None else [_life_answer(ended, _ENDS[kind])])
+            close(now, key, _ENDS[kind])
         elif kind != "time":
             raise ValueError(kind)
     return {"effects": effects}
@@ -207,22 +222,14 @@ def _life(case: Outcome) -> Outcome:
 _ENDS: Final = {"result": None, "cancel": "canceled"}
 
 
-def _begin(rates: Rates, life: Lifecycle[None], now: int, key: CallKey, deadline_ms: int) -> Outcome:
-    effect: Outcome = {"at": now, "effect": "start", "caller": key.caller, "id": key.request_id}
-    failure = rates.take(now, key.carrier, key.caller)
+def _life_start(now: int, key: CallKey, failure: Failure | None) -> Outcome:
     if failure is None:
-        try:
-            life.begin(now, key, deadline_ms, None)
-        except CallError as error:
-            failure = error.failure
-    if failure is None:
-        return effect
-    return {**effect, "effect": "answer", "token": failure.token, "message": failure.text}
+        return {"at": now, "effect": "start", "caller": key.caller, "id": key.request_id}
+    return {**_life_answer(now, key, failure.token), "message": failure.text}
 
 
-def _life_answer(ended: Ended[None], token: str | None) -> Outcome:
-    key = ended.key
-    return {"at": ended.at, "effect": "answer", "caller": key.caller, "id": key.request_id, "token": token}
+def _life_answer(now: int, key: CallKey, token: str | None) -> Outcome:
+    return {"at": now, "effect": "answer", "caller": key.caller, "id": key.request_id, "token": token}
 
 
 _OPERATIONS: Final[Mapping[str, Callable[[Outcome], Outcome]]] = {

@@ -70,19 +70,19 @@ class JvmService(Service):
 class ToolService(JvmService):
     """What Mobile-MCP agents bind and start."""
 
-    CLASS = f"{_PACKAGE}.ToolService"
+    CLASS = f"{_PACKAGE}.frontends.ToolService"
 
 
 class ShellIdentityService(JvmService):
     """What other shims bind to call app functions."""
 
-    CLASS = f"{_PACKAGE}.ShellIdentityService"
+    CLASS = f"{_PACKAGE}.backends.ShellIdentityService"
 
 
 class ShellIdentityInstrumentation(Instrumentation):
     """What adb runs so that the shim can borrow the shell's permissions."""
 
-    CLASS: ClassVar[str] = f"{_PACKAGE}.ShellIdentityInstrumentation"
+    CLASS: ClassVar[str] = f"{_PACKAGE}.backends.ShellIdentityInstrumentation"
 
     def on_start(self, arguments: Mapping[str, str]) -> None:
         """Hand it on."""
@@ -130,25 +130,25 @@ class JvmScreen(JvmActivity):
 class TrampolineActivity(JvmActivity):
     """Starts one tool for its result."""
 
-    CLASS = f"{_PACKAGE}.TrampolineActivity"
+    CLASS = f"{_PACKAGE}.backends.TrampolineActivity"
 
 
 class MmcpActivity(JvmActivity):
     """mMCP by activity result."""
 
-    CLASS = f"{_PACKAGE}.MmcpActivity"
+    CLASS = f"{_PACKAGE}.frontends.MmcpActivity"
 
 
 class ConsentActivity(JvmScreen):
     """Asks the user."""
 
-    CLASS = f"{_PACKAGE}.ConsentActivity"
+    CLASS = f"{_PACKAGE}.consent.ConsentActivity"
 
 
 class ManageActivity(JvmScreen):
     """Grants, switches, history."""
 
-    CLASS = f"{_PACKAGE}.ManageActivity"
+    CLASS = f"{_PACKAGE}.consent.ManageActivity"
 
 
 class MmcpReceiver(Receiver):
@@ -162,7 +162,7 @@ class MmcpReceiver(Receiver):
         pending = PendingBroadcast(self.context.platform.signal())
         process.call(
             "broadcast",
-            class_name=f"{_PACKAGE}.MmcpReceiver",
+            class_name=f"{_PACKAGE}.frontends.MmcpReceiver",
             intent=tell_intent(intent),
             receive=process.add_broadcast(pending),
             code=current.code,
@@ -211,7 +211,7 @@ class HostProvider(Provider):
 
     def _named(self, caller_uid: int, authority: str | None = None) -> dict[str, object]:
         name = authority or f"{self.context.package}.host"
-        return {"class_name": f"{_PACKAGE}.HostProvider", "authority": name, "uid": caller_uid}
+        return {"class_name": f"{_PACKAGE}.host.HostProvider", "authority": name, "uid": caller_uid}
 
 
 class FunctionService(AppFunctionService):
@@ -228,7 +228,7 @@ class FunctionService(AppFunctionService):
         process = process_of(self.context)
         process.call(
             "function",
-            class_name=f"{_PACKAGE}.FunctionService",
+            class_name=f"{_PACKAGE}.frontends.FunctionService",
             function=function_id,
             parameters=dict(parameters),
             caller=calling_package.name,
@@ -245,7 +245,7 @@ class JvmShimApp(App):
     ACTIVITIES = {
         one.CLASS: one for one in (TrampolineActivity, MmcpActivity, ConsentActivity, ManageActivity)
     }
-    RECEIVERS = {f"{_PACKAGE}.MmcpReceiver": MmcpReceiver}
-    PROVIDERS = {f"{_PACKAGE}.HostProvider": HostProvider}
-    APP_FUNCTION_SERVICES = {f"{_PACKAGE}.FunctionService": FunctionService}
+    RECEIVERS = {f"{_PACKAGE}.frontends.MmcpReceiver": MmcpReceiver}
+    PROVIDERS = {f"{_PACKAGE}.host.HostProvider": HostProvider}
+    APP_FUNCTION_SERVICES = {f"{_PACKAGE}.frontends.FunctionService": FunctionService}
     INSTRUMENTATIONS = {ShellIdentityInstrumentation.CLASS: ShellIdentityInstrumentation}

@@ -32,10 +32,10 @@ class ShimApp(App):
     ACTIVITIES = {
         TRAMPOLINE: TrampolineActivity,
         CONSENT: ConsentActivity,
-        f"{_PACKAGE}.ManageActivity": ManageActivity,
-        f"{_PACKAGE}.MmcpActivity": MmcpActivity,
+        f"{_PACKAGE}.consent.ManageActivity": ManageActivity,
+        f"{_PACKAGE}.frontends.MmcpActivity": MmcpActivity,
     }
-    RECEIVERS = {f"{_PACKAGE}.MmcpReceiver": MmcpReceiver}
+    RECEIVERS = {f"{_PACKAGE}.frontends.MmcpReceiver": MmcpReceiver}
     PROVIDERS = {HOST_PROVIDER: HostProvider}
-    APP_FUNCTION_SERVICES = {f"{_PACKAGE}.FunctionService": FunctionService}
+    APP_FUNCTION_SERVICES = {f"{_PACKAGE}.frontends.FunctionService": FunctionService}
     INSTRUMENTATIONS = {INSTRUMENTATION: ShellIdentityInstrumentation}

@@ -21,7 +21,7 @@ from droidgate_phone.apps.shim.extras import texts_of
 from droidgate_phone.apps.shim.identity import Origin
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_shim.engine.backends import ResponseAnswer
-from droidgate_shim.engine.engine import CallHandle, Send
+from droidgate_shim.engine.engine import Send
 
 ACTION_SERVICE: Final = "mobile.mcp.SERVICE"
 EXTRA_CALLBACK: Final = "mcp_callback"
@@ -42,7 +42,7 @@ _Key = tuple[str, ComponentName]
 
 @dataclass(slots=True, eq=False)
 class _Call:
-    handle: CallHandle
+    number: int
     extras: Bundle
     messenger: str = ""
 
@@ -70,7 +70,7 @@ class Bindings:
     def call(self, send: Send, component: ComponentName, extras: Bundle, receipt: Receipt) -> None:
         """Bring a call to a tool app."""
         name = _name_of(receipt.origin)
-        key = (name or f"call {send.call.number}", component)
+        key = (name or f"call {send.call}", component)
         call = _Call(send.call, extras)
         held = self._held.get(key)
         if held is None:
@@ -121,14 +121,14 @@ class Bindings:
         def receive(message: Message) -> None:
             if message.what != _RESPONSE:
                 return
-            core.result(call.handle, ResponseAnswer(texts_of(message.data)))
+            core.answered(call.number, ResponseAnswer(texts_of(message.data)))
 
         call.messenger = core.platform.create_messenger(receive)
         try:
             if held.binding is not None:
                 held.binding.send(Message(_REQUEST, call.extras, call.messenger))
         except AndroidError:
-            core.fail(call.handle, "interrupted", "the app behind the capability stopped")
+            core.fail(call.number, "interrupted", "the app behind the capability stopped")
 
     def _done(self, key: _Key, held: _Held, call: _Call) -> None:
         if call not in held.open:
@@ -148,7 +148,7 @@ class Bindings:
     def _died(self, key: _Key, held: _Held) -> None:
         self._let_go(key, held)
         for call in list(held.open):
-            self._core.fail(call.handle, "interrupted", "the app behind the capability stopped")
+            self._core.fail(call.number, "interrupted", "the app behind the capability stopped")
 
     def _start_instead(self, key: _Key, held: _Held) -> None:
         """Start a service that hands out no binder, with a callback of the shim's own."""
@@ -160,7 +160,7 @@ class Bindings:
         core = self._core
 
         def receive(sent: Intent) -> None:
-            core.result(call.handle, ResponseAnswer(texts_of(sent.extras)))
+            core.answered(call.number, ResponseAnswer(texts_of(sent.extras)))
 
         callback = Extra("pending-intent", core.context.create_pending_intent(receive))
         intent = Intent(ACTION_SERVICE, component, extras=call.extras.with_extra(EXTRA_CALLBACK, callback))
@@ -171,10 +171,10 @@ class Bindings:
             found = core.context.start_service(intent, foreground=foreground)
         except AndroidError as error:
             is_background = "app is in background" in error.message
-            core.fail(call.handle, "unavailable", _NOT_STARTED if is_background else error.message)
+            core.fail(call.number, "unavailable", _NOT_STARTED if is_background else error.message)
             return
         if found is None:
-            core.fail(call.handle, "unavailable", "the app's service is not there")
+            core.fail(call.number, "unavailable", "the app's service is not there")
 
 
 def _name_of(origin: Origin) -> str:

@@ -15,7 +15,7 @@ from droidgate_shim.engine.authority import Carrier
 from droidgate_shim.engine.engine import Ask
 from droidgate_shim.engine.strict_json import write_strict
 
-CONSENT: Final = "dev.droidgate.shim.ConsentActivity"
+CONSENT: Final = "dev.droidgate.shim.consent.ConsentActivity"
 MOST_QUESTIONS: Final = 4
 LONGEST_ARGUMENTS: Final = 4_000
 """UTF-16 units of arguments that somebody reads before they decide."""
@@ -146,7 +146,7 @@ class ConsentDesk:
         """End a question with a decision, None for a yes; a second end changes nothing."""
         if question in self._questions:
             self._close(question)
-            self._core.decide(question.receipt, refusal)
+            self._core.decided(question.receipt, refusal)
 
     def _close(self, question: Question) -> None:
         """Take a question away, whatever ended it, and show the next."""

@@ -21,7 +21,7 @@ from droidgate_phone.apps.shim.targets import TargetReader
 from droidgate_phone.intents import ComponentName
 from droidgate_shim.engine.authority import Carrier, parse_policy
 from droidgate_shim.engine.backends import BackendAnswer
-from droidgate_shim.engine.engine import Answer, Ask, CallHandle, Drop, Effect, Engine, Send, refuse
+from droidgate_shim.engine.engine import Answer, Ask, Drop, Effect, Engine, Send, refuse
 from droidgate_shim.engine.requests import read_incoming
 from droidgate_shim.engine.responses import answer_journal_entry, write_journal_entry
 from droidgate_shim.engine.routes import RouteTable, parse_route_table
@@ -64,7 +64,7 @@ class Receipt:
     capability: str
     began: float
     deliver: Deliver
-    call: CallHandle | None = None
+    call: int | None = None
     is_answered: bool = False
     on_end: list[Callable[[], None]] = field(default_factory=list)
 
@@ -98,7 +98,6 @@ class Core(ABC):
         self.targets = TargetReader(self.table, self.platform)
         self.engine = Engine(self.table, policy, self.targets)
         self._waiting: list[Receipt] = []
-        self._journal_changes = 0
         self._cancel_timer: Callable[[], None] | None = None
         self.platform.after(_LEFT_SECONDS, self._forget_left)
 
@@ -118,7 +117,7 @@ class Core(ABC):
         """Return the phone's time in ms."""
         return round(self.context.now() * 1000)
 
-    def take(
+    def receive(
         self,
         carrier: Carrier,
         origin: Origin,
@@ -129,7 +128,7 @@ class Core(ABC):
         caller_token: str | None = None,
         obstacle: Failure | None = None,
     ) -> Receipt:
-        """Take a request.
+        """Receive a request.
 
         Args:
             carrier: How it came.
@@ -148,7 +147,7 @@ class Core(ABC):
         request = read_incoming(carrier, extras).request
         receipt.capability = "" if request is None else request.capability_id
         if obstacle is not None:
-            self._answered(receipt, {}, obstacle.token)
+            self._answer(receipt, {}, obstacle.token)
         elif caller_token is None or self._watch(receipt, caller_token):
             self._prepare(receipt, extras, approved=approved)
         return receipt
@@ -171,7 +170,7 @@ class Core(ABC):
                 return
             self._take_off(receipt)
             self._use_policy(receipt)
-            effects = self.engine.take(
+            effects = self.engine.receive(
                 self.now(),
                 receipt.carrier,
                 receipt.origin.uid,
@@ -220,9 +219,9 @@ class Core(ABC):
             if not isinstance(receipt, Receipt):
                 continue
             if isinstance(effect, Answer):
-                self._answered(receipt, effect.extras, effect.token)
+                self._answer(receipt, effect.extras, effect.token)
             elif isinstance(effect, Drop):
-                self._answered(receipt, {}, effect.failure.token)
+                self._answer(receipt, {}, effect.failure.token)
             elif isinstance(effect, Ask):
                 receipt.call = effect.call
                 self._ask(effect, receipt)
@@ -234,15 +233,15 @@ class Core(ABC):
     def _ask(self, ask: Ask, receipt: Receipt) -> None:
         refusal = self.ask_user(ask, receipt)
         if refusal is not None:
-            self.decide(receipt, refusal)
+            self.decided(receipt, refusal)
 
-    def decide(self, receipt: Receipt, refusal: Failure | None) -> None:
+    def decided(self, receipt: Receipt, refusal: Failure | None) -> None:
         """Take the user's decision about a call: None for a yes, else its failure."""
         if receipt.call is not None:
             self._use_policy(receipt)
-            self.carry_out(self.engine.decide(self.now(), receipt.call, refusal))
+            self.carry_out(self.engine.decided(self.now(), receipt.call, refusal))
 
-    def _answered(self, receipt: Receipt, extras: Mapping[str, str], token: str | None) -> None:
+    def _answer(self, receipt: Receipt, extras: Mapping[str, str], token: str | None) -> None:
         if receipt.is_answered:
             return
         receipt.is_answered = True
@@ -254,11 +253,11 @@ class Core(ABC):
         for end in receipt.on_end:
             end()
 
-    def result(self, call: CallHandle, answer: BackendAnswer) -> None:
+    def answered(self, call: int, answer: BackendAnswer) -> None:
         """Take a backend's answer, which changes nothing if it is late."""
-        self.carry_out(self.engine.result(self.now(), call, answer))
+        self.carry_out(self.engine.answered(self.now(), call, answer))
 
-    def fail(self, call: CallHandle, token: str, message: str) -> None:
+    def fail(self, call: int, token: str, message: str) -> None:
         """End a call that could not be brought to its backend."""
         self.carry_out(self.engine.fail(self.now(), call, Failure(token, message)))
 
@@ -267,7 +266,7 @@ class Core(ABC):
         if receipt.call is not None:
             self.carry_out(self.engine.fail(self.now(), receipt.call, failure))
         else:
-            self._answered(receipt, {}, failure.token)
+            self._answer(receipt, {}, failure.token)
 
     def interrupt(self, extras: Mapping[str, Json]) -> Mapping[str, str] | None:
         """Return the answer to a request that the process of before did not finish; None for any other."""
@@ -280,7 +279,7 @@ class Core(ABC):
 
     def open_count(self) -> int:
         """Return how many calls are open."""
-        return self.engine.size[0]
+        return self.engine.open_count()
 
     def _settle(self) -> None:
         self._keep_journal()
@@ -289,16 +288,14 @@ class Core(ABC):
             self._cancel_timer = None
         deadline = self.engine.next_deadline()
         if deadline is not None:
-            self._cancel_timer = self.platform.after((deadline - self.now()) / 1000, self._advance)
+            self._cancel_timer = self.platform.after((deadline - self.now()) / 1000, self._expire)
 
     def _keep_journal(self) -> None:
         """Write the journal where the set of open calls has changed."""
-        if self.engine.changes != self._journal_changes:
-            self._journal_changes = self.engine.changes
-            self.journal.keep(self.engine.journal())
+        self.journal.keep(self.engine.journal())
 
-    def _advance(self) -> None:
-        self.carry_out(self.engine.advance(self.now()))
+    def _expire(self) -> None:
+        self.carry_out(self.engine.expire(self.now()))
 
     def _forget_left(self) -> None:
         self.journal.forget_left()

@@ -30,7 +30,7 @@ from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
 ACTION_CALL: Final = "com.example.mMCP.ACTION_TOOL_CALL"
 ACTION_DISCOVERY: Final = "com.example.ACTION_MMCP_DISCOVERY"
-RECEIVER: Final = "dev.droidgate.shim.MmcpReceiver"
+RECEIVER: Final = "dev.droidgate.shim.frontends.MmcpReceiver"
 MANIFEST: Final = "mMCP_manifest"
 _REQUEST: Final = "mobile-mcp-request"
 _BROADCAST_SECONDS: Final = 9.0
@@ -66,7 +66,7 @@ def ask(
             said = "" if read is None else (read.message or "")
             on_outcome(None, Failure(token, said.removeprefix(f"{token}: ")))
 
-    return core.take(carrier, origin, extras, deliver)
+    return core.receive(carrier, origin, extras, deliver)
 
 
 def text_of(prepared: PreparedRoute, outputs: Mapping[str, Json] | None) -> str:

@@ -46,7 +46,7 @@ def execute_function(
         if isinstance(answer, Failure):
             core.fail(send.call, answer.token, answer.text)
         else:
-            core.result(send.call, answer)
+            core.answered(send.call, answer)
 
     request = FunctionRequest(backend.package, call.function, call.document)
     seconds = max(0.0, (send.deadline - core.now()) / 1000)

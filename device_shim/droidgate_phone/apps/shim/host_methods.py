@@ -220,7 +220,7 @@ def _call(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> 
             reply.put({"response": response})
 
     origin = Origin(_HOST_UID, (), _HOST_PACKAGE)
-    receipt = core.take("bind", origin, {REQUEST_EXTRA: request}, deliver, approved=True)
+    receipt = core.receive("bind", origin, {REQUEST_EXTRA: request}, deliver, approved=True)
     if isinstance(deadline, int) and not isinstance(deadline, bool):
 
         def give_up() -> None:

@@ -20,7 +20,7 @@ def broadcast(core: Core, send: Send, component: ComponentName, extras: Bundle, 
     intent = Intent(ACTION_INVOKE, component, flags=FLAG_INCLUDE_STOPPED_PACKAGES, extras=extras)
 
     def receive(result: BroadcastResult) -> None:
-        core.result(send.call, BroadcastAnswer(result.code, result.data))
+        core.answered(send.call, BroadcastAnswer(result.code, result.data))
 
     def give_up() -> None:
         core.fail(send.call, "timeout", "the receiver did not answer in time; the call may have run")

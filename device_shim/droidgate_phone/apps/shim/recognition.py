@@ -6,7 +6,7 @@ from typing import Final
 
 from droidgate_phone.system.package_records import InstalledPackage
 
-HOST_PROVIDER: Final = "dev.droidgate.shim.HostProvider"
+HOST_PROVIDER: Final = "dev.droidgate.shim.host.HostProvider"
 ROUTES: Final = "assets/routes.json"
 POLICY: Final = "assets/policy.json"
 

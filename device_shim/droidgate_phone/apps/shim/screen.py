@@ -17,7 +17,7 @@ from droidgate_shim.engine.backends import ActivityAnswer
 from droidgate_shim.engine.engine import Send
 
 ACTION_CALL: Final = "com.example.mMCP.ACTION_TOOL_CALL"
-TRAMPOLINE: Final = "dev.droidgate.shim.TrampolineActivity"
+TRAMPOLINE: Final = "dev.droidgate.shim.backends.TrampolineActivity"
 MOST_WAITING: Final = 8
 _NEW_TASK_SECONDS: Final = 0.3
 _NEW_TASK: Final = (
@@ -109,7 +109,7 @@ class ScreenCalls:
         if result.code == _CANCELED and is_empty and seconds < _NEW_TASK_SECONDS:
             self._fail(call, "canceled", _NEW_TASK)
             return
-        self._core.result(call.send.call, ActivityAnswer(result.code, extras))
+        self._core.answered(call.send.call, ActivityAnswer(result.code, extras))
 
     def _fail(self, call: ScreenCall, token: str, message: str) -> None:
         self._core.fail(call.send.call, token, message)

@@ -13,7 +13,7 @@ from droidgate_phone.apps.shim.identity import origin_of, origin_of_start
 from droidgate_phone.apps.shim.process import core_of
 from droidgate_phone.intents import Bundle, Intent
 
-TOOL_SERVICE: Final = "dev.droidgate.shim.ToolService"
+TOOL_SERVICE: Final = "dev.droidgate.shim.frontends.ToolService"
 EXTRA_CALLBACK: Final = "mcp_callback"
 _REQUEST: Final = 1
 _RESPONSE: Final = 2
@@ -51,7 +51,7 @@ class ToolService(Service):
                 return
 
         origin = origin_of(core.platform, message.sending_uid)
-        core.take("bind", origin, texts_of(message.data), deliver, caller_token=reply_to)
+        core.receive("bind", origin, texts_of(message.data), deliver, caller_token=reply_to)
 
     def on_start_command(self, intent: Intent) -> int | None:
         """Take a request; its callback's creator is where the answer goes, and no more."""
@@ -73,7 +73,7 @@ class ToolService(Service):
 
         origin = origin_of_start(core.platform, facts.creator_uid)
         obstacle = _IMMUTABLE if is_immutable else None
-        core.take("start", origin, texts_of(intent.extras), deliver, obstacle=obstacle)
+        core.receive("start", origin, texts_of(intent.extras), deliver, obstacle=obstacle)
         return START_REDELIVER_INTENT
 
     def on_redelivered(self, intent: Intent) -> int | None:

@@ -21,7 +21,7 @@ from droidgate_shim.engine.backends import FunctionAnswer
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
 HOLDER: Final = "dev.droidgate.shim"
-SHELL_SERVICE: Final = "dev.droidgate.shim.ShellIdentityService"
+SHELL_SERVICE: Final = "dev.droidgate.shim.backends.ShellIdentityService"
 KEPT_SECONDS: Final = 5.0
 """How long the right is kept after the last call."""
 

@@ -21,7 +21,7 @@ from droidgate_phone.intents import Bundle, Extra, Intent
 from droidgate_shim.engine.backends import FunctionAnswer
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
-INSTRUMENTATION: Final = "dev.droidgate.shim.ShellIdentityInstrumentation"
+INSTRUMENTATION: Final = "dev.droidgate.shim.backends.ShellIdentityInstrumentation"
 _SHIMS: Final = "dev.droidgate.shim."
 _LONGEST_SECONDS: Final = 600.0
 """Whoever asks cancels its call at its own deadline."""

@@ -189,7 +189,7 @@ class DemonstrationCalls:
     ) -> Json:
         """Return the outputs that a Mobile-MCP agent gets through a shim, or the text of its failure."""
         text = request_text(capability, arguments, dialect=dialect)
-        component = ComponentName(_shim(package), f"{SHIM_PACKAGE}.ToolService")
+        component = ComponentName(_shim(package), f"{SHIM_PACKAGE}.frontends.ToolService")
         agent = self._agent()
         if bound:
             answer = agent.call_bound(component, text, dialect=dialect, flags=_LEND_VISIBILITY)
@@ -289,7 +289,7 @@ class DemonstrationCalls:
 
     def _mmcp_activity_to_mobile_mcp(self) -> None:
         arguments: dict[str, Json] = {"date": _DAY}
-        component = ComponentName(_shim(CLOCK_IN), f"{SHIM_PACKAGE}.MmcpActivity")
+        component = ComponentName(_shim(CLOCK_IN), f"{SHIM_PACKAGE}.frontends.MmcpActivity")
 
         def call() -> Json:
             result = self._agent().call_mmcp_activity(component, "query_clock_in", arguments)
@@ -306,7 +306,7 @@ class DemonstrationCalls:
 
     def _broadcast_to_mmcp_activity(self) -> None:
         arguments: dict[str, Json] = {"path": _PDF, "query": "river"}
-        component = ComponentName(_shim(PDF_TOOL), f"{SHIM_PACKAGE}.MmcpReceiver")
+        component = ComponentName(_shim(PDF_TOOL), f"{SHIM_PACKAGE}.frontends.MmcpReceiver")
         self._make(
             "mMCP broadcast -> mMCP activity",
             "search_text",

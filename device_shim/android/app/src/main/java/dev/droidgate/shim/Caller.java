@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Set;
 
 /** Who asks: a uid, the packages that share it, and by whom they are signed. */
-final class Caller {
+public final class Caller {
     /** Somebody of whom the platform tells nothing. */
-    static final Caller NOBODY =
+    public static final Caller NOBODY =
             new Caller(-1, Collections.<String>emptyList(), Collections.<String>emptyList());
 
     private static final long FIRST_UNSEEN = -2;
@@ -17,16 +17,16 @@ final class Caller {
     private static final long FIRST_ISOLATED_UID = 90_000;
     private static final long LAST_ISOLATED_UID = 99_999;
 
-    final long uid;
-    final List<String> packages;
+    public final long uid;
+    public final List<String> packages;
 
     /** SHA-256 of each package's certificate, empty where it is not known. */
-    final List<String> signers;
+    public final List<String> signers;
 
     /** Of a package that this app may not see: its certificates, earlier ones too, as the platform hands them over. */
-    final Set<String> vouched;
+    public final Set<String> vouched;
 
-    Caller(long uid, List<String> packages, List<String> signers) {
+    public Caller(long uid, List<String> packages, List<String> signers) {
         this(uid, packages, signers, Collections.<String>emptySet());
     }
 
@@ -42,7 +42,7 @@ final class Caller {
      *
      * @param vouched the digests of its certificates, the one it is signed with now first
      */
-    static Caller unseen(String name, Set<String> vouched) {
+    public static Caller unseen(String name, Set<String> vouched) {
         if (vouched.isEmpty()) {
             return NOBODY;
         }
@@ -54,18 +54,18 @@ final class Caller {
     }
 
     /** Returns whether a uid is that of an isolated process, which belongs to no app and can be had anew at will. */
-    static boolean isIsolated(long uid) {
+    public static boolean isIsolated(long uid) {
         long inUser = uid % USER_UIDS;
         return inUser >= FIRST_ISOLATED_UID && inUser <= LAST_ISOLATED_UID;
     }
 
     /** Returns a caller of whom only the uid is known yet; all isolated processes are one, of which nothing is known. */
-    static Caller unresolved(long uid) {
+    public static Caller unresolved(long uid) {
         return uid < 0 || isIsolated(uid) ? NOBODY : new Caller(uid, Collections.<String>emptyList(), Collections.<String>emptyList());
     }
 
     /** Returns a caller of one package whose certificate is nobody's business. */
-    static Caller named(long uid, String name) {
+    public static Caller named(long uid, String name) {
         return new Caller(uid, Collections.singletonList(name), Collections.singletonList(""));
     }
 
@@ -73,7 +73,7 @@ final class Caller {
      * Returns what no other caller has, for what is kept for this one: the uid, of an unseen package its name and
      * certificate, empty for nobody.
      */
-    String key() {
+    public String key() {
         if (uid >= 0) {
             return Long.toString(uid);
         }
@@ -81,12 +81,12 @@ final class Caller {
     }
 
     /** Returns the package that it is shown and told by, empty for none. */
-    String packageName() {
+    public String packageName() {
         return packages.isEmpty() ? "" : packages.get(0);
     }
 
     /** Returns the digest of that package's certificate, empty where it is not known. */
-    String signer() {
+    public String signer() {
         return signers.isEmpty() ? "" : signers.get(0);
     }
 }

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
  * Answers to requests that are refused unread (docs/shim.md 2), on a thread of their own. When many wait, the thread
  * that brings another one answers it itself: that slows down only its sender.
  */
-final class Refusals {
+public final class Refusals {
     private static final int MOST_WAITING = 256;
     private static final long IDLE_SECONDS = 10;
 

@@ -13,20 +13,20 @@ import java.util.List;
 import java.util.Map;
 
 /** Where the one answer of a request goes, and who asked. */
-abstract class Reply {
+public abstract class Reply {
     /** UTF-16 units of an answer that a shorter one would not help. */
     private static final int SHORT = 8_192;
 
     /** Whether the platform vouches for the caller. */
-    final boolean bound;
+    public final boolean bound;
 
     final long since = SystemClock.elapsedRealtime();
 
     /** Who asked; of a start, who receives the answer. Its packages are looked up when the engine takes the request. */
-    volatile Caller caller;
+    public volatile Caller caller;
 
     /** What is enough to answer it after this process; null where nobody could be answered. */
-    volatile String entry;
+    public volatile String entry;
 
     /** The request, until it is read. */
     volatile Map<String, Object> unread;
@@ -37,7 +37,7 @@ abstract class Reply {
     private boolean answered;
     private final List<Runnable> ends = new ArrayList<>();
 
-    Reply(Caller caller, boolean bound) {
+    public Reply(Caller caller, boolean bound) {
         this.caller = caller;
         this.bound = bound;
     }
@@ -48,30 +48,30 @@ abstract class Reply {
      * @param extras null where the request's form is not known
      * @param token the failure's token, null on success
      */
-    abstract void send(Map<String, String> extras, String token);
+    public abstract void send(Map<String, String> extras, String token);
 
     /** Keeps what is needed to answer after this process has died; nothing where that cannot be. */
-    void save(Bundle out) {}
+    public void save(Bundle out) {}
 
     /** Has something run when the process that asked dies, where Android tells; returns whether it lives. */
-    boolean watch(Runnable died) {
+    public boolean watch(Runnable died) {
         return true;
     }
 
     /** Returns why a request whose answer cannot go there is not carried out, null where it can. */
-    CallFailure obstacle() {
+    public CallFailure obstacle() {
         return null;
     }
 
     /** Takes what was read of the request. */
-    final void identify(Incoming incoming) {
+    public final void identify(Incoming incoming) {
         entry = incoming.entry();
         capability = incoming.capability();
         unread = null;
     }
 
     /** Returns what is enough to answer the request, read or not; null where nobody could be answered. */
-    final String anyEntry() {
+    public final String anyEntry() {
         Map<String, Object> extras = unread;
         return entry != null || extras == null
                 ? entry
@@ -79,12 +79,12 @@ abstract class Reply {
     }
 
     /** Returns whom Android names as the sender: nobody for a start. */
-    final Caller sender() {
+    public final Caller sender() {
         return bound ? caller : Caller.NOBODY;
     }
 
     /** Answers, once; returns whether this was the first answer. */
-    final boolean answer(Map<String, String> extras, String token) {
+    public final boolean answer(Map<String, String> extras, String token) {
         synchronized (this) {
             if (answered) {
                 return false;
@@ -108,17 +108,17 @@ abstract class Reply {
     }
 
     /** Answers a request that could not be written in the engine's form. */
-    void refuse(CallFailure failure) {
+    public void refuse(CallFailure failure) {
         answer(null, failure.token);
     }
 
     /** Returns whether the answer has gone, or is about to. */
-    final synchronized boolean isAnswered() {
+    public final synchronized boolean isAnswered() {
         return answered;
     }
 
     /** Runs something when the answer has gone, at once where it has. */
-    final void whenAnswered(Runnable done) {
+    public final void whenAnswered(Runnable done) {
         synchronized (this) {
             if (!answered) {
                 ends.add(done);
@@ -132,7 +132,7 @@ abstract class Reply {
      * Returns the extras of the short failure that an agent gets where its answer could not be delivered; null
      * where the answer was short already.
      */
-    static Map<String, String> undelivered(String entry, Map<String, String> extras) {
+    public static Map<String, String> undelivered(String entry, Map<String, String> extras) {
         int units = 0;
         for (String extra : extras.values()) {
             units += extra.length();
@@ -147,16 +147,16 @@ abstract class Reply {
                                 + units
                                 + " characters; ask for less, or for one answer at a time");
         try {
-            return Journal.failure(entry, failure);
+            return Journal.answerEntry(entry, failure);
         } catch (MalformedJsonException unreadable) {
             return null;
         }
     }
 
     /** Returns the extras that answer what an earlier process left; null where nobody can be answered. */
-    static Map<String, String> interrupted(String entry) {
+    public static Map<String, String> interrupted(String entry) {
         try {
-            return entry == null ? null : Journal.interrupted(entry);
+            return entry == null ? null : Journal.answerEntry(entry);
         } catch (MalformedJsonException unreadable) {
             return null;
         }

@@ -6,6 +6,11 @@ import android.os.Handler;
 import android.os.Looper;
 import android.os.SystemClock;
 import android.util.Log;
+import dev.droidgate.shim.backends.Backends;
+import dev.droidgate.shim.backends.Broadcasts;
+import dev.droidgate.shim.backends.ScreenCalls;
+import dev.droidgate.shim.backends.ShellIdentity;
+import dev.droidgate.shim.consent.Consent;
 import dev.droidgate.shim.core.Answers;
 import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallFailure;
@@ -17,6 +22,15 @@ import dev.droidgate.shim.core.Json;
 import dev.droidgate.shim.core.JsonReader;
 import dev.droidgate.shim.core.MalformedJsonException;
 import dev.droidgate.shim.core.RouteTable;
+import dev.droidgate.shim.platform.Certificates;
+import dev.droidgate.shim.platform.Failures;
+import dev.droidgate.shim.platform.Hex;
+import dev.droidgate.shim.storage.Grants;
+import dev.droidgate.shim.storage.History;
+import dev.droidgate.shim.storage.OpenJournal;
+import dev.droidgate.shim.targets.Discoveries;
+import dev.droidgate.shim.targets.Installed;
+import dev.droidgate.shim.windows.WindowOpener;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -27,7 +41,7 @@ import java.util.List;
 import java.util.Map;
 
 /** What the components of the app share: the engine with its edges, wired once in a process. */
-final class Shim implements Clock, Answers {
+public final class Shim implements Clock, Answers {
     private static final int BUFFER = 8_192;
 
     /** How long after its beginning a process waits for starts that come again. */
@@ -39,39 +53,39 @@ final class Shim implements Clock, Answers {
     /** One in a process of Android's; a process of tests has several applications. */
     private static final Map<Context, Shim> ALL = new HashMap<>();
 
-    final Context context;
-    final Handler main = new Handler(Looper.getMainLooper());
+    public final Context context;
+    public final Handler main = new Handler(Looper.getMainLooper());
 
     /** The engine's thread: requests of one caller go the way in their order, and two ends of a call never compete. */
-    final Worker calls = new Worker();
+    public final Worker calls = new Worker();
 
     private final Refusals refusals = new Refusals(calls);
 
     /** Unlike that of any other process. */
-    final String process = Hex.randomId();
+    public final String process = Hex.randomId();
 
-    final RouteTable routes;
+    public final RouteTable routes;
 
     /** What only the app reads of the policy. */
-    final Map<String, Object> app;
+    public final Map<String, Object> app;
 
-    final Grants grants;
-    final History history;
-    final OpenJournal journal;
-    final Certificates certificates;
-    final Broadcasts broadcasts;
-    final Discoveries discoveries;
-    final Installed installed;
-    final WindowOpener windows;
-    final Consent consent;
-    final ScreenCalls screen;
-    final ShellIdentity shellIdentity;
+    public final Grants grants;
+    public final History history;
+    public final OpenJournal journal;
+    public final Certificates certificates;
+    public final Broadcasts broadcasts;
+    public final Discoveries discoveries;
+    public final Installed installed;
+    public final WindowOpener windows;
+    public final Consent consent;
+    public final ScreenCalls screen;
+    public final ShellIdentity shellIdentity;
     private final Engine engine;
     private final Runnable deadline = () -> calls.execute(this::settle);
     private volatile int open;
 
     /** Returns the shim of an application. */
-    static Shim of(Context context) {
+    public static Shim of(Context context) {
         Context application = context.getApplicationContext();
         synchronized (ALL) {
             Shim shim = ALL.get(application);
@@ -114,7 +128,7 @@ final class Shim implements Clock, Answers {
         }
     }
 
-    static byte[] readAll(InputStream in) throws IOException {
+    public static byte[] readAll(InputStream in) throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         byte[] buffer = new byte[BUFFER];
         for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
@@ -128,7 +142,7 @@ final class Shim implements Clock, Answers {
      *
      * @param approved whether it needs no grant
      */
-    void receive(Reply reply, Map<String, Object> extras, boolean approved) {
+    public void receive(Reply reply, Map<String, Object> extras, boolean approved) {
         reply.unread = extras;
         CallFailure busy = engine.admit(reply.bound, reply.caller.uid);
         if (busy == null && !calls.bring(lineOf(reply), () -> take(reply, extras, approved))) {
@@ -140,7 +154,7 @@ final class Shim implements Clock, Answers {
     }
 
     /** Takes a start that Android delivers again: what the process of before has begun is not run again. */
-    void receiveAgain(Reply reply, Map<String, Object> extras) {
+    public void receiveAgain(Reply reply, Map<String, Object> extras) {
         calls.execute(
                 () -> {
                     String entry = Incoming.read(reply.bound, extras).entry();
@@ -155,7 +169,7 @@ final class Shim implements Clock, Answers {
     }
 
     /** Takes a request that has yet to be written from what its caller sent, which the engine's thread does. */
-    void receive(Reply reply, Writing request) {
+    public void receive(Reply reply, Writing request) {
         CallFailure busy = engine.admit(reply.bound, reply.caller.uid);
         if (busy == null && !calls.bring(lineOf(reply), () -> write(reply, request))) {
             busy = FULL;
@@ -166,7 +180,7 @@ final class Shim implements Clock, Answers {
     }
 
     /** Writes a request. */
-    interface Writing {
+    public interface Writing {
         /**
          * Returns the extras of the request.
          *
@@ -206,7 +220,7 @@ final class Shim implements Clock, Answers {
                 return;
             }
             reply.caller = grants.resolve(reply.caller);
-            engine.use(grants.policyFor(reply.caller));
+            engine.usePolicy(grants.policyFor(reply.caller));
             engine.receive(incoming, approved, reply.caller.uid, reply);
         } catch (RuntimeException unexpected) {
             // Whatever went wrong before the engine had the request, its caller waits.
@@ -217,21 +231,21 @@ final class Shim implements Clock, Answers {
     }
 
     /** Takes the user's decision about a call: null for a yes. */
-    void decided(long call, Reply reply, CallFailure refusal) {
+    public void decided(long call, Reply reply, CallFailure refusal) {
         step(
                 () -> {
-                    engine.use(grants.policyFor(reply.caller));
+                    engine.usePolicy(grants.policyFor(reply.caller));
                     engine.decided(call, refusal);
                 });
     }
 
     /** Takes a backend's answer. */
-    void answered(long call, BackendAnswer answer) {
+    public void answered(long call, BackendAnswer answer) {
         answered(call, answer, null);
     }
 
     /** Takes a backend's answer, and runs something, if it is not null, when the engine has it. */
-    void answered(long call, BackendAnswer answer, Runnable taken) {
+    public void answered(long call, BackendAnswer answer, Runnable taken) {
         step(
                 () -> {
                     if (taken != null) {
@@ -242,17 +256,17 @@ final class Shim implements Clock, Answers {
     }
 
     /** Ends a request because its caller wants so, wherever it is on its way. */
-    void cancel(Reply reply) {
+    public void cancel(Reply reply) {
         end(reply, null, FailureTokens.CANCELED);
     }
 
     /** Answers in the engine's place, which will not be able to. */
-    void interrupt(Reply reply) {
+    public void interrupt(Reply reply) {
         end(reply, Reply.interrupted(reply.anyEntry()), FailureTokens.INTERRUPTED);
     }
 
     /** Answers a request, at once, and lets go of its call. */
-    void end(Reply reply, Map<String, String> extras, String token) {
+    public void end(Reply reply, Map<String, String> extras, String token) {
         answer(reply, extras, token);
         step(() -> engine.cancel(reply));
     }
@@ -290,12 +304,12 @@ final class Shim implements Clock, Answers {
     }
 
     /** Brings the file up to what is open; on the engine's thread. */
-    void writeJournal() {
-        open = engine.open();
+    public void writeJournal() {
+        open = engine.openCount();
         journal.write(engine.journal());
     }
 
-    int open() {
+    public int open() {
         return open;
     }
 
@@ -305,7 +319,7 @@ final class Shim implements Clock, Answers {
     }
 
     /** Returns whether nobody can see or answer anything that is shown. */
-    boolean isLocked() {
+    public boolean isLocked() {
         KeyguardManager keyguard = context.getSystemService(KeyguardManager.class);
         return keyguard != null && keyguard.isDeviceLocked();
     }

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
  * The engine's thread. Its own tasks come first, in the order given; then requests, one of each caller in turn, so
  * that a caller with many delays another one by one request at most. Nothing that goes wrong ends the process.
  */
-final class Worker implements Executor {
+public final class Worker implements Executor {
     private static final int MOST_OF_CALLER = 32;
     private static final int MOST = 128;
     private static final long IDLE_SECONDS = 10;
@@ -50,7 +50,7 @@ final class Worker implements Executor {
     }
 
     /** Takes a caller's request, without waiting; returns whether there is room for it. */
-    boolean bring(Object caller, Runnable request) {
+    public boolean bring(Object caller, Runnable request) {
         synchronized (this) {
             Queue<Runnable> own = requests.get(caller);
             if (waiting >= MOST || own != null && own.size() >= MOST_OF_CALLER) {

@@ -9,7 +9,7 @@ import dev.droidgate.proof.agents.Functions;
 import dev.droidgate.proof.apps.ClockService;
 import dev.droidgate.proof.apps.LampService;
 import dev.droidgate.proof.phone.Inputs;
-import dev.droidgate.shim.ToolService;
+import dev.droidgate.shim.frontends.ToolService;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.Test;

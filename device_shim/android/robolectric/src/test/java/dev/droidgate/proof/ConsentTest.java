@@ -9,7 +9,7 @@ import dev.droidgate.proof.agents.Consent;
 import dev.droidgate.proof.agents.Edition;
 import dev.droidgate.proof.apps.ClockService;
 import dev.droidgate.proof.phone.Inputs;
-import dev.droidgate.shim.ToolService;
+import dev.droidgate.shim.frontends.ToolService;
 import java.util.List;
 import org.junit.Before;
 import org.junit.Test;

@@ -16,7 +16,7 @@ import org.robolectric.annotation.Config;
 public final class DiscoveryTest extends ShimTest {
     @Test
     public void theShimIsATool() {
-        Tool shim = tool(agent.discover(), "dev.droidgate.shim.ToolService");
+        Tool shim = tool(agent.discover(), "dev.droidgate.shim.frontends.ToolService");
         assertEquals("Several apps (via droidgate)", shim.name());
         assertEquals("Repeats texts, says time and weather.", shim.description());
         Tool.Capability add = shim.capabilities().get(1);

@@ -110,7 +110,7 @@ public final class HostTest extends ShimTest {
         phone.killShim();
         assertEquals("[\"clock.now\"]", host.text("status", "switched_off"));
         host.ask("switch", "capability", "clock.now", "on", true);
-        agent.bind(dev.droidgate.shim.ToolService.class);
+        agent.bind(dev.droidgate.shim.frontends.ToolService.class);
         agent.send(Edition.ARGS, "7", "clock.now");
         assertTrue(agent.answer().succeeded());
     }

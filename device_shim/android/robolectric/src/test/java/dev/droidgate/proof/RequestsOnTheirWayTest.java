@@ -19,7 +19,7 @@ import org.robolectric.annotation.Config;
 
 /** What happens to a request between its coming and its going out. */
 public final class RequestsOnTheirWayTest extends ShimTest {
-    private static final String TRAMPOLINE = "dev.droidgate.shim.TrampolineActivity";
+    private static final String TRAMPOLINE = "dev.droidgate.shim.backends.TrampolineActivity";
 
     private void assertOrder(String capability, String argument, int count) {
         for (int id = 0; id < count; id++) {

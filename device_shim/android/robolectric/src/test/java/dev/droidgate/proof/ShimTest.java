@@ -5,7 +5,7 @@ import dev.droidgate.proof.agents.Host;
 import dev.droidgate.proof.apps.Apps;
 import dev.droidgate.proof.phone.Inputs;
 import dev.droidgate.proof.phone.Phone;
-import dev.droidgate.shim.ToolService;
+import dev.droidgate.shim.frontends.ToolService;
 import org.junit.Before;
 import org.junit.runner.RunWith;
 import org.robolectric.RobolectricTestRunner;

@@ -13,7 +13,7 @@ import dev.droidgate.proof.apps.Behaviour;
 import dev.droidgate.proof.apps.ClockService;
 import dev.droidgate.proof.apps.DeskActivity;
 import dev.droidgate.proof.apps.LampService;
-import dev.droidgate.shim.ToolService;
+import dev.droidgate.shim.frontends.ToolService;
 import java.util.Set;
 import org.junit.Test;
 import org.robolectric.annotation.Config;

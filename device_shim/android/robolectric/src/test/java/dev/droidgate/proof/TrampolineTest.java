@@ -16,7 +16,7 @@ import org.robolectric.annotation.Config;
 
 /** The window that waits for an mMCP activity, where Android lets it open and where not. */
 public final class TrampolineTest extends ShimTest {
-    private static final String WINDOW = "dev.droidgate.shim.TrampolineActivity";
+    private static final String WINDOW = "dev.droidgate.shim.backends.TrampolineActivity";
     private Screen screen;
 
     @Before

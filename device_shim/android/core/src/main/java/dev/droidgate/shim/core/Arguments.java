@@ -22,21 +22,21 @@ final class Arguments {
         Map<String, Object> given = new LinkedHashMap<>();
         Object further = declared.keywords.get("additionalProperties");
         boolean closed = declared.is(Type.OBJECT) && (further == null || Boolean.FALSE.equals(further));
-        for (Map.Entry<String, Object> one : arguments.entrySet()) {
-            Type.Property known = declared.properties.get(one.getKey());
+        for (Map.Entry<String, Object> entry : arguments.entrySet()) {
+            Type.Property known = declared.properties.get(entry.getKey());
             if (known == null && closed) {
-                throw unknown(one.getKey(), declared.properties.keySet());
+                throw unknown(entry.getKey(), declared.properties.keySet());
             }
             boolean isNone =
-                    known != null && one.getValue() == null && !known.required && !known.type.nullable;
+                    known != null && entry.getValue() == null && !known.required && !known.type.nullable;
             if (!isNone) {
-                given.put(one.getKey(), one.getValue());
+                given.put(entry.getKey(), entry.getValue());
             }
         }
         try {
             return Json.object(new ValueFitter(definitions, false).fit(given, input));
         } catch (UnfitValueException unfit) {
-            throw new CallFailure(FailureTokens.INVALID_ARGUMENT, unfit.told());
+            throw new CallFailure(FailureTokens.INVALID_ARGUMENT, unfit.describe());
         }
     }
 

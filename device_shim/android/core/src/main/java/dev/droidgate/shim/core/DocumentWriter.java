@@ -15,15 +15,15 @@ final class DocumentWriter {
     }
 
     /** One property: a kind and its values. */
-    private static final class Held {
+    private static final class PropertyValues {
         final String kind;
         final List<Object> values;
 
-        Held(String kind, Object value) {
+        PropertyValues(String kind, Object value) {
             this(kind, Collections.singletonList(value));
         }
 
-        Held(String kind, List<Object> values) {
+        PropertyValues(String kind, List<Object> values) {
             this.kind = kind;
             this.values = values;
         }
@@ -37,7 +37,7 @@ final class DocumentWriter {
     static Map<String, Object> write(Object value, Type declared, Map<String, Type> definitions)
             throws CallFailure {
         DocumentWriter writer = new DocumentWriter(definitions);
-        Held held = writer.item(value, declared, 0);
+        PropertyValues held = writer.item(value, declared, 0);
         if (!DocumentTypes.DOCUMENT.equals(held.kind)) {
             throw writer.types.wrong("an object is declared and " + Json.kindOf(value) + " is given");
         }
@@ -45,7 +45,7 @@ final class DocumentWriter {
     }
 
     /** Writes a property; null where there is none. */
-    private Held property(Object value, Type declared, int depth) throws CallFailure {
+    private PropertyValues property(Object value, Type declared, int depth) throws CallFailure {
         Type one = types.resolve(declared);
         if (value == null) {
             return null;
@@ -65,8 +65,8 @@ final class DocumentWriter {
     }
 
     /** Writes a list as the only alternative that takes it. */
-    private Held listAlternative(Object value, Type one, int depth) throws CallFailure {
-        List<Held> found = new ArrayList<>();
+    private PropertyValues listAlternative(Object value, Type one, int depth) throws CallFailure {
+        List<PropertyValues> found = new ArrayList<>();
         for (Type behind : types.alternatives(one)) {
             if (behind.is(Type.ARRAY) || DocumentTypes.isOpen(behind)) {
                 try {
@@ -80,7 +80,7 @@ final class DocumentWriter {
         return only(found);
     }
 
-    private Held only(List<Held> found) throws CallFailure {
+    private PropertyValues only(List<PropertyValues> found) throws CallFailure {
         types.checkBudget();
         if (found.size() != 1) {
             throw types.wrong("it is " + found.size() + " of the declared alternatives");
@@ -88,11 +88,11 @@ final class DocumentWriter {
         return found.get(0);
     }
 
-    private Held list(List<Object> items, Type declared, int depth) throws CallFailure {
+    private PropertyValues list(List<Object> items, Type declared, int depth) throws CallFailure {
         String kind = items.isEmpty() ? types.kindOf(declared, depth) : null;
         List<Object> values = new ArrayList<>(items.size());
         for (Object one : items) {
-            Held held = item(one, declared, depth);
+            PropertyValues held = item(one, declared, depth);
             values.add(held.values.get(0));
             kind = kind == null ? held.kind : common(kind, held.kind);
         }
@@ -101,7 +101,7 @@ final class DocumentWriter {
                 values.set(index, real(values.get(index), false));
             }
         }
-        return kind == null ? null : new Held(kind, values);
+        return kind == null ? null : new PropertyValues(kind, values);
     }
 
     private String common(String kind, String other) throws CallFailure {
@@ -120,7 +120,7 @@ final class DocumentWriter {
     }
 
     /** Writes one value. */
-    private Held item(Object value, Type declared, int depth) throws CallFailure {
+    private PropertyValues item(Object value, Type declared, int depth) throws CallFailure {
         types.checkDepth(depth);
         Type one = types.resolve(declared);
         if (value == null) {
@@ -141,24 +141,24 @@ final class DocumentWriter {
         return scalar(value, one);
     }
 
-    private Held untyped(Object value, int depth) throws CallFailure {
+    private PropertyValues untyped(Object value, int depth) throws CallFailure {
         if (value instanceof Map) {
             Type nothing = new Type(Collections.<String, Type.Property>emptyMap(), null);
             return object(value, nothing, null, depth);
         }
         if (value instanceof Boolean) {
-            return new Held("boolean", value);
+            return new PropertyValues("boolean", value);
         }
         if (value instanceof String) {
-            return new Held("string", value);
+            return new PropertyValues("string", value);
         }
         if (value instanceof Long) {
-            return new Held(DocumentTypes.LONG, value);
+            return new PropertyValues(DocumentTypes.LONG, value);
         }
-        return new Held(DocumentTypes.DOUBLE, real(value, false));
+        return new PropertyValues(DocumentTypes.DOUBLE, real(value, false));
     }
 
-    private Held object(Object value, Type declared, String schemaType, int depth)
+    private PropertyValues object(Object value, Type declared, String schemaType, int depth)
             throws CallFailure {
         Map<String, Object> members = Json.object(value);
         if (members == null) {
@@ -171,7 +171,7 @@ final class DocumentWriter {
             if (name.isEmpty() || known == null && !declared.properties.isEmpty()) {
                 throw types.wrong("nothing named " + name + " is declared");
             }
-            Held held = property(member.getValue(), known == null ? null : known.type, depth + 1);
+            PropertyValues held = property(member.getValue(), known == null ? null : known.type, depth + 1);
             if (held != null) {
                 Map<String, Object> written = new LinkedHashMap<>();
                 written.put(DocumentTypes.KIND, held.kind);
@@ -179,14 +179,14 @@ final class DocumentWriter {
                 properties.put(name, written);
             }
         }
-        return new Held(DocumentTypes.DOCUMENT, DocumentTypes.document(schemaType, properties));
+        return new PropertyValues(DocumentTypes.DOCUMENT, DocumentTypes.document(schemaType, properties));
     }
 
-    private Held alternative(Object value, Type one, int depth) throws CallFailure {
+    private PropertyValues alternative(Object value, Type one, int depth) throws CallFailure {
         Map<String, Object> members = Json.object(value);
         String told = members == null ? null : Json.text(members.get(DocumentTypes.SCHEMA_TYPE));
         List<Type> alternatives = types.alternatives(one);
-        List<Held> found = new ArrayList<>();
+        List<PropertyValues> found = new ArrayList<>();
         for (int index = 0; told != null && index < alternatives.size(); index++) {
             Type behind = alternatives.get(index);
             if (told.equals(behind.schemaName(one.members.get(index).name))) {
@@ -203,7 +203,7 @@ final class DocumentWriter {
                     found.add(item(value, behind, depth + 1));
                     continue;
                 }
-                Held written = object(value, behind, name, depth);
+                PropertyValues written = object(value, behind, name, depth);
                 if (DocumentTypes.hasRequired(members, behind)) {
                     found.add(written);
                 }
@@ -214,22 +214,22 @@ final class DocumentWriter {
         return only(found);
     }
 
-    private Held scalar(Object value, Type one) throws CallFailure {
+    private PropertyValues scalar(Object value, Type one) throws CallFailure {
         switch (one.kind) {
             case Type.STRING:
-                return new Held("string", expect(value, value instanceof String));
+                return new PropertyValues("string", expect(value, value instanceof String));
             case Type.BOOLEAN:
-                return new Held("boolean", expect(value, value instanceof Boolean));
+                return new PropertyValues("boolean", expect(value, value instanceof Boolean));
             case Type.BYTES:
                 boolean bytes = value instanceof String && ValueFitter.isBase64((String) value);
-                return new Held("bytes", expect(value, bytes));
+                return new PropertyValues("bytes", expect(value, bytes));
             case Type.INT32:
             case Type.INT64:
                 Long whole = Numbers.whole(value, one.is(Type.INT32) ? 32 : 64);
-                return new Held(DocumentTypes.LONG, expect(whole, whole != null));
+                return new PropertyValues(DocumentTypes.LONG, expect(whole, whole != null));
             case Type.FLOAT:
             case Type.DOUBLE:
-                return new Held(DocumentTypes.DOUBLE, real(value, one.is(Type.FLOAT)));
+                return new PropertyValues(DocumentTypes.DOUBLE, real(value, one.is(Type.FLOAT)));
             default:
                 throw types.wrong("a document holds no value of this kind");
         }

@@ -14,7 +14,7 @@ public final class Engine {
     private static final CallFailure NO_GRANT =
             new CallFailure(
                     FailureTokens.DENIED, "the user has not allowed this app to call this capability");
-    private static final CallFailure UNDECIDED =
+    private static final CallFailure UNANSWERED =
             new CallFailure(
                     FailureTokens.NEEDS_USER,
                     "nobody answered the question about this call on the phone; retry when somebody is there");
@@ -25,12 +25,12 @@ public final class Engine {
     private final Questions questions;
     private final Answers answers;
     private final Rates rates;
-    private final OpenCalls<Held> calls;
+    private final OpenCalls<CallState> calls;
     private Policy policy;
 
-    /** What is held for a request while it is open. */
-    private static final class Held {
-        final Request request;
+    /** What the engine knows of a call while it is open. */
+    private static final class CallState {
+        final MobileMcpRequest request;
         final Object replyTo;
 
         /** What goes out, once all that could stop it has been checked but the user's word and the target. */
@@ -44,7 +44,7 @@ public final class Engine {
         /** The id of the Mobile-MCP request that went out, null for other calls. */
         String sentId;
 
-        Held(Request request, Object replyTo) {
+        CallState(MobileMcpRequest request, Object replyTo) {
             this.request = request;
             this.replyTo = replyTo;
         }
@@ -69,7 +69,7 @@ public final class Engine {
     }
 
     /** Uses other grants and switches from now on; the limits stay. */
-    public void use(Policy changed) {
+    public void usePolicy(Policy changed) {
         policy = changed;
     }
 
@@ -95,20 +95,20 @@ public final class Engine {
             answers.answer(replyTo, incoming.failed(), incoming.failure.token);
             return;
         }
-        Request request = incoming.request;
-        Held held = new Held(request, replyTo);
+        MobileMcpRequest request = incoming.request;
+        CallState state = new CallState(request, replyTo);
         Route route = routes.find(request.capability);
         long now = clock.now();
         long deadline = now + (route == null ? Route.USUAL_DEADLINE : route.deadline);
         CallKey key = new CallKey(incoming.bound, caller, request.id);
         long call;
         try {
-            call = calls.open(key, held, now, deadline);
+            call = calls.open(key, state, now, deadline);
         } catch (CallFailure busy) {
-            answer(held, busy);
+            answer(state, busy);
             return;
         }
-        proceed(call, () -> begin(call, held, route, approved || policy.grants(route, key), deadline));
+        proceed(call, () -> begin(call, state, route, approved || policy.isGranted(route, key), deadline));
     }
 
     /** A part of a call's way, which may end it. */
@@ -126,28 +126,28 @@ public final class Engine {
         }
     }
 
-    private void begin(long call, Held held, Route route, boolean granted, long deadline) throws CallFailure {
+    private void begin(long call, CallState state, Route route, boolean granted, long deadline) throws CallFailure {
         if (!granted && (route == null || policy.isSwitchedOff(route) || !questions.isAsking())) {
             throw NO_GRANT;
         }
         if (route == null) {
             throw new CallFailure(
                     FailureTokens.UNKNOWN_CAPABILITY,
-                    JsonWriter.write(held.request.capability) + " is not a capability of this app");
+                    JsonWriter.write(state.request.capability) + " is not a capability of this app");
         }
         checkSwitch(route);
-        held.arguments = Arguments.fit(held.request.arguments, route.input, routes.definitions);
+        state.arguments = Arguments.fit(state.request.arguments, route.input, routes.definitions);
         if (granted) {
-            send(call, held, route);
+            send(call, state, route);
             return;
         }
         // So that nobody is asked about a call that cannot go out.
         route.target.check(backend.installed(route));
-        route.outgoing(held.arguments, routes.definitions, backend.newRequestId());
-        held.route = route;
-        held.asking = true;
-        String arguments = JsonWriter.write(held.request.arguments);
-        CallFailure notAsked = questions.ask(call, held.replyTo, new Preview(route, arguments, deadline));
+        route.writeCall(state.arguments, routes.definitions, backend.newRequestId());
+        state.route = route;
+        state.asking = true;
+        String arguments = JsonWriter.write(state.request.arguments);
+        CallFailure notAsked = questions.ask(call, state.replyTo, new Preview(route, arguments, deadline));
         if (notAsked != null) {
             throw notAsked;
         }
@@ -159,17 +159,17 @@ public final class Engine {
         }
     }
 
-    private void send(long call, Held held, Route route) throws CallFailure {
+    private void send(long call, CallState state, Route route) throws CallFailure {
         route.target.check(backend.installed(route));
-        Outgoing outgoing = route.outgoing(held.arguments, routes.definitions, backend.newRequestId());
+        Outgoing outgoing = route.writeCall(state.arguments, routes.definitions, backend.newRequestId());
         // To look at what is installed takes time, in which the call may have ended.
         expire();
         if (calls.find(call) == null) {
             return;
         }
-        held.route = route;
-        held.sentId = outgoing.requestId;
-        backend.call(call, held.replyTo, route, outgoing);
+        state.route = route;
+        state.sentId = outgoing.requestId;
+        backend.call(call, state.replyTo, route, outgoing);
     }
 
     /**
@@ -179,20 +179,20 @@ public final class Engine {
      */
     public void decided(long call, CallFailure refusal) {
         expire();
-        Held held = calls.find(call);
-        if (held == null || !held.asking) {
+        CallState state = calls.find(call);
+        if (state == null || !state.asking) {
             return;
         }
-        held.asking = false;
+        state.asking = false;
         proceed(
                 call,
                 () -> {
                     if (refusal != null) {
                         throw refusal;
                     }
-                    checkSwitch(held.route);
-                    calls.extend(call, clock.now() + held.route.deadline);
-                    send(call, held, held.route);
+                    checkSwitch(state.route);
+                    calls.extend(call, clock.now() + state.route.deadline);
+                    send(call, state, state.route);
                 });
     }
 
@@ -203,24 +203,24 @@ public final class Engine {
      */
     public void answered(long call, BackendAnswer answer) {
         expire();
-        Held held = calls.find(call);
-        if (held == null || held.asking || answer.isAside(held.sentId)) {
+        CallState state = calls.find(call);
+        if (state == null || state.asking || answer.isAside(state.sentId)) {
             return;
         }
         calls.close(call);
         Map<String, String> extras;
         try {
-            Object value = held.route.value(answer, routes.definitions);
-            Outputs outputs = Outputs.of(value, held.route, routes.definitions);
-            extras = ResponseWriter.success(held.request, outputs);
+            Object value = state.route.readAnswer(answer, routes.definitions);
+            Outputs outputs = Outputs.convert(value, state.route, routes.definitions);
+            extras = ResponseWriter.writeSuccess(state.request, outputs);
         } catch (CallFailure failure) {
-            answer(held, failure);
+            answer(state, failure);
             return;
         } catch (RuntimeException unexpected) {
-            answer(held, unexpected(unexpected));
+            answer(state, unexpected(unexpected));
             return;
         }
-        answers.answer(held.replyTo, extras, null);
+        answers.answer(state.replyTo, extras, null);
     }
 
     private static CallFailure unexpected(RuntimeException unexpected) {
@@ -230,8 +230,8 @@ public final class Engine {
     /** Ends the call whose answer goes there, because its caller wants so or has gone. */
     public void cancel(Object replyTo) {
         expire();
-        for (OpenCalls.Call<Held> call : calls.open()) {
-            if (call.held.replyTo == replyTo) {
+        for (OpenCalls.OpenCall<CallState> call : calls.all()) {
+            if (call.state.replyTo == replyTo) {
                 fail(call.number, new CallFailure(FailureTokens.CANCELED, "the caller ended the call"));
             }
         }
@@ -240,9 +240,9 @@ public final class Engine {
     /** Ends the calls to a package whose process died. */
     public void died(String packageName) {
         expire();
-        for (OpenCalls.Call<Held> call : calls.open()) {
-            Route route = call.held.route;
-            if (route != null && !call.held.asking && packageName.equals(route.target.packageName)) {
+        for (OpenCalls.OpenCall<CallState> call : calls.all()) {
+            Route route = call.state.route;
+            if (route != null && !call.state.asking && packageName.equals(route.target.packageName)) {
                 fail(call.number, new CallFailure(FailureTokens.INTERRUPTED, "the app behind the capability stopped"));
             }
         }
@@ -250,12 +250,12 @@ public final class Engine {
 
     /** Answers what has waited too long; returns the time of the next deadline, -1 where nothing is open. */
     public long expire() {
-        for (OpenCalls.Call<Held> call : calls.expire(clock.now())) {
-            boolean asking = call.held.asking;
+        for (OpenCalls.OpenCall<CallState> call : calls.expire(clock.now())) {
+            boolean asking = call.state.asking;
             answer(
-                    call.held,
+                    call.state,
                     asking
-                            ? UNDECIDED
+                            ? UNANSWERED
                             : new CallFailure(
                                     FailureTokens.TIMEOUT, "no answer came in time; the call may have run"));
         }
@@ -268,27 +268,27 @@ public final class Engine {
      */
     public List<String> journal() {
         List<String> entries = new ArrayList<>();
-        for (OpenCalls.Call<Held> call : calls.open()) {
+        for (OpenCalls.OpenCall<CallState> call : calls.all()) {
             if (!call.key.bound) {
-                entries.add(call.key.caller + " " + Journal.entry(call.held.request));
+                entries.add(call.key.caller + " " + Journal.writeEntry(call.state.request));
             }
         }
         return entries;
     }
 
     /** Returns how many calls are open. */
-    public int open() {
-        return calls.open().size();
+    public int openCount() {
+        return calls.all().size();
     }
 
     private void fail(long call, CallFailure failure) {
-        Held held = calls.close(call);
-        if (held != null) {
-            answer(held, failure);
+        CallState state = calls.close(call);
+        if (state != null) {
+            answer(state, failure);
         }
     }
 
-    private void answer(Held held, CallFailure failure) {
-        answers.answer(held.replyTo, ResponseWriter.failure(held.request, failure), failure.token);
+    private void answer(CallState state, CallFailure failure) {
+        answers.answer(state.replyTo, ResponseWriter.writeFailure(state.request, failure), failure.token);
     }
 }

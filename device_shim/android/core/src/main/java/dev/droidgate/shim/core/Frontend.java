@@ -25,7 +25,7 @@ public final class Frontend {
      * @param arguments an object, or JSON text of one
      */
     public static Map<String, Object> request(String capability, String id, Object arguments) {
-        Map<String, String> extras = ToolWire.request(Dialect.S1, id, capability, arguments);
+        Map<String, String> extras = ToolWire.writeRequest(Dialect.S1, id, capability, arguments);
         return new LinkedHashMap<String, Object>(extras);
     }
 
@@ -56,7 +56,7 @@ public final class Frontend {
     }
 
     /** Returns the outputs as one text: that of the only one, {@code result}, where it is a text, else JSON. */
-    public static String told(Map<String, Object> outputs) {
+    public static String asText(Map<String, Object> outputs) {
         Object result = outputs.size() == 1 ? outputs.get("result") : null;
         return result instanceof String ? (String) result : JsonWriter.write(outputs);
     }

@@ -12,12 +12,12 @@ public final class Incoming {
     final boolean bound;
 
     /** What was read of it; null where no extra holds a request, so nobody can be answered. */
-    final Request request;
+    final MobileMcpRequest request;
 
     /** Why it goes no further; null for a request. */
     final CallFailure failure;
 
-    private Incoming(boolean bound, Request request, CallFailure failure) {
+    private Incoming(boolean bound, MobileMcpRequest request, CallFailure failure) {
         this.bound = bound;
         this.request = request;
         this.failure = failure;
@@ -61,12 +61,12 @@ public final class Incoming {
 
     /** Returns what is enough to answer it after this process, JSON text; null where nobody can be answered. */
     public String entry() {
-        return request == null ? null : Journal.entry(request);
+        return request == null ? null : Journal.writeEntry(request);
     }
 
     /** Returns the extras that answer it with a failure; null where nobody can be answered. */
     public Map<String, String> failed(CallFailure why) {
-        return request == null ? null : ResponseWriter.failure(request, why);
+        return request == null ? null : ResponseWriter.writeFailure(request, why);
     }
 
     /** Returns the extras that answer it with its own failure; null where nobody can be answered. */

@@ -8,7 +8,7 @@ public final class Journal {
     private Journal() {}
 
     /** Returns the entry of a request, JSON text. */
-    static String entry(Request request) {
+    static String writeEntry(MobileMcpRequest request) {
         Map<String, Object> entry = new LinkedHashMap<>();
         entry.put("dialect", request.dialect.id);
         entry.put("request_id", request.id);
@@ -24,8 +24,8 @@ public final class Journal {
      *
      * @throws MalformedJsonException this is no entry
      */
-    public static Map<String, String> interrupted(String text) throws MalformedJsonException {
-        return failure(
+    public static Map<String, String> answerEntry(String text) throws MalformedJsonException {
+        return answerEntry(
                 text,
                 new CallFailure(FailureTokens.INTERRUPTED, "the shim was stopped during the call"));
     }
@@ -35,16 +35,16 @@ public final class Journal {
      *
      * @throws MalformedJsonException this is no entry
      */
-    public static Map<String, String> failure(String text, CallFailure failure)
+    public static Map<String, String> answerEntry(String text, CallFailure failure)
             throws MalformedJsonException {
         Map<String, Object> entry = Json.objectOf(JsonReader.parseOwn(text), "an entry");
         Dialect dialect = Dialect.of(Json.textAt(entry, "dialect"));
         Json.check(dialect != null, "dialect");
         boolean wrapped = Json.flagAt(entry, "wrapped");
-        Request request = new Request(dialect, wrapped, Json.textAt(entry, "extra"));
+        MobileMcpRequest request = new MobileMcpRequest(dialect, wrapped, Json.textAt(entry, "extra"));
         request.id = Json.textAt(entry, "request_id");
         request.writtenId = entry.get("id");
         request.capability = Json.textAt(entry, "capability");
-        return ResponseWriter.failure(request, failure);
+        return ResponseWriter.writeFailure(request, failure);
     }
 }

@@ -16,12 +16,12 @@ final class MmcpWire {
     private MmcpWire() {}
 
     /** Returns the extras of a call to an activity. */
-    static Map<String, String> activityCall(String tool, Map<String, Object> arguments) {
+    static Map<String, String> writeActivityCall(String tool, Map<String, Object> arguments) {
         return extras("tool_name", tool, "parameters", arguments);
     }
 
     /** Returns the extras of a call by broadcast. */
-    static Map<String, String> broadcastCall(String tool, Map<String, Object> arguments) {
+    static Map<String, String> writeBroadcastCall(String tool, Map<String, Object> arguments) {
         return extras("tool", tool, "params", arguments);
     }
 
@@ -38,7 +38,7 @@ final class MmcpWire {
      *
      * @throws CallFailure the failure that the result tells
      */
-    static Object activityValue(long code, Map<String, Object> extras) throws CallFailure {
+    static Object readActivityResult(long code, Map<String, Object> extras) throws CallFailure {
         Object result = extras.get("result");
         if (code == RESULT_OK) {
             return extras.containsKey("result") ? resultValue(result) : Outputs.MISSING;
@@ -59,7 +59,7 @@ final class MmcpWire {
      *
      * @throws CallFailure the failure that the result tells
      */
-    static Object broadcastValue(long code, String data) throws CallFailure {
+    static Object readBroadcastResult(long code, String data) throws CallFailure {
         if (data == null || "null".equals(FailureTokens.stripped(data))) {
             throw new CallFailure(FailureTokens.TIMEOUT, "the receiver gave no answer");
         }

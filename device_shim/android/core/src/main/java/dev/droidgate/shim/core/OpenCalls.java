@@ -12,32 +12,32 @@ import java.util.Map;
  * that is closed here is given to its closer, who has to answer it, and to nobody else. For one thread; times are
  * milliseconds of one clock that does not go back.
  *
- * @param <H> what is held for a request
+ * @param <S> what is kept for a call
  */
-final class OpenCalls<H> {
+final class OpenCalls<S> {
     private static final String AT_MOST = "at most ";
 
-    private final Limits limits;
+    private final CallLimits limits;
 
     /** By number, in the order of the requests. */
-    private final Map<Long, Call<H>> calls = new LinkedHashMap<>();
+    private final Map<Long, OpenCall<S>> calls = new LinkedHashMap<>();
 
-    private final Map<CallKey, Call<H>> byKey = new HashMap<>();
+    private final Map<CallKey, OpenCall<S>> byKey = new HashMap<>();
     private long lastNumber;
 
     /** A call that is open, or was until now. */
-    static final class Call<H> {
+    static final class OpenCall<S> {
         /** Unlike that of every other call, also of a later one with the same key. */
         final long number;
 
         final CallKey key;
-        final H held;
+        final S state;
         private long deadline;
 
-        Call(long number, CallKey key, H held, long deadline) {
+        OpenCall(long number, CallKey key, S state, long deadline) {
             this.number = number;
             this.key = key;
-            this.held = held;
+            this.state = state;
             this.deadline = deadline;
         }
 
@@ -46,17 +46,17 @@ final class OpenCalls<H> {
         }
     }
 
-    OpenCalls(Limits limits) {
+    OpenCalls(CallLimits limits) {
         this.limits = limits;
     }
 
     /**
      * Takes a request and returns its number.
      *
-     * @throws CallFailure {@code busy}; nothing is held then
+     * @throws CallFailure {@code busy}; nothing is kept then
      */
-    long open(CallKey key, H held, long now, long deadline) throws CallFailure {
-        Call<H> same = byKey.get(key);
+    long open(CallKey key, S state, long now, long deadline) throws CallFailure {
+        OpenCall<S> same = byKey.get(key);
         if (same != null) {
             throw Rates.busy(
                     "a request with this id is open; use another id, or wait for its answer",
@@ -65,7 +65,7 @@ final class OpenCalls<H> {
         }
         int ofCaller = 0;
         long nextOfCaller = -1;
-        for (Call<H> call : calls.values()) {
+        for (OpenCall<S> call : calls.values()) {
             if (call.key.hasCallerOf(key)) {
                 ofCaller++;
                 nextOfCaller = nextOfCaller < 0 ? call.deadline : Math.min(nextOfCaller, call.deadline);
@@ -77,16 +77,16 @@ final class OpenCalls<H> {
         if (calls.size() >= limits.open) {
             throw Rates.busy(calls.size() + " requests of all apps are open", AT_MOST, nextDeadline() - now);
         }
-        Call<H> opened = new Call<>(++lastNumber, key, held, deadline);
+        OpenCall<S> opened = new OpenCall<>(++lastNumber, key, state, deadline);
         calls.put(opened.number, opened);
         byKey.put(key, opened);
         return opened.number;
     }
 
-    /** Returns what is held for the request of a number, null where it is not open (any more). */
-    H find(long number) {
-        Call<H> call = calls.get(number);
-        return call == null ? null : call.held;
+    /** Returns the state of the call of a number, null where it is not open (any more). */
+    S find(long number) {
+        OpenCall<S> call = calls.get(number);
+        return call == null ? null : call.state;
     }
 
     /** Gives an open call another deadline. */
@@ -94,21 +94,21 @@ final class OpenCalls<H> {
         calls.get(number).deadline = deadline;
     }
 
-    /** Returns what was held for a request and forgets it; null where it is not open (any more). */
-    H close(long number) {
-        Call<H> call = calls.remove(number);
+    /** Returns the state of a call and forgets it; null where it is not open (any more). */
+    S close(long number) {
+        OpenCall<S> call = calls.remove(number);
         if (call == null) {
             return null;
         }
         byKey.remove(call.key);
-        return call.held;
+        return call.state;
     }
 
     /** Returns and forgets what has waited too long, by deadline and in the order of their requests. */
-    List<Call<H>> expire(long now) {
-        List<Call<H>> expired = new ArrayList<>();
-        for (Iterator<Call<H>> all = calls.values().iterator(); all.hasNext(); ) {
-            Call<H> call = all.next();
+    List<OpenCall<S>> expire(long now) {
+        List<OpenCall<S>> expired = new ArrayList<>();
+        for (Iterator<OpenCall<S>> all = calls.values().iterator(); all.hasNext(); ) {
+            OpenCall<S> call = all.next();
             if (call.deadline <= now) {
                 all.remove();
                 byKey.remove(call.key);
@@ -123,14 +123,14 @@ final class OpenCalls<H> {
     }
 
     /** Returns everything that is open, in the order of the requests, and leaves it open. */
-    List<Call<H>> open() {
+    List<OpenCall<S>> all() {
         return new ArrayList<>(calls.values());
     }
 
     /** Returns the next deadline, -1 where nothing is open. */
     long nextDeadline() {
         long next = -1;
-        for (Call<H> call : calls.values()) {
+        for (OpenCall<S> call : calls.values()) {
             next = next < 0 ? call.deadline : Math.min(next, call.deadline);
         }
         return next;

@@ -23,7 +23,7 @@ final class Outputs {
      *
      * @throws CallFailure {@code malformed_response}: the value does not fit what is declared
      */
-    static Outputs of(Object value, Route route, Map<String, Type> definitions) throws CallFailure {
+    static Outputs convert(Object value, Route route, Map<String, Type> definitions) throws CallFailure {
         if (route.outputs == null || value == MISSING) {
             return null;
         }
@@ -53,7 +53,7 @@ final class Outputs {
         try {
             return declared == null ? value : new ValueFitter(definitions, false).fit(value, declared);
         } catch (UnfitValueException unfit) {
-            throw new CallFailure(FailureTokens.MALFORMED_RESPONSE, unfit.told());
+            throw new CallFailure(FailureTokens.MALFORMED_RESPONSE, unfit.describe());
         }
     }
 

@@ -155,7 +155,7 @@ public final class Pattern {
 
     private void step(States states, States reached, int code, boolean atEnd) {
         for (int index = 0; index < states.size; index++) {
-            int state = states.held[index];
+            int state = states.values[index];
             int[] ranges = characters.get(state);
             if (ranges != null && holds(ranges, code)) {
                 for (int next : following.get(state)) {
@@ -182,7 +182,7 @@ public final class Pattern {
         }
         // What is added at the end is what still waits to be followed.
         for (; unread < states.size; unread++) {
-            int one = states.held[unread];
+            int one = states.values[unread];
             if (characters.get(one) == null) {
                 for (int next : following.get(one)) {
                     if (passes(next, atBegin, atEnd)) {
@@ -200,19 +200,19 @@ public final class Pattern {
 
     /** A set of states in the order of their coming. */
     private static final class States {
-        final int[] held;
+        final int[] values;
         private final boolean[] marks;
         int size;
 
         States(int count) {
-            held = new int[count];
+            values = new int[count];
             marks = new boolean[count];
         }
 
         void add(int state) {
             if (!marks[state]) {
                 marks[state] = true;
-                held[size++] = state;
+                values[size++] = state;
             }
         }
 
@@ -222,7 +222,7 @@ public final class Pattern {
 
         void clear() {
             while (size > 0) {
-                marks[held[--size]] = false;
+                marks[values[--size]] = false;
             }
         }
     }

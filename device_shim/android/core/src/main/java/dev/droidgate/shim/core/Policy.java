@@ -10,7 +10,7 @@ public final class Policy {
     private static final String ANY_APP = "any-app";
     private static final String EVERYTHING = "*";
 
-    final Limits limits;
+    final CallLimits limits;
 
     /** Caller's uid, or the text for any app -> capabilities. */
     private final Map<Object, Set<String>> grants = new HashMap<>();
@@ -36,7 +36,7 @@ public final class Policy {
         for (Object one : switchedOff) {
             Json.check(one instanceof String, "switched_off");
         }
-        limits = new Limits(Json.objectAt(json, "limits"));
+        limits = new CallLimits(Json.objectAt(json, "limits"));
     }
 
     /**
@@ -56,7 +56,7 @@ public final class Policy {
      *
      * @param route null where the capability does not exist
      */
-    boolean grants(Route route, CallKey key) {
+    boolean isGranted(Route route, CallKey key) {
         boolean isOwn = key.bound || route == null || route.readOnly;
         return isOwn && holds(key.caller, route) || holds(ANY_APP, route);
     }

@@ -13,7 +13,7 @@ final class Rates {
     private static final long SECOND = 1_000;
     private static final int MANY_BUCKETS = 256;
 
-    private final Limits limits;
+    private final CallLimits limits;
     private final Map<CallKey, Bucket> buckets = new HashMap<>();
 
     /** What is left of a caller's rate: a request costs {@link #MINUTE}. */
@@ -22,7 +22,7 @@ final class Rates {
         long at;
     }
 
-    Rates(Limits limits) {
+    Rates(CallLimits limits) {
         this.limits = limits;
     }
 

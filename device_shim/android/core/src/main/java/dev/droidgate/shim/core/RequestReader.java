@@ -23,7 +23,7 @@ final class RequestReader {
     };
 
     /** What was read so far; null where no extra holds a request. */
-    Request seen;
+    MobileMcpRequest seen;
 
     private final boolean bound;
 
@@ -36,7 +36,7 @@ final class RequestReader {
      *
      * @throws CallFailure {@code invalid_argument} or {@code unsupported_version}
      */
-    Request read(Map<String, ?> extras) throws CallFailure {
+    MobileMcpRequest read(Map<String, ?> extras) throws CallFailure {
         String extra = null;
         for (int index = EXTRAS.length - 1; index >= 0; index--) {
             extra = extras.containsKey(EXTRAS[index]) ? EXTRAS[index] : extra;
@@ -47,7 +47,7 @@ final class RequestReader {
         boolean specified = Dialect.REQUEST_EXTRA.equals(extra);
         boolean command = Dialect.COMMAND_EXTRA.equals(extra);
         Dialect usual = bound ? Dialect.MM_6 : Dialect.MM_5;
-        seen = new Request(specified ? Dialect.S0 : usual, specified, extra);
+        seen = new MobileMcpRequest(specified ? Dialect.S0 : usual, specified, extra);
         if (command && extras.get(Dialect.REQUEST_ID_EXTRA) instanceof String) {
             seen.identify(extras.get(Dialect.REQUEST_ID_EXTRA));
         }
@@ -98,7 +98,7 @@ final class RequestReader {
         }
     }
 
-    private Request readCommand(Map<String, Object> document) throws CallFailure {
+    private MobileMcpRequest readCommand(Map<String, Object> document) throws CallFailure {
         boolean named = document.containsKey("capability");
         seen.capability = capabilityId(document.get(named ? "capability" : "capabilityId"));
         throw new CallFailure(
@@ -107,7 +107,7 @@ final class RequestReader {
     }
 
     /** Returns what an answer needs of a document, whatever else is wrong with it. */
-    private Request identify(Map<String, Object> document, String extra) {
+    private MobileMcpRequest identify(Map<String, Object> document, String extra) {
         boolean named = document.containsKey(Dialect.REQUEST_EXTRA);
         Map<String, Object> inner =
                 named ? Json.members(document.get(Dialect.REQUEST_EXTRA)) : document;
@@ -115,17 +115,17 @@ final class RequestReader {
         boolean wrapped = named || hasRequest;
         Map<String, Object> request = hasRequest ? Json.members(inner.get("request")) : inner;
         Map<String, Object> capability = Json.members(request.get("capability"));
-        Request found = new Request(dialectOf(keyOf(capability, request), wrapped), wrapped, extra);
+        MobileMcpRequest found = new MobileMcpRequest(dialectOf(keyOf(capability, request), wrapped), wrapped, extra);
         found.identify(request.get("id"));
         found.capability = capabilityId(capability.get("id"));
         return found;
     }
 
     private static String capabilityId(Object id) {
-        return id instanceof String && Request.isId(id) ? (String) id : "";
+        return id instanceof String && MobileMcpRequest.isId(id) ? (String) id : "";
     }
 
-    private Request readDocument(Map<String, Object> document, String extra)
+    private MobileMcpRequest readDocument(Map<String, Object> document, String extra)
             throws CallFailure, MalformedJsonException {
         seen = identify(document, extra);
         Map<String, Object> inner = document;
@@ -138,7 +138,7 @@ final class RequestReader {
         }
         Map<String, Object> request =
                 inner.containsKey("request") ? Json.objectOf(inner.get("request"), "request") : inner;
-        checkId(request.get("id"), Request.isId(request.get("id")), "the request");
+        checkId(request.get("id"), MobileMcpRequest.isId(request.get("id")), "the request");
         Map<String, Object> capability = Json.object(request.get("capability"));
         if (capability == null) {
             throw malformed("the request has no capability object");
@@ -157,7 +157,7 @@ final class RequestReader {
             throw malformed(whose + " has no id");
         }
         throw malformed(
-                whose + " has an id of " + length + " characters; at most " + Request.LONGEST_ID + " are allowed");
+                whose + " has an id of " + length + " characters; at most " + MobileMcpRequest.LONGEST_ID + " are allowed");
     }
 
     private static String keyOf(Map<String, Object> capability, Map<String, Object> request) {

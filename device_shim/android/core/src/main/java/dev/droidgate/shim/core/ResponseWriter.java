@@ -14,13 +14,13 @@ final class ResponseWriter {
 
     /**
      * UTF-16 units of all texts of a message, intent or result together: 128 KiB, a quarter of what one-way
-     * transactions have in a process (runtime reference 1.7). One that does not fit fails, and Android crashes a
+     * transactions have in a process (reference android-runtime 1.7). One that does not fit fails, and Android crashes a
      * process that a broadcast cannot be delivered to.
      */
     static final int MOST_CARRIED = 65_536;
 
     /** Returns the extras that answer with a failure. */
-    static Map<String, String> failure(Request request, CallFailure failure) {
+    static Map<String, String> writeFailure(MobileMcpRequest request, CallFailure failure) {
         return write(request, null, false, failure.written());
     }
 
@@ -29,7 +29,7 @@ final class ResponseWriter {
      *
      * @throws CallFailure {@code malformed_response}: they are too long
      */
-    static Map<String, String> success(Request request, Outputs outputs) throws CallFailure {
+    static Map<String, String> writeSuccess(MobileMcpRequest request, Outputs outputs) throws CallFailure {
         Object written = null;
         if (outputs != null) {
             written = request.dialect.listsOutputs() ? listed(outputs) : outputs.values;
@@ -64,7 +64,7 @@ final class ResponseWriter {
     }
 
     private static Map<String, String> write(
-            Request request, Object output, boolean succeeded, String message) {
+            MobileMcpRequest request, Object output, boolean succeeded, String message) {
         Map<String, Object> inner = new LinkedHashMap<>();
         inner.put("id", request.writtenId);
         inner.put("status", succeeded ? "success" : "failure");
@@ -92,7 +92,7 @@ final class ResponseWriter {
         return extras;
     }
 
-    private static String extraOf(Request request) {
+    private static String extraOf(MobileMcpRequest request) {
         if (Dialect.COMMAND_EXTRA.equals(request.extra)) {
             return Dialect.RESULT_EXTRA;
         }

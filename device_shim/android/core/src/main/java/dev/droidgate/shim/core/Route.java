@@ -143,22 +143,22 @@ public final class Route {
             return arguments;
         }
         Map<String, Object> renamed = new LinkedHashMap<>();
-        for (Map.Entry<String, Object> one : arguments.entrySet()) {
-            String name = names.get(one.getKey());
+        for (Map.Entry<String, Object> entry : arguments.entrySet()) {
+            String name = names.get(entry.getKey());
             if (name == null) {
-                checkIsFree(one.getKey());
+                checkIsFree(entry.getKey());
             }
-            renamed.put(name == null ? one.getKey() : name, one.getValue());
+            renamed.put(name == null ? entry.getKey() : name, entry.getValue());
         }
         return renamed;
     }
 
     private void checkIsFree(String name) throws CallFailure {
-        for (Map.Entry<String, String> one : names.entrySet()) {
-            if (one.getValue().equals(name)) {
+        for (Map.Entry<String, String> entry : names.entrySet()) {
+            if (entry.getValue().equals(name)) {
                 throw new CallFailure(
                         FailureTokens.INVALID_ARGUMENT,
-                        Json.point("", name) + ": not a parameter; did you mean \"" + one.getKey() + "\"?");
+                        Json.point("", name) + ": not a parameter; did you mean \"" + entry.getKey() + "\"?");
             }
         }
     }
@@ -168,7 +168,7 @@ public final class Route {
      *
      * @throws CallFailure {@code invalid_argument}: the backend's form cannot say it
      */
-    Outgoing outgoing(Map<String, Object> arguments, Map<String, Type> definitions, String newId)
+    Outgoing writeCall(Map<String, Object> arguments, Map<String, Type> definitions, String newId)
             throws CallFailure {
         if (APP_FUNCTION.equals(backend)) {
             // Types go by the shim's names, so the document is renamed, not the value.
@@ -181,11 +181,11 @@ public final class Route {
         Map<String, Object> given = renamed(arguments);
         Map<String, String> extras;
         if (ACTIVITY.equals(backend)) {
-            extras = MmcpWire.activityCall(callee, given);
+            extras = MmcpWire.writeActivityCall(callee, given);
         } else if (BROADCAST.equals(backend)) {
-            extras = MmcpWire.broadcastCall(callee, given);
+            extras = MmcpWire.writeBroadcastCall(callee, given);
         } else {
-            extras = ToolWire.request(dialect, newId, callee, given);
+            extras = ToolWire.writeRequest(dialect, newId, callee, given);
         }
         ResponseWriter.checkCall(ResponseWriter.unitsOf(extras));
         return new Outgoing(extras, null, null, TOOL.equals(backend) ? newId : null);
@@ -196,7 +196,7 @@ public final class Route {
      *
      * @throws CallFailure the failure that it told
      */
-    Object value(BackendAnswer answer, Map<String, Type> definitions) throws CallFailure {
+    Object readAnswer(BackendAnswer answer, Map<String, Type> definitions) throws CallFailure {
         if (!answer.isFrom(backend)) {
             throw new CallFailure(
                     FailureTokens.MALFORMED_RESPONSE, "the answer is of another form than the backend's");
@@ -209,10 +209,10 @@ public final class Route {
             return value == null && output == null ? Outputs.MISSING : value;
         }
         if (BROADCAST.equals(backend)) {
-            return MmcpWire.broadcastValue(answer.code, answer.data);
+            return MmcpWire.readBroadcastResult(answer.code, answer.data);
         }
         return ACTIVITY.equals(backend)
-                ? MmcpWire.activityValue(answer.code, answer.extras)
+                ? MmcpWire.readActivityResult(answer.code, answer.extras)
                 : answer.response().identifiedValue();
     }
 }

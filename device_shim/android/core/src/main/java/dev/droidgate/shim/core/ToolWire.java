@@ -11,7 +11,7 @@ final class ToolWire {
     private ToolWire() {}
 
     /** Returns the extras of a request. */
-    static Map<String, String> request(
+    static Map<String, String> writeRequest(
             Dialect dialect, String id, String capability, Object arguments) {
         Map<String, Object> named = new LinkedHashMap<>();
         named.put("id", capability);

@@ -13,7 +13,7 @@ final class UnfitValueException extends Exception {
     }
 
     /** Returns the pointer and the reason. */
-    String told() {
+    String describe() {
         return pointer.isEmpty() ? getMessage() : pointer + ": " + getMessage();
     }
 }

@@ -85,7 +85,7 @@ final class CallVector implements Clock, Backend, Questions, Answers {
     Map<String, Object> interrupted() throws MalformedJsonException {
         boolean bound = "bind".equals(vector.get("carrier"));
         String entry = Incoming.read(bound, Json.objectAt(vector, "extras")).entry();
-        return VectorRunner.one("extras", Journal.interrupted(entry));
+        return VectorRunner.one("extras", Journal.answerEntry(entry));
     }
 
     private void behave(Engine engine, Map<String, Object> behaviour) throws MalformedJsonException {

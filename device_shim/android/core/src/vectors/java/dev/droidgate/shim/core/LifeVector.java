@@ -15,7 +15,7 @@ final class LifeVector {
 
     LifeVector(Map<String, Object> vector) throws MalformedJsonException {
         events = Json.listAt(vector, "events");
-        Limits limits = new Limits(Json.objectAt(vector, "limits"));
+        CallLimits limits = new CallLimits(Json.objectAt(vector, "limits"));
         calls = new OpenCalls<>(limits);
         rates = new Rates(limits);
     }
@@ -24,7 +24,7 @@ final class LifeVector {
         for (Object one : events) {
             Map<String, Object> event = Json.objectOf(one, "an event");
             long now = Json.integerAt(event, "at", 0);
-            for (OpenCalls.Call<CallKey> call : calls.expire(now)) {
+            for (OpenCalls.OpenCall<CallKey> call : calls.expire(now)) {
                 answer(call.deadline(), call.key, FailureTokens.TIMEOUT);
             }
             take(event, now);
@@ -35,7 +35,7 @@ final class LifeVector {
     private void take(Map<String, Object> event, long now) throws MalformedJsonException {
         String kind = Json.textAt(event, "event");
         if ("died".equals(kind)) {
-            for (OpenCalls.Call<CallKey> call : calls.open()) {
+            for (OpenCalls.OpenCall<CallKey> call : calls.all()) {
                 end(call.key, now, FailureTokens.INTERRUPTED);
             }
         } else if (!"time".equals(kind)) {

@@ -88,7 +88,7 @@ public final class BuiltShim {
         } catch (ClassNotFoundException | NoClassDefFoundError missing) {
             expect(className.endsWith("FunctionService"), className);
         }
-        return className.substring(CLASSES.length());
+        return className.substring(className.lastIndexOf('.') + 1);
     }
 
     private void checkService(ServiceInfo info) {

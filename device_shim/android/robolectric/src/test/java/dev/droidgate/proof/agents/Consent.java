@@ -3,7 +3,7 @@ package dev.droidgate.proof.agents;
 import android.app.Activity;
 import android.widget.TextView;
 import dev.droidgate.proof.phone.Phone;
-import dev.droidgate.shim.ConsentActivity;
+import dev.droidgate.shim.consent.ConsentActivity;
 import java.util.ArrayList;
 import java.util.List;
 

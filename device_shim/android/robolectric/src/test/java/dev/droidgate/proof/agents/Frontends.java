@@ -8,8 +8,8 @@ import android.content.Context;
 import android.content.Intent;
 import android.os.Bundle;
 import dev.droidgate.proof.phone.Phone;
-import dev.droidgate.shim.MmcpActivity;
-import dev.droidgate.shim.MmcpReceiver;
+import dev.droidgate.shim.frontends.MmcpActivity;
+import dev.droidgate.shim.frontends.MmcpReceiver;
 import java.util.Arrays;
 import org.robolectric.shadows.ShadowActivity;
 

@@ -14,7 +14,7 @@ import android.os.ICancellationSignal;
 import android.os.RemoteException;
 import dev.droidgate.proof.phone.Inputs.App;
 import dev.droidgate.proof.phone.Phone;
-import dev.droidgate.shim.FunctionService;
+import dev.droidgate.shim.frontends.FunctionService;
 import java.lang.reflect.Array;
 import java.util.ArrayList;
 import java.util.List;

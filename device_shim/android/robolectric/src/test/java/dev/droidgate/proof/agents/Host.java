@@ -6,7 +6,7 @@ import android.os.Bundle;
 import android.os.ParcelFileDescriptor;
 import android.util.Base64;
 import dev.droidgate.proof.phone.Phone;
-import dev.droidgate.shim.HostProvider;
+import dev.droidgate.shim.host.HostProvider;
 import java.io.FileNotFoundException;
 import java.nio.charset.StandardCharsets;
 import org.json.JSONArray;

@@ -17,7 +17,7 @@ import android.widget.Button;
 import android.widget.TextView;
 import dev.droidgate.proof.apps.DeskActivity;
 import dev.droidgate.proof.phone.Phone;
-import dev.droidgate.shim.TrampolineActivity;
+import dev.droidgate.shim.backends.TrampolineActivity;
 import java.util.ArrayList;
 import java.util.List;
 import org.robolectric.Robolectric;

@@ -7,8 +7,8 @@ import android.app.Service;
 import android.content.Intent;
 import android.os.Bundle;
 import dev.droidgate.proof.phone.Phone;
-import dev.droidgate.shim.ToolService;
-import dev.droidgate.shim.TrampolineActivity;
+import dev.droidgate.shim.backends.TrampolineActivity;
+import dev.droidgate.shim.frontends.ToolService;
 import org.robolectric.Robolectric;
 import org.robolectric.shadows.ShadowService;
 

@@ -13,7 +13,7 @@ import android.os.Messenger;
 import android.os.RemoteException;
 import dev.droidgate.proof.phone.CallersOfThreads;
 import dev.droidgate.proof.phone.Phone;
-import dev.droidgate.shim.ToolService;
+import dev.droidgate.shim.frontends.ToolService;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

@@ -1,0 +1,229 @@
+"""What reading APKs costs beside androguard: the same task, and what a scan does besides.
+
+The task is what no catalog can do without: open the file, read the manifest with its components and their
+actions, the label, the digests of the signing certificates, follow each `<meta-data>` and `<property>` to the
+XML resource or the asset that it names, and parse that. The answers are compared. Androguard is used in the
+quickest way known: its manifest tree is walked once, where its methods walk it for each component.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import tarfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from _results import Table
+from lxml import etree
+
+from droidgate.apk.application import read_application
+from droidgate.apk.reader import open_apk
+from droidgate.application import COMPONENT_TAGS, Application, MetaData, TextFile
+from droidgate.coverage.inputs import Item
+from droidgate.coverage.scan_one import scan_one
+from droidgate.parsing.xml_text import parse_xml
+from droidgate.sources import read_opened
+
+ANDROID: Final = "{http://schemas.android.com/apk/res/android}"
+FUNCTIONS: Final = "android.app.appfunctions"
+MEBIBYTE: Final = 1 << 20
+_ELEMENTS: Final = etree.XPath("count(//*)")
+_TURN: Final = 25
+"""Files that one reader reads before it is another's turn."""
+OURS: Final = "droidgate, the same"
+THEIRS: Final = "androguard"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a reader says of an APK.
+
+    Attributes:
+        package: Application id.
+        label: Of the application, in the default language.
+        components: Kind, name and actions of each component.
+        signers: SHA-256 of the certificates.
+        descriptors: Elements of each descriptor, sorted.
+    """
+
+    package: str
+    label: str | None
+    components: frozenset[tuple[str, str, tuple[str, ...]]]
+    signers: frozenset[str]
+    descriptors: tuple[int, ...]
+
+
+Read = Callable[[Path], Any]
+
+
+def read_alike(path: Path) -> Answer:
+    """Do androguard's task."""
+    with open_apk(path) as apk:
+        application = read_application(apk)
+        components = frozenset(
+            (
+                one.kind,
+                application.qualified_name(one),
+                tuple(sorted(action for part in one.filters for action in part.actions)),
+            )
+            for one in application.components
+            if one.kind != "application"
+        )
+        files = [
+            _descriptor_of(application, held)
+            for one in application.components
+            for held in (*one.meta_data, *one.properties)
+        ]
+        sizes = sorted(_count(parse_xml(one.text.encode(), path=path.name)) for one in files if one)
+        return Answer(
+            application.package or "",
+            application.label,
+            components,
+            frozenset(application.signers),
+            tuple(sizes),
+        )
+
+
+def _descriptor_of(application: Application, held: MetaData) -> TextFile | None:
+    if held.resource is not None and held.resource.startswith("@xml/"):
+        return application.resources.read_file(held.resource)
+    if held.name.startswith(FUNCTIONS) and isinstance(held.value, str):
+        return application.resources.read_asset(held.value)
+    return None
+
+
+def _count(root: Any) -> int:
+    return int(_ELEMENTS(root))
+
+
+def read_androguard(path: Path) -> Answer:
+    """Do the task with androguard."""
+    from androguard.core.apk import APK  # noqa: PLC0415
+
+    apk = APK(str(path))
+    manifest = apk.get_android_manifest_xml()
+    package: str = apk.get_package()
+    components = frozenset(
+        (kind, _qualified(one.get(f"{ANDROID}name") or "", package), tuple(sorted(_actions_of(one))))
+        for tag, kind in COMPONENT_TAGS.items()
+        for one in manifest.iter(tag)
+    )
+    signers = frozenset(hashlib.sha256(one.dump()).hexdigest() for one in apk.get_certificates())
+    files = [root for held in manifest.iter("meta-data", "property") for root in _roots_of(apk, held)]
+    return Answer(package, apk.get_app_name(), components, signers, tuple(sorted(map(_count, files))))
+
+
+def _qualified(name: str, package: str) -> str:
+    return f"{package}{name}" if name.startswith(".") else name if "." in name else f"{package}.{name}"
+
+
+def _actions_of(component: Any) -> Iterator[str]:
+    for part in component.iterchildren("intent-filter"):
+        for action in part.iterchildren("action"):
+            yield action.get(f"{ANDROID}name")
+
+
+def _roots_of(apk: Any, held: Any) -> Iterator[Any]:
+    from androguard.core.axml import AXMLPrinter  # noqa: PLC0415
+
+    reference, resources = held.get(f"{ANDROID}resource"), apk.get_android_resources()
+    if reference is not None and resources is not None and reference[1:].startswith("7F"):
+        for _, file in resources.get_resolved_res_configs(int(reference[1:], 16)):
+            if isinstance(file, str) and file.startswith("res/") and file.endswith(".xml"):
+                yield AXMLPrinter(apk.get_file(file)).get_xml_obj()
+    elif (held.get(f"{ANDROID}name") or "").startswith(FUNCTIONS):
+        yield etree.fromstring(apk.get_file(f"assets/{held.get(f'{ANDROID}value')}"))
+
+
+def read_ours(path: Path) -> object:
+    """Find the descriptors of an APK and understand them: providers, types, findings of reading."""
+    with open_apk(path) as apk:
+        return read_opened(apk).applications
+
+
+def scan_ours(path: Path) -> object:
+    """Do all that a scan does with an APK: digest, read, check, cross into every dialect, make rows."""
+    scanned = scan_one(Item(path.name, "apk", str(path)))
+    return scanned.encode() if scanned.identity is not None else None
+
+
+def shipped_apks(folder: Path) -> Iterator[Path]:
+    """Yield the APKs that installed packages hold: uiautomator2's, and Appium's settings where npm has it."""
+    from requirements_of_tests import PARTS  # noqa: PLC0415
+
+    shipped = find_spec("uiautomator2")
+    if shipped is not None and shipped.origin is not None:
+        yield from sorted((Path(shipped.origin).parent / "assets").glob("*.apk"))
+    archive = PARTS["appium-settings"].find()
+    if archive is not None:
+        with tarfile.open(archive) as opened:
+            opened.extractall(folder, filter="data")
+        yield from sorted(folder.rglob("*.apk"))
+
+
+@dataclass
+class Taken:
+    """Processor seconds that a reader took, and for how many files."""
+
+    seconds: float = 0.0
+    files: int = 0
+    answered: int = 0
+
+
+COLUMNS: Final = {
+    "APKs": "",
+    "files": ",",
+    "MiB": ",.0f",
+    "reader": "",
+    "APKs for each second of a core": ".1f",
+    "times androguard": "",
+    "answered": ",",
+    "equal answers": "",
+}
+
+
+def measure_reading(table: Table, what: str, paths: Sequence[Path]) -> None:
+    """Add how many APKs a second of a processor reads, by us and by androguard, taking turns."""
+    readers: dict[str, Read] = {OURS: read_alike}
+    if find_spec("androguard"):
+        from loguru import logger  # noqa: PLC0415
+
+        logger.disable("androguard")
+        readers[THEIRS] = read_androguard
+    readers |= {"droidgate reads": read_ours, "droidgate scans": scan_ours}
+    for read in readers.values():
+        read(paths[0])  # what is imported is no part of it
+    taken = {name: Taken() for name in readers}
+    alike = 0
+    for start in range(0, len(paths), _TURN):
+        turn = paths[start : start + _TURN]
+        answers = {name: _read_all(read, turn, taken[name]) for name, read in readers.items()}
+        pairs = zip(answers[OURS], answers.get(THEIRS, ()), strict=False)
+        alike += sum(ours is not None and ours == theirs for ours, theirs in pairs)
+    size = sum(path.stat().st_size for path in paths) / MEBIBYTE
+    theirs = taken.get(THEIRS)
+    for name, one in taken.items():
+        times = "" if theirs is None else f"{theirs.seconds / one.seconds:.1f}"
+        equal = str(alike) if theirs is not None and name == OURS else ""
+        table.add(what, len(paths), size, name, one.files / one.seconds, times, one.answered, equal)
+
+
+def _read_all(read: Read, paths: Sequence[Path], taken: Taken) -> list[Any]:
+    gc.collect()  # what one reader leaves is not the next one's work
+    answers = []
+    for path in paths:
+        began = time.process_time()
+        try:
+            answer = read(path)
+        except Exception:  # noqa: BLE001 - a file that a reader cannot read is a result too
+            answer = None
+        taken.seconds += time.process_time() - began
+        taken.answered += bool(answer)
+        answers.append(answer)
+    taken.files += len(paths)
+    return answers

@@ -1,0 +1,91 @@
+"""What a benchmark measures: printed row by row, and written as JSON for docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+Value = str | int | float
+
+
+def parser(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser with the options that every benchmark has."""
+    options = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--json", type=Path, help="write what was measured to this file")
+    options.add_argument(
+        "--quick", action="store_true", help="measure small inputs once, to see that it works"
+    )
+    return options
+
+
+@dataclass
+class Table:
+    """One table.
+
+    Attributes:
+        columns: Heading -> how its values are formatted, as `format` takes it; "" for texts.
+        rows: The values of each row, in the columns' order.
+    """
+
+    columns: Mapping[str, str]
+    rows: list[tuple[Value, ...]] = field(default_factory=list)
+
+    def add(self, *values: Value) -> None:
+        """Add a row, and print it."""
+        if len(values) != len(self.columns):
+            raise ValueError(f"{len(values)} values for {len(self.columns)} columns")
+        self.rows.append(values)
+        cells = zip(self.columns, self.columns.values(), values, strict=True)
+        print("  ".join(_cell(heading, how, value) for heading, how, value in cells), flush=True)
+
+
+def _cell(heading: str, how: str, value: Value) -> str:
+    text = format(value, how)
+    return text.rjust(max(len(heading), 9)) if how else text.ljust(max(len(heading), 24))
+
+
+@dataclass
+class Results:
+    """The tables of one run.
+
+    Attributes:
+        options: What the benchmark was asked for; of it `json` and `quick` count here.
+        tables: Name -> table, in the order of their beginning.
+    """
+
+    options: argparse.Namespace
+    tables: dict[str, Table] = field(default_factory=dict)
+
+    def table(self, name: str, columns: Mapping[str, str]) -> Table:
+        """Begin a table, and print its headings."""
+        table = self.tables[name] = Table(columns)
+        print(f"\n{name}")
+        print("  ".join(_cell(one, how and "s", one) for one, how in columns.items()), flush=True)
+        return table
+
+    def write(self) -> None:
+        """Write the tables where `--json` says, with the day and the machine."""
+        if self.options.json is None:
+            return
+        written: dict[str, Any] = {
+            "date": datetime.now(tz=UTC).date().isoformat(),
+            "python": platform.python_version(),
+            "cores": os.cpu_count(),
+            "load": round(os.getloadavg()[0], 1),
+            "quick": self.options.quick,
+            "tables": {
+                name: {"columns": dict(table.columns), "rows": table.rows}
+                for name, table in self.tables.items()
+            },
+        }
+        self.options.json.parent.mkdir(parents=True, exist_ok=True)
+        self.options.json.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")

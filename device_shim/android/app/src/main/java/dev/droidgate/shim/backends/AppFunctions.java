@@ -1,0 +1,78 @@
+package dev.droidgate.shim.backends;
+
+import android.os.Build;
+import dev.droidgate.shim.Reply;
+import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.core.BackendAnswer;
+import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.FailureTokens;
+import dev.droidgate.shim.core.Outgoing;
+import dev.droidgate.shim.core.Route;
+import dev.droidgate.shim.platform.Names;
+import java.util.Map;
+
+/** Calls of app functions: by this app where it holds the permission, else by the app that borrows it (docs/shim.md 4). */
+public final class AppFunctions {
+    private static final int FIRST_SDK = 36;
+
+    private final Shim shim;
+
+    AppFunctions(Shim shim) {
+        this.shim = shim;
+    }
+
+    /**
+     * Takes a call.
+     *
+     * @throws CallFailure it cannot be made
+     */
+    void call(long call, Reply reply, Route route, Outgoing outgoing) throws CallFailure {
+        if (Build.VERSION.SDK_INT < FIRST_SDK) {
+            throw new CallFailure(FailureTokens.UNAVAILABLE, "app functions need Android 16");
+        }
+        FunctionOutcome outcome = new Answer(call);
+        String packageName = route.target.packageName;
+        boolean isHolder = ShellIdentity.isHolder(shim.context);
+        Runnable cancel;
+        if (isHolder && ShellIdentity.isLent()) {
+            cancel = shim.shellIdentity.execute(packageName, outgoing.function, outgoing.document, outcome);
+        } else if (!isHolder && !ShellIdentity.isHeld(shim.context) && isByOwnSigner(Names.SHELL_IDENTITY_PACKAGE)) {
+            cancel = new ShellIdentityCall(shim, outcome).begin(packageName, outgoing.function, outgoing.document);
+        } else {
+            cancel =
+                    AppFunctionCaller.execute(
+                            shim.context, shim.calls, packageName, outgoing.function, outgoing.document, outcome);
+        }
+        reply.whenAnswered(cancel);
+    }
+
+    /** Returns whether an app is signed as this one is. */
+    private boolean isByOwnSigner(String name) {
+        String signer = shim.certificates.signerOf(name);
+        return !signer.isEmpty() && signer.equals(shim.certificates.signerOf(shim.context.getPackageName()));
+    }
+
+    /** Hands the outcome to the engine. */
+    private final class Answer implements FunctionOutcome {
+        private final long call;
+
+        Answer(long call) {
+            this.call = call;
+        }
+
+        @Override
+        public void answered(Map<String, Object> document) {
+            shim.answered(call, BackendAnswer.ofDocument(document));
+        }
+
+        @Override
+        public void refused(long code, String message) {
+            shim.answered(call, BackendAnswer.ofError(code, message));
+        }
+
+        @Override
+        public void failed(CallFailure failure) {
+            shim.answered(call, BackendAnswer.ofFailure(failure));
+        }
+    }
+}

@@ -1,0 +1,74 @@
+package dev.droidgate.shim.backends;
+
+import android.content.ComponentName;
+import android.content.Intent;
+import dev.droidgate.shim.Reply;
+import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.core.Backend;
+import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.FailureTokens;
+import dev.droidgate.shim.core.Outgoing;
+import dev.droidgate.shim.core.Route;
+import dev.droidgate.shim.core.Target;
+import dev.droidgate.shim.platform.Hex;
+import dev.droidgate.shim.platform.Names;
+import java.util.Map;
+
+/** The edge that reaches other apps, by the kind of a route's backend (docs/shim.md 4). */
+public final class Backends implements Backend {
+    private final Shim shim;
+    private final MobileMcpCaller tools;
+    private final AppFunctions functions;
+
+    public Backends(Shim shim) {
+        this.shim = shim;
+        tools = new MobileMcpCaller(shim);
+        functions = new AppFunctions(shim);
+    }
+
+    @Override
+    public Target installed(Route route) {
+        return shim.installed.now(route);
+    }
+
+    @Override
+    public String newRequestId() {
+        return Hex.randomId();
+    }
+
+    @Override
+    public void call(long call, Object replyTo, Route route, Outgoing outgoing) throws CallFailure {
+        Reply reply = (Reply) replyTo;
+        if (reply.isAnswered()) {
+            throw new CallFailure(FailureTokens.CANCELED, "the caller has gone");
+        }
+        // Before anything happens that must not happen twice.
+        shim.writeJournal();
+        switch (route.backend) {
+            case Route.ACTIVITY:
+                shim.screen.call(call, reply, route, intent(Names.MMCP_CALL, route, reply, outgoing));
+                break;
+            case Route.BROADCAST:
+                shim.broadcasts.call(
+                        call, reply, route, intent(Names.MMCP_INVOKE, route, reply, outgoing));
+                break;
+            case Route.APP_FUNCTION:
+                functions.call(call, reply, route, outgoing);
+                break;
+            default:
+                tools.call(call, reply, route, intent(Names.SERVICE, route, reply, outgoing));
+        }
+    }
+
+    /** Makes an intent of constants: nothing of it comes from a request but the tool's two texts. */
+    private static Intent intent(String action, Route route, Reply reply, Outgoing outgoing) {
+        Intent intent = new Intent(action);
+        intent.setComponent(ComponentName.unflattenFromString(route.component));
+        for (Map.Entry<String, String> entry : outgoing.extras.entrySet()) {
+            intent.putExtra(entry.getKey(), entry.getValue());
+        }
+        intent.putExtra(Names.ORIGIN_PACKAGE, reply.sender().packageName());
+        intent.putExtra(Names.ORIGIN_CERTIFICATE, reply.sender().signer());
+        return intent;
+    }
+}

@@ -1,0 +1,16 @@
+package dev.droidgate.shim.backends;
+
+import dev.droidgate.shim.core.CallFailure;
+import java.util.Map;
+
+/** Takes what becomes of an app function, once. */
+public interface FunctionOutcome {
+    /** Takes its response document, as the engine has documents. */
+    void answered(Map<String, Object> document);
+
+    /** Takes the code and message of an AppFunctionException. */
+    void refused(long code, String message);
+
+    /** Takes a failure on this side of Android. */
+    void failed(CallFailure failure);
+}

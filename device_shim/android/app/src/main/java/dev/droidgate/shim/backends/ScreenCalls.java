@@ -1,0 +1,186 @@
+package dev.droidgate.shim.backends;
+
+import android.content.Intent;
+import dev.droidgate.shim.Reply;
+import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.core.BackendAnswer;
+import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.FailureTokens;
+import dev.droidgate.shim.core.Route;
+import dev.droidgate.shim.platform.Extras;
+import dev.droidgate.shim.platform.Failures;
+import dev.droidgate.shim.platform.Hex;
+import dev.droidgate.shim.platform.Names;
+import dev.droidgate.shim.windows.Texts;
+import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.Map;
+
+/** Calls of mMCP activities, one after the other: two on one screen would answer in any order. */
+public final class ScreenCalls {
+    private static final int MOST_WAITING = 8;
+    private static final long NEW_TASK_TIME = 300;
+
+    /** How long before its deadline a call ends that waits for a tap, but at most a fifth: then it is a timeout. */
+    private static final long BEFORE_DEADLINE = 1_000;
+
+    private static final String NEW_TASK =
+            "callee_in_new_task: the app opened in a task of its own, which returns no result; the call may run";
+    private static final String UNTAPPED = "nobody tapped the notification that opens the app";
+    private static final String NO_WINDOW =
+            "this app needs the screen, and Android lets the shim open no window and show no notification now; "
+                    + "allow the shim's notifications, or let it appear on top";
+    private static final String LOCKED =
+            "the phone is locked, and this app needs its screen; unlock it and retry";
+
+    private final Shim shim;
+    private final Deque<ScreenCall> waiting = new ArrayDeque<>();
+    private ScreenCall active;
+
+    public ScreenCalls(Shim shim) {
+        this.shim = shim;
+    }
+
+    /** A call, from its place in the queue to its answer. */
+    static final class ScreenCall {
+        final String key = Hex.randomId();
+        final long number;
+        final Reply reply;
+        final Route route;
+        final Intent intent;
+        final long until;
+        private TrampolineActivity window;
+        private long begin;
+
+        ScreenCall(long number, Reply reply, Route route, Intent intent, long until) {
+            this.number = number;
+            this.reply = reply;
+            this.route = route;
+            this.intent = intent;
+            this.until = until;
+        }
+    }
+
+    /**
+     * Takes a call.
+     *
+     * @throws CallFailure {@code needs_user} or {@code busy}
+     */
+    void call(long number, Reply reply, Route route, Intent intent) throws CallFailure {
+        if (shim.isLocked()) {
+            throw new CallFailure(FailureTokens.NEEDS_USER, LOCKED);
+        }
+        ScreenCall call = new ScreenCall(number, reply, route, intent, shim.now() + route.deadline);
+        synchronized (this) {
+            if (active == null) {
+                active = call;
+            } else if (waiting.size() >= MOST_WAITING) {
+                throw new CallFailure(
+                        FailureTokens.BUSY, "too many calls wait for the screen; retry when one has ended");
+            } else {
+                waiting.add(call);
+            }
+        }
+        reply.whenAnswered(() -> ended(call));
+        begin(call);
+    }
+
+    private void begin(ScreenCall call) {
+        synchronized (this) {
+            if (active != call) {
+                return;
+            }
+        }
+        if (shim.isLocked()) {
+            fail(call, FailureTokens.NEEDS_USER, LOCKED);
+            return;
+        }
+        long left = call.until - shim.now();
+        shim.windows.open(
+                TrampolineActivity.class,
+                call.key,
+                Texts.TAP_TO_GO_ON,
+                call.until - Math.min(BEFORE_DEADLINE, left / 5),
+                notified -> fail(call, FailureTokens.NEEDS_USER, notified ? UNTAPPED : NO_WINDOW));
+        // It may have ended meanwhile.
+        call.reply.whenAnswered(() -> shim.windows.cancel(call.key));
+    }
+
+    private void fail(ScreenCall call, String token, String text) {
+        shim.answered(call.number, BackendAnswer.ofFailure(new CallFailure(token, text)));
+    }
+
+    /** Clears the screen of an answered call, whatever answered it, and goes on with the next. */
+    private void ended(ScreenCall call) {
+        TrampolineActivity window;
+        ScreenCall next;
+        synchronized (this) {
+            waiting.remove(call);
+            if (active != call) {
+                return;
+            }
+            active = waiting.poll();
+            next = active;
+            window = call.window;
+        }
+        shim.windows.cancel(call.key);
+        if (window != null) {
+            shim.main.post(window::close);
+        }
+        if (next != null) {
+            begin(next);
+        }
+    }
+
+    /** Returns the call that a new window is for, null where it is not wanted any more. */
+    ScreenCall opened(String key, TrampolineActivity window) {
+        return key != null && shim.windows.opened(key) ? attach(key, window) : null;
+    }
+
+    /** Returns the call that a window which Android made anew is for. */
+    synchronized ScreenCall attach(String key, TrampolineActivity window) {
+        // While the device sleeps, nobody comes at a deadline.
+        if (active == null || !active.key.equals(key) || shim.now() >= active.until) {
+            return null;
+        }
+        if (active.window == null) {
+            active.begin = shim.now();
+        }
+        active.window = window;
+        return active;
+    }
+
+    /** Tells that the tool's activity cannot be started. */
+    void refused(ScreenCall call, RuntimeException why) {
+        fail(call, FailureTokens.UNAVAILABLE, Failures.textOf(why));
+    }
+
+    /** Tells that another app than the approved one has come to bear the tool's name while the call waited. */
+    void replaced(ScreenCall call) {
+        fail(call, FailureTokens.UNAVAILABLE, "the app behind the capability has been replaced");
+    }
+
+    /** Takes a tool's result. */
+    void result(ScreenCall call, int code, Intent data) {
+        Map<String, Object> extras =
+                Extras.read(data == null ? null : data.getExtras(), Names.RESULT, Names.ERROR);
+        boolean silent = extras.get(Names.RESULT) == null && extras.get(Names.ERROR) == null;
+        // A tool that Android put into a new task is cancelled as it starts, and may run (reference 0.6).
+        if (code == 0 && silent && shim.now() - call.begin < NEW_TASK_TIME) {
+            fail(call, FailureTokens.CANCELED, NEW_TASK);
+            return;
+        }
+        shim.answered(call.number, BackendAnswer.ofActivity(code, extras));
+    }
+
+    /** Tells that the result came from another app than the one that was called. */
+    void forged(ScreenCall call) {
+        fail(call, FailureTokens.MALFORMED_RESPONSE, "another app answered");
+    }
+
+    /** Tells that the user, or Android, has removed the window. */
+    void removed(ScreenCall call) {
+        shim.answered(call.number, BackendAnswer.ofActivity(0, Collections.<String, Object>emptyMap()));
+    }
+}

@@ -1,0 +1,109 @@
+package dev.droidgate.shim.backends;
+
+import android.app.PendingIntent;
+import android.content.BroadcastReceiver;
+import android.content.Context;
+import android.content.Intent;
+import android.content.IntentFilter;
+import android.content.pm.PackageManager;
+import android.os.Build;
+import dev.droidgate.shim.backends.MobileMcpCaller.ToolCall;
+import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.core.BackendAnswer;
+import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.FailureTokens;
+import dev.droidgate.shim.platform.Extras;
+import dev.droidgate.shim.platform.Failures;
+import dev.droidgate.shim.platform.Hex;
+import dev.droidgate.shim.platform.Names;
+
+/** Tools that are started with a request and call back with the response. */
+public final class StartedTools extends BroadcastReceiver {
+    private static final String CALL = "call";
+
+    private final Shim shim;
+
+    /** Before Android 13 any app can send to a receiver that is made in code: so the action is a secret. */
+    private final String action = "dev.droidgate.shim." + Hex.randomId();
+
+    private boolean registered;
+
+    StartedTools(Shim shim) {
+        this.shim = shim;
+    }
+
+    void start(ToolCall call) {
+        register();
+        PendingIntent callback = callback(call.number);
+        call.reply.whenAnswered(callback::cancel);
+        try {
+            Intent intent = new Intent(call.intent).putExtra(Names.CALLBACK, callback);
+            Object found =
+                    goesToForeground(intent)
+                            ? shim.context.startForegroundService(intent)
+                            : shim.context.startService(intent);
+            if (found == null) {
+                fail(call, "the app has no such service");
+            }
+        } catch (IllegalStateException background) {
+            fail(
+                    call,
+                    "the tool cannot be bound, and Android forbids starting it while its app does not run; "
+                            + "open the app and retry");
+        } catch (RuntimeException refused) {
+            fail(call, Failures.textOf(refused));
+        }
+    }
+
+    /** Returns whether a tool calls startForeground; Android ends the app of one that has to and does not (M31). */
+    private boolean goesToForeground(Intent intent) {
+        if (Build.VERSION.SDK_INT < 29) {
+            return false;
+        }
+        try {
+            PackageManager packages = shim.context.getPackageManager();
+            int types = packages.getServiceInfo(intent.getComponent(), 0).getForegroundServiceType();
+            return types != 0;
+        } catch (PackageManager.NameNotFoundException gone) {
+            return false;
+        }
+    }
+
+    private void fail(ToolCall call, String why) {
+        shim.answered(
+                call.number,
+                BackendAnswer.ofFailure(
+                        new CallFailure(FailureTokens.UNAVAILABLE, why)));
+    }
+
+    /** Mutable, so that the response can be filled in; what stands in it already cannot be changed so. */
+    private PendingIntent callback(long number) {
+        Intent intent = new Intent(action).setPackage(shim.context.getPackageName());
+        intent.putExtra(CALL, number);
+        int flags = Build.VERSION.SDK_INT >= 31 ? PendingIntent.FLAG_MUTABLE : 0;
+        return PendingIntent.getBroadcast(shim.context, (int) number, intent, flags);
+    }
+
+    private synchronized void register() {
+        if (registered) {
+            return;
+        }
+        registered = true;
+        IntentFilter filter = new IntentFilter(action);
+        if (Build.VERSION.SDK_INT >= 33) {
+            int flags = Context.RECEIVER_NOT_EXPORTED;
+            shim.context.registerReceiver(this, filter, null, shim.main, flags);
+        } else {
+            shim.context.registerReceiver(this, filter, null, shim.main);
+        }
+    }
+
+    @Override
+    public void onReceive(Context context, Intent intent) {
+        Object number = Extras.any(intent.getExtras(), CALL);
+        if (number instanceof Long) {
+            shim.answered(
+                    (Long) number, BackendAnswer.ofTool(Extras.ofResponse(intent.getExtras())));
+        }
+    }
+}

@@ -1,0 +1,216 @@
+package dev.droidgate.shim.backends;
+
+import android.content.ComponentName;
+import android.content.Context;
+import android.content.Intent;
+import android.content.ServiceConnection;
+import android.content.pm.PackageManager;
+import android.os.Build;
+import android.os.DeadObjectException;
+import android.os.IBinder;
+import android.os.Message;
+import android.os.Messenger;
+import android.os.RemoteException;
+import dev.droidgate.shim.Caller;
+import dev.droidgate.shim.backends.MobileMcpCaller.ToolCall;
+import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.core.BackendAnswer;
+import dev.droidgate.shim.core.FailureTokens;
+import dev.droidgate.shim.platform.BinderHandler;
+import dev.droidgate.shim.platform.Extras;
+import dev.droidgate.shim.platform.Failures;
+import dev.droidgate.shim.platform.Names;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A binding to one tool: an agent's is kept until it has been idle for a minute, a nameless caller's for one call. */
+public final class ToolBinding implements ServiceConnection {
+    private static final long CONNECTING_TIME = 5_000;
+    private static final long IDLE_TIME = 60_000;
+    private static final int MOST_ANSWERS = 16;
+
+    private final Shim shim;
+    private final MobileMcpCaller caller;
+    private final String key;
+    private final long idleTime;
+    private final List<ToolCall> open = new ArrayList<>();
+    private final Runnable late = this::startInstead;
+    private final Runnable idle = this::closeIdle;
+    private volatile int uid = -1;
+    private Messenger tool;
+    private boolean closed;
+
+    ToolBinding(Shim shim, MobileMcpCaller caller, String key, boolean isKept) {
+        this.shim = shim;
+        this.caller = caller;
+        this.key = key;
+        idleTime = isKept ? IDLE_TIME : 0;
+    }
+
+    /** Takes what the tool answers to one call, on the Binder threads that bring it. */
+    private final class Answer extends BinderHandler {
+        private final ToolCall call;
+        private final AtomicInteger waiting = new AtomicInteger();
+
+        Answer(ToolCall call) {
+            this.call = call;
+        }
+
+        @Override
+        public void take(Message message) {
+            boolean wanted = message.what == Names.MESSAGE_RESULT && !call.reply.isAnswered();
+            // A tool that answers without an end fills no queue with it.
+            if (wanted && isTool(message.sendingUid) && waiting.get() < MOST_ANSWERS) {
+                waiting.incrementAndGet();
+                BackendAnswer answer = BackendAnswer.ofTool(Extras.ofResponse(message.peekData()));
+                shim.answered(call.number, answer, waiting::decrementAndGet);
+            }
+        }
+    }
+
+    /**
+     * Returns whether a message is the tool's: only it was given the call's Messenger, but it may have given it to
+     * another app. An isolated process has a uid of its own, which belongs to no app.
+     */
+    private boolean isTool(int sender) {
+        return sender == uid || Caller.isIsolated(sender);
+    }
+
+    /** Takes a call, at once or when the tool is there; false where this binding is over. */
+    boolean take(ToolCall call) {
+        synchronized (this) {
+            if (closed) {
+                return false;
+            }
+            open.add(call);
+            shim.main.removeCallbacks(idle);
+            if (tool != null) {
+                send(call);
+            }
+        }
+        return true;
+    }
+
+    void bind(Intent intent) {
+        if (Build.VERSION.SDK_INT < 28) {
+            shim.main.postDelayed(late, CONNECTING_TIME);
+        }
+        boolean there = false;
+        try {
+            String name = intent.getComponent().getPackageName();
+            uid = shim.context.getPackageManager().getPackageUid(name, 0);
+            there = shim.context.bindService(intent, this, Context.BIND_AUTO_CREATE);
+        } catch (PackageManager.NameNotFoundException | SecurityException refused) {
+            there = false;
+        }
+        if (!there) {
+            startInstead();
+        }
+    }
+
+    @Override
+    public void onServiceConnected(ComponentName name, IBinder binder) {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            tool = new Messenger(binder);
+            for (ToolCall one : open) {
+                send(one);
+            }
+        }
+        shim.main.removeCallbacks(late);
+    }
+
+    /** Holding the lock: a later call does not overtake those that have waited for the tool. */
+    private void send(ToolCall call) {
+        Message message = Message.obtain(null, Names.MESSAGE_INVOKE);
+        message.setData(call.intent.getExtras());
+        message.replyTo = new Messenger(new Answer(call));
+        try {
+            tool.send(message);
+        } catch (DeadObjectException dead) {
+            caller.died(call);
+        } catch (RemoteException undelivered) {
+            caller.fail(call, FailureTokens.UNAVAILABLE, Failures.textOf(undelivered));
+        } catch (RuntimeException failed) {
+            caller.fail(call, FailureTokens.BACKEND_FAILURE, Failures.textOf(failed));
+        }
+    }
+
+    /** Before Android 9 nobody tells that a service has no binder; then it is the time that tells. */
+    @Override
+    public void onNullBinding(ComponentName name) {
+        startInstead();
+    }
+
+    private void startInstead() {
+        for (ToolCall one : close()) {
+            caller.start(one);
+        }
+    }
+
+    @Override
+    public void onServiceDisconnected(ComponentName name) {
+        interrupt();
+    }
+
+    @Override
+    public void onBindingDied(ComponentName name) {
+        interrupt();
+    }
+
+    private void interrupt() {
+        for (ToolCall one : close()) {
+            caller.died(one);
+        }
+    }
+
+    /** Forgets an answered call. */
+    void ended(ToolCall call) {
+        synchronized (this) {
+            open.remove(call);
+            if (open.isEmpty() && !closed) {
+                shim.main.removeCallbacks(idle);
+                shim.main.postDelayed(idle, idleTime);
+            }
+        }
+    }
+
+    private void closeIdle() {
+        synchronized (this) {
+            if (closed || !open.isEmpty()) {
+                return;
+            }
+            closed = true;
+        }
+        letGo();
+    }
+
+    /** Lets the tool go and returns the calls that were open; none the second time. */
+    private List<ToolCall> close() {
+        List<ToolCall> left;
+        synchronized (this) {
+            if (closed) {
+                return new ArrayList<>();
+            }
+            closed = true;
+            left = new ArrayList<>(open);
+            open.clear();
+        }
+        letGo();
+        return left;
+    }
+
+    private void letGo() {
+        caller.forget(key, this);
+        shim.main.removeCallbacks(late);
+        shim.main.removeCallbacks(idle);
+        try {
+            shim.context.unbindService(this);
+        } catch (IllegalArgumentException notBound) {
+            return;
+        }
+    }
+}

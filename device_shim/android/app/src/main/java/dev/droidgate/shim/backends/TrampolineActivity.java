@@ -1,0 +1,106 @@
+package dev.droidgate.shim.backends;
+
+import android.app.Activity;
+import android.content.Intent;
+import android.content.pm.PackageManager;
+import android.os.Build;
+import android.os.Bundle;
+import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.frontends.CallbackReply;
+import dev.droidgate.shim.platform.Extras;
+import dev.droidgate.shim.windows.WindowOpener;
+
+/** The window that calls an mMCP activity and waits for its result: results come to activities only. */
+public final class TrampolineActivity extends Activity {
+    private static final String PROCESS = "process";
+    private static final String ENTRY = "entry";
+    private static final int REQUEST = 1;
+
+    private Shim shim;
+    private ScreenCalls.ScreenCall call;
+
+    @Override
+    protected void onCreate(Bundle saved) {
+        super.onCreate(saved);
+        shim = Shim.of(this);
+        String key = Extras.text(getIntent().getExtras(), WindowOpener.KEY);
+        if (saved != null && !shim.process.equals(saved.getString(PROCESS))) {
+            // The process that began this call died; its result, if one comes, is nobody's.
+            CallbackReply.interrupt(shim, saved, saved.getString(ENTRY));
+        } else {
+            call = saved == null ? shim.screen.opened(key, this) : shim.screen.attach(key, this);
+        }
+        if (call == null) {
+            finish();
+        } else if (saved == null) {
+            start();
+        }
+    }
+
+    private void start() {
+        if (!shim.installed.isAsApproved(call.route)) {
+            shim.screen.replaced(call);
+            return;
+        }
+        try {
+            startActivityForResult(call.intent, REQUEST);
+        } catch (RuntimeException refused) {
+            shim.screen.refused(call, refused);
+        }
+    }
+
+    @Override
+    protected void onSaveInstanceState(Bundle out) {
+        super.onSaveInstanceState(out);
+        if (call != null) {
+            out.putString(PROCESS, shim.process);
+            out.putString(ENTRY, call.reply.entry);
+            call.reply.save(out);
+        }
+    }
+
+    @Override
+    protected void onActivityResult(int request, int result, Intent data) {
+        super.onActivityResult(request, result, data);
+        if (request != REQUEST || call == null) {
+            return;
+        }
+        ScreenCalls.ScreenCall answered = call;
+        call = null;
+        if (Build.VERSION.SDK_INT >= 35 && isForged(answered)) {
+            shim.screen.forged(answered);
+        } else {
+            shim.screen.result(answered, result, data);
+        }
+        finish();
+    }
+
+    /** Android tells who set a result where it may; where it may not, any result is taken as the tool's. */
+    private boolean isForged(ScreenCalls.ScreenCall answered) {
+        int uid = ResultCallers.uidOf(this);
+        if (uid < 0) {
+            return false;
+        }
+        try {
+            String target = answered.route.target.packageName;
+            return uid != getPackageManager().getPackageUid(target, 0);
+        } catch (PackageManager.NameNotFoundException gone) {
+            return true;
+        }
+    }
+
+    /** Ends the wait; the tool's activity is closed with it. */
+    void close() {
+        call = null;
+        finishActivity(REQUEST);
+        finish();
+    }
+
+    @Override
+    protected void onDestroy() {
+        super.onDestroy();
+        if (call != null && isFinishing()) {
+            shim.screen.removed(call);
+        }
+    }
+}

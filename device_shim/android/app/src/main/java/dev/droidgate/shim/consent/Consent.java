@@ -1,0 +1,224 @@
+package dev.droidgate.shim.consent;
+
+import dev.droidgate.shim.Caller;
+import dev.droidgate.shim.Reply;
+import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.FailureTokens;
+import dev.droidgate.shim.core.Preview;
+import dev.droidgate.shim.core.Questions;
+import dev.droidgate.shim.platform.Hex;
+import dev.droidgate.shim.windows.Texts;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Questions to the user about calls that nobody has granted, one after the other (docs/shim.md 3). */
+public final class Consent implements Questions {
+    private static final int MOST_WAITING = 4;
+    private static final long REFUSED_TIME = 60_000;
+    private static final int MOST_REFUSED = 64;
+    private static final long SECOND = 1_000;
+
+    private static final CallFailure REFUSED = denied("the user refused this call");
+    private static final CallFailure CLOSED =
+            denied("the user closed the question about this call without an answer");
+    private static final CallFailure UNANSWERED =
+            needsUser("nobody answered the question about this call on the phone; retry when somebody is there");
+    private static final CallFailure NOT_SHOWN =
+            needsUser(
+                    "the user could not be asked: Android lets the shim open no window and show no notification now; "
+                            + "allow the shim's notifications, or open the shim's app and retry");
+    private static final CallFailure LOCKED =
+            needsUser("the phone is locked, so nobody could be asked about this call; unlock it and retry");
+
+    /** What is longer nobody reads, and so nobody can say yes to. */
+    private static final int LONGEST_ARGUMENTS = 4_000;
+
+    private final Shim shim;
+    private final Deque<Question> waiting = new ArrayDeque<>();
+
+    /** Callers to which the user said no, and when: nobody may ask until a yes comes out of weariness. */
+    private final Map<String, Long> refused = new HashMap<>();
+
+    public Consent(Shim shim) {
+        this.shim = shim;
+    }
+
+    /** What the user decides about. */
+    static final class Question {
+        final String key = Hex.randomId();
+        final long call;
+        final Reply reply;
+        final Preview preview;
+        private ConsentActivity window;
+
+        Question(long call, Reply reply, Preview preview) {
+            this.call = call;
+            this.reply = reply;
+            this.preview = preview;
+        }
+
+        /**
+         * Returns whether the user may allow all further calls: of a sender that Android names, or where the answer
+         * can only reach the app that gets the grant and nothing else happens.
+         */
+        boolean mayAlways() {
+            return !reply.caller.packages.isEmpty() && (reply.bound || preview.route.readOnly);
+        }
+
+        private String asker() {
+            return (reply.bound ? "" : "start ") + reply.caller.uid;
+        }
+    }
+
+    @Override
+    public boolean isAsking() {
+        return shim.grants.isAsking();
+    }
+
+    @Override
+    public CallFailure ask(long call, Object replyTo, Preview preview) {
+        Question question = new Question(call, (Reply) replyTo, preview);
+        boolean first;
+        synchronized (this) {
+            CallFailure obstacle = obstacle(question);
+            if (obstacle != null) {
+                return obstacle;
+            }
+            first = waiting.isEmpty();
+            waiting.add(question);
+        }
+        // Its deadline, its caller's death, whatever ends the call.
+        question.reply.whenAnswered(() -> remove(question));
+        if (first) {
+            open(question);
+        }
+        return null;
+    }
+
+    /** Returns why the user is not asked, null where nothing is in the way. */
+    private CallFailure obstacle(Question question) {
+        if (question.preview.arguments.length() > LONGEST_ARGUMENTS) {
+            return denied("the arguments are too long to be shown to the user for approval");
+        }
+        Long no = refused.get(question.asker());
+        long left = no == null ? 0 : REFUSED_TIME - (shim.now() - no);
+        if (left > 0) {
+            long seconds = (left + SECOND - 1) / SECOND;
+            return denied("the user refused a call of this app a moment ago; retry in " + seconds + " s");
+        }
+        for (Question other : waiting) {
+            if (other.asker().equals(question.asker())) {
+                return denied("the user is being asked about another call of this app; retry after its answer");
+            }
+        }
+        boolean isFull = waiting.size() >= MOST_WAITING;
+        return isFull ? denied("the user is being asked about too many calls; retry in 60 s") : null;
+    }
+
+    private static CallFailure denied(String text) {
+        return new CallFailure(FailureTokens.DENIED, text);
+    }
+
+    private static CallFailure needsUser(String text) {
+        return new CallFailure(FailureTokens.NEEDS_USER, text);
+    }
+
+    private void open(Question question) {
+        if (shim.isLocked()) {
+            decide(question, LOCKED);
+            return;
+        }
+        shim.windows.open(
+                ConsentActivity.class,
+                question.key,
+                Texts.TAP_TO_DECIDE,
+                question.preview.until,
+                notified -> decide(question, notified ? UNANSWERED : NOT_SHOWN));
+        // It may have ended meanwhile.
+        question.reply.whenAnswered(() -> shim.windows.cancel(question.key));
+    }
+
+    /** Returns the question that a new window is for, null where it is answered already. */
+    synchronized Question opened(String key, ConsentActivity window) {
+        Question first = waiting.peek();
+        if (key == null || first == null || !first.key.equals(key)) {
+            return null;
+        }
+        shim.windows.opened(key);
+        first.window = window;
+        return first;
+    }
+
+    /** Takes the user's yes, unless it comes too late: while the device sleeps, nobody ends a question. */
+    void allow(Question question, boolean always) {
+        boolean inTime = isWaiting(question) && shim.now() < question.preview.until;
+        if (inTime && always && question.mayAlways()) {
+            Caller caller = question.reply.caller;
+            for (int index = 0; index < caller.packages.size(); index++) {
+                // To the app that the user was shown, and to no other that has taken its name since.
+                shim.grants.add(
+                        caller.packages.get(index), question.preview.route.id, caller.signers.get(index));
+            }
+        }
+        decide(question, inTime ? null : UNANSWERED);
+    }
+
+    private synchronized boolean isWaiting(Question question) {
+        return waiting.contains(question);
+    }
+
+    /** Takes the user's no. */
+    void deny(Question question) {
+        refuse(question, REFUSED);
+    }
+
+    /** Takes the closing of the window, which is a no. */
+    void close(Question question) {
+        refuse(question, CLOSED);
+    }
+
+    private void refuse(Question question, CallFailure how) {
+        synchronized (this) {
+            if (waiting.contains(question)) {
+                if (refused.size() >= MOST_REFUSED) {
+                    refused.clear();
+                }
+                refused.put(question.asker(), shim.now());
+            }
+        }
+        decide(question, how);
+    }
+
+    /** Ends a question with the user's decision: the failure of the call, or null for a yes. */
+    private void decide(Question question, CallFailure refusal) {
+        if (remove(question)) {
+            shim.decided(question.call, question.reply, refusal);
+        }
+    }
+
+    /** Ends a question and shows the next; returns whether it was waiting. */
+    private boolean remove(Question question) {
+        Question next = null;
+        synchronized (this) {
+            boolean first = waiting.peek() == question;
+            if (!waiting.remove(question)) {
+                return false;
+            }
+            if (first) {
+                next = waiting.peek();
+            }
+        }
+        shim.windows.cancel(question.key);
+        ConsentActivity window = question.window;
+        if (window != null) {
+            shim.main.post(window::finish);
+        }
+        if (next != null) {
+            open(next);
+        }
+        return true;
+    }
+}

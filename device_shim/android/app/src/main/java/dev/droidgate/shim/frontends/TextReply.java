@@ -1,0 +1,52 @@
+package dev.droidgate.shim.frontends;
+
+import dev.droidgate.shim.Caller;
+import dev.droidgate.shim.Reply;
+import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.FailureTokens;
+import dev.droidgate.shim.core.Frontend;
+import java.util.Map;
+
+/** The answer to an mMCP agent: one text, which begins with {@code Error:} on failure (docs/shim.md 2). */
+public abstract class TextReply extends Reply {
+    private final Shim shim;
+    private final String tool;
+
+    TextReply(Shim shim, Caller caller, boolean bound, String tool) {
+        super(caller, bound);
+        this.shim = shim;
+        this.tool = tool == null ? "" : tool;
+    }
+
+    /** Hands the request to the engine; null for no parameters. */
+    final void ask(String id, String parameters) {
+        shim.receive(this, Frontend.request(tool, id, parameters), false);
+    }
+
+    /** Takes the one text. */
+    abstract void tell(String text, boolean succeeded);
+
+    @Override
+    public final void send(Map<String, String> extras, String token) {
+        if (extras == null) {
+            tell(failure(token, null), false);
+            return;
+        }
+        try {
+            tell(Frontend.asText(Frontend.outputs(extras)), true);
+        } catch (CallFailure failure) {
+            tell(failure(failure.token, failure.getMessage()), false);
+        }
+    }
+
+    /** Answers in the engine's place, whose deadline is later than this agent's. */
+    final void expire() {
+        shim.end(this, null, FailureTokens.TIMEOUT);
+    }
+
+    /** Returns the text of a failure; null for the usual words of its token. */
+    static String failure(String token, String text) {
+        return "Error: " + FailureTokens.message(token == null ? FailureTokens.BACKEND_FAILURE : token, text);
+    }
+}

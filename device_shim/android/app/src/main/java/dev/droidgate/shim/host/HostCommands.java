@@ -1,0 +1,215 @@
+package dev.droidgate.shim.host;
+
+import android.app.NotificationManager;
+import android.content.ComponentName;
+import android.content.Context;
+import android.content.pm.PackageManager;
+import android.os.Build;
+import android.os.PowerManager;
+import android.provider.Settings;
+import dev.droidgate.shim.Caller;
+import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.backends.ShellIdentity;
+import dev.droidgate.shim.core.FailureTokens;
+import dev.droidgate.shim.core.Frontend;
+import dev.droidgate.shim.core.Json;
+import dev.droidgate.shim.core.MalformedJsonException;
+import dev.droidgate.shim.core.Route;
+import dev.droidgate.shim.core.Target;
+import dev.droidgate.shim.platform.Names;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What the host may ask for (docs/shim.md 7). */
+public final class HostCommands {
+    private static final int LONGEST_REQUEST = 32 * 1024;
+    private static final long LONGEST_WAIT = 600_000;
+    private static final long USUAL_WAIT = 150_000;
+
+    private final Shim shim;
+    private final Caller host;
+
+    HostCommands(Shim shim, Caller host) {
+        this.shim = shim;
+        this.host = host;
+    }
+
+    /**
+     * Runs a command and returns its answer.
+     *
+     * @throws HostFailure it cannot be done
+     * @throws MalformedJsonException the argument lacks something, or holds it as something else
+     */
+    Map<String, Object> run(String method, Map<String, Object> argument)
+            throws HostFailure, MalformedJsonException {
+        switch (method) {
+            case "hello":
+                return hello();
+            case "status":
+                return status();
+            case "grant":
+                return grant(argument);
+            case "revoke":
+                long revoked =
+                        shim.grants.remove(
+                                Json.textAt(argument, "caller"), Json.textAt(argument, "capability"));
+                return one("revoked", revoked);
+            case "switch":
+                return turn(Json.textAt(argument, "capability"), Json.flagAt(argument, "on"));
+            case "ask":
+                shim.grants.ask(Json.flagAt(argument, "on"));
+                return new LinkedHashMap<>();
+            case "call":
+                return call(argument);
+            case "discover-broadcast":
+                return discover(Json.textAt(argument, "component"));
+            case "history":
+                return one("calls", shim.history.all());
+            case "clear-history":
+                shim.history.clear();
+                return new LinkedHashMap<>();
+            default:
+                throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "there is no such method");
+        }
+    }
+
+    private static Map<String, Object> one(String key, Object value) {
+        Map<String, Object> answer = new LinkedHashMap<>();
+        answer.put(key, value);
+        return answer;
+    }
+
+    private Map<String, Object> hello() {
+        Map<String, Object> hello = one("application_id", shim.context.getPackageName());
+        hello.put("build", shim.app.get("build"));
+        hello.put("sdk", (long) Build.VERSION.SDK_INT);
+        List<Object> ids = new ArrayList<>();
+        for (Route one : shim.routes.all()) {
+            ids.add(one.id);
+        }
+        hello.put("routes", ids);
+        hello.put("sources", shim.app.get("sources"));
+        return hello;
+    }
+
+    private Map<String, Object> status() {
+        Map<String, Object> status = hello();
+        status.put("grants", shim.grants.all());
+        status.put("switched_off", shim.grants.switchedOff());
+        status.put("asking", shim.grants.isAsking());
+        status.put("open", (long) shim.open());
+        status.put("targets", targets());
+        status.put("access", access());
+        return status;
+    }
+
+    private List<Object> targets() {
+        Map<String, Object> states = new LinkedHashMap<>();
+        for (Route one : shim.routes.all()) {
+            String name = one.target.packageName;
+            Object before = states.get(name);
+            if (before == null || "as-approved".equals(before)) {
+                states.put(name, stateOf(one));
+            }
+        }
+        List<Object> targets = new ArrayList<>();
+        for (Map.Entry<String, Object> one : states.entrySet()) {
+            Map<String, Object> target = one("package", one.getKey());
+            target.put("state", one.getValue());
+            long version = shim.installed.version(one.getKey());
+            target.put("version_code", version < 0 ? null : (Object) version);
+            targets.add(target);
+        }
+        return targets;
+    }
+
+    private String stateOf(Route route) {
+        Target installed = shim.installed.of(route);
+        if (installed == null) {
+            return "absent";
+        }
+        if (!installed.signer.equals(route.target.signer)) {
+            return "other-signer";
+        }
+        return installed.digest.equals(route.target.digest) ? "as-approved" : "changed";
+    }
+
+    private Map<String, Object> access() {
+        Context context = shim.context;
+        NotificationManager notifications = context.getSystemService(NotificationManager.class);
+        PowerManager power = context.getSystemService(PowerManager.class);
+        Map<String, Object> access = one("notifications", notifications.areNotificationsEnabled());
+        access.put("overlay", Settings.canDrawOverlays(context));
+        access.put("battery_exempt", power.isIgnoringBatteryOptimizations(context.getPackageName()));
+        boolean borrows = ShellIdentity.isHolder(context) && ShellIdentity.isLent();
+        access.put("execute_app_functions", borrows || ShellIdentity.isHeld(context));
+        return access;
+    }
+
+    private Map<String, Object> grant(Map<String, Object> argument)
+            throws HostFailure, MalformedJsonException {
+        String caller = Json.textAt(argument, "caller");
+        String capability = known(Json.textAt(argument, "capability"));
+        Object signer = argument.get("signer");
+        Map<String, Object> grant =
+                shim.grants.add(caller, capability, signer == null ? null : Json.textAt(argument, "signer"));
+        if (grant == null) {
+            throw new HostFailure(
+                    FailureTokens.UNAVAILABLE, caller + " is not installed, or signed by another");
+        }
+        return one("grant", grant);
+    }
+
+    private String known(String capability) throws HostFailure {
+        if (!Names.EVERYTHING.equals(capability) && shim.routes.find(capability) == null) {
+            throw new HostFailure(
+                    FailureTokens.UNKNOWN_CAPABILITY, "there is no capability of this id");
+        }
+        return capability;
+    }
+
+    private Map<String, Object> turn(String capability, boolean on) throws HostFailure {
+        if (shim.routes.find(capability) == null) {
+            throw new HostFailure(
+                    FailureTokens.UNKNOWN_CAPABILITY, "there is no capability of this id");
+        }
+        shim.grants.turn(capability, on);
+        return new LinkedHashMap<>();
+    }
+
+    private Map<String, Object> discover(String component) throws HostFailure {
+        ComponentName named = ComponentName.unflattenFromString(component);
+        if (named == null) {
+            throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "this is no component");
+        }
+        if (shim.installed.version(named.getPackageName()) < 0) {
+            throw new HostFailure(FailureTokens.UNAVAILABLE, named.getPackageName() + " is not installed");
+        }
+        List<Object> tools = shim.discoveries.discover(component);
+        if (tools == null) {
+            throw new HostFailure(FailureTokens.TIMEOUT, "the receiver told no tools");
+        }
+        return one(Names.TOOLS, tools);
+    }
+
+    private Map<String, Object> call(Map<String, Object> argument)
+            throws HostFailure, MalformedJsonException {
+        String request = Json.textAt(argument, "request");
+        if (request.length() > LONGEST_REQUEST) {
+            throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "the request is too long for this way");
+        }
+        long allowed = Json.integerAt(argument, "deadline_ms", USUAL_WAIT);
+        HostReply reply = new HostReply(host);
+        shim.receive(reply, Frontend.written(request), true);
+        if (!reply.await(Math.min(allowed, LONGEST_WAIT))) {
+            shim.cancel(reply);
+            throw new HostFailure(FailureTokens.TIMEOUT, "no answer came within the deadline of this request, and its call was ended; it may have run");
+        }
+        if (reply.text() == null) {
+            throw new HostFailure(reply.token(), "the request is of no known form");
+        }
+        return one("response", reply.text());
+    }
+}

@@ -1,0 +1,138 @@
+package dev.droidgate.shim.host;
+
+import android.net.Uri;
+import android.os.ParcelFileDescriptor;
+import android.util.Log;
+import dev.droidgate.shim.Caller;
+import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.core.FailureTokens;
+import dev.droidgate.shim.core.Frontend;
+import dev.droidgate.shim.platform.Hex;
+import java.io.File;
+import java.io.FileInputStream;
+import java.io.FileNotFoundException;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Requests and answers that are too long for an argument, as framed files (docs/shim.md 7). */
+public final class HostFrames {
+    private static final byte[] MAGIC = "DGF1".getBytes(StandardCharsets.US_ASCII);
+    private static final int DIGEST = 32;
+    private static final int HEAD = MAGIC.length + 4 + DIGEST;
+    private static final int LONGEST = 1 << 20;
+    private static final int MOST = 16;
+    private static final long KEPT = 600_000;
+    private static final String CALLS = "calls";
+    private static final String ID = "[0-9a-f]{32}";
+
+    private final Map<String, HostReply> calls = new HashMap<>();
+
+    /** Opens the file of a call: to write its request, or to read its answer, which is waited for. */
+    ParcelFileDescriptor open(Shim shim, Caller host, Uri uri, String mode)
+            throws FileNotFoundException {
+        List<String> path = uri.getPathSegments();
+        if (path.size() != 2 || !CALLS.equals(path.get(0)) || !path.get(1).matches(ID)) {
+            throw new FileNotFoundException("there is no such file");
+        }
+        try {
+            return mode.startsWith("w")
+                    ? request(shim, host, path.get(1))
+                    : answer(shim, path.get(1));
+        } catch (FileNotFoundException missing) {
+            throw missing;
+        } catch (IOException failed) {
+            Log.w("droidgate", "a frame failed", failed);
+            throw new FileNotFoundException(failed.getMessage());
+        }
+    }
+
+    private ParcelFileDescriptor request(Shim shim, Caller host, String id) throws IOException {
+        HostReply reply = new HostReply(host);
+        synchronized (calls) {
+            if (calls.size() >= MOST || calls.containsKey(id)) {
+                throw new FileNotFoundException("too many calls, or one of this id");
+            }
+            calls.put(id, reply);
+        }
+        shim.main.postDelayed(() -> forget(id), KEPT);
+        File file = File.createTempFile("frame", null, shim.context.getCacheDir());
+        int mode = ParcelFileDescriptor.MODE_WRITE_ONLY | ParcelFileDescriptor.MODE_TRUNCATE;
+        return ParcelFileDescriptor.open(
+                file, mode, shim.main, broken -> shim.calls.execute(() -> begin(shim, reply, file)));
+    }
+
+    private void begin(Shim shim, HostReply reply, File file) {
+        try (InputStream in = new FileInputStream(file)) {
+            if (file.length() > HEAD + LONGEST) {
+                throw new IOException("the frame is too long");
+            }
+            String text = payload(Shim.readAll(in));
+            shim.receive(reply, Frontend.written(text), true);
+        } catch (IOException broken) {
+            Log.w("droidgate", "a request is no frame", broken);
+            reply.answer(null, FailureTokens.INVALID_ARGUMENT);
+        } finally {
+            file.delete();
+        }
+    }
+
+    private ParcelFileDescriptor answer(Shim shim, String id) throws IOException {
+        HostReply reply;
+        synchronized (calls) {
+            reply = calls.get(id);
+        }
+        if (reply == null || !reply.await(KEPT)) {
+            throw new FileNotFoundException("there is no such call");
+        }
+        forget(id);
+        String text = reply.text() == null ? "" : reply.text();
+        File file = File.createTempFile("frame", null, shim.context.getCacheDir());
+        try (OutputStream out = new FileOutputStream(file)) {
+            out.write(frame(text.getBytes(StandardCharsets.UTF_8)));
+        }
+        ParcelFileDescriptor opened =
+                ParcelFileDescriptor.open(file, ParcelFileDescriptor.MODE_READ_ONLY);
+        // Open files outlive their names.
+        file.delete();
+        return opened;
+    }
+
+    private void forget(String id) {
+        synchronized (calls) {
+            calls.remove(id);
+        }
+    }
+
+    private static byte[] frame(byte[] payload) {
+        ByteBuffer frame = ByteBuffer.allocate(HEAD + payload.length);
+        frame.put(MAGIC).putInt(payload.length).put(Hex.sha256().digest(payload)).put(payload);
+        return frame.array();
+    }
+
+    private static String payload(byte[] frame) throws IOException {
+        if (frame.length < HEAD || !Arrays.equals(MAGIC, Arrays.copyOf(frame, MAGIC.length))) {
+            throw new IOException("no frame");
+        }
+        ByteBuffer buffer = ByteBuffer.wrap(frame, MAGIC.length, frame.length - MAGIC.length);
+        int length = buffer.getInt();
+        byte[] digest = new byte[DIGEST];
+        buffer.get(digest);
+        if (length != buffer.remaining() || length > LONGEST) {
+            throw new IOException("a frame of another length than told");
+        }
+        byte[] payload = new byte[length];
+        buffer.get(payload);
+        if (!Arrays.equals(digest, Hex.sha256().digest(payload))) {
+            throw new IOException("a frame of another digest than told");
+        }
+        return new String(payload, StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,72 @@
+package dev.droidgate.shim.platform;
+
+import android.os.Bundle;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Reading bundles of others, which may hold anything and fail when they are looked at. */
+public final class Extras {
+    private static final String[] REQUEST = {
+        "mobile-mcp-request", "request", "mcp_command_json", "mcp_request_id"
+    };
+    private static final String[] RESPONSE = {
+        "mobile-mcp-response", "response", "result_json", "mcp_request_id", "trace_only"
+    };
+
+    private Extras() {}
+
+    /** Returns what of a bundle may belong to a request. */
+    public static Map<String, Object> ofRequest(Bundle bundle) {
+        return read(bundle, REQUEST);
+    }
+
+    /** Returns what of a bundle may belong to a response. */
+    public static Map<String, Object> ofResponse(Bundle bundle) {
+        return read(bundle, RESPONSE);
+    }
+
+    /** Returns the extras of these names that are there and can be read; null for what is no text or flag. */
+    @SuppressWarnings("deprecation")
+    public static Map<String, Object> read(Bundle bundle, String... names) {
+        Map<String, Object> extras = new LinkedHashMap<>();
+        if (bundle == null) {
+            return extras;
+        }
+        for (String name : names) {
+            try {
+                if (bundle.containsKey(name)) {
+                    Object held = bundle.get(name);
+                    extras.put(name, held instanceof String || held instanceof Boolean ? held : null);
+                }
+            } catch (RuntimeException | VirtualMachineError unreadable) {
+                // A parcelable of a class that is not here, or one made to take its reader's stack or memory.
+                continue;
+            }
+        }
+        return extras;
+    }
+
+    /** Returns a value as it is, null where there is none that can be read. */
+    @SuppressWarnings("deprecation")
+    public static Object any(Bundle bundle, String name) {
+        try {
+            return bundle.get(name);
+        } catch (RuntimeException | VirtualMachineError unreadable) {
+            return null;
+        }
+    }
+
+    /** Returns a text, null where there is none. */
+    public static String text(Bundle bundle, String name) {
+        Object held = read(bundle, name).get(name);
+        return held instanceof String ? (String) held : null;
+    }
+
+    public static Bundle bundle(Map<String, String> extras) {
+        Bundle bundle = new Bundle();
+        for (Map.Entry<String, String> entry : extras.entrySet()) {
+            bundle.putString(entry.getKey(), entry.getValue());
+        }
+        return bundle;
+    }
+}

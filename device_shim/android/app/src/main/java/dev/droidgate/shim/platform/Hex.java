@@ -1,0 +1,61 @@
+package dev.droidgate.shim.platform;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+
+/** Digests and random ids, as lower-case hexadecimal. */
+public final class Hex {
+    private static final int ID_BYTES = 16;
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    private Hex() {}
+
+    public static String of(byte[] bytes) {
+        StringBuilder text = new StringBuilder(2 * bytes.length);
+        for (byte one : bytes) {
+            text.append(Character.forDigit(one >> 4 & 15, 16)).append(Character.forDigit(one & 15, 16));
+        }
+        return text.toString();
+    }
+
+    /** Returns the bytes of a text, null where it is no hexadecimal. */
+    static byte[] read(String text) {
+        if (text.length() % 2 != 0) {
+            return null;
+        }
+        byte[] bytes = new byte[text.length() / 2];
+        for (int index = 0; index < text.length(); index++) {
+            int digit = Character.digit(text.charAt(index), 16);
+            if (digit < 0) {
+                return null;
+            }
+            bytes[index / 2] = (byte) (bytes[index / 2] << 4 | digit);
+        }
+        return bytes;
+    }
+
+    public static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    public static String digest(byte[] bytes) {
+        return of(sha256().digest(bytes));
+    }
+
+    public static String digest(String text) {
+        return digest(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Returns an id that nobody guesses: 128 random bits. */
+    public static String randomId() {
+        byte[] bytes = new byte[ID_BYTES];
+        RANDOM.nextBytes(bytes);
+        return of(bytes);
+    }
+}

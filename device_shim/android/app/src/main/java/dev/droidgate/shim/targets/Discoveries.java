@@ -1,0 +1,161 @@
+package dev.droidgate.shim.targets;
+
+import android.content.ComponentName;
+import android.content.Intent;
+import android.os.Bundle;
+import android.os.Looper;
+import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.core.Json;
+import dev.droidgate.shim.core.JsonWriter;
+import dev.droidgate.shim.platform.Extras;
+import dev.droidgate.shim.platform.Names;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+
+/** What receivers of mMCP's broadcast dialect tell of their tools: only they can (docs/shim.md 4, 5). */
+public final class Discoveries {
+    /** Of the digests of what a receiver tells. */
+    public static final String RECIPE = "broadcast";
+
+    private static final long TIME = 5_000;
+    private static final int MOST_TOOLS = 256;
+
+    private final Shim shim;
+
+    /** Of a component, for the version of its package: the tools that it told. */
+    private final Map<String, List<Object>> told = new HashMap<>();
+
+    /** Those who wait for what it tells. */
+    private final Map<String, List<Consumer<List<Object>>>> waiting = new HashMap<>();
+
+    public Discoveries(Shim shim) {
+        this.shim = shim;
+    }
+
+    /** Returns what a receiver told as its digest has it; null for nothing. */
+    public static String text(List<Object> tools) {
+        if (tools == null) {
+            return null;
+        }
+        List<Object> told = new ArrayList<>();
+        for (Object one : tools) {
+            List<Object> tool = new ArrayList<>(Json.list(one));
+            tool.set(1, tool.get(1) == null ? "" : tool.get(1));
+            tool.set(2, tool.get(2) == null ? "{}" : tool.get(2));
+            told.add(tool);
+        }
+        return JsonWriter.write(Collections.singletonMap(Names.TOOLS, told));
+    }
+
+    /**
+     * Asks a receiver for its tools, waiting for up to five seconds.
+     *
+     * @return for each tool its name, description and parameters, null for what it lacks; null where no
+     *     answer came
+     */
+    public List<Object> discover(String component) {
+        // The answer comes on the main thread, which so cannot wait for it.
+        if (Looper.myLooper() == Looper.getMainLooper()) {
+            return null;
+        }
+        AtomicReference<List<Object>> answer = new AtomicReference<>();
+        CountDownLatch arrived = new CountDownLatch(1);
+        ask(
+                component,
+                tools -> {
+                    answer.set(tools);
+                    arrived.countDown();
+                });
+        try {
+            // The time is the main thread's; this is for one that is stuck.
+            arrived.await(2 * TIME, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException stopped) {
+            return null;
+        }
+        return answer.get();
+    }
+
+    /**
+     * Asks a receiver for its tools, unless it has told them.
+     *
+     * @param then takes them, null where none came in time; at once or on the engine's thread, in the order of those
+     *     who ask
+     */
+    public void ask(String component, Consumer<List<Object>> then) {
+        ComponentName named = ComponentName.unflattenFromString(component);
+        if (named == null) {
+            then.accept(null);
+            return;
+        }
+        String key = component + ' ' + shim.installed.version(named.getPackageName());
+        List<Object> known;
+        synchronized (told) {
+            known = told.get(key);
+            if (known == null) {
+                List<Consumer<List<Object>>> others = waiting.get(key);
+                if (others != null) {
+                    others.add(then);
+                    return;
+                }
+                waiting.put(key, new ArrayList<>(Collections.singletonList(then)));
+            }
+        }
+        if (known != null) {
+            then.accept(known);
+            return;
+        }
+        Runnable late = () -> shim.calls.execute(() -> tell(key, null));
+        shim.main.postDelayed(late, TIME);
+        try {
+            shim.broadcasts.send(
+                    new Intent(Names.MMCP_DISCOVERY).setComponent(named),
+                    result -> {
+                        shim.main.removeCallbacks(late);
+                        Bundle extras = result.getResultExtras(false);
+                        shim.calls.execute(() -> tell(key, tools(extras)));
+                    });
+        } catch (RuntimeException refused) {
+            shim.main.removeCallbacks(late);
+            tell(key, null);
+        }
+    }
+
+    /** Goes on, holding the lock: who asks from now on does not overtake those who have waited. */
+    private void tell(String key, List<Object> tools) {
+        synchronized (told) {
+            if (tools != null) {
+                told.put(key, tools);
+            }
+            List<Consumer<List<Object>>> others = waiting.remove(key);
+            if (others != null) {
+                for (Consumer<List<Object>> one : others) {
+                    one.accept(tools);
+                }
+            }
+        }
+    }
+
+    private static List<Object> tools(Bundle extras) {
+        Object named = extras == null ? null : Extras.any(extras, Names.TOOLS);
+        if (!(named instanceof String[]) || ((String[]) named).length > MOST_TOOLS) {
+            return null;
+        }
+        List<Object> tools = new ArrayList<>();
+        for (String name : (String[]) named) {
+            if (name != null) {
+                String description = Extras.text(extras, name + '.' + Names.DESCRIPTION);
+                String parameters = Extras.text(extras, name + '.' + Names.PARAMETERS);
+                tools.add(Arrays.<Object>asList(name, description, parameters));
+            }
+        }
+        return tools;
+    }
+}

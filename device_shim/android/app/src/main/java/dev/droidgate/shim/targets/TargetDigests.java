@@ -1,0 +1,122 @@
+package dev.droidgate.shim.targets;
+
+import android.content.ComponentName;
+import android.content.pm.ComponentInfo;
+import android.content.pm.PackageManager;
+import android.content.res.Resources;
+import android.os.Bundle;
+import android.util.Log;
+import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.core.Route;
+import dev.droidgate.shim.platform.Extras;
+import dev.droidgate.shim.platform.Hex;
+import dev.droidgate.shim.platform.Names;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import org.xmlpull.v1.XmlPullParserException;
+
+/** Digests of what an app says that it can do, by the recipes of docs/shim.md 5. */
+public final class TargetDigests {
+    private static final String ASSETS = "assets(";
+
+    private final Shim shim;
+    private final PackageManager packages;
+
+    public TargetDigests(Shim shim) {
+        this.shim = shim;
+        packages = shim.context.getPackageManager();
+    }
+
+    /** Returns the recipe that a digest was made by. */
+    public static String recipeOf(String digest) {
+        return digest.substring(0, Math.max(0, digest.lastIndexOf(':')));
+    }
+
+    /** Returns the digest by a recipe, null where what it is of is not there. */
+    String digest(String recipe, Route route) {
+        try {
+            String hash = hash(recipe, route);
+            return hash == null ? null : recipe + ':' + hash;
+        } catch (PackageManager.NameNotFoundException
+                | IOException
+                | XmlPullParserException
+                | RuntimeException unreadable) {
+            Log.w("droidgate", "cannot read what " + route.target.packageName + " offers", unreadable);
+            return null;
+        }
+    }
+
+    private String hash(String recipe, Route route)
+            throws PackageManager.NameNotFoundException, IOException, XmlPullParserException {
+        if (recipe.startsWith(ASSETS) && recipe.endsWith(")")) {
+            String names = recipe.substring(ASSETS.length(), recipe.length() - 1);
+            return assets(packages.getResourcesForApplication(route.target.packageName), names.split(","));
+        }
+        if (Discoveries.RECIPE.equals(recipe)) {
+            return digestOf(Discoveries.text(shim.discoveries.discover(route.component)));
+        }
+        if ("mmcp".equals(recipe)) {
+            return digestOf(textOf(infoOf(route), Names.MMCP_MANIFEST));
+        }
+        if (!"mobile-mcp".equals(recipe)) {
+            return null;
+        }
+        ComponentInfo info = infoOf(route);
+        String text = textOf(info, Names.CAPABILITIES);
+        return digestOf(text == null ? textOf(info, Names.OLD_CAPABILITIES) : text);
+    }
+
+    private static String digestOf(String text) {
+        return text == null ? null : Hex.digest(text);
+    }
+
+    private static String assets(Resources resources, String[] names) throws IOException {
+        MessageDigest digest = Hex.sha256();
+        for (String name : names) {
+            try (InputStream in = resources.getAssets().open(name)) {
+                digest.update(Shim.readAll(in));
+            } catch (FileNotFoundException absent) {
+                continue;
+            }
+        }
+        return Hex.of(digest.digest());
+    }
+
+    /** Returns what meta-data holds: a text, the content of a raw resource, or the events of an XML. */
+    public String textOf(ComponentInfo info, String key)
+            throws PackageManager.NameNotFoundException, IOException, XmlPullParserException {
+        Bundle data = info.metaData;
+        Object held = data == null ? null : Extras.any(data, key);
+        if (!(held instanceof Integer)) {
+            return held == null ? null : held.toString();
+        }
+        int id = (Integer) held;
+        Resources resources = packages.getResourcesForApplication(info.applicationInfo);
+        String type = resources.getResourceTypeName(id);
+        if ("xml".equals(type)) {
+            return XmlEvents.of(resources, id);
+        }
+        if (!"raw".equals(type)) {
+            return resources.getString(id);
+        }
+        try (InputStream in = resources.openRawResource(id)) {
+            return new String(Shim.readAll(in), StandardCharsets.UTF_8);
+        }
+    }
+
+    /** Returns what a route calls, with its meta-data. */
+    private ComponentInfo infoOf(Route route) throws PackageManager.NameNotFoundException {
+        ComponentName component = ComponentName.unflattenFromString(route.component);
+        switch (route.backend) {
+            case Route.ACTIVITY:
+                return packages.getActivityInfo(component, PackageManager.GET_META_DATA);
+            case Route.BROADCAST:
+                return packages.getReceiverInfo(component, PackageManager.GET_META_DATA);
+            default:
+                return packages.getServiceInfo(component, PackageManager.GET_META_DATA);
+        }
+    }
+}
