@@ -34,4 +34,5 @@ FORMAT: Final = Format(
     read_installed=lazily("droidgate_appfunctions.installed:read_installed"),
     call_routes=call_routes,
     code=CodeReader((".kt",), may_declare, _read_code),
+    endings=(".xml", ".json"),
 )

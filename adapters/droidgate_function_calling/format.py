@@ -8,4 +8,6 @@ from droidgate.formats import Format
 from droidgate_function_calling.read import detect, read_application, read_file
 from droidgate_function_calling.tables import TABLES
 
-FORMAT: Final = Format(tables=TABLES, detect=detect, read_file=read_file, read_application=read_application)
+FORMAT: Final = Format(
+    tables=TABLES, detect=detect, read_file=read_file, read_application=read_application, endings=(".json",)
+)

@@ -16,4 +16,6 @@ FORMAT: Final = Format(
     write=lazily("droidgate_mcp.write:write"),
     weigh=lazily("droidgate_mcp.write:weigh"),
     lint_file=lazily("droidgate_mcp.lint:lint_file"),
+    size_for_models=lazily("droidgate_mcp.sizes:size_for_models"),
+    endings=(".json",),
 )

@@ -30,4 +30,5 @@ FORMAT: Final = Format(
     find_silent=broadcast_providers,
     call_routes=call_routes,
     what_would_find=what_would_find,
+    endings=(".json", ".xml"),
 )

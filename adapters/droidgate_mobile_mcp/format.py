@@ -49,4 +49,5 @@ FORMAT: Final = Format(
     write_handlers=lazily("droidgate_mobile_mcp.handlers:write_handlers"),
     looks_for=LOOKS_FOR,
     call_routes=call_routes,
+    endings=(".xml", ".json"),
 )

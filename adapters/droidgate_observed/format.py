@@ -17,4 +17,5 @@ FORMAT: Final = Format(
     looks_for=LOOKS_FOR,
     call_routes=call_routes,
     what_would_find=what_would_find,
+    endings=(".json",),
 )

@@ -1,1 +1,112 @@
-"""One gateway between Android's agent-tool protocols."""
+"""One gateway between Android's agent-tool protocols.
+
+The names in `__all__` are the Python interface (docs/guides/use-from-python.md); everything else may change.
+Each is imported
+when it is first used, so that importing droidgate takes no time.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from droidgate.compare import Change, Comparison, Weight
+    from droidgate.coverage.document import Report
+    from droidgate.coverage.report import report_coverage
+    from droidgate.coverage.scanning import ScanOptions, scan
+    from droidgate.formats import Format, load_formats
+    from droidgate.model.capability import Capability, Place, Provider
+    from droidgate.model.errors import (
+        BudgetError,
+        DeviceError,
+        DroidgateError,
+        InputError,
+        UsageError,
+        WriteError,
+    )
+    from droidgate.model.findings import Finding, Level
+    from droidgate.sources import Providers, read
+    from droidgate.sources.callability import callability_of
+    from droidgate.sources.differences import diff
+    from droidgate.sources.linting import LintReport, lint
+    from droidgate.sources.phones import Phone, open_device
+    from droidgate.translate import Conversion, convert
+    from droidgate_shim.builder.building import ShimBuild, build_shim
+    from droidgate_shim.host.errors import ShimRefusalError
+    from droidgate_shim.host.phone_shims import PhoneShims
+else:
+    from importlib import import_module as _import_module
+
+    _HOMES = {
+        "droidgate.compare": ("Change", "Comparison", "Weight"),
+        "droidgate.coverage.document": ("Report",),
+        "droidgate.coverage.report": ("report_coverage",),
+        "droidgate.coverage.scanning": ("ScanOptions", "scan"),
+        "droidgate.formats": ("Format", "load_formats"),
+        "droidgate.model.capability": ("Capability", "Place", "Provider"),
+        "droidgate.model.errors": (
+            "BudgetError",
+            "DeviceError",
+            "DroidgateError",
+            "InputError",
+            "UsageError",
+            "WriteError",
+        ),
+        "droidgate.model.findings": ("Finding", "Level"),
+        "droidgate.sources": ("Providers", "read"),
+        "droidgate.sources.callability": ("callability_of",),
+        "droidgate.sources.differences": ("diff",),
+        "droidgate.sources.linting": ("LintReport", "lint"),
+        "droidgate.sources.phones": ("Phone", "open_device"),
+        "droidgate.translate": ("Conversion", "convert"),
+        "droidgate_shim.builder.building": ("ShimBuild", "build_shim"),
+        "droidgate_shim.host.errors": ("ShimRefusalError",),
+        "droidgate_shim.host.phone_shims": ("PhoneShims",),
+    }
+
+    def __getattr__(name: str) -> object:
+        for module, names in _HOMES.items():
+            if name in names:
+                value = globals()[name] = getattr(_import_module(module), name)
+                return value
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
+
+
+__all__ = [
+    "BudgetError",
+    "Capability",
+    "Change",
+    "Comparison",
+    "Conversion",
+    "DeviceError",
+    "DroidgateError",
+    "Finding",
+    "Format",
+    "InputError",
+    "Level",
+    "LintReport",
+    "Phone",
+    "PhoneShims",
+    "Place",
+    "Provider",
+    "Providers",
+    "Report",
+    "ScanOptions",
+    "ShimBuild",
+    "ShimRefusalError",
+    "UsageError",
+    "Weight",
+    "WriteError",
+    "build_shim",
+    "callability_of",
+    "convert",
+    "diff",
+    "lint",
+    "load_formats",
+    "open_device",
+    "read",
+    "report_coverage",
+    "scan",
+]

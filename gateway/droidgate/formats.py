@@ -133,6 +133,8 @@ class CodeReader:
     """How a format reads source code from which a compiler would make its descriptors.
 
     Attributes:
+        size_for_models: How many bytes a model is given for each capability of a provider, from what was
+            written of it; None where that cannot be known. For the one format that language models are given.
         endings: How the names of its files end (`.kt`).
         may_declare: Whether a file's content may declare something; cheap, without a parser. Files for which
             it is false are read only where another file of the app may declare something.
@@ -176,6 +178,10 @@ class Format:
         what_would_find: What would find the capabilities of a provider whose app's files do not tell them,
             one sentence; None where they do.
         code: How source code is read that declares capabilities; None where none does.
+        size_for_models: How many bytes a model is given for each capability of a provider, from what was
+            written of it; None where that cannot be known. For the one format that language models are given.
+        endings: How the names of descriptor files end (`.json`): in a folder, only files with the ending of a
+            format are looked at. A file that was named itself is looked at in any case.
     """
 
     tables: FormatTables
@@ -194,6 +200,8 @@ class Format:
     call_routes: Callable[[Provider, DeviceFacts], tuple[CallRoute, ...]] | None = None
     what_would_find: Callable[[Provider], str | None] | None = None
     code: CodeReader | None = None
+    size_for_models: Callable[[Provider, Writing], tuple[int, ...] | None] | None = None
+    endings: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:

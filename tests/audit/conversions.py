@@ -17,7 +17,7 @@ from audit.json_tool_readers import read_mcp, read_mmcp
 from audit.made_descriptors import Descriptor
 from audit.mobile_mcp_reader import read_mobile_mcp
 from droidgate.formats import find_format
-from droidgate.sources import SourceReading, read_source
+from droidgate.sources import Providers, read_source
 from droidgate.translate import translate
 
 TARGETS: Final = ("mcp", "mmcp", "mobile-mcp", "appfunctions")
@@ -59,13 +59,13 @@ def write_files(files: Mapping[str, str], folder: Path) -> None:
         place.write_text(text, encoding="utf-8", newline="")
 
 
-def read_by_droidgate(descriptor: Descriptor, folder: Path) -> SourceReading:
+def read_by_droidgate(descriptor: Descriptor, folder: Path) -> Providers:
     """Write a descriptor below a folder and let droidgate read it."""
     write_files(descriptor.files, folder)
     return read_source(str(folder / "tools.json" if descriptor.protocol == "mcp" else folder))
 
 
-def convert(descriptor: Descriptor, reading: SourceReading, target: str) -> Conversion:
+def convert(descriptor: Descriptor, reading: Providers, target: str) -> Conversion:
     """Convert the one provider of a reading."""
     chosen, dialect = find_format(target)
     (translation,) = translate(reading.providers, chosen, dialect)

@@ -227,7 +227,7 @@ def test_a_dialect_that_is_only_read_is_refused_with_the_reason(droidgate: Runne
         assert run.err.splitlines() == [f"error: {spelled} is only read", f"hint: {why}"]
     run = droidgate("convert", "timer", "--to", "mmcp+9", "-o", "out")
     assert run.code == 2
-    assert run.err.startswith("error: mmcp has no dialect '9'\nhint: It has 1.0")
+    assert run.err.startswith("error: mmcp has no dialect '9'\nhint: known: 1.0, draft, broadcast")
 
 
 # lint

@@ -10,18 +10,17 @@ import pytest
 from cli.program_runs import Runner
 from cli.samples import TOOLS, write_tools
 from cli.test_sarif import check_log
-from droidgate.cli.descriptors.converting import Converted, conversion_page, convert
+from droidgate.cli.descriptors.converting import conversion_page
 from droidgate.cli.descriptors.diffing import diff_page
 from droidgate.cli.output.grouping import findings_table, group_findings, security_blocks
 from droidgate.cli.output.pages import Heading, Line, Table
-from droidgate.cli.reading import Read
 from droidgate.compare import compare_sets
 from droidgate.formats import find_format
 from droidgate.model.capability import Capability, CapabilityAccess, CapabilitySet, ComponentAccess, Provider
 from droidgate.model.errors import WriteError
 from droidgate.model.findings import Finding, Level
-from droidgate.sources import read_source
-from droidgate.translate import FailedTranslation, Translation, translate, translate_each
+from droidgate.sources import Providers, read_source
+from droidgate.translate import Conversion, FailedTranslation, Translation, convert, translate, translate_each
 from droidgate_phone.sample_apps import sample_apps_directory
 
 NOTES = sample_apps_directory() / "notes" / "app"
@@ -43,8 +42,8 @@ def _security(pointer: str, message: str = "m", hint: str | None = "Do something
     )
 
 
-def _converted(target: str, *providers: Provider) -> Converted:
-    return convert(Read(providers=providers, findings=(), problems=(), readings=()), target)
+def _converted(target: str, *providers: Provider) -> Conversion:
+    return convert(Providers(providers), target)
 
 
 def _provider(number: int, **access: Any) -> Provider:

@@ -476,7 +476,7 @@ def test_a_text_of_several_lines_is_shown_in_lines(
     del phone
     assert droidgate("shim", "install", "--from", f"adb:/{CLOCK_IN}").code == 0
     outputs = {"text": "one\ntwo \x1b[31m\u202e\n", "count": 2, "empty": ""}
-    monkeypatch.setattr("droidgate.cli.shim.calling.call_capability", lambda *_, **__: outputs)
+    monkeypatch.setattr("droidgate_shim.host.calling.call_capability", lambda *_, **__: outputs)
     shown = droidgate("shim", "call", "clock_in_today").out
     assert shown == "text:\n  one\n  two \\x1b[31m\\u202e\ncount: 2\nempty:\n"
 

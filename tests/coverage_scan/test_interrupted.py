@@ -97,9 +97,9 @@ def test_a_file_that_changes_while_it_is_read_has_no_rows(
     path.write_bytes(filler_package(2))
     read = read_opened
 
-    def changed_meanwhile(apk: Any, **options: Any) -> Any:
+    def changed_meanwhile(apk: Any, options: Any) -> Any:
         path.write_bytes(filler_package(2) + b"more")
-        return read(apk, **options)
+        return read(apk, options)
 
     monkeypatch.setattr(scan_one_module, "read_opened", changed_meanwhile)
     scanned = scan_one_module.scan_one(Item("a", "apk", str(path)))
@@ -114,9 +114,9 @@ def test_an_app_whose_split_changes_while_it_is_read_has_no_rows(
         (tmp_path / name).write_bytes(data)
     read = read_opened
 
-    def changed_meanwhile(apk: Any, **options: Any) -> Any:
+    def changed_meanwhile(apk: Any, options: Any) -> Any:
         os.utime(tmp_path / "de", ns=(1, 1))
-        return read(apk, **options)
+        return read(apk, options)
 
     monkeypatch.setattr(scan_one_module, "read_opened", changed_meanwhile)
     item = Item("a", "app", str(tmp_path / "base"), (("de", str(tmp_path / "de")),))

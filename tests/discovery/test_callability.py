@@ -18,7 +18,7 @@ from droidgate.callability import (
     protection_of,
     provider_verdict,
 )
-from droidgate.cli.devices.discovering import callability_of, discovery_page
+from droidgate.cli.devices.discovering import discovery_page
 from droidgate.cli.output.pages import Table
 from droidgate.installed import DeviceFacts
 from droidgate.model.capability import (
@@ -30,6 +30,7 @@ from droidgate.model.capability import (
     State,
 )
 from droidgate.sources import read_source
+from droidgate.sources.callability import callability_of
 from droidgate.sources.device import InstalledApp, PhoneReading
 from droidgate_shim.builder.callability import call_conditions, why_function_not_called, why_not_called
 from shim_builder.built_samples import KEY

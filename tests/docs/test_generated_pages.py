@@ -177,13 +177,13 @@ def test_published_schemas_are_json_schemas(path: Path) -> None:
 
 def test_parts_of_a_page_are_filled_in() -> None:
     text = (
-        "before\n<!-- exit codes -->\nstale\n<!-- end of exit codes -->\nafter\n<!-- commands -->\nno end\n"
+        "before\n<!-- packages -->\nstale\n<!-- end of packages -->\nafter\n<!-- commands -->\nno end\n"
     )
     filled = write_docs.with_parts(text)
     assert "stale" not in filled
-    assert "| 130 | Stopped by Ctrl-C |" in filled
-    assert filled.startswith("before\n<!-- exit codes -->\n")
-    assert filled.endswith("<!-- end of exit codes -->\nafter\n<!-- commands -->\nno end\n")
+    assert "| `droidgate.cli` |" in filled
+    assert filled.startswith("before\n<!-- packages -->\n")
+    assert filled.endswith("<!-- end of packages -->\nafter\n<!-- commands -->\nno end\n")
     assert write_docs.with_parts(filled) == filled
 
 

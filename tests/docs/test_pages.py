@@ -58,6 +58,17 @@ def test_a_link_to_nothing_is_noticed(tmp_path: Path) -> None:
     assert links_that_lead_nowhere(page) == ["#no-place", "other.md"]
 
 
+def test_the_modules_and_classes_that_a_new_protocol_needs_are_there() -> None:
+    text = (CHECKOUT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = [line for line in text.partition("its calls")[2].splitlines() if line.startswith("| ")]
+    paths = {one for row in rows for one in re.findall(r"`([a-z_]+/[^`]*)`", row) if "ID" not in one}
+    classes = {one for row in rows for one in re.findall(r"`([A-Z][a-z]\w+)`", row)}
+    assert min(len(paths), len(classes)) > 10
+    assert [one for one in sorted(paths) if not (CHECKOUT / one).is_file()] == []
+    java = {path.stem for path in (CHECKOUT / "device_shim/android").rglob("*.java")}
+    assert sorted(classes - java) == []
+
+
 def test_every_page_is_in_the_index() -> None:
     linked = {(INDEX.parent / one).resolve() for one in _LINK.findall(INDEX.read_text(encoding="utf-8"))}
     assert set(INDEX.parent.rglob("*.md")) - {INDEX} - linked == set()

@@ -1,6 +1,12 @@
 """The worked example of CONTRIBUTING.md is a whole format: it reads, writes, and accounts for every loss."""
 
 import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -9,6 +15,7 @@ from droidgate.formats import Format, SourceFile, detect_format
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError
+from droidgate_phone.sample_apps import sample_apps_directory
 from properties.matching import assert_findings_match
 from requirements_of_tests import CHECKOUT
 from strategies import providers
@@ -51,3 +58,59 @@ def test_what_a_line_cannot_carry_is_found_leaf_by_leaf(example: Format, provide
     assert [(one.id, one.description) for one in read.capabilities] == [
         (one.id, one.description) for one in writing.provider.capabilities
     ]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of installed packages with the example in it, as pip puts it there."""
+    folder = tmp_path_factory.mktemp("example")
+    shutil.copytree(EXAMPLE.parent, folder / "source")
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*command, "--no-index", "--target", folder / "packages", folder / "source"], check=True)
+    return folder / "packages"
+
+
+@pytest.fixture
+def droidgate(installed: Path, tmp_path: Path) -> Callable[..., str]:
+    """Run a command in a process that has the example installed."""
+
+    def run(*arguments: str | Path) -> str:
+        environment = {**os.environ, "PYTHONPATH": str(installed), "DROIDGATE_HOME": str(tmp_path / "home")}
+        command = [sys.executable, "-m", "droidgate", *arguments]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stdout + done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_a_folder_is_searched_for_files_of_an_installed_format(
+    droidgate: Callable[..., str], tmp_path: Path
+) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a/b/list.tools").write_text('search "Find notes"\n')
+    assert "search" in droidgate("inspect", "a")
+    assert droidgate("lint", "a").strip() == "nothing to object to"
+
+
+def test_the_matrix_has_a_column_for_an_installed_format(droidgate: Callable[..., str]) -> None:
+    assert "tool-list+1" in droidgate("formats", "--matrix")
+
+
+def test_a_scan_converts_into_an_installed_format_and_the_report_has_it(
+    droidgate: Callable[..., str],
+) -> None:
+    droidgate("scan", sample_apps_directory(), "--catalog", "catalog", "--workers", "1")
+    assert "TO tool-list" in droidgate("coverage", "catalog")
+
+
+def test_the_demo_converts_into_an_installed_format_and_reads_it_back(
+    droidgate: Callable[..., str],
+) -> None:
+    shown = droidgate("demo")
+    crossings = [line for line in shown.splitlines() if "-> tool-list+1:" in line]
+    assert len(crossings) == 5
+    assert all(line.endswith("read back: the same") for line in crossings)
+    assert "Everything worked" in shown

@@ -325,7 +325,7 @@ def test_what_holds_no_app_is_refused(tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("words")
     with pytest.raises(InputError, match="neither an APK nor an Android project"):
         read_source_apps([str(tmp_path)])
-    with pytest.raises(UsageError, match="this is none"):
+    with pytest.raises(UsageError, match="not an app"):
         read_source_apps([str(tmp_path / "words.txt")])
     for name in ("gone.apk", "nul\0.apk", "n" * 300):
         with pytest.raises(InputError, match="cannot be read"):

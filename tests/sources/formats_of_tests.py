@@ -7,7 +7,7 @@ from droidgate.formats import Format, Reading, SourceFile
 from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Capability, Place, Provider
 from droidgate.model.errors import InputError
-from droidgate.sources import SourceReading, read_source
+from droidgate.sources import Providers, read_source
 from droidgate_mappings.tables import DialectTable, FormatTables
 
 POINTER = "tools.file"
@@ -62,10 +62,11 @@ TOOLS = Format(
     detect=_detect,
     read_file=_read_file,
     read_application=_read_application,
+    endings=(".json",),
 )
 
 
-def read(spelled: str | Path, *, strict: bool = False) -> SourceReading:
+def read(spelled: str | Path, *, strict: bool = False) -> Providers:
     """Read a source with the tests' own format only."""
     return read_source(str(spelled), strict=strict, formats=[TOOLS])
 

@@ -14,7 +14,7 @@ from droidgate.coverage.scan_one import scan_one
 from droidgate.formats import find_format, load_formats
 from droidgate.model.capability import CapabilitySet
 from droidgate.model.types import ObjectType, RefType
-from droidgate.sources import SourceReading, read_source
+from droidgate.sources import Providers, read_source
 from droidgate.sources.source_code import CAPABILITIES_ELSEWHERE, SOURCE_DIFFERS
 from droidgate.translate import translate
 from requirements_of_tests import require
@@ -39,7 +39,7 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
 
 
-def tree(files: dict[str, str | bytes] | None = None) -> SourceReading:
+def tree(files: dict[str, str | bytes] | None = None) -> Providers:
     write_tree(Path("p"), {**kotlin_tree(), **(files or {})})
     return read_source("p")
 
@@ -48,11 +48,11 @@ def with_application(content: str) -> str:
     return MANIFEST.replace("</application>", f"{content}</application>")
 
 
-def ids(reading: SourceReading) -> list[str]:
+def ids(reading: Providers) -> list[str]:
     return [one.id for provider in reading.providers for one in provider.capabilities]
 
 
-def codes(reading: SourceReading) -> list[str]:
+def codes(reading: Providers) -> list[str]:
     return [one.code for one in reading.findings]
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.sources import SourceReading
+from droidgate.sources import Providers
 from droidgate.sources.build_layout import BUILD_STATEMENT_UNREAD, PROJECT_NOT_MERGED
 from droidgate.sources.checking import check_reading
 from droidgate.sources.manifest_merge import UNKNOWN_NAMESPACE
@@ -49,7 +49,7 @@ def module(name: str, *dependencies: str, build: str | None = None, strings: str
     return files
 
 
-def build(*parts: Tree, settings: str = 'include(":app", ":one", ":two", ":three")') -> SourceReading:
+def build(*parts: Tree, settings: str = 'include(":app", ":one", ":two", ":three")') -> Providers:
     files: Tree = {"settings.gradle.kts": settings}
     for part in parts:
         files |= part
@@ -57,15 +57,15 @@ def build(*parts: Tree, settings: str = 'include(":app", ":one", ":two", ":three
     return read("p")
 
 
-def found(reading: SourceReading) -> list[tuple[str | None, str | None, list[str]]]:
+def found(reading: Providers) -> list[tuple[str | None, str | None, list[str]]]:
     return [(one.package, one.component, [held.id for held in one.capabilities]) for one in reading.providers]
 
 
-def labels(reading: SourceReading) -> dict[str, str | None]:
+def labels(reading: Providers) -> dict[str, str | None]:
     return {one.name: one.label for app in reading.applications for one in app.of_kind("service")}
 
 
-def reported(reading: SourceReading) -> list[tuple[str, str]]:
+def reported(reading: Providers) -> list[tuple[str, str]]:
     return [(one.code, str(one.source)) for one in reading.findings]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from droidgate.sources import SourceReading, read_source
+from droidgate.sources import Providers, read_source
 from requirements_of_tests import CHECKOUT, require
 from synthetic_ecosystem.apks import PART, READ, UNREADABLE, Expected, make_files
 from synthetic_ecosystem.ecosystem import TRUTH_FILE
@@ -19,12 +19,12 @@ from synthetic_ecosystem.names import SHARED_VERBS, Names
 
 
 @pytest.fixture(scope="module")
-def reading(ecosystem: Path) -> SourceReading:
+def reading(ecosystem: Path) -> Providers:
     return read_source(str(ecosystem / "apks"))
 
 
 @pytest.mark.slow
-def test_the_gateway_finds_in_each_app_what_was_put_in(truth: list[Expected], reading: SourceReading) -> None:
+def test_the_gateway_finds_in_each_app_what_was_put_in(truth: list[Expected], reading: Providers) -> None:
     found = Counter(
         (
             provider.package,
@@ -43,7 +43,7 @@ def test_the_gateway_finds_in_each_app_what_was_put_in(truth: list[Expected], re
 
 
 def test_exactly_the_broken_and_the_hostile_files_are_refused(
-    truth: list[Expected], reading: SourceReading
+    truth: list[Expected], reading: Providers
 ) -> None:
     refused = sorted(Path(str(problem.place).partition("!")[0]).name for problem in reading.problems)
     assert refused == sorted(Path(one.file).name for one in truth if one.outcome == UNREADABLE)
@@ -51,7 +51,7 @@ def test_exactly_the_broken_and_the_hostile_files_are_refused(
 
 
 def test_each_readable_app_is_one_application_and_a_split_is_none(
-    truth: list[Expected], reading: SourceReading
+    truth: list[Expected], reading: Providers
 ) -> None:
     assert sorted(one.package or "" for one in reading.applications) == sorted(
         one.package for one in truth if one.outcome == READ
@@ -60,7 +60,7 @@ def test_each_readable_app_is_one_application_and_a_split_is_none(
 
 
 def test_apps_that_tell_their_tools_when_asked_are_told_apart(
-    truth: list[Expected], reading: SourceReading
+    truth: list[Expected], reading: Providers
 ) -> None:
     told = [one for one in reading.findings if one.code == "told-when-asked"]
     asked = [one for one in truth if "mmcp+broadcast" in one.when_asked and one.outcome == READ]

@@ -16,6 +16,7 @@ from droidgate.model.capability import Place, Provider
 from droidgate.model.errors import InputError, UsageError
 from droidgate.model.findings import Finding, Level, finding_code
 from droidgate.model.json_values import pointer_token
+from droidgate.sources.opened_apps import OpenedApp, UnreadApp, open_apps
 from droidgate_appfunctions.constants import FORMAT_ID as APP_FUNCTIONS
 from droidgate_mmcp.discovery import read_discovered_tools
 from droidgate_mmcp.read import TOLD_WHEN_ASKED
@@ -28,7 +29,6 @@ from droidgate_shim.builder.callability import (
     why_function_not_called,
     why_not_called,
 )
-from droidgate_shim.builder.opened_sources import PROJECT_HINT, OpenedApp, UnreadApp, open_apps
 from droidgate_shim.builder.target_digests import (
     DiscoveredTool,
     assets_digest,
@@ -57,6 +57,9 @@ TOOLS_NOT_KNOWN: Final = finding_code(
     __name__,
 )
 
+_PROJECT_HINT: Final = (
+    "Build and sign it and name the APK, or give the SHA-256 of the certificate with --signer"
+)
 _SIGNER: Final = re.compile("[0-9a-f]{64}")
 
 
@@ -246,7 +249,7 @@ def _signer_of(opened: OpenedApp, signer: str | None) -> str:
     if opened.is_project:
         if signer is None:
             message = "a project has no signature, and a shim is bound to its app's certificate"
-            raise InputError(message, place=opened.place, hint=PROJECT_HINT)
+            raise InputError(message, place=opened.place, hint=_PROJECT_HINT)
         return signer
     application = opened.application if opened.is_installed else verify_signers(opened.application)
     signers = application.signers

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
+from droidgate.apk.signing_keys import key_path, load_key
 from droidgate.devices.errors import DeviceOutputError
-from droidgate.model.errors import UsageError
+from droidgate.devices.packages import InstalledPackage
+from droidgate.model.errors import InputError, UsageError
 from droidgate.model.json_values import Json
 from droidgate_mappings.failure_tokens import FALLBACK
 from droidgate_mobile_mcp.wire import (
@@ -19,7 +23,9 @@ from droidgate_mobile_mcp.wire import (
 )
 from droidgate_shim.host.client import HostClient
 from droidgate_shim.host.errors import refusal_of
-from droidgate_shim.host.place import InstalledShim
+from droidgate_shim.host.place import InstalledShim, ShimPlace, installed_shims
+from droidgate_shim.host.scopes import load_scope
+from droidgate_shim.host.shim_facts import installed_facts
 
 _DIALECT: Final = "S1"
 _MOST_NAMED: Final = 10
@@ -50,6 +56,52 @@ def call_capability(
     if not response.succeeded:
         raise refusal_of(response.token or FALLBACK, response.message or "", place=capability)
     return dict(response.outputs or {})
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a capability returned.
+
+    Attributes:
+        application_id: The shim that was called.
+        outputs: Name -> value.
+    """
+
+    application_id: str
+    outputs: dict[str, Json]
+
+
+def call_shim(
+    place: ShimPlace,
+    capability: str,
+    arguments: Mapping[str, Json],
+    *,
+    shim: str | None = None,
+    signed_by: str | None = None,
+    deadline_ms: int | None = None,
+) -> Answer:
+    """Call a capability through the shim that offers it, if its signer is trusted.
+
+    Args:
+        place: The device.
+        capability: Its id.
+        arguments: Name -> value.
+        shim: Only this shim: its application id, or the package of its app.
+        signed_by: SHA-256 of the certificate of a shim to trust that another key than the user's signed.
+        deadline_ms: How long it may take, in milliseconds; the shim's own limit where it is None.
+
+    Raises:
+        UsageError: no shim, or more than one, offers the capability.
+        InputError: another key than the user's, or the one that is named, signed the shim.
+        ShimRefusalError: the call failed.
+        DeviceError: the device or the shim fails.
+    """
+    packages = place.packages()
+    chosen = shim_with(installed_shims(place, packages), capability, shim)
+    _check_signer(place, packages[chosen.application_id], signed_by)
+    client = place.client(chosen.application_id)
+    outputs = call_capability(client, capability, arguments, deadline_ms=deadline_ms)
+    return Answer(chosen.application_id, outputs)
 
 
 def shim_with(shims: Sequence[InstalledShim], capability: str, application_id: str | None) -> InstalledShim:
@@ -95,3 +147,25 @@ def _read(text: str, client: HostClient) -> Response:
     if response is None:
         raise DeviceOutputError(f"{client.application_id} call", "it is no response", text=text)
     return response
+
+
+def _check_signer(place: ShimPlace, shim: InstalledPackage, signed_by: str | None) -> None:
+    """Raise where it is not known that the shim is one of the user's: any app may call itself a shim."""
+    trusted = signed_by or _own_signer(place)
+    facts = installed_facts(place, shim)
+    found = None if facts is None else facts.signer
+    if found is None or found != trusted:
+        message = (
+            "it is no shim that your key signed" if signed_by is None else "another key signed this shim"
+        )
+        hint = "Install your own with `droidgate shim install`" + (
+            f", or trust this one with --signed-by {found}" if found else ""
+        )
+        raise InputError(message, place=shim.name, hint=hint)
+
+
+def _own_signer(place: ShimPlace) -> str | None:
+    """Return the certificate's digest of the key that signs the user's shims there; None without a key."""
+    scope = load_scope(place.device)
+    path = key_path() if scope is None or scope.key is None else Path(scope.key)
+    return load_key(path).digest if path.exists() else None

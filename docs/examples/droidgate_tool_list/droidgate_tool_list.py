@@ -65,5 +65,10 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
 
 
 FORMAT = Format(
-    tables=TABLES, detect=detect, read_file=read_file, read_application=read_application, write=write
+    tables=TABLES,
+    detect=detect,
+    read_file=read_file,
+    read_application=read_application,
+    write=write,
+    endings=(".tools",),
 )

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
-from droidgate.formats import Format, Writing, find_format, load_formats
+from droidgate.formats import Format, Writing, load_formats
 from droidgate.model.capability import Provider, child_types, reachable_definitions
 from droidgate.model.errors import DroidgateError
 from droidgate.model.findings import CROSSING_LEVELS, Finding, Level
-from droidgate.model.json_values import Json, canonical_json, pointer_name
+from droidgate.model.json_values import pointer_name
 from droidgate.model.types import ObjectType
-from droidgate.parsing.json_text import WRITTEN, parse_json
 from droidgate_mappings.tables import DialectTable
 
 EXACT: Final = "exact"
@@ -25,7 +24,6 @@ LEVELS: Final = (EXACT, *(str(one) for one in CROSSING_LEVELS if one is not Leve
 Security findings are counted apart: they do not measure what a declaration loses.
 """
 
-_TOOL_LIST: Final = "mcp"
 _BYTES_PER_TOKEN: Final = 4
 _PLACED: Final = 2
 
@@ -127,7 +125,7 @@ class _Crosser:
         ]
         self._to_be_written = {provider.protocol, *_formats_of_facts(provider)}
         self._weighed: dict[int, list[_Losses]] = {}
-        self._tools: Writing | None = None
+        self._tools: tuple[Format, Writing] | None = None
 
     def cross(self) -> Crossed:
         found = [
@@ -144,7 +142,7 @@ class _Crosser:
                 return self._losses_of(self._write(one, dialect))
             alike = _first_alike()[number]
             if alike not in self._weighed:
-                is_tool_list = one.id == _TOOL_LIST and self._tools is None
+                is_tool_list = one.size_for_models is not None and self._tools is None
                 told = self._write(one, dialect) if is_tool_list else one.weigh(self._provider, dialect)
                 self._weighed[alike] = self._losses_of(told)
             return self._weighed[alike]
@@ -153,8 +151,8 @@ class _Crosser:
 
     def _write(self, one: Format, dialect: DialectTable) -> tuple[Finding, ...]:
         writing = _write(one, dialect, self._provider)
-        if self._tools is None and one.id == _TOOL_LIST:
-            self._tools = writing
+        if self._tools is None and one.size_for_models is not None:
+            self._tools = one, writing
         return writing.findings
 
     def _losses_of(self, findings: Iterable[Finding]) -> list[_Losses]:
@@ -221,22 +219,13 @@ _IMPOSSIBLE: Final[_Losses] = (
 )
 
 
-def _tool_bytes(provider: Provider, writing: Writing | None) -> tuple[int | None, ...]:
-    if writing is not None and provider.protocol == _TOOL_LIST and provider.extensions:
-        # Written back as the kind of document that it was read from; without these facts it is a result.
-        try:
-            writing = _write(*find_format(_TOOL_LIST), provider.changed({"extensions": {}}))
-        except DroidgateError:
-            writing = None
-    if writing is None:
-        return (None,) * len(provider.capabilities)
-    tools = parse_json(writing.artifacts[0].text, limits=WRITTEN)["tools"]
-    return tuple(map(_bytes_of_tool, tools))
-
-
-def _bytes_of_tool(tool: Mapping[str, Json]) -> int:
-    shown = {name: held for name, held in tool.items() if name != "_meta"}
-    return len(canonical_json(shown).encode("utf-8", "surrogatepass"))
+def _tool_bytes(provider: Provider, tools: tuple[Format, Writing] | None) -> tuple[int | None, ...]:
+    if tools is not None:
+        format_, writing = tools
+        sizes = None if format_.size_for_models is None else format_.size_for_models(provider, writing)
+        if sizes is not None:
+            return sizes
+    return (None,) * len(provider.capabilities)
 
 
 def estimate_tokens(size: int | None) -> int | None:

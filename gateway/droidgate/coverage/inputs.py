@@ -16,11 +16,9 @@ from droidgate.coverage.remote import UnknownSchemeError, find_remote, is_remote
 from droidgate.formats import load_formats
 from droidgate.model.errors import InputError, UsageError
 from droidgate.sources.folders import ARCHIVE_ENDINGS, scan_folder
-from droidgate.sources.source_code import code_endings
-from droidgate.sources.spelling import join_spelled, printable
+from droidgate.sources.spelling import DEVICE_SCHEME, join_spelled, printable
 
 LIST_MARK: Final = "@"
-PHONE_SCHEME: Final = "adb:"
 CATALOG_FILE: Final = "catalog.json"
 
 ItemKind = Literal["apk", "app", "module", "descriptor", "file", "remote", "refused"]
@@ -123,7 +121,7 @@ class _Listing:
     def run(self, spelled: Iterable[str]) -> Inputs:
         named = list(spelled)
         for one in named:
-            if one and not (one.startswith((LIST_MARK, PHONE_SCHEME)) or is_remote(one)):
+            if one and not (one.startswith((LIST_MARK, DEVICE_SCHEME)) or is_remote(one)):
                 _check_that_it_is_there(one)
         for one in named:
             if one.startswith(LIST_MARK):
@@ -163,7 +161,7 @@ class _Listing:
     def _add(self, spelled: str, name: str) -> None:
         if not spelled:
             raise UsageError("the path is empty", hint="A folder is `.`")
-        if spelled.startswith(PHONE_SCHEME):
+        if spelled.startswith(DEVICE_SCHEME):
             self._inputs.phones.append(spelled)
         elif is_remote(spelled):
             self._add_remote(spelled)
@@ -183,7 +181,7 @@ class _Listing:
 
     def _add_folder(self, spelled: str, name: str) -> None:
         root = os.path.abspath(spelled)  # noqa: PTH100 - Path.absolute keeps `..`
-        scan = scan_folder(root, "", code_endings(load_formats().values()))
+        scan = scan_folder(root, "", load_formats().values())
         for layout in scan.layouts:
             place = f"{root}/{layout.folder}".rstrip("/")
             source = join_spelled(name, layout.folder) or "."
@@ -212,7 +210,7 @@ class _Listing:
 
 def _called(spelled: str, *, below: str = "") -> str:
     """Return how a path is called in a catalog."""
-    if is_remote(spelled) or spelled.startswith(PHONE_SCHEME):
+    if is_remote(spelled) or spelled.startswith(DEVICE_SCHEME):
         return spelled
     if not os.path.isabs(spelled):  # noqa: PTH117
         return printable(spelled)

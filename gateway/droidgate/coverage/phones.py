@@ -16,9 +16,9 @@ from droidgate.model.capability import declaration_of
 from droidgate.model.errors import DeviceError, InputError
 from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json, digest_of
-from droidgate.sources import SourceReading
 from droidgate.sources.checking import check_reading
 from droidgate.sources.device import InstalledApp, PhoneReading, PhoneRequest, read_phone, spelled_phone
+from droidgate.sources.providers import Providers
 
 _MANIFEST: Final = "AndroidManifest.xml"
 
@@ -92,7 +92,7 @@ def _scan_installed(
     if app.application is None:
         reason = app.problems[0].message if app.problems else "its manifest could not be read"
         return scanned.ended("unreadable", reason)
-    reading = SourceReading(app.providers, app.findings, (app.application,), (), app.problems)
+    reading = Providers(app.providers, app.findings, (app.application,), (), app.problems)
     findings: tuple[Finding, ...] = ()
     try:
         findings = tuple(check_reading(reading, load_formats().values(), lambda _: None))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from droidgate.coverage.catalog import Catalog
 from droidgate.coverage.crossings import LEVELS
 from droidgate.coverage.details import details_of, is_too_large
 from droidgate.coverage.document import MOST_APPS, MOST_CAPABILITIES, CatalogFacts, Counted, Details, Report
@@ -87,6 +89,36 @@ class Coverage:
     def findings(self, most: int) -> Iterator[Finding]:
         """Yield what could be better, the gravest first."""
         return quality_findings(self._figures, most)
+
+
+def report_coverage(
+    catalog: str | PathLike[str], *, since: Sequence[str | PathLike[str]] = (), wanted: Wanted | None = None
+) -> Report:
+    """Return the report of a catalog that `scan` wrote: who is exposed, who can call what, what is lost.
+
+    Args:
+        catalog: Its folder.
+        since: Folders of older catalogs, the oldest first; their changes are in the report.
+        wanted: What else it is to hold; what overlaps, and no details by default.
+
+    Raises:
+        UsageError: DuckDB or rapidfuzz is not installed.
+        InputError: a catalog cannot be read.
+    """
+    earlier = [open_snapshot(Path(one)) for one in since]
+    with Coverage(open_snapshot(Path(catalog)), earlier, wanted) as coverage:
+        return coverage.report
+
+
+def open_snapshot(folder: Path) -> Snapshot:
+    """Return a catalog with what it is called: as it was named, or its folder's name.
+
+    Raises:
+        UsageError: DuckDB is not installed.
+        InputError: it cannot be read.
+    """
+    name = folder.name if folder.is_absolute() else str(folder)
+    return Snapshot(name, Catalog.open(folder))
 
 
 def _counted(figures: Figures, snapshot: Snapshot, earlier: Sequence[Snapshot]) -> Report:

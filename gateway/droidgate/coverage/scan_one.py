@@ -27,7 +27,7 @@ from droidgate.leniency import crash_report
 from droidgate.model.capability import Capability, Provider
 from droidgate.model.errors import DroidgateError, InputError
 from droidgate.model.findings import Finding
-from droidgate.sources import SourceReading, read_content, read_one_module, read_opened
+from droidgate.sources import Providers, ReadOptions, read_content, read_one_module, read_opened
 from droidgate.sources.android_project import MAIN, Module
 from droidgate.sources.apk import source_text_of
 from droidgate.sources.archives import is_archive
@@ -150,7 +150,7 @@ def _scan_app(scanned: Scanned, apk: Apk, unit: str, known: Container[str]) -> S
     scanned.unit = unit
     if unit in known:
         return scanned.ended(KNOWN)
-    reading = _with_silent_ones(read_opened(apk, keeps_going=True))
+    reading = read_opened(apk, _options())
     if not reading.applications:
         problem = reading.problems[0]
         return scanned.ended("unreadable", _reason_of(problem))
@@ -167,8 +167,8 @@ def _scan_app(scanned: Scanned, apk: Apk, unit: str, known: Container[str]) -> S
 
 
 def _checked(
-    reading: SourceReading, content_of: Callable[[str], bytes | None]
-) -> tuple[SourceReading, tuple[Finding, ...]]:
+    reading: Providers, content_of: Callable[[str], bytes | None]
+) -> tuple[Providers, tuple[Finding, ...]]:
     """Return a reading with what the linters find in it; a crash of theirs is a problem of the reading."""
     try:
         return reading, tuple(check_reading(reading, load_formats().values(), content_of))
@@ -179,7 +179,7 @@ def _checked(
         return replace(reading, problems=(*reading.problems, problem)), ()
 
 
-def _with_verified_signers(reading: SourceReading) -> SourceReading:
+def _with_verified_signers(reading: Providers) -> Providers:
     """Return a reading of an APK with its signature verified where the APK declares something.
 
     The signer of an app that declares nothing decides nothing, and verifying reads the whole file.
@@ -196,16 +196,9 @@ def _digest_of_parts(apk: Apk) -> str:
     return digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
 
 
-def _with_silent_ones(reading: SourceReading) -> SourceReading:
-    """Return a reading with the providers that would have to be asked for their capabilities, too."""
-    silent = tuple(
-        provider
-        for application in reading.applications
-        for one in load_formats().values()
-        if one.find_silent is not None
-        for provider in one.find_silent(application)
-    )
-    return replace(reading, providers=(*reading.providers, *silent)) if silent else reading
+def _options() -> ReadOptions:
+    """Return how an input is read: a crash costs one capability, and silent providers count."""
+    return ReadOptions(keeps_going=True, with_silent=True)
 
 
 def _scan_descriptor(item: Item, known: Container[str]) -> Scanned:
@@ -227,18 +220,16 @@ def _scan_descriptor(item: Item, known: Container[str]) -> Scanned:
     return scanned.ended("read", rows=rows_of_unit(Unit(digest, reading, findings)))
 
 
-def _read_descriptor(data: bytes, *, must_be_one: bool) -> SourceReading | None:
+def _read_descriptor(data: bytes, *, must_be_one: bool) -> Providers | None:
     if is_zip(data):
         return None
     if is_binary_xml(data):
         data = source_text_of(data, _DESCRIPTOR).encode()
     if is_manifest(data):
-        return _with_silent_ones(
-            read_one_module(Module({MAIN: SourceSet({_DESCRIPTOR: data}, "", _DESCRIPTOR)}), keeps_going=True)
-        )
+        return read_one_module(Module({MAIN: SourceSet({_DESCRIPTOR: data}, "", _DESCRIPTOR)}), _options())
     if not must_be_one and detect_format(SourceFile(_DESCRIPTOR, data)) is None:
         return None
-    return read_content(_DESCRIPTOR, data, keeps_going=True)
+    return read_content(_DESCRIPTOR, data, _options())
 
 
 def _scan_module(item: Item, known: Container[str]) -> Scanned:
@@ -248,7 +239,7 @@ def _scan_module(item: Item, known: Container[str]) -> Scanned:
     scanned.unit = digest
     if digest in known:
         return scanned.ended(KNOWN)
-    reading = _with_silent_ones(read_one_module(_opened(item, layout, {}), keeps_going=True))
+    reading = read_one_module(_opened(item, layout, {}), _options())
     if reading.problems and not (reading.providers or reading.applications):
         return scanned.ended("unreadable", _reason_of(reading.problems[0]))
     if not (reading.providers or reading.applications):

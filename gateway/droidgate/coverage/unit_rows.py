@@ -21,7 +21,7 @@ from droidgate.model.errors import DroidgateError, InputError
 from droidgate.model.findings import LINT_LEVELS, Finding
 from droidgate.model.json_values import Json, canonical_json, digest_of, one_line_json
 from droidgate.model.types import Frozen
-from droidgate.sources import SourceReading
+from droidgate.sources.providers import Providers
 
 MAX_FINDINGS: Final = 2_000
 """Findings of one unit that are kept; the others are counted in a problem."""
@@ -50,7 +50,7 @@ class Unit:
     """
 
     id: str
-    reading: SourceReading
+    reading: Providers
     findings: Sequence[Finding] = ()
     version_name: str | None = None
     prefix: str = "!/"

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 
 from droidgate.formats import Format, SourceFile, detect_format
 from droidgate.model.findings import LINT_LEVELS, Finding
-from droidgate.sources import SourceReading
+from droidgate.sources.providers import Providers
 from droidgate.sources.source_code import report_competing_services
 
 
 def check_reading(
-    reading: SourceReading, formats: Iterable[Format], content_of: Callable[[str], bytes | None]
+    reading: Providers, formats: Iterable[Format], content_of: Callable[[str], bytes | None]
 ) -> Iterator[Finding]:
     """Yield what the linters of formats object to in what was read, and the reader's own objections.
 

@@ -37,22 +37,22 @@ from droidgate.devices.properties import build_of, current_user, get_properties
 from droidgate.devices.remote_apk import RemoteApk, file_statuses, open_remote_apk
 from droidgate.devices.server import AdbServer
 from droidgate.devices.sync import FileStatus
-from droidgate.formats import Format, Reading, load_formats
+from droidgate.formats import Format, load_formats
 from droidgate.installed import ComponentQuery, DeviceFacts, InstalledState, ListedFunction, is_shim
-from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DeviceError, DroidgateError, InputError, UsageError
 from droidgate.model.findings import Finding
 from droidgate.model.json_values import Json
+from droidgate.sources.format_reading import FormatReader, ReadOptions
 from droidgate.sources.kept_applications import (
     ApplicationStore,
     KeptApplication,
     NotKeptError,
     record,
 )
+from droidgate.sources.providers import Providers
+from droidgate.sources.spelling import DEVICE_SCHEME
 from droidgate.user_folders import cache_folder
-
-SCHEME: Final = "adb:"
 
 _FOLDER: Final = "installed-applications"
 _SHELL_KINDS: Final[Mapping[str, ComponentKind]] = {
@@ -117,6 +117,18 @@ class PhoneReading:
     bytes_read: int = 0
     requests: int = 0
     not_asked: tuple[ComponentQuery, ...] = ()
+
+    @property
+    def declared(self) -> Providers:
+        """What its apps declare, as any other source's."""
+        applications = tuple(app.application for app in self.apps if app.application is not None)
+        return Providers(
+            providers=tuple(provider for app in self.apps for provider in app.providers),
+            findings=tuple(finding for app in self.apps for finding in app.findings),
+            applications=applications,
+            files_read=tuple(application.place.path for application in applications),
+            problems=(*self.problems, *(problem for app in self.apps for problem in app.problems)),
+        )
 
     @property
     def kept(self) -> int:
@@ -246,7 +258,7 @@ class _PhoneReader:
                     functions.setdefault(one.package, []).append(_function_of(one))
         except _OF_ONE_ANSWER as error:
             self.not_listed_because = f"the listing cannot be read ({error.message})"
-            self.problems.append(_as_problem(error, f"{SCHEME}{self.device.serial}"))
+            self.problems.append(_as_problem(error, f"{DEVICE_SCHEME}{self.device.serial}"))
             return commands
         self.functions = functions
         return commands
@@ -256,7 +268,7 @@ class _PhoneReader:
         request = self.request
         if request.package is not None:
             if request.package not in packages:
-                place = f"{SCHEME}{self.device.serial}/{request.package}"
+                place = f"{DEVICE_SCHEME}{self.device.serial}/{request.package}"
                 raise DeviceError("the app is not installed for the user in front", place=place)
             return [packages[request.package]]
         names = None if request.every_app else self.ask_for_names()
@@ -282,7 +294,7 @@ class _PhoneReader:
                 failures[str(answer)] = answer
             else:
                 names.update(component.partition("/")[0] for component in answer)
-        place = f"{SCHEME}{self.device.serial}"
+        place = f"{DEVICE_SCHEME}{self.device.serial}"
         for failure in failures.values():
             message = _as_problem(failure, place).message
             self.problems.append(InputError(message, place=place, hint=_EVERY_APP_INSTEAD))
@@ -345,7 +357,7 @@ class _PhoneReader:
                     pass
             return self.read_apk(app, package, kept)
         except _OF_ONE_APP as error:
-            place = f"{SCHEME}{self.device.serial}/{package.name}"
+            place = f"{DEVICE_SCHEME}{self.device.serial}/{package.name}"
             return replace(app, problems=(_as_problem(error, place),))
 
     def read_apk(
@@ -375,7 +387,7 @@ class _PhoneReader:
     def open(self, package: InstalledPackage, path: str, statuses: Mapping[str, FileStatus]) -> _NamedSource:
         status, keep = statuses.get(path), self.store is not None
         remote = open_remote_apk(self.device, package, path=path, status=status, keep=keep)
-        name = f"{SCHEME}{self.device.serial}/{package.name}"
+        name = f"{DEVICE_SCHEME}{self.device.serial}/{package.name}"
         if path != package.path:
             name += f"/{path.rpartition('/')[2]}"
         return _NamedSource(remote, name)
@@ -408,24 +420,15 @@ class _PhoneReader:
             return replace(app, application=application, findings=kept.findings)
         functions = None if self.functions is None else tuple(self.functions.get(app.package, ()))
         state = InstalledState(self.facts, functions, self.not_listed_because)
-        readings: list[Reading] = []
-        problems: list[InputError] = []
-        for one in self.request.formats:
-            context = ReadingContext(strict=self.request.strict)
-            try:
-                readings.append(_read_format(one, application, state, context))
-            except InputError as error:
-                problems.append(error)
-                readings.append(Reading(findings=tuple(context.findings)))
-        found = (finding for one in readings for finding in one.findings)
+        reader = FormatReader(ReadOptions(self.request.formats, strict=self.request.strict))
+        reader.read_application(application, state=state)
+        read = reader.result()
         return replace(
             app,
             application=application,
-            providers=tuple(provider for one in readings for provider in one.providers),
-            findings=tuple(dict.fromkeys((*kept.findings, *found))),
-            problems=tuple(
-                dict.fromkeys((*problems, *(error for one in readings for error in one.problems)))
-            ),
+            providers=read.providers,
+            findings=tuple(dict.fromkeys((*kept.findings, *read.findings))),
+            problems=read.problems,
         )
 
 
@@ -445,15 +448,6 @@ class _NamedSource:
 
     def close(self) -> None:
         self.remote.close()
-
-
-def _read_format(
-    one: Format, application: Application, state: InstalledState, context: ReadingContext
-) -> Reading:
-    if one.read_installed is not None:
-        return one.read_installed(application, state, context)
-    reading = one.read_application(application, context)
-    return replace(reading, findings=tuple(dict.fromkeys((*reading.findings, *context.findings))))
 
 
 def _texts_of(root: XmlElement) -> Iterator[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from droidgate.formats import Format
 from droidgate.model.errors import BudgetError, InputError
 from droidgate.parsing.module_build import BUILD_FILES, CATALOG, SETTINGS_FILES
 from droidgate.parsing.project_files import MAX_FILE_BYTES
@@ -22,6 +24,7 @@ from droidgate.sources.folder_files import (
 )
 from droidgate.sources.module_layout import ModuleLayout, ModuleOpener
 from droidgate.sources.resources import SourceSet
+from droidgate.sources.source_code import code_endings
 from droidgate.sources.spelling import join_spelled, printable
 
 SKIPPED_FOLDERS: Final = frozenset({"build", "node_modules", "__pycache__"})
@@ -29,7 +32,7 @@ SKIPPED_FOLDERS: Final = frozenset({"build", "node_modules", "__pycache__"})
 
 __all__ = ["MAX_FILE_BYTES", "FolderScan", "module_of_manifest", "read_bytes", "scan_folder"]
 
-LOOSE_ENDINGS: Final = (".xml", ".json")
+_MANIFEST_ENDING: Final = ".xml"
 ARCHIVE_ENDINGS: Final = (".apk", ".apks", ".xapk", ".apkm")
 _SOURCE_FOLDERS: Final = ("src", "java", "kotlin")
 _INSIDE_SOURCE_SET: Final = frozenset({"res", "assets", "java", "kotlin"})
@@ -42,7 +45,7 @@ class FolderScan:
     Attributes:
         layouts: Modules of Android builds.
         modules: The same, opened.
-        loose_files: XML and JSON files outside their source sets: path on disk and spelled path.
+        loose_files: Files outside their source sets that may be descriptors: path on disk and spelled path.
         archives: APKs and containers of APKs, in the same way.
         loose_code: Files of source code outside of modules, in the same way.
         problems: What could not be looked at; the modules' files add folders that are not listed.
@@ -58,7 +61,7 @@ class FolderScan:
     files_read: dict[str, None] = field(default_factory=dict)
 
 
-def scan_folder(folder: str, spelled: str, code_endings: tuple[str, ...] = ()) -> FolderScan:
+def scan_folder(folder: str, spelled: str, formats: Iterable[Format] = ()) -> FolderScan:
     """Walk a folder and return its modules and loose files; nothing but build files is read yet.
 
     Symbolic links to folders are not followed.
@@ -66,9 +69,9 @@ def scan_folder(folder: str, spelled: str, code_endings: tuple[str, ...] = ()) -
     Args:
         folder: The folder.
         spelled: How a user would write it.
-        code_endings: How the names of files of source code end that formats read.
+        formats: The formats whose descriptor files and source code are looked for.
     """
-    return _Walk(folder, spelled, code_endings).run()
+    return _Walk(folder, spelled, tuple(formats)).run()
 
 
 def module_of_manifest(
@@ -104,10 +107,12 @@ def module_of_manifest(
 
 
 class _Walk:
-    def __init__(self, folder: str, spelled: str, code_endings: tuple[str, ...]) -> None:
+    def __init__(self, folder: str, spelled: str, formats: tuple[Format, ...]) -> None:
         self._folder = folder
         self._spelled = spelled
-        self._code_endings = code_endings
+        self._code_endings = code_endings(formats)
+        endings = (ending for format_ in formats for ending in format_.endings)
+        self._loose_endings = (_MANIFEST_ENDING, *endings)
         self._scan = FolderScan()
         self._entries_left = MAX_ENTRIES
         self._found = FoundFolders()
@@ -177,7 +182,7 @@ class _Walk:
     def _note_file(self, folder: str, name: str, inner: str) -> None:
         if name == MANIFEST:
             self._note_manifest(folder)
-        elif name.endswith(LOOSE_ENDINGS):
+        elif name.endswith(self._loose_endings):
             self._loose.append(inner)
         elif name in BUILD_FILES:
             self._found.build_files.add(folder)

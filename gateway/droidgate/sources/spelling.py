@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+DEVICE_SCHEME: Final = "adb:"
+"""How a source that is a phone begins."""
+
 
 def printable(path: str) -> str:
     """Return a path as text that can be printed; bytes that are no UTF-8 are shown as escapes."""

@@ -20,6 +20,7 @@ from typing import Final
 
 from droidgate.text_safety import unicode_tables
 
+_BLANKS: Final = re.compile(r"[ \t\r\n]+")
 _REACH: Final = 4
 """Characters without a direction that may be between a direction mark and its letter."""
 
@@ -171,6 +172,11 @@ def json_escape(one: str) -> str:
 def visible(text: str) -> str:
     r"""Return a text whose hidden characters are written by their code; tabs and line ends stay."""
     return with_hidden(text, code_of)
+
+
+def one_line(text: str) -> str:
+    """Return a text in one line, safe to show."""
+    return visible(_BLANKS.sub(" ", text).strip())
 
 
 def visible_json(text: str) -> str:

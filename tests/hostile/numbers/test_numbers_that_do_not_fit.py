@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from cli.program_runs import Run, run_process
-from droidgate.coverage import crossings
 from droidgate.coverage.catalog import Catalog
 from droidgate.coverage.declarations import read_part
 from droidgate.coverage.inputs import Item
@@ -17,6 +16,7 @@ from droidgate.coverage.scan_one import scan_one
 from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError
 from droidgate_mcp import read as mcp_reader
+from droidgate_mcp import sizes
 
 TARGETS = ["mobile-mcp", "mmcp", "mmcp+draft", "appfunctions", "mcp"]
 LARGE = "1e400"
@@ -141,8 +141,8 @@ class TestACrashAtOneCapability:
         assert problems == ["a capability is left out: internal error: ValueError: made up"]
 
     def test_while_its_rows_are_made(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        crash = self.crashing(crossings._bytes_of_tool, lambda tool: str(tool["name"]))
-        monkeypatch.setattr(crossings, "_bytes_of_tool", crash)
+        crash = self.crashing(sizes._size_of, lambda tool: str(tool["name"]))
+        monkeypatch.setattr(sizes, "_size_of", crash)
         names, problems = self.scanned(tmp_path)
         assert names == ["good"]
         assert problems == ['the capability "bad" is left out: internal error: ValueError: made up']

@@ -10,11 +10,9 @@ from typing import Final
 from droidgate.cli.coverage.coverage_page import coverage_page
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.pages import show, tell
-from droidgate.cli.output_folder import write_files
-from droidgate.coverage.catalog import Catalog
-from droidgate.coverage.history import Snapshot
-from droidgate.coverage.report import Coverage, Wanted
+from droidgate.coverage.report import Coverage, Wanted, open_snapshot
 from droidgate.model.errors import UsageError, WriteError
+from droidgate.output_folder import write_files
 
 MOST_SARIF_RESULTS: Final = 25_000
 """Code-scanning services take no more of one run."""
@@ -45,8 +43,8 @@ def cover(catalog: Path, options: CoverageOptions, *, as_json: bool) -> int:
         details=options.details or options.html is not None,
         translate=options.translate,
     )
-    earlier = [_open(one) for one in options.since]
-    with Coverage(_open(catalog), earlier, wanted) as coverage:
+    earlier = [open_snapshot(one) for one in options.since]
+    with Coverage(open_snapshot(catalog), earlier, wanted) as coverage:
         _write_texts(coverage, options)
         _write_tables(coverage, options)
         report = coverage.report
@@ -59,11 +57,6 @@ def cover(catalog: Path, options: CoverageOptions, *, as_json: bool) -> int:
     else:
         show(coverage_page(report))
     return ExitCode.OK
-
-
-def _open(folder: Path) -> Snapshot:
-    name = folder.name if folder.is_absolute() else str(folder)
-    return Snapshot(name, Catalog.open(folder))
 
 
 def _write_texts(coverage: Coverage, options: CoverageOptions) -> None:

@@ -87,7 +87,8 @@ def _scan(  # noqa: PLR0913
     that was stopped goes on where it was, and a repeated one reads only what is new.
     """
     del json_schema
-    from droidgate.cli.coverage.scanning import ScanOptions, scan_sources
+    from droidgate.cli.coverage.scanning import scan_sources
+    from droidgate.coverage.scanning import ScanOptions
 
     options = ScanOptions(
         known=tuple(known or ()),

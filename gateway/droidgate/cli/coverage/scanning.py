@@ -6,44 +6,27 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Final, Self
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.pages import Block, Line, Table, show, tell
-from droidgate.coverage.cluster import Cluster, check_cluster
-from droidgate.coverage.cores import usable_cores
-from droidgate.coverage.process_pool import PoolSettings, ProcessPool
-from droidgate.coverage.scan import Executor, Request, Result, scan
+from droidgate.coverage.scan import Result
 from droidgate.coverage.scanned import KNOWN
+from droidgate.coverage.scanning import ScanOptions, scan
 from droidgate.model.errors import InputError
 from droidgate.sources.spelling import printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-_MEBIBYTE: Final = 1 << 20
 _REDRAWN_EACH: Final = 0.2
 _MOST_REASONS: Final = 5
 _NOT_READ: Final = "FROM sources WHERE unit IS NULL AND outcome <> 'no-descriptor'"
 """A split that was read with its base has the base's unit; one that stands alone has none."""
 
 _SHOWN_TABLES: Final = ("apps", "providers", "capabilities", "crossings", "findings", "problems")
-
-
-@dataclass(frozen=True, slots=True)
-class ScanOptions:
-    """Options of the command, as they were given."""
-
-    known: tuple[str, ...] = ()
-    workers: int | None = None
-    memory: int = 1024
-    deadline: float = 60.0
-    cluster: str | None = None
-    trust_scheduler: bool = False
-    keep_log: bool = False
 
 
 def scan_sources(sources: Sequence[str], folder: Path, options: ScanOptions, *, as_json: bool) -> int:
@@ -53,27 +36,8 @@ def scan_sources(sources: Sequence[str], folder: Path, options: ScanOptions, *, 
         UsageError: anybody on the network could answer as the cluster's scheduler.
         InputError: nothing could be read; what came of it has been told.
     """
-    address = options.cluster
-    if address is not None:
-        check_cluster(address, is_trusted=options.trust_scheduler)
-
-    def executor(settings: PoolSettings) -> Executor:
-        return ProcessPool(settings) if address is None else Cluster(address, settings)
-
-    request = Request(
-        sources=sources,
-        folder=folder,
-        pool=PoolSettings(
-            workers=options.workers or usable_cores(),
-            memory=options.memory * _MEBIBYTE,
-            deadline=options.deadline,
-        ),
-        earlier=options.known,
-        keeps_log=options.keep_log,
-        make_executor=executor,
-    )
     with ProgressLine() as progress:
-        result = scan(request, progress)
+        result = scan(*sources, catalog=folder, options=options, watcher=progress)
     if as_json:
         _print_document(result)
     else:

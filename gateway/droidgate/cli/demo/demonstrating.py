@@ -15,7 +15,7 @@ from typing import Final
 from droidgate.apk.pack import pack
 from droidgate.cli.demo.demonstration_calls import AGENT, DemonstrationCalls
 from droidgate.cli.demo.demonstration_phone import DemonstrationPhone, demonstration_phone
-from droidgate.cli.descriptors.converting import Converted, convert, write_conversion
+from droidgate.cli.descriptors.converting import write_conversion
 from droidgate.cli.descriptors.listing_formats import can_write, matrix_page
 from droidgate.cli.descriptors.matrix import make_matrix
 from droidgate.cli.devices.discovering import counts_line, discovery_page
@@ -28,16 +28,15 @@ from droidgate.cli.output.grouping import (
     security_page,
 )
 from droidgate.cli.output.pages import Heading, Line, show
-from droidgate.cli.output.summaries import dialect_name, provider_name, provider_page
-from droidgate.cli.reading import Read
+from droidgate.cli.output.summaries import dialect_name, provider_page
 from droidgate.formats import Format, find_format, load_formats
 from droidgate.migrate.plan import Migration, plan_migration
 from droidgate.migrate.source_sets import find_source_set
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DroidgateError
-from droidgate.sources import read_source
+from droidgate.sources import Providers, read_source
 from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone
-from droidgate.translate import translate
+from droidgate.translate import Conversion, convert, provider_name, translate
 from droidgate_phone.sample_apps import sample_apps_directory
 from droidgate_phone.sample_packages import SamplePackage, sample_packages, signing_key
 
@@ -110,9 +109,9 @@ class _Demonstration:
         show([Line()])
 
     def cross(self, provider: Provider, target: Format, place: Path) -> None:
-        read = Read(providers=(provider,), findings=(), problems=(), readings=())
+        read = Providers((provider,))
         converted = convert(read, target.id)
-        write_conversion(converted, place, force=True)
+        write_conversion(read, converted, place, force=True)
         is_same = _reads_back(converted, target, place)
         (one,) = converted.translations
         count = len(one.writing.artifacts)
@@ -230,7 +229,7 @@ def _plan(original: Path, project: Path, target_id: str) -> Migration:
     return plan_migration(project, source_set, translations, target, dialect, source_set.language)
 
 
-def _reads_back(converted: Converted, target: Format, place: Path) -> bool:
+def _reads_back(converted: Conversion, target: Format, place: Path) -> bool:
     """Tell whether what was written, read without any leniency, is what was meant."""
     written = converted.translations[0].writing.provider.content_digest()
     found = read_source(str(place), strict=True, formats=[target]).providers

@@ -70,9 +70,9 @@ def _convert(  # noqa: PLR0913
     and `names.json`, the map of renamed things. Several providers get one folder each.
     """
     del json_schema
-    from droidgate.cli.descriptors.converting import Conversion, convert_sources
+    from droidgate.cli.descriptors.converting import ConvertRequest, convert_sources
     from droidgate.cli.reading import choose_output
 
     output = choose_output(as_json=as_json, sarif=sarif)
-    conversion = Conversion(target=to, out=out, only=only, providers=provider, strict=strict, force=force)
+    conversion = ConvertRequest(target=to, out=out, only=only, providers=provider, strict=strict, force=force)
     return convert_sources(sources, conversion, fail_on=fail_on, output=output)

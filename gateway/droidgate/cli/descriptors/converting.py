@@ -33,30 +33,25 @@ from droidgate.cli.output.marking import marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, show
 from droidgate.cli.output.safe_text import one_line, visible
 from droidgate.cli.output.sarif import sarif_log
-from droidgate.cli.output.summaries import dialect_name, provider_name
-from droidgate.cli.output_folder import Status, check_output_name, path_below, write_files
-from droidgate.cli.reading import Output, Read, choose_providers, read_all, tell_problem
+from droidgate.cli.output.summaries import dialect_name
+from droidgate.cli.reading import Output, choose_providers, read_all, tell_problem
 from droidgate.formats import Artifact, find_format
 from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError, UsageError, WriteError
-from droidgate.model.findings import Finding, Level, at_least, finding_code
-from droidgate.model.names import NameRule, map_names
+from droidgate.model.findings import Finding, Level, at_least
+from droidgate.output_folder import Status, check_output_name, path_below, write_files
+from droidgate.sources.providers import Providers
 from droidgate.text_safety.marks import text_marks
-from droidgate.translate import FailedTranslation, Translation, translate_each
+from droidgate.translate import Conversion, Translation, convert, provider_name
 
 FIDELITY_FILE: Final = "fidelity.json"
 NAMES_FILE: Final = "names.json"
 
-PROVIDER_NOT_WRITTEN: Final = finding_code(
-    "provider-not-written", "The target cannot hold a provider; the other providers are written", __name__
-)
-
-_FOLDER_RULE: Final = NameRule(allowed="[a-z0-9._-]", first="[a-z0-9]", max_length=80)
 _STANDARD_OUTPUT: Final = Path("-")
 
 
 @dataclass(frozen=True, slots=True)
-class Conversion:
+class ConvertRequest:
     """What is asked for: the target as `--to` spells it, where it goes, and how the sources are read."""
 
     target: str
@@ -67,44 +62,20 @@ class Conversion:
     force: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Converted:
-    """What a conversion made.
-
-    Attributes:
-        translations: One for each provider that was written.
-        failures: The providers that could not be written; each error names its provider.
-        artifacts: The files of each, with their paths below the output folder.
-        fidelity: The fidelity report.
-        names: The name map.
-    """
-
-    translations: tuple[Translation, ...]
-    artifacts: tuple[tuple[tuple[str, Artifact], ...], ...]
-    fidelity: FidelityDocument
-    names: NamesDocument
-    failures: tuple[FailedTranslation, ...] = ()
-
-    def findings(self) -> list[Finding]:
-        """Return the findings of every provider, also of those that could not be written."""
-        written = [finding for one in self.translations for finding in one.writing.findings]
-        return [*written, *map(_not_written, self.failures)]
-
-
 def convert_sources(
-    spelled: Sequence[str], conversion: Conversion, *, fail_on: CrossingThreshold | None, output: Output
+    spelled: Sequence[str], request: ConvertRequest, *, fail_on: CrossingThreshold | None, output: Output
 ) -> int:
     """Read, convert and write, and show what it cost.
 
     Return 3 where a source cannot be read or a provider cannot be written; the others are written.
     """
-    find_format(conversion.target)
-    read = read_all(spelled, only=conversion.only, strict=conversion.strict, keep_going=True)
+    find_format(request.target)
+    read = read_all(spelled, only=request.only, strict=request.strict, keep_going=True)
     if not read.providers:
         message = "nothing in it declares a capability"
         raise InputError(message, place=" ".join(spelled), hint="See what is in it with `droidgate inspect`")
-    read = choose_providers(read, conversion.providers)
-    converted = convert(read, conversion.target)
+    read = choose_providers(read, request.providers)
+    converted = convert(read, request.target)
     for failure in converted.failures:
         tell_problem(failure.error)
     if not converted.translations:
@@ -112,19 +83,19 @@ def convert_sources(
         raise WriteError(
             message, place=" ".join(spelled), hint="Each provider is named above, with the reason"
         )
-    if conversion.out == _STANDARD_OUTPUT:
+    if request.out == _STANDARD_OUTPUT:
         _print_artifact(read, converted, output)
     else:
-        statuses = write_conversion(converted, conversion.out, force=conversion.force)
+        statuses = write_conversion(read, converted, request.out, force=request.force)
         _report(read, converted, statuses, output)
     if converted.failures or read.problems:
         return ExitCode.INPUT
     return ExitCode.FINDINGS if reaches(all_findings(read, converted), fail_on) else ExitCode.OK
 
 
-def all_findings(read: Read, converted: Converted) -> list[Finding]:
+def all_findings(read: Providers, converted: Conversion) -> list[Finding]:
     """Return the findings of reading and writing, which count alike for `--fail-on`."""
-    return [*read.findings, *converted.findings()]
+    return [*read.findings, *converted.findings]
 
 
 def reaches(findings: Sequence[Finding], threshold: CrossingThreshold | None) -> bool:
@@ -132,80 +103,7 @@ def reaches(findings: Sequence[Finding], threshold: CrossingThreshold | None) ->
     return threshold is not None and any(at_least(one.level, Level(threshold.value)) for one in findings)
 
 
-def convert(read: Read, target: str) -> Converted:
-    """Convert providers, without writing anything to disk.
-
-    Raises:
-        UsageError: an unknown target, or one that is only read.
-        WriteError: the only provider cannot be written; of several, the others are written.
-    """
-    target_format, dialect = find_format(target)
-    outcomes = translate_each(read.providers, target_format, dialect)
-    failed = [one for one in outcomes if isinstance(one, FailedTranslation)]
-    if failed and len(outcomes) == 1:
-        raise failed[0].error
-    failures = tuple(map(_named, failed))
-    named = zip(outcomes, folder_names([one.source for one in outcomes]), strict=True)
-    written = [(one, folder) for one, folder in named if isinstance(one, Translation)]
-    translations = tuple(one for one, _ in written)
-    placed = tuple(
-        tuple(
-            (f"{folder}/{artifact.path}" if folder else artifact.path, artifact)
-            for artifact in one.writing.artifacts
-        )
-        for one, folder in written
-    )
-    goal = Target(format=target_format.id, dialect=dialect.id)
-    fidelity = FidelityDocument(
-        target=goal,
-        reading=read.findings,
-        problems=Problem.all_of([*read.problems, *(one.error for one in failures)]),
-        crossings=tuple(_crossing(one, files) for one, files in zip(translations, placed, strict=True)),
-    )
-    maps = tuple(NameMap(source=_origin(one.source), names=one.writing.names) for one in translations)
-    names = NamesDocument(target=goal, providers=maps)
-    return Converted(translations, placed, fidelity, names, failures)
-
-
-def _named(failure: FailedTranslation) -> FailedTranslation:
-    """Return a failure whose error names its provider."""
-    error, source = failure.error, failure.source
-    place = error.place or (str(source.source) if source.source is not None else None)
-    message = f"{provider_name(source)} cannot be written: {error.message}"
-    return FailedTranslation(source, WriteError(message, place=place, hint=error.hint))
-
-
-def _not_written(failure: FailedTranslation) -> Finding:
-    return Finding(
-        code=PROVIDER_NOT_WRITTEN,
-        level=Level.IMPOSSIBLE,
-        pointer="",
-        message=failure.error.message,
-        hint=failure.error.hint,
-        source=failure.source.source,
-    )
-
-
-def folder_names(providers: Sequence[Provider]) -> list[str]:
-    """Return the folder of each provider below the output folder; an empty text where there is only one.
-
-    A folder's name is made from package and component, or from the file's name, and gets a suffix made from
-    these only where two would be alike; so it stays what it is when a source is added.
-    """
-    if len(providers) == 1:
-        return [""]
-    named: list[tuple[str, str]] = []
-    for position, one in enumerate(providers):
-        component = (one.component or "").rpartition(".")[2]
-        path = one.source.path if one.source is not None else ""
-        stem = "-".join(part for part in (one.package, component) if part) or Path(path).stem or one.protocol
-        key = "\n".join((one.protocol, one.package or "", one.component or "", path))
-        named.append((stem.lower(), key if all(key != other for _, other in named) else f"{key}\n{position}"))
-    written = map_names(named, _FOLDER_RULE)
-    return [written[key] for _, key in named]
-
-
-def write_conversion(converted: Converted, out: Path, *, force: bool) -> dict[Path, Status]:
+def write_conversion(read: Providers, converted: Conversion, out: Path, *, force: bool) -> dict[Path, Status]:
     """Write the artifacts, the fidelity report and the name map.
 
     Raises:
@@ -220,8 +118,8 @@ def write_conversion(converted: Converted, out: Path, *, force: bool) -> dict[Pa
     else:
         data = {path_below(out, path): artifact.text.encode() for path, artifact in artifacts}
         reports = {name: out / name for name in (FIDELITY_FILE, NAMES_FILE)}
-    data[reports[FIDELITY_FILE]] = json_text(json_value(converted.fidelity)).encode()
-    data[reports[NAMES_FILE]] = json_text(json_value(converted.names)).encode()
+    data[reports[FIDELITY_FILE]] = json_text(json_value(fidelity_document(read, converted))).encode()
+    data[reports[NAMES_FILE]] = json_text(json_value(_names_document(converted))).encode()
     return write_files(data, force=force)
 
 
@@ -230,7 +128,7 @@ def _names_a_file(out: Path, artifacts: Sequence[tuple[str, Artifact]]) -> bool:
     return not out.is_dir() and (out.is_file() or out.suffix in suffixes - {""})
 
 
-def _print_artifact(read: Read, converted: Converted, output: Output) -> None:
+def _print_artifact(read: Providers, converted: Conversion, output: Output) -> None:
     artifacts = [pair for files in converted.artifacts for pair in files]
     if output is not Output.TEXT:
         message = "standard output takes the artifact, so it cannot take the report"
@@ -248,24 +146,24 @@ def _print_file(text: str) -> None:
         sys.stdout.buffer.write(text.encode())
 
 
-def _report(read: Read, converted: Converted, statuses: dict[Path, Status], output: Output) -> None:
+def _report(read: Providers, converted: Conversion, statuses: dict[Path, Status], output: Output) -> None:
     if output is Output.JSON:
-        print_json(converted.fidelity)
+        print_json(fidelity_document(read, converted))
     elif output is Output.SARIF:
-        marks = (mark.as_finding() for one in converted.fidelity.crossings for mark in one.marks)
+        marks = (mark.as_finding() for one in converted.translations for mark in text_marks(one.source))
         print_json(sarif_log([*all_findings(read, converted), *marks]))
     else:
         show([*conversion_page(converted, read.findings), *_files_page(statuses)])
 
 
-def conversion_page(converted: Converted, reading: Sequence[Finding] = ()) -> list[Block]:
+def conversion_page(converted: Conversion, reading: Sequence[Finding] = ()) -> list[Block]:
     """Return what `convert` shows of a conversion's cost."""
     blocks = security_page([line for one in converted.translations for line in _security_of(one)])
     lost_in_reading = [finding for finding in reading if at_least(finding.level, Level.RENAMED)]
     if reading:
         blocks += [Heading("Remarks of the readers"), *findings_table(reading, places=True), Line()]
     sources = [provider_name(one.source) for one in converted.translations]
-    marks = [one.marks for one in converted.fidelity.crossings]
+    marks = [tuple(text_marks(one.source)) for one in converted.translations]
     blocks += marks_page(zip(sources, marks, strict=True))
     for one in converted.translations:
         writing = one.writing
@@ -278,7 +176,7 @@ def conversion_page(converted: Converted, reading: Sequence[Finding] = ()) -> li
             is_lossless = not writing.findings and not lost_in_reading
             table = [Line("nothing is lost" if is_lossless else "nothing else is lost", 1)]
         blocks += [*table, Line()]
-    every = [*lost_in_reading, *converted.findings()]
+    every = [*lost_in_reading, *converted.findings]
     blocks.append(Line(f"findings: {counted(count_levels(every)) or 'none'}"))
     return blocks
 
@@ -293,6 +191,26 @@ def _subjects_of(one: Translation) -> list[str]:
 
 def _files_page(statuses: dict[Path, Status]) -> list[Block]:
     return [Line(f"{status}: {one_line(str(path))}") for path, status in statuses.items()]
+
+
+def fidelity_document(read: Providers, converted: Conversion) -> FidelityDocument:
+    """Return what a conversion cost, as `fidelity.json` has it."""
+    crossings = zip(converted.translations, converted.artifacts, strict=True)
+    return FidelityDocument(
+        target=_target_of(converted),
+        reading=read.findings,
+        problems=Problem.all_of([*read.problems, *(one.error for one in converted.failures)]),
+        crossings=tuple(_crossing(one, files) for one, files in crossings),
+    )
+
+
+def _names_document(converted: Conversion) -> NamesDocument:
+    maps = (NameMap(source=_origin(one.source), names=one.writing.names) for one in converted.translations)
+    return NamesDocument(target=_target_of(converted), providers=tuple(maps))
+
+
+def _target_of(converted: Conversion) -> Target:
+    return Target(format=converted.target.id, dialect=converted.dialect.id)
 
 
 def _crossing(one: Translation, files: Sequence[tuple[str, Artifact]]) -> Crossing:

@@ -12,24 +12,17 @@ from droidgate.cli.output.grouping import counted
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, Table, show
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.reading import Read, read_all
+from droidgate.cli.reading import read_all
 from droidgate.compare import (
     WEIGHTS,
     Change,
     Comparison,
     ProviderComparison,
-    Unread,
     Weight,
-    compare_sets,
     weighs_at_least,
 )
-from droidgate.leniency import DECLARATION_UNREAD
-from droidgate.model.capability import CapabilitySet
 from droidgate.model.errors import UsageError
-from droidgate.sources.source_code import VARIANT_CODE
-
-_HIDING_CODES: Final = frozenset({DECLARATION_UNREAD, VARIANT_CODE})
-"""Findings about files whose capabilities are missing."""
+from droidgate.sources.differences import diff
 
 _OPENED_HINT: Final = "hint: check that these callers may call it, or restore the rule"
 
@@ -49,12 +42,7 @@ def diff_sources(
         raise UsageError(message, hint="Name a file for one of them")
     before = read_all([old], only=only, strict=strict)
     after = read_all([new], only=only, strict=strict)
-    comparison = compare_sets(
-        CapabilitySet(providers=before.providers),
-        CapabilitySet(providers=after.providers),
-        unread_old=unread_of(before, old),
-        unread_new=unread_of(after, new),
-    )
+    comparison = diff(before, after)
     if as_json:
         print_json(
             DiffDocument(
@@ -70,32 +58,6 @@ def diff_sources(
     if fail_on is not None and weight is not None and weighs_at_least(weight, Weight(fail_on.value)):
         return ExitCode.FINDINGS
     return ExitCode.OK
-
-
-def unread_of(read: Read, spelled: str) -> list[Unread]:
-    """Return what was not read of a source, as far as capabilities may be in it.
-
-    Args:
-        read: What was read.
-        spelled: The source as the user wrote it.
-    """
-    unread = [
-        Unread(
-            place=problem.place or spelled,
-            reason=problem.message,
-            ids=frozenset(problem.left_out) or None,
-            is_whole=problem.place is None
-            or problem.place.startswith(f"{spelled}:")
-            or problem.place == spelled,
-        )
-        for problem in read.problems
-    ]
-    unread += [
-        Unread(place=str(one.source), reason=one.message)
-        for one in read.findings
-        if one.code in _HIDING_CODES and one.source is not None
-    ]
-    return unread
 
 
 def diff_page(comparison: Comparison) -> list[Block]:

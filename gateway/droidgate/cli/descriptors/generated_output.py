@@ -15,7 +15,7 @@ from droidgate.migrate.source_sets import find_source_set
 from droidgate.model.capability import Provider
 from droidgate.model.errors import WriteError
 from droidgate.model.findings import Finding, Level, finding_code
-from droidgate.sources import SourceReading, read_source
+from droidgate.sources import Providers, read_source
 from droidgate.sources.source_code import (
     is_from_build,
     is_from_code,
@@ -38,7 +38,7 @@ SERVICE_SHARED: Final = finding_code(
 )
 
 
-def read_unpacked(project: Path) -> SourceReading:
+def read_unpacked(project: Path) -> Providers:
     """Return the reading of a project, with the providers that only its source code or a build declares.
 
     Raises:

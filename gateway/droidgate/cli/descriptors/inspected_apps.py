@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from droidgate.application import Application, Query
 from droidgate.cli.output.pages import Block, Heading, Line
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.reading import Read
 from droidgate.formats import load_formats
+from droidgate.sources.providers import Providers
 
 if TYPE_CHECKING:
     from droidgate.cli.output.documents import InspectedApp
@@ -19,9 +19,9 @@ _MOST_QUERIES: Final = 8
 _LONGEST: Final = 300
 
 
-def applications_of(read: Read) -> list[Application]:
+def applications_of(read: Providers) -> list[Application]:
     """Return the applications that were read, those of APKs with their signature verified."""
-    applications = [app for reading in read.readings for app in reading.applications]
+    applications = list(read.applications)
     # Only what was read from an APK has the archive at hand, and needs the modules that read it.
     if any(hasattr(app.resources, "apk") for app in applications):
         from droidgate.apk.application import verify_signers
@@ -35,7 +35,7 @@ def is_signed(app: Application) -> bool:
     return bool(app.signers) or app.signers_verified is not None
 
 
-def app_records(applications: Sequence[Application], read: Read) -> tuple[InspectedApp, ...]:
+def app_records(applications: Sequence[Application], read: Providers) -> tuple[InspectedApp, ...]:
     """Return the records of the applications for `--json`."""
     from droidgate.cli.output.documents import AppQuery, InspectedApp
 
@@ -66,7 +66,7 @@ def app_records(applications: Sequence[Application], read: Read) -> tuple[Inspec
     )
 
 
-def apps_page(applications: Sequence[Application], read: Read) -> list[Block]:
+def apps_page(applications: Sequence[Application], read: Providers) -> list[Block]:
     """Return what `inspect` shows of the applications; of many, only those that declare something."""
     declaring = _declaring_packages(read)
     shown = list(applications)
@@ -87,7 +87,7 @@ def apps_page(applications: Sequence[Application], read: Read) -> list[Block]:
     return [*blocks, Line()]
 
 
-def _declaring_packages(read: Read) -> Collection[str | None]:
+def _declaring_packages(read: Providers) -> Collection[str | None]:
     return {one.package for one in read.providers if one.capabilities}
 
 

@@ -11,8 +11,9 @@ from droidgate.cli.output.grouping import findings_table
 from droidgate.cli.output.marking import marks_of_all, provider_marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, show
 from droidgate.cli.output.summaries import provider_page
-from droidgate.cli.reading import Read, read_all
+from droidgate.cli.reading import read_all
 from droidgate.model.capability import CapabilitySet
+from droidgate.sources.providers import Providers
 
 
 def inspect_sources(
@@ -52,7 +53,7 @@ def inspect_sources(
     return ExitCode.INPUT if nothing_was_read else ExitCode.OK
 
 
-def inspect_page(read: Read, applications: Sequence[Application] = ()) -> list[Block]:
+def inspect_page(read: Providers, applications: Sequence[Application] = ()) -> list[Block]:
     """Return what `inspect` shows."""
     blocks: list[Block] = apps_page(applications, read)
     for provider in read.providers:

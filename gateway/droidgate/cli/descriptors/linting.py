@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import io
-import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import Final
+from collections.abc import Sequence
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import LintThreshold
@@ -15,19 +11,9 @@ from droidgate.cli.output.grouping import count_levels, counted, findings_table
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, show
 from droidgate.cli.output.sarif import sarif_log
-from droidgate.cli.reading import Output, check_sources, chosen_formats, tell_problem
-from droidgate.formats import Format, SourceFile, load_formats
-from droidgate.model.capability import Place
-from droidgate.model.errors import InputError
-from droidgate.model.findings import Finding, Level, at_least, finding_code
-from droidgate.sources import STANDARD_INPUT, read_source
-from droidgate.sources.checking import check_file, check_reading
-from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
-from droidgate.text_safety.marks import text_marks
-
-UNREADABLE: Final = finding_code(
-    "unreadable", "A file below the source cannot be read, so nothing else in it is checked", __name__
-)
+from droidgate.cli.reading import Output, tell_problem
+from droidgate.model.findings import Level, at_least
+from droidgate.sources.linting import lint
 
 
 def lint_sources(
@@ -39,12 +25,10 @@ def lint_sources(
     output: Output,
 ) -> int:
     """Check the sources and show what they break."""
-    check_sources(spelled)
-    formats = chosen_formats(only) or list(load_formats().values())
-    found: dict[Finding, None] = {}
-    for one in spelled:
-        found.update(dict.fromkeys(_lint_source(one, formats, strict=strict)))
-    findings = tuple(found)
+    report = lint(*spelled, formats=only, strict=strict)
+    for problem in report.problems:
+        tell_problem(problem)
+    findings = report.findings
     if output is Output.JSON:
         print_json(LintDocument(counts=count_levels(findings), findings=findings))
     elif output is Output.SARIF:
@@ -54,79 +38,3 @@ def lint_sources(
         show([*findings_table(findings, places=True), Line(total)])
     reached = any(at_least(one.level, Level(fail_on.value)) for one in findings)
     return ExitCode.FINDINGS if reached else ExitCode.OK
-
-
-def _lint_source(spelled: str, formats: Sequence[Format], *, strict: bool) -> Iterator[Finding]:
-    """Yield the findings of one source.
-
-    Raises:
-        InputError: it cannot be read, and no format's linter has a word for that.
-    """
-    data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1) if spelled == STANDARD_INPUT else None
-    stdin = None if data is None else io.BytesIO(data)
-    try:
-        reading = read_source(spelled, strict=strict, formats=formats, stdin=stdin)
-    except InputError:
-        told = () if strict else tuple(_lint_file(spelled, data, formats))
-        if not told:
-            raise
-        yield from told
-        return
-    findings = tuple(check_reading(reading, formats, lambda path: _content_of(path, data)))
-    yield from findings
-    # What a reader leaves out is lost in every command that reads the source.
-    for one in reading.findings:
-        if one.level in {Level.DROPPED, Level.IMPOSSIBLE}:
-            yield one.model_copy(update={"level": Level.WARNING})
-    yield from (mark.as_finding() for provider in reading.providers for mark in text_marks(provider))
-    broken = {one.source.path for one in findings if one.level is Level.ERROR and one.source is not None}
-    for error in reading.problems:
-        told = () if strict else tuple(_lint_broken(error, spelled, broken, formats))
-        if told:
-            yield from told
-        elif strict or _path_of(error) not in broken:
-            tell_problem(error)
-            yield _unreadable(error)
-
-
-def _lint_broken(
-    error: InputError, folder: str, broken: Collection[str], formats: Iterable[Format]
-) -> Iterator[Finding]:
-    """Yield what the linter finds in a file of a folder that cannot be read, as where it is named alone."""
-    path = _path_of(error)
-    if path in broken or not Path(folder).is_dir():
-        return
-    try:
-        # A link that leads out of the folder was refused for that, and is not followed here either.
-        yield from check_file(SourceFile(path, read_bytes(path, root=folder)), formats)
-    except InputError:
-        return
-
-
-def _lint_file(path: str, data: bytes | None, formats: Iterable[Format]) -> Iterator[Finding]:
-    """Yield the findings of one descriptor; nothing for what is none."""
-    content = _content_of(path, data)
-    if content is not None:
-        yield from check_file(SourceFile(path, content), formats)
-
-
-def _content_of(path: str, data: bytes | None) -> bytes | None:
-    """Return what came from standard input, else what is on disk; None for what is gone."""
-    if data is not None:
-        return data
-    try:
-        return read_bytes(path)
-    except InputError:
-        return None
-
-
-def _path_of(error: InputError) -> str:
-    return (error.place or STANDARD_INPUT).partition(":")[0]
-
-
-def _unreadable(error: InputError) -> Finding:
-    number = (error.place or "").partition(":")[2].partition(":")[0]
-    place = Place(path=_path_of(error), line=int(number) if number.isdecimal() else None)
-    return Finding(
-        code=UNREADABLE, level=Level.ERROR, pointer="", message=error.message, hint=error.hint, source=place
-    )

@@ -10,18 +10,20 @@ from pathlib import Path
 from typing import Final
 
 from droidgate import text_safety
-from droidgate.cli.descriptors.converting import Converted, all_findings, conversion_page, convert, reaches
+from droidgate.cli.descriptors.converting import all_findings, conversion_page, fidelity_document, reaches
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import CrossingThreshold
 from droidgate.cli.output.documents import ChangedFile, MigrationDocument
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, show, tell
 from droidgate.cli.output.safe_text import one_line, visible
-from droidgate.cli.reading import Read, choose_providers, provider_label, read_all
+from droidgate.cli.reading import choose_providers, provider_label, read_all
 from droidgate.formats import find_format
 from droidgate.migrate.plan import Migration, plan_migration
 from droidgate.migrate.source_sets import Language, find_source_set
 from droidgate.model.errors import InputError, UsageError
+from droidgate.sources.providers import Providers
+from droidgate.translate import Conversion, convert
 
 _PACKAGE: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
@@ -77,7 +79,7 @@ def migrate_source(request: Request, *, fail_on: CrossingThreshold | None, as_js
     return ExitCode.FINDINGS if is_refused else ExitCode.OK
 
 
-def _check_count(read: Read, source: str, chosen: Sequence[str] | None) -> None:
+def _check_count(read: Providers, source: str, chosen: Sequence[str] | None) -> None:
     if not read.providers:
         message = "nothing in it declares a capability"
         raise InputError(message, place=source, hint="See what is in it with `droidgate inspect`")
@@ -89,8 +91,8 @@ def _check_count(read: Read, source: str, chosen: Sequence[str] | None) -> None:
 
 def _report(
     request: Request,
-    read: Read,
-    converted: Converted,
+    read: Providers,
+    converted: Conversion,
     migration: Migration,
     *,
     as_json: bool,
@@ -135,15 +137,16 @@ def _print_diff(diff: str) -> None:
 
 
 def _document(
-    read: Read, converted: Converted, migration: Migration, *, is_written: bool
+    read: Providers, converted: Conversion, migration: Migration, *, is_written: bool
 ) -> MigrationDocument:
+    fidelity = fidelity_document(read, converted)
     return MigrationDocument(
-        target=converted.fidelity.target,
+        target=fidelity.target,
         project=str(migration.project),
         written=is_written,
         reading=read.findings,
-        problems=converted.fidelity.problems,
-        crossings=converted.fidelity.crossings,
+        problems=fidelity.problems,
+        crossings=fidelity.crossings,
         changes=tuple(
             ChangedFile(path=one.path, is_new=one.before is None, diff=one.unified_diff())
             for one in migration.changes

@@ -16,9 +16,9 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.documents import PackDocument, PackedFile, Problem, SignerRecord
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, Table, show
-from droidgate.cli.output_folder import write_files
 from droidgate.cli.reading import tell_problem
 from droidgate.model.errors import InputError
+from droidgate.output_folder import write_files
 from droidgate.parsing.project_files import read_project_file
 from droidgate.sources.merged_project import merge_libraries
 

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
-from droidgate.callability import (
-    REPORTED_AS_DISABLED,
-    SHIM,
-    Verdict,
-    interface_of,
-    provider_verdict,
-    verdict_of,
-)
+from droidgate.callability import REPORTED_AS_DISABLED
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.grouping import findings_table
 from droidgate.cli.output.marking import provider_marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, Table, show, tell
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import dialect_name
-from droidgate.cli.reading import chosen_formats, tell_problem
-from droidgate.devices.device import open_device
-from droidgate.formats import Format, load_formats
-from droidgate.installed import CallRoute
+from droidgate.cli.reading import tell_problem
 from droidgate.model.capability import Provider
 from droidgate.model.errors import InputError
 from droidgate.model.findings import Finding, Level
-from droidgate.sources.device import InstalledApp, PhoneReading, PhoneRequest, read_phone
+from droidgate.sources.callability import Callability, callability_of, finder_of
+from droidgate.sources.device import InstalledApp, PhoneReading
+from droidgate.sources.phones import open_device
 from droidgate.text_safety.marks import text_marks
 
 _COLUMNS: Final = ("PACKAGE", "COMPONENT", "PROTOCOL", "CAPABILITIES", "CALLED BY", "MISSING")
@@ -44,8 +35,7 @@ def discover(
         DeviceError: the phone cannot be reached or used.
         UsageError: an unknown format.
     """
-    formats = chosen_formats(only) or list(load_formats().values())
-    phone = read_phone(open_device(serial), PhoneRequest(tuple(formats), every_app=every_app, keep=keep))
+    phone = open_device(serial).discover(formats=only, every_app=every_app, keep=keep)
     problems = [*phone.problems, *(problem for app in phone.apps for problem in app.problems)]
     for problem in problems:
         tell_problem(problem)
@@ -56,50 +46,6 @@ def discover(
     tell(counts_line(phone))
     nothing_was_read = bool(problems) and not any(app.providers for app in phone.apps)
     return ExitCode.INPUT if nothing_was_read else ExitCode.OK
-
-
-@dataclass(frozen=True, slots=True)
-class Callability:
-    """Whether a provider's capabilities can be called from here: by a shim, or by the shell.
-
-    Attributes:
-        verdict: On the component.
-        closed: The capabilities that cannot be called, with the reason of each.
-        routes: How it could be called; a route to a closed component is not ready.
-    """
-
-    verdict: Verdict
-    closed: tuple[tuple[str, str], ...]
-    routes: tuple[CallRoute, ...]
-
-
-def callability_of(provider: Provider, app: InstalledApp, phone: PhoneReading) -> Callability:
-    """Return whether and how a provider could be called, by the rule of `droidgate.callability`."""
-    verdict = provider_verdict(provider, app.application, SHIM, phone.facts.sdk)
-    interface = interface_of(provider)
-    verdicts = [(one.id, verdict_of(one, interface).closed_because) for one in provider.capabilities]
-    closed = tuple((capability, reason) for capability, reason in verdicts if reason is not None)
-    reason = verdict.closed_because
-    routes = routes_of(provider, phone)
-    if reason is not None:
-        routes = tuple(replace(one, ready=False, needs=(*one.needs, reason)) for one in routes)
-    return Callability(verdict, closed, routes)
-
-
-def routes_of(provider: Provider, phone: PhoneReading) -> tuple[CallRoute, ...]:
-    """Return how a provider of an open component could be called; nothing where its format does not say."""
-    one = _format_of(provider)
-    return one.call_routes(provider, phone.facts) if one is not None and one.call_routes is not None else ()
-
-
-def finder_of(provider: Provider) -> str | None:
-    """Return what would find the capabilities that a provider's app does not tell in its files."""
-    one = _format_of(provider)
-    return one.what_would_find(provider) if one is not None and one.what_would_find is not None else None
-
-
-def _format_of(provider: Provider) -> Format | None:
-    return load_formats().get(provider.protocol)
 
 
 def discovery_page(phone: PhoneReading) -> list[Block]:

@@ -10,20 +10,17 @@ import re
 from typing import Final
 
 from droidgate import text_safety
+from droidgate.text_safety import one_line
+
+__all__ = ["ascii_json", "cut", "one_line", "visible", "visible_json"]
 
 _LINE_CONTROL: Final = re.compile("[\t\n\r]")
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
-_BLANKS: Final = re.compile(r"[ \t\r\n]+")
 
 
 def visible(text: str) -> str:
     r"""Return a text whose unsafe characters are written by their code, such as `\x1b`."""
     return _LINE_CONTROL.sub(lambda match: text_safety.code_of(match[0]), text_safety.visible(text))
-
-
-def one_line(text: str) -> str:
-    """Return a text in one line, safe to show."""
-    return visible(_BLANKS.sub(" ", text).strip())
 
 
 def cut(text: str, most: int | None) -> str:

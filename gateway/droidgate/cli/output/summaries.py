@@ -20,6 +20,7 @@ from droidgate.model.types import (
     RefType,
     Type,
 )
+from droidgate.translate import provider_name
 from droidgate_mappings.tables import find_binding
 
 _LONGEST: Final = {"INPUT": 70, "OUTPUT": 70, "DESCRIPTION": 100}
@@ -93,14 +94,6 @@ def output_summary(capability: Capability) -> str:
     if taken.kind == "null":
         return "void"
     return one_line(type_summary(taken))
-
-
-def provider_name(provider: Provider) -> str:
-    """Return what a provider is called: package and component, else its name, else its place."""
-    if provider.package is not None and provider.component is not None:
-        return one_line(f"{provider.package}/{provider.component}")
-    known = provider.package or provider.component or provider.name
-    return one_line(known or (provider.source.path if provider.source is not None else "") or "(no name)")
 
 
 def dialect_name(provider: Provider) -> str:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from droidgate.apk.signing_keys import SigningKey, key_path, load_key, load_or_make_key
 from droidgate.cli.descriptors.converting import reaches
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import CrossingThreshold
@@ -23,7 +21,6 @@ from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.marking import marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, show, tell
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.output_folder import Status, path_below, write_files
 from droidgate.cli.shim.documents import (
     BuiltShimRecord,
     ShimBuildDocument,
@@ -32,9 +29,11 @@ from droidgate.cli.shim.documents import (
     UnusedApp,
 )
 from droidgate.model.findings import Finding
+from droidgate.output_folder import Status, path_below, write_files
+from droidgate_shim.builder.building import BuildRequest, Key, build_from, chosen_key
 from droidgate_shim.builder.shim_manifest import PermissionUse
-from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
-from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
+from droidgate_shim.builder.shims import BuiltShim
+from droidgate_shim.builder.source_apps import SourceApp
 from droidgate_shim.builder.text_checks import COMMANDING_TEXT, HIDDEN_TEXT
 
 _MOST_NAMED: Final = 4
@@ -42,67 +41,14 @@ _ABOUT_MARKS: Final = frozenset((COMMANDING_TEXT, HIDDEN_TEXT))
 """What `marks_page` shows field by field."""
 
 
-@dataclass(frozen=True, slots=True)
-class BuildRequest:
-    """What is asked for: apps as sources, what to offer of them, and who signs."""
-
-    sources: tuple[str, ...]
-    only: tuple[str, ...] = ()
-    aggregate: bool = False
-    advertise: tuple[str, ...] = ()
-    deadline_ms: int | None = None
-    signer: str | None = None
-    key: Path | None = None
-
-    @property
-    def options(self) -> ShimOptions:
-        """The builder's options."""
-        return ShimOptions(
-            only=self.only,
-            aggregate=self.aggregate,
-            advertise=frozenset(self.advertise),
-            deadline_ms=self.deadline_ms,
-        )
+def key_record(key: Key) -> ShimKey:
+    """Return a key as documents have it."""
+    return ShimKey(path=str(key.path), signer=key.signing.digest)
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
-    """A key and where it is kept."""
-
-    signing: SigningKey
-    path: Path
-
-    @property
-    def record(self) -> ShimKey:
-        """The key as documents tell it."""
-        return ShimKey(path=str(self.path), signer=self.signing.digest)
-
-
-def chosen_key(path: Path | None) -> Key:
-    """Return the key of a file, or the user's own, which is made where there is none yet; tell that.
-
-    Raises:
-        InputError: it cannot be read.
-        WriteError: a new one cannot be kept.
-    """
-    if path is not None:
-        return Key(load_key(path), path)
-    own = key_path()
-    is_new = not own.exists()
-    key = Key(load_or_make_key(), own)
-    if is_new:
-        tell(f"made a signing key: {own}; keep it, as only it can sign what replaces these shims")
-    return key
-
-
-def known_key(path: Path | None) -> SigningKey | None:
-    """Return the key of a file, or the user's own where there is one.
-
-    Raises:
-        InputError: it cannot be read.
-    """
-    found = path or key_path()
-    return load_key(found) if path is not None or found.exists() else None
+def unused_records(apps: Sequence[SourceApp]) -> tuple[UnusedApp, ...]:
+    """Return apps without a shim as documents have them."""
+    return tuple(UnusedApp(package=one.package, findings=one.findings) for one in apps)
 
 
 def build_and_report(
@@ -114,37 +60,18 @@ def build_and_report(
         InputError: a source cannot be read, or nothing in it can be offered.
         WriteError: a file cannot be written.
     """
-    key = chosen_key(request.key)
-    apps = read_source_apps(request.sources, signer=request.signer)
-    built = build_shims(apps, request.options, key.signing)
-    unused = unused_apps(apps, built, request.only)
+    key = chosen_key(request.key, tell)
+    made = build_from(request, key)
+    built = made.shims
     paths = {one.application_id: path_below(out, one.file_name) for one in built}
     statuses = write_files({paths[one.application_id]: one.apk for one in built}, force=force)
     if as_json:
         records = tuple(built_record(one, paths[one.application_id]) for one in built)
-        print_json(ShimBuildDocument(key=key.record, shims=records, unused=unused))
+        print_json(ShimBuildDocument(key=key_record(key), shims=records, unused=unused_records(made.unused)))
     else:
-        show(_page(built, unused, key, statuses))
+        show(_page(built, made.unused, key, statuses))
     every = [finding for one in built for finding in one.findings]
     return ExitCode.FINDINGS if reaches(every, fail_on) else ExitCode.OK
-
-
-def unused_apps(
-    apps: Sequence[SourceApp], built: Sequence[BuiltShim], only: Collection[str]
-) -> tuple[UnusedApp, ...]:
-    """Return the apps that no shim stands before, but for those of which nothing was chosen.
-
-    Args:
-        apps: The apps.
-        built: The shims.
-        only: What was chosen; everything where it is empty.
-    """
-    used = {package for one in built for package in one.packages}
-    if only:
-        used.update(one.package for one in apps if any(provider.capabilities for provider in one.providers))
-    return tuple(
-        UnusedApp(package=one.package, findings=one.findings) for one in apps if one.package not in used
-    )
 
 
 def built_record(one: BuiltShim, path: Path | None) -> BuiltShimRecord:
@@ -199,7 +126,7 @@ def findings_blocks(findings: Sequence[Finding], capabilities: Sequence[str]) ->
 
 
 def _page(
-    built: Sequence[BuiltShim], unused: Sequence[UnusedApp], key: Key, statuses: dict[Path, Status]
+    built: Sequence[BuiltShim], unused: Sequence[SourceApp], key: Key, statuses: dict[Path, Status]
 ) -> list[Block]:
     blocks: list[Block] = [block for one in built for block in shim_blocks(one)]
     blocks += unused_blocks(unused)
@@ -210,7 +137,7 @@ def _page(
     return blocks
 
 
-def unused_blocks(unused: Sequence[UnusedApp]) -> list[Block]:
+def unused_blocks(unused: Sequence[SourceApp]) -> list[Block]:
     """Return what is shown of apps that got no shim."""
     blocks: list[Block] = []
     for one in unused:

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Final
 
-from droidgate.apk.signing_keys import key_path, load_key
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import json_text, print_json
 from droidgate.cli.output.pages import Line, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim.documents import ShimCallDocument
 from droidgate.devices.device import open_device
-from droidgate.devices.packages import InstalledPackage
 from droidgate.model.errors import InputError, UsageError
 from droidgate.model.json_values import Json
 from droidgate.parsing.json_text import parse_json
 from droidgate.sources import STANDARD_INPUT
-from droidgate_shim.host.calling import call_capability, shim_with
+from droidgate_shim.host.calling import call_shim
 from droidgate_shim.host.messages import MAX_PAYLOAD_BYTES
-from droidgate_shim.host.place import ShimPlace, installed_shims, place_of
-from droidgate_shim.host.scopes import load_scope
-from droidgate_shim.host.shim_facts import installed_facts
+from droidgate_shim.host.place import place_of
 
 _EXAMPLE: Final = 'Such as --args \'{"date": "2026-03-01"}\''
 
@@ -47,16 +42,13 @@ def call_and_report(
     """
     given = _read_arguments(arguments)
     place = place_of(open_device(serial))
-    packages = place.packages()
-    chosen = shim_with(installed_shims(place, packages), capability, shim)
-    _be_sure_of_signer(place, packages[chosen.application_id], signed_by)
-    client = place.client(chosen.application_id)
-    outputs = call_capability(client, capability, given, deadline_ms=deadline_ms)
+    answer = call_shim(place, capability, given, shim=shim, signed_by=signed_by, deadline_ms=deadline_ms)
+    outputs = answer.outputs
     if as_json:
         print_json(
             ShimCallDocument(
                 serial=place.device.serial,
-                application_id=chosen.application_id,
+                application_id=answer.application_id,
                 capability=capability,
                 outputs=outputs,
             )
@@ -66,28 +58,6 @@ def call_and_report(
     else:
         show([Line("done; it returns nothing")])
     return ExitCode.OK
-
-
-def _be_sure_of_signer(place: ShimPlace, shim: InstalledPackage, signed_by: str | None) -> None:
-    """Refuse to call what only says that it is a shim."""
-    trusted = signed_by or _own_signer(place)
-    facts = installed_facts(place, shim)
-    found = None if facts is None else facts.signer
-    if found is None or found != trusted:
-        message = (
-            "it is no shim that your key signed" if signed_by is None else "another key signed this shim"
-        )
-        hint = "Install your own with `droidgate shim install`" + (
-            f", or trust this one with --signed-by {found}" if found else ""
-        )
-        raise InputError(message, place=shim.name, hint=hint)
-
-
-def _own_signer(place: ShimPlace) -> str | None:
-    """Return the certificate's digest of the key that signs the user's shims there; None without a key."""
-    scope = load_scope(place.device)
-    path = key_path() if scope is None or scope.key is None else Path(scope.key)
-    return load_key(path).digest if path.exists() else None
 
 
 def _read_arguments(text: str) -> dict[str, Json]:

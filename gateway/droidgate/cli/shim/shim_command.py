@@ -176,7 +176,8 @@ def _build(  # noqa: PLR0913
     permission that a shim asks for is listed with the capabilities that need it.
     """
     del json_schema
-    from droidgate.cli.shim.building import BuildRequest, build_and_report
+    from droidgate.cli.shim.building import build_and_report
+    from droidgate_shim.builder.building import BuildRequest
 
     request = BuildRequest(
         sources=tuple(sources),
@@ -222,8 +223,9 @@ def _install(  # noqa: PLR0913
     unless you say so.
     """
     del json_schema
-    from droidgate.cli.shim.building import BuildRequest
-    from droidgate.cli.shim.installing import InstallRequest, install_and_report
+    from droidgate.cli.shim.installing import install_and_report
+    from droidgate_shim.builder.building import BuildRequest
+    from droidgate_shim.host.installations import InstallRequest
 
     build = BuildRequest(
         sources=tuple(sources or ()),
@@ -234,8 +236,8 @@ def _install(  # noqa: PLR0913
         signer=signer,
         key=key,
     )
-    request = InstallRequest(apks=tuple(apks or ()), build=build, any_app=allow_any_app)
-    return install_and_report(request, serial, fail_on=fail_on, as_json=as_json)
+    request = InstallRequest(build, tuple(apks or ()))
+    return install_and_report(request, serial, any_app=allow_any_app, fail_on=fail_on, as_json=as_json)
 
 
 def _sync(

@@ -1,4 +1,4 @@
-"""Opening what a shim is made for: APKs, containers, folders of them, phones, projects.
+"""Opening apps whole, each with its APK: APKs, containers, folders of them, phones, projects.
 
 A project has no APK yet. It is packed in memory, so that everything is read from compiled content as from an
 app on a phone.
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from droidgate.apk.application import read_application
 from droidgate.apk.files import MemorySource
@@ -20,24 +20,18 @@ from droidgate.apk.reader import Apk, open_apk
 from droidgate.apk.signing_keys import SigningKey, make_key
 from droidgate.application import Application
 from droidgate.formats import load_formats
-from droidgate.leniency import ReadingContext
 from droidgate.model.capability import Provider
 from droidgate.model.errors import DroidgateError, InputError, UsageError
 from droidgate.model.findings import Finding
-from droidgate.sources import DEVICE_SCHEME
 from droidgate.sources.apk import open_archive, open_loose_archives
 from droidgate.sources.archives import is_archive
 from droidgate.sources.folders import scan_folder
-from droidgate.sources.spelling import printable
-from droidgate_mmcp.installed import broadcast_providers
+from droidgate.sources.format_reading import FormatReader, ReadOptions
+from droidgate.sources.spelling import DEVICE_SCHEME, printable
 
 if TYPE_CHECKING:
     from droidgate.devices.device import Device
     from droidgate.devices.packages import InstalledPackage
-
-PROJECT_HINT: Final = (
-    "Build and sign it and name the APK, or give the SHA-256 of the certificate with --signer"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +87,7 @@ def open_apps(spelled: str) -> Iterator[OpenedApp | UnreadApp]:
     Raises:
         InputError: it cannot be read, or holds no app.
         DeviceError: the phone cannot be reached or used.
-        UsageError: it is nothing that a shim can be made for.
+        UsageError: it is not an app and has none in it.
     """
     if spelled.startswith(DEVICE_SCHEME):
         yield from _apps_of_phone(spelled)
@@ -105,7 +99,7 @@ def open_apps(spelled: str) -> Iterator[OpenedApp | UnreadApp]:
         yield from _closing(open_archive(spelled), spelled, is_named=True)
     else:
         hint = "Name an APK, a folder of APKs, a project's folder, or a phone as adb:SERIAL"
-        raise UsageError("a shim is made for apps, and this is none", place=printable(spelled), hint=hint)
+        raise UsageError("not an app", place=printable(spelled), hint=hint)
 
 
 def _mode_of(spelled: str) -> int:
@@ -147,37 +141,19 @@ def _project_key() -> SigningKey:
 def _closing(apk: Apk, place: str, *, is_named: bool, is_project: bool = False) -> Iterator[OpenedApp]:
     with apk:
         application = read_application(apk)
-        providers, findings, problems = _read_formats(application)
+        reader = FormatReader(ReadOptions(with_silent=True))
+        reader.read_application(application)
         yield OpenedApp(
             application,
             apk,
-            tuple(providers),
-            (*apk.findings, *findings),
-            tuple(problems),
+            tuple(reader.providers),
+            (*apk.findings, *reader.findings),
+            tuple(reader.problems.values()),
             place,
             is_named,
             is_project,
             apk.version_code or 1,
         )
-
-
-def _read_formats(application: Application) -> tuple[list[Provider], list[Finding], list[InputError]]:
-    providers: list[Provider] = []
-    findings: list[Finding] = []
-    problems: list[InputError] = []
-    for one in load_formats().values():
-        context = ReadingContext()
-        try:
-            reading = one.read_application(application, context)
-        except InputError as error:
-            problems.append(error)
-            findings.extend(context.findings)
-            continue
-        providers.extend(reading.providers)
-        findings.extend(dict.fromkeys((*reading.findings, *context.findings)))
-        problems.extend(reading.problems)
-    providers.extend(broadcast_providers(application))
-    return providers, findings, problems
 
 
 def _apps_of_phone(spelled: str) -> Iterator[OpenedApp | UnreadApp]:

@@ -1,0 +1,174 @@
+"""From sources to signed shims: apps, what to offer of them, and who signs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+
+from droidgate.apk.signing_keys import SigningKey, key_path, load_key, load_or_make_key
+from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
+from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
+
+Report = Callable[[str], None]
+"""Is called with a line for a person, such as what is done now."""
+
+
+def ignore(line: str) -> None:
+    """Report nothing."""
+    del line
+
+
+@dataclass(frozen=True, slots=True)
+class BuildRequest:
+    """Shims to build.
+
+    Attributes:
+        sources: Apps: APKs, containers or folders of APKs, projects, phones.
+        only: Ids of the capabilities to offer; every one where it is empty.
+        aggregate: One shim for all apps, in place of one for each.
+        advertise: Protocols besides Mobile-MCP by which agents reach the shim.
+        deadline_ms: How long a call may take, in milliseconds.
+        signer: SHA-256 of the certificate that will sign the app of a project.
+        key: PEM file of the key that signs; the user's own by default.
+    """
+
+    sources: tuple[str, ...]
+    only: tuple[str, ...] = ()
+    aggregate: bool = False
+    advertise: tuple[str, ...] = ()
+    deadline_ms: int | None = None
+    signer: str | None = None
+    key: Path | None = None
+
+    @property
+    def options(self) -> ShimOptions:
+        """The builder's options."""
+        return ShimOptions(
+            only=self.only,
+            aggregate=self.aggregate,
+            advertise=frozenset(self.advertise),
+            deadline_ms=self.deadline_ms,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A signing key.
+
+    Attributes:
+        signing: The key.
+        path: Its PEM file.
+    """
+
+    signing: SigningKey
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class ShimBuild:
+    """Shims that were built.
+
+    Attributes:
+        shims: The shims, each with its signed APK as bytes and its findings.
+        unused: The apps that got no shim; their findings have the reasons.
+        key: What signed them.
+    """
+
+    shims: tuple[BuiltShim, ...]
+    unused: tuple[SourceApp, ...]
+    key: Key
+
+
+def build_shim(
+    *sources: str | PathLike[str],
+    only: Collection[str] = (),
+    aggregate: bool = False,
+    advertise: Collection[str] = (),
+    deadline_ms: int | None = None,
+    signer: str | None = None,
+    key: str | PathLike[str] | None = None,
+) -> ShimBuild:
+    """Build a signed shim for each app that has a capability to offer; nothing is written but a new key.
+
+    Args:
+        sources: Apps: APKs, containers or folders of APKs, projects, phones.
+        only: Ids of the capabilities to offer; every one where it is empty.
+        aggregate: One shim for all apps, in place of one for each.
+        advertise: Protocols besides Mobile-MCP by which agents reach the shim: `mmcp`, `mmcp-broadcast`,
+            `appfunctions`.
+        deadline_ms: How long a call may take, in milliseconds.
+        signer: SHA-256 of the certificate that will sign the app of a project, which has none yet.
+        key: PEM file of the key that signs; by default the user's own, which is made at the first use.
+
+    Raises:
+        InputError: a source or the key cannot be read, or no app has a capability that a shim can call.
+        UsageError: no source is given, or an option names what does not exist.
+        DeviceError: a phone cannot be reached or used.
+        WriteError: a new key cannot be kept.
+    """
+    request = BuildRequest(
+        tuple(fspath(source) for source in sources),
+        only=tuple(only),
+        aggregate=aggregate,
+        advertise=tuple(advertise),
+        deadline_ms=deadline_ms,
+        signer=signer,
+        key=None if key is None else Path(key),
+    )
+    return build_from(request, chosen_key(request.key))
+
+
+def build_from(request: BuildRequest, key: Key) -> ShimBuild:
+    """Build what is asked for, signed with a key.
+
+    Raises:
+        As `build_shim`.
+    """
+    apps = read_source_apps(request.sources, signer=request.signer)
+    built = build_shims(apps, request.options, key.signing)
+    return ShimBuild(built, unused_apps(apps, built, request.only), key)
+
+
+def chosen_key(path: Path | None, report: Report = ignore) -> Key:
+    """Return the key of a file, or the user's own, which is made where there is none yet and reported.
+
+    Raises:
+        InputError: it cannot be read.
+        WriteError: a new one cannot be kept.
+    """
+    if path is not None:
+        return Key(load_key(path), path)
+    own = key_path()
+    is_new = not own.exists()
+    key = Key(load_or_make_key(), own)
+    if is_new:
+        report(f"made a signing key: {own}; keep it, as only it can sign what replaces these shims")
+    return key
+
+
+def known_key(path: Path | None) -> SigningKey | None:
+    """Return the key of a file, or the user's own where there is one.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    found = path or key_path()
+    return load_key(found) if path is not None or found.exists() else None
+
+
+def unused_apps(
+    apps: Sequence[SourceApp], built: Sequence[BuiltShim], only: Collection[str]
+) -> tuple[SourceApp, ...]:
+    """Return the apps that got no shim, but for those of which nothing was chosen.
+
+    Args:
+        apps: The apps.
+        built: The shims.
+        only: What was chosen; everything where it is empty.
+    """
+    used = {package for one in built for package in one.packages}
+    if only:
+        used.update(one.package for one in apps if any(provider.capabilities for provider in one.providers))
+    return tuple(one for one in apps if one.package not in used)

@@ -1,0 +1,301 @@
+"""Installing, setting up and removing the shims of a device, and keeping what was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from droidgate.devices.packages import InstalledPackage
+from droidgate.installed import SHIM_PACKAGE, is_shim
+from droidgate.model.errors import DeviceError, InputError, UsageError
+from droidgate.model.findings import Finding
+from droidgate.parsing.project_files import read_project_file
+from droidgate.sources.spelling import DEVICE_SCHEME
+from droidgate_shim.builder.building import BuildRequest, Key, Report, chosen_key, known_key, unused_apps
+from droidgate_shim.builder.shims import build_shims
+from droidgate_shim.builder.source_apps import SourceApp, read_source_apps
+from droidgate_shim.host.discovering import ask_broadcast_apps
+from droidgate_shim.host.installing import Installation, install_shim, remove_shim, set_up_shim
+from droidgate_shim.host.place import InstalledShim, ShimPlace, installed_shims
+from droidgate_shim.host.scopes import forget_scope, keep_scope, load_scope, scope_of
+from droidgate_shim.host.shell_identity import needs_identity, release_identity, set_up_identity
+from droidgate_shim.host.shim_facts import ShimFacts, facts_of, installed_facts, read_shim_facts
+from droidgate_shim.host.steps import Step
+
+_MAX_APK: Final = 512 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class InstallRequest:
+    """What is asked for: APKs, or apps to build shims for, or neither: the shims that are installed."""
+
+    build: BuildRequest
+    apks: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A shim that is ready to be installed; without bytes it is installed already."""
+
+    facts: ShimFacts
+    file_name: str
+    apk: bytes | None
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """All that is to be installed, and how it came to be."""
+
+    ready: tuple[Ready, ...]
+    key: Key | None = None
+    asked: tuple[Step, ...] = ()
+    unused: tuple[SourceApp, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledShims:
+    """What came of an installation.
+
+    Attributes:
+        place: The device.
+        prepared: What was to be installed.
+        installations: The steps of each, in the same order.
+        identity: The steps for `dev.droidgate.shim` where the others need it to call app functions.
+    """
+
+    place: ShimPlace
+    prepared: Prepared
+    installations: tuple[Installation, ...]
+    identity: Installation | None
+
+    @property
+    def all_work(self) -> bool:
+        """Whether each of them works."""
+        return all(one.works for one in self.every)
+
+    @property
+    def every(self) -> tuple[Installation, ...]:
+        """The installations, with that of the identity."""
+        return (*self.installations, *(() if self.identity is None else (self.identity,)))
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the shims keep otherwise than their apps declare, where they were built now."""
+        return tuple(finding for one in self.prepared.ready for finding in one.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedShims:
+    """What came of a removal: each shim with its step, and what ended the calling of app functions."""
+
+    removed: tuple[tuple[str, Step], ...]
+    released: Step | None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every step was done."""
+        steps = [step for _, step in self.removed] + ([] if self.released is None else [self.released])
+        return all(one.outcome == "done" for one in steps)
+
+
+def check_request(request: InstallRequest) -> None:
+    """Raise where a request contradicts itself.
+
+    Raises:
+        UsageError: APKs and apps are named at once.
+    """
+    if request.apks and request.build.sources:
+        raise UsageError("APKs of shims and --from exclude each other", hint="Choose one of them")
+
+
+def prepare_shims(place: ShimPlace, request: InstallRequest, report: Report) -> Prepared:
+    """Return what is to be installed on a device: read from APKs, built, or what is there already.
+
+    Raises:
+        DeviceError: the device has no shim that could be set up.
+        InputError: a source or an APK cannot be read, or nothing in it can be offered.
+        UsageError: APKs and apps are named at once.
+    """
+    check_request(request)
+    if request.apks:
+        return Prepared(tuple(_read_apk(path) for path in _apk_files(request.apks)))
+    if request.build.sources:
+        return _build(request.build, place, report)
+    packages = place.packages()
+    names = sorted(filter(is_shim, packages))
+    if not names:
+        hint = "Name its apps: droidgate shim install --from adb:, or APKs that `droidgate shim build` made"
+        raise DeviceError("no shim is installed", place=place.device.serial, hint=hint)
+    ready = [_installed(place, packages[one]) for one in names]
+    # The bare shim has nothing to set up but what the others need of it.
+    return Prepared(tuple(one for one in ready if not one.facts.is_bare) or tuple(ready))
+
+
+def install_prepared(
+    place: ShimPlace, request: InstallRequest, prepared: Prepared, *, any_app: bool | None, report: Report
+) -> InstalledShims:
+    """Install and set up what was prepared.
+
+    Args:
+        place: The device.
+        request: What was asked for; it is kept for `shim sync`.
+        prepared: What `prepare_shims` returned for it.
+        any_app: Let every app on the phone use the shims, or take that back; None leaves it as it is.
+        report: Is called with a line before each long step.
+
+    Raises:
+        DeviceError: the device fails.
+    """
+    installations = []
+    is_kept = prepared.key is None
+    for ready in prepared.ready:
+        installations.append(install_ready(place, ready, any_app=any_app, report=report))
+        if not is_kept and installations[-1].works:
+            # After the first: where the phone goes away then, `shim sync` completes what was asked for.
+            _keep_scope(place, request.build, prepared, report)
+            is_kept = True
+    identity = _set_up_identity(place, request, prepared, report)
+    return InstalledShims(place, prepared, tuple(installations), identity)
+
+
+def uninstall_shims(
+    place: ShimPlace, named: Sequence[str], *, every_shim: bool, report: Report
+) -> RemovedShims:
+    """Remove shims with everything that was granted to them and by them.
+
+    Args:
+        place: The device.
+        named: Application ids of shims, or packages of their apps.
+        every_shim: Remove all of them instead.
+        report: Is called with what else changes.
+
+    Raises:
+        DeviceError: the device fails.
+        UsageError: nothing is named, or something that is no shim of the device.
+    """
+    names = sorted(filter(is_shim, place.packages()))
+    chosen = names if every_shim else _find_names(named, installed_shims(place))
+    callers = _installed_callers(place)
+    removed = [(one, remove_shim(place, one)) for one in dict.fromkeys(chosen)]
+    signers = {one.signer for one in callers if one.application_id in chosen}
+    released = release_identity(place, signers) if signers else None
+    left = [one.application_id for one in callers if one.application_id not in chosen]
+    if SHIM_PACKAGE in chosen and left:
+        report(f"app functions of {', '.join(left)} are called again after `droidgate shim install`")
+    if every_shim:
+        forget_scope(place.device)
+    else:
+        _leave_out_of_scope(place, report)
+    return RemovedShims(tuple(removed), released)
+
+
+def install_ready(place: ShimPlace, one: Ready, *, any_app: bool | None, report: Report) -> Installation:
+    """Install one shim and set it up, or only set it up where it is installed."""
+    report(f"{'set up' if one.apk is None else 'install'} {one.facts.application_id} ...")
+    if one.apk is None:
+        return set_up_shim(place, one.facts, any_app=any_app)
+    return install_shim(place, one.facts, one.apk, file_name=one.file_name, any_app=any_app)
+
+
+def _set_up_identity(
+    place: ShimPlace, request: InstallRequest, prepared: Prepared, report: Report
+) -> Installation | None:
+    shims = [one.facts for one in prepared.ready]
+    if any(one.application_id == SHIM_PACKAGE for one in shims):
+        # Installing it anew ended what it did for the shims that are there.
+        named = {one.application_id for one in shims}
+        shims += [one for one in _installed_callers(place) if one.application_id not in named]
+    if not needs_identity(place, shims):
+        return None
+    report(f"set up {SHIM_PACKAGE}, which calls app functions for all shims ...")
+    key = known_key(request.build.key) if prepared.key is None else prepared.key.signing
+    return set_up_identity(place, shims, key)
+
+
+def _installed_callers(place: ShimPlace) -> tuple[ShimFacts, ...]:
+    """Return the shims of the phone that call app functions."""
+    packages = place.packages()
+    found = [installed_facts(place, packages[one]) for one in sorted(filter(is_shim, packages))]
+    return tuple(one for one in found if one is not None and one.calls_functions)
+
+
+def _build(request: BuildRequest, place: ShimPlace, report: Report) -> Prepared:
+    key = chosen_key(request.key, report)
+    apps = read_source_apps(_on_this_phone(request.sources, place), signer=request.signer)
+    asked = ask_broadcast_apps(place, apps, key.signing)
+    built = build_shims(asked.apps, request.options, key.signing)
+    unused = unused_apps(asked.apps, built, request.only)
+    signer = key.signing.digest
+    ready = tuple(Ready(facts_of(one, signer), one.file_name, one.apk, one.findings) for one in built)
+    return Prepared(ready, key, asked.steps, unused)
+
+
+def _on_this_phone(sources: Iterable[str], place: ShimPlace) -> list[str]:
+    """Return the sources, those of the phone that nobody named as those of the one that is installed on."""
+    unnamed = (DEVICE_SCHEME, f"{DEVICE_SCHEME}/")
+    serial = place.device.serial
+    return [
+        f"{DEVICE_SCHEME}{serial}{one.removeprefix(DEVICE_SCHEME)}"
+        if one == unnamed[0] or one.startswith(unnamed[1])
+        else one
+        for one in sources
+    ]
+
+
+def _apk_files(named: Iterable[Path]) -> list[Path]:
+    files: list[Path] = []
+    for one in named:
+        found = sorted(one.glob("*.apk")) if one.is_dir() else [one]
+        if not found:
+            raise InputError("the folder holds no APK", place=str(one))
+        files += found
+    return files
+
+
+def _read_apk(path: Path) -> Ready:
+    data = read_project_file(path, root=None, most=_MAX_APK)
+    return Ready(read_shim_facts(data, name=str(path)), path.name, data)
+
+
+def _installed(place: ShimPlace, package: InstalledPackage) -> Ready:
+    facts = installed_facts(place, package)
+    if facts is None:
+        hint = f"Remove it with `droidgate shim uninstall {package.name}`"
+        raise DeviceError("its APK cannot be read as that of a shim", place=package.name, hint=hint)
+    return Ready(facts, package.name, None)
+
+
+def _keep_scope(place: ShimPlace, request: BuildRequest, prepared: Prepared, report: Report) -> None:
+    """Keep what was asked for, for `shim sync`; apps of earlier installations with the same options stay."""
+    whole = f"{DEVICE_SCHEME}{place.device.serial}" in _on_this_phone(request.sources, place)
+    packages = {package for one in prepared.ready for package in one.facts.packages}
+    packages |= {one.package for one in prepared.unused}
+    key = None if request.key is None else str(request.key.resolve())
+    asked = scope_of(None if whole else packages, request.options, key)
+    earlier = load_scope(place.device)
+    if earlier is not None and not earlier.is_alike(asked):
+        report("other options than before: from now on `droidgate shim sync` looks after these apps only")
+    keep_scope(place.device, asked if earlier is None else asked.joined(earlier))
+
+
+def _leave_out_of_scope(place: ShimPlace, report: Report) -> None:
+    """Let `shim sync` look after the apps whose shims are left, so that it does not bring the others back."""
+    scope = load_scope(place.device)
+    if scope is not None:
+        if scope.packages is None:
+            report("from now on `droidgate shim sync` looks after the apps whose shims are left only")
+        left = {package for one in installed_shims(place) for package in one.source_packages}
+        keep_scope(place.device, scope.model_copy(update={"packages": tuple(sorted(left))}))
+
+
+def _find_names(named: Iterable[str], shims: Sequence[InstalledShim]) -> list[str]:
+    known = {one.source_packages[0]: one.application_id for one in shims if len(one.source_packages) == 1}
+    known |= {one.application_id: one.application_id for one in shims}
+    hint = f"There are: {', '.join(one.application_id for one in shims) or 'none'}"
+    for one in named:
+        if one not in known:
+            raise UsageError(f"{one!r} is no shim of the phone", hint=hint)
+    return [known[one] for one in named]

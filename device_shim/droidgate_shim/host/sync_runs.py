@@ -1,0 +1,211 @@
+"""Making the shims of a device fit its apps: what is to be done, and doing it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from droidgate.installed import SHIM_PACKAGE
+from droidgate.model.errors import DeviceError
+from droidgate.model.findings import Finding
+from droidgate_shim.builder.building import Key, Report, chosen_key, unused_apps
+from droidgate_shim.builder.shims import BuiltShim, NothingToOfferError, build_bare_shim, build_shims
+from droidgate_shim.builder.source_apps import NothingDeclaredError, SourceApp, read_source_apps
+from droidgate_shim.host.discovering import ask_broadcast_apps
+from droidgate_shim.host.installations import Ready, install_ready
+from droidgate_shim.host.installing import remove_shim
+from droidgate_shim.host.place import InstalledShim, ShimPlace, installed_shims
+from droidgate_shim.host.scopes import Scope, load_scope
+from droidgate_shim.host.shell_identity import (
+    is_lending,
+    needs_identity,
+    release_identity,
+    set_up_identity,
+)
+from droidgate_shim.host.shim_facts import ShimFacts, facts_of, installed_facts
+from droidgate_shim.host.steps import Step
+from droidgate_shim.host.syncing import Change, plan_changes, plan_identity
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """One change, and what was done about it; `works` is None where nothing had to be."""
+
+    change: Change
+    steps: tuple[Step, ...] = ()
+    works: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SyncPlan:
+    """What is to be done.
+
+    Attributes:
+        place: The device.
+        key: What signs the shims.
+        changes: One for each shim.
+        asked: The apps that were asked for their tools.
+        unused: The apps that get no shim.
+        callers: The shims that call app functions and are to be there.
+    """
+
+    place: ShimPlace
+    key: Key
+    changes: tuple[Change, ...]
+    asked: tuple[Step, ...]
+    unused: tuple[SourceApp, ...]
+    callers: tuple[ShimFacts, ...] = ()
+
+
+def plan_sync(place: ShimPlace, report: Report) -> SyncPlan:
+    """Return what makes the shims of a device fit its apps.
+
+    Args:
+        place: The device.
+        report: Is called with what a person should know of it.
+
+    Raises:
+        DeviceError: the device fails, or has no shim.
+        InputError: an app or the key cannot be read.
+    """
+    installed = installed_shims(place)
+    scope = load_scope(place.device) or _scope_of_installed(place, installed, report)
+    key = chosen_key(None if scope.key is None else Path(scope.key), report)
+    there = place.packages()
+    wanted = scope.packages if scope.packages is None else [one for one in scope.packages if one in there]
+    apps = _read_apps(place, scope, wanted)
+    asked = ask_broadcast_apps(place, apps, key.signing)
+    built = _build(asked.apps, scope, key, report)
+    unclear = {one.package for one in asked.apps if not one.signer or one.unasked_components}
+    changes = plan_changes(installed, built, scope.packages, unclear)
+    changes, callers = _with_identity_planned(place, changes, installed, built, key)
+    return SyncPlan(place, key, changes, asked.steps, unused_apps(asked.apps, built, scope.only), callers)
+
+
+def carry_out(plan: SyncPlan, report: Report) -> list[Synced]:
+    """Do what was planned, and return each change with its steps.
+
+    Raises:
+        DeviceError: the device fails.
+    """
+    return _with_identity(plan, [_carry_out(plan, one, report) for one in plan.changes])
+
+
+def findings_of(synced: Sequence[Synced]) -> list[Finding]:
+    """Return what the shims that were built keep otherwise than their apps declare."""
+    return [finding for one in synced if one.change.built for finding in one.change.built.findings]
+
+
+def _with_identity_planned(
+    place: ShimPlace,
+    changes: Sequence[Change],
+    installed: Sequence[InstalledShim],
+    built: Sequence[BuiltShim],
+    key: Key,
+) -> tuple[tuple[Change, ...], tuple[ShimFacts, ...]]:
+    """Return the changes with that of the bare shim, and the shims that call app functions then."""
+    packages = place.packages()
+    replaced = {one.application_id for one in changes if one.built is not None or one.kind == "went"}
+    left = [
+        installed_facts(place, packages[one.application_id])
+        for one in installed
+        if one.application_id not in replaced and one.application_id in packages
+    ]
+    known = [facts_of(one, key.signing.digest) for one in built] + [one for one in left if one is not None]
+    callers = tuple(one for one in known if one.calls_functions) if needs_identity(place, known) else ()
+    if any(one.application_id == SHIM_PACKAGE and not one.is_bare for one in known):
+        return tuple(changes), callers
+    package = packages.get(SHIM_PACKAGE)
+    held = None if package is None else installed_facts(place, package)
+    planned = plan_identity(
+        held,
+        build_bare_shim(key.signing) if callers else None,
+        is_there=package is not None,
+        is_lending=package is not None and is_lending(place.client(SHIM_PACKAGE)),
+        is_unclear=None in left or (held is not None and held.signer != key.signing.digest),
+    )
+    is_planned = planned is not None or (held is not None and held.is_bare)
+    rest = [one for one in changes if not is_planned or one.application_id != SHIM_PACKAGE]
+    both = [*rest, *([] if planned is None else [planned])]
+    return tuple(sorted(both, key=lambda one: one.application_id)), callers
+
+
+def _build(apps: Sequence[SourceApp], scope: Scope, key: Key, report: Report) -> tuple[BuiltShim, ...]:
+    """Build what there is; a capability that was chosen and went away leaves no shim, or a smaller one."""
+    there = {
+        name
+        for app in apps
+        for provider in app.providers
+        for one in provider.capabilities
+        for name in (one.id, f"{app.package}/{one.id}")
+    }
+    only = tuple(one for one in scope.only if one in there)
+    for gone in sorted({*scope.only}.difference(only)):
+        report(f"no app offers {gone} any more")
+    if scope.only and not only:
+        return ()
+    try:
+        return build_shims(apps, replace(scope.options, only=only), key.signing)
+    except NothingToOfferError:
+        return ()
+
+
+def _read_apps(place: ShimPlace, scope: Scope, wanted: Collection[str] | None) -> tuple[SourceApp, ...]:
+    if wanted is not None and not wanted:
+        return ()
+    present = scope if wanted is None else scope.model_copy(update={"packages": tuple(wanted)})
+    apps: list[SourceApp] = []
+    for source in present.sources(place.device.serial):
+        with contextlib.suppress(NothingDeclaredError):
+            apps += read_source_apps([source])
+    return tuple(apps)
+
+
+def _scope_of_installed(place: ShimPlace, installed: Sequence[InstalledShim], report: Report) -> Scope:
+    """Return the scope where none was kept: the apps of the shims that are there."""
+    packages = sorted({package for one in installed for package in one.source_packages})
+    if not packages:
+        hint = "Install shims first: droidgate shim install --from adb:"
+        raise DeviceError(
+            "no shim is installed that could be kept current", place=place.device.serial, hint=hint
+        )
+    report("what was installed here is not on record; the apps of the shims that are there are looked after")
+    is_aggregate = any(one.application_id == SHIM_PACKAGE and not one.is_bare for one in installed)
+    return Scope(packages=tuple(packages), aggregate=is_aggregate)
+
+
+def _with_identity(plan: SyncPlan, synced: Sequence[Synced]) -> list[Synced]:
+    """Let `dev.droidgate.shim` call app functions for the shims that are there, or end that."""
+    if plan.callers:
+        done = set_up_identity(plan.place, plan.callers, plan.key.signing)
+        steps = done.steps if any(one.outcome in {"done", "refused"} for one in done.steps) else ()
+        works = done.works
+    else:
+        step = release_identity(plan.place, {plan.key.signing.digest})
+        steps, works = (() if step is None else (step,)), step is None or step.outcome == "done"
+    if not steps:
+        return list(synced)
+    if all(one.change.application_id != SHIM_PACKAGE for one in synced):
+        change = Change("same", SHIM_PACKAGE, None, "it calls app functions for the other shims")
+        return [Synced(change, tuple(steps), works), *synced]
+    return [
+        replace(one, steps=(*one.steps, *steps), works=works and one.works is not False)
+        if one.change.application_id == SHIM_PACKAGE
+        else one
+        for one in synced
+    ]
+
+
+def _carry_out(plan: SyncPlan, change: Change, report: Report) -> Synced:
+    is_bare = change.application_id == SHIM_PACKAGE and change.built and not change.built.capabilities
+    if change.kind == "same" or is_bare:
+        return Synced(change)
+    if change.built is None:
+        step = remove_shim(plan.place, change.application_id)
+        return Synced(change, (step,), step.outcome == "done")
+    built = change.built
+    ready = Ready(facts_of(built, plan.key.signing.digest), built.file_name, built.apk, built.findings)
+    installation = install_ready(plan.place, ready, any_app=None, report=report)
+    return Synced(change, installation.steps, installation.works)

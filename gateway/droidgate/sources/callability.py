@@ -1,0 +1,55 @@
+"""Whether and how what the apps of a phone declare can be called from this computer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from droidgate.callability import SHIM, Verdict, interface_of, provider_verdict, verdict_of
+from droidgate.formats import Format, load_formats
+from droidgate.installed import CallRoute
+from droidgate.model.capability import Provider
+from droidgate.sources.device import InstalledApp, PhoneReading
+
+
+@dataclass(frozen=True, slots=True)
+class Callability:
+    """Whether a provider's capabilities can be called from here: by a shim, or by the shell.
+
+    Attributes:
+        verdict: On the component.
+        closed: The capabilities that cannot be called, with the reason of each.
+        routes: How it could be called; a route to a closed component is not ready.
+    """
+
+    verdict: Verdict
+    closed: tuple[tuple[str, str], ...]
+    routes: tuple[CallRoute, ...]
+
+
+def callability_of(provider: Provider, app: InstalledApp, phone: PhoneReading) -> Callability:
+    """Return whether and how a provider could be called, by the rule of `droidgate.callability`."""
+    verdict = provider_verdict(provider, app.application, SHIM, phone.facts.sdk)
+    interface = interface_of(provider)
+    verdicts = [(one.id, verdict_of(one, interface).closed_because) for one in provider.capabilities]
+    closed = tuple((capability, reason) for capability, reason in verdicts if reason is not None)
+    reason = verdict.closed_because
+    routes = routes_of(provider, phone)
+    if reason is not None:
+        routes = tuple(replace(one, ready=False, needs=(*one.needs, reason)) for one in routes)
+    return Callability(verdict, closed, routes)
+
+
+def routes_of(provider: Provider, phone: PhoneReading) -> tuple[CallRoute, ...]:
+    """Return how a provider of an open component could be called; nothing where its format does not say."""
+    one = _format_of(provider)
+    return one.call_routes(provider, phone.facts) if one is not None and one.call_routes is not None else ()
+
+
+def finder_of(provider: Provider) -> str | None:
+    """Return what would find the capabilities that a provider's app does not tell in its files."""
+    one = _format_of(provider)
+    return one.what_would_find(provider) if one is not None and one.what_would_find is not None else None
+
+
+def _format_of(provider: Provider) -> Format | None:
+    return load_formats().get(provider.protocol)

@@ -1,0 +1,186 @@
+"""Reading with every chosen format: the only loop over formats that a source needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from droidgate.application import Application
+from droidgate.formats import Format, Reading, SourceFile, detect_format, load_formats
+from droidgate.installed import InstalledState
+from droidgate.leniency import ReadingContext, crash_report
+from droidgate.model.capability import Provider
+from droidgate.model.errors import DroidgateError, InputError
+from droidgate.model.findings import Finding
+from droidgate.sources.android_project import Module
+from droidgate.sources.providers import Providers
+from droidgate.sources.source_code import (
+    Code,
+    code_endings,
+    join_code,
+    read_code,
+    report_elsewhere,
+    report_variant_code,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How sources are read.
+
+    Attributes:
+        formats: The formats to look for.
+        strict: Every leniency of a reader is an error.
+        keeps_going: A crash while a capability is read is a problem of the reading.
+        with_silent: Add the providers that would have to be asked for their capabilities.
+    """
+
+    formats: tuple[Format, ...] = field(default_factory=lambda: tuple(load_formats().values()))
+    strict: bool = False
+    keeps_going: bool = False
+    with_silent: bool = False
+
+
+@dataclass(slots=True)
+class FormatReader:
+    """Reads files, applications and source code with every chosen format, and collects what they declare.
+
+    Attributes:
+        options: How it reads.
+        applications: The applications that were read, whether or not they declare anything.
+        providers: In the order read, formats by id.
+        findings: What the readers report.
+        files_read: Paths of the files read, as a user would write them, each once.
+        read_alone: Those of the files that were read as descriptors by themselves, without an application.
+        problems: What could not be read, by its whole text.
+    """
+
+    options: ReadOptions
+    applications: list[Application] = field(default_factory=list)
+    providers: list[Provider] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    files_read: dict[str, None] = field(default_factory=dict)
+    read_alone: dict[str, None] = field(default_factory=dict)
+    problems: dict[str, InputError] = field(default_factory=dict)
+
+    def result(self) -> Providers:
+        """Return what was read so far."""
+        return Providers(
+            providers=tuple(self.providers),
+            findings=tuple(dict.fromkeys(self.findings)),
+            applications=tuple(self.applications),
+            files_read=tuple(self.files_read),
+            problems=tuple(self.problems.values()),
+            read_alone=tuple(self.read_alone),
+        )
+
+    @property
+    def code_endings(self) -> tuple[str, ...]:
+        """How the names of the files end that the formats read as source code."""
+        return code_endings(self.options.formats)
+
+    def note(self, *problems: InputError) -> None:
+        """Add problems; one with the same text as another is not repeated."""
+        for problem in problems:
+            for each in (problem, *problem.others):
+                self.problems.setdefault(str(each), each)
+
+    def context(self) -> ReadingContext:
+        """Return what a reader reports to."""
+        return ReadingContext(strict=self.options.strict, keeps_going=self.options.keeps_going)
+
+    def read_file(self, file: SourceFile) -> bool:
+        """Read a descriptor file; return whether a format claims it.
+
+        Raises:
+            InputError: the format that claims it cannot read it.
+        """
+        format_ = detect_format(file, self.options.formats)
+        if format_ is None:
+            return False
+        context = self.context()
+        self._keep(format_.read_file(file, context), context)
+        self.files_read[file.path] = None
+        self.read_alone[file.path] = None
+        return True
+
+    def read_application(
+        self, application: Application, *, code: Code | None = None, state: InstalledState | None = None
+    ) -> None:
+        """Read an application with each format; what one of them cannot read is a problem.
+
+        Args:
+            application: The application.
+            code: Its source code; None where it is not read from a source tree.
+            state: What the running system reports of it; None where it is not installed.
+        """
+        for format_ in self.options.formats:
+            with self._noting_problems(application.place.path, format_):
+                self._read_application(application, format_, code, state)
+        if self.options.with_silent:
+            self.providers += (
+                provider
+                for format_ in self.options.formats
+                if format_.find_silent is not None
+                for provider in format_.find_silent(application)
+            )
+
+    def read_code_alone(self, code: Code) -> None:
+        """Read source code that belongs to no application."""
+        for format_ in self.options.formats:
+            if format_.code is not None:
+                context = self.context()
+                with self._noting_problems(code.own[0].spelled if code.own else None, format_):
+                    found = self._read_code(format_, code, context)
+                    self._keep(Reading(found), context)
+
+    def report_variant_code(self, module: Module) -> None:
+        """Report source code of a module's build types and flavours, which is not read."""
+        for format_ in self.options.formats:
+            if format_.code is not None:
+                self.findings += report_variant_code(format_.code, module)
+
+    @contextmanager
+    def _noting_problems(self, place: str | None, format_: Format) -> Iterator[None]:
+        try:
+            yield
+        except InputError as error:
+            self.note(error)
+        except Exception as error:
+            if not self.options.keeps_going or isinstance(error, (DroidgateError, MemoryError)):
+                raise
+            self.note(crash_report(error, place, part=f"what {format_.id} declares"))
+
+    def _read_application(
+        self, application: Application, format_: Format, code: Code | None, state: InstalledState | None
+    ) -> None:
+        context = self.context()
+        try:
+            if state is not None and format_.read_installed is not None:
+                reading = format_.read_installed(application, state, context)
+            else:
+                reading = format_.read_application(application, context)
+        except InputError as error:
+            self.note(error)
+            reading = Reading()
+            code = None if self.options.strict else code
+        if code is not None and format_.code is not None:
+            found = self._read_code(format_, code, context)
+            providers = join_code(reading.providers, found, application, context.findings)
+            context.findings += report_elsewhere(format_.title, providers, application)
+            reading = replace(reading, providers=tuple(providers))
+        self._keep(reading, context)
+
+    def _read_code(self, format_: Format, code: Code, context: ReadingContext) -> tuple[Provider, ...]:
+        if format_.code is None:
+            return ()
+        found = read_code(format_.code, code, context)
+        self.files_read.update(dict.fromkeys(found.files_read))
+        self.note(*found.problems)
+        return found.providers
+
+    def _keep(self, reading: Reading, context: ReadingContext) -> None:
+        self.providers.extend(reading.providers)
+        self.findings.extend(dict.fromkeys((*reading.findings, *context.findings)))
+        self.note(*reading.problems, *context.crashes)

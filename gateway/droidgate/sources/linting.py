@@ -1,0 +1,140 @@
+"""Checking sources against the specifications of their formats, what cannot be read in them included."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Final
+
+from droidgate.formats import Format, SourceFile, load_formats
+from droidgate.model.capability import Place
+from droidgate.model.errors import InputError
+from droidgate.model.findings import Finding, Level, finding_code
+from droidgate.sources import STANDARD_INPUT, check_sources, chosen_formats, read_source
+from droidgate.sources.checking import check_file, check_reading
+from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
+from droidgate.text_safety.marks import text_marks
+
+UNREADABLE: Final = finding_code(
+    "unreadable", "A file below the source cannot be read, so nothing else in it is checked", __name__
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LintReport:
+    """What is wrong with sources.
+
+    Attributes:
+        findings: Each once, in the order of the sources.
+        problems: What of them cannot be read; each is a finding as well.
+    """
+
+    findings: tuple[Finding, ...]
+    problems: tuple[InputError, ...] = ()
+
+
+def lint(
+    *sources: str | PathLike[str], formats: Iterable[str] | None = None, strict: bool = False
+) -> LintReport:
+    """Check sources against the specifications of their formats.
+
+    Args:
+        sources: As `droidgate.read` takes them.
+        formats: Ids of the formats whose linters check; all installed ones by default.
+        strict: Every leniency of a reader is an error.
+
+    Raises:
+        InputError: a source cannot be read, and no linter explains why.
+        DeviceError: the phone cannot be reached or used.
+        UsageError: a format is unknown, or standard input is named twice.
+    """
+    names = [fspath(source) for source in sources]
+    check_sources(names)
+    chosen = chosen_formats(formats) or list(load_formats().values())
+    found: dict[Finding, None] = {}
+    problems: list[InputError] = []
+    for name in names:
+        found.update(dict.fromkeys(_lint_source(name, chosen, problems, strict=strict)))
+    return LintReport(tuple(found), tuple(problems))
+
+
+def _lint_source(
+    spelled: str, formats: Sequence[Format], problems: list[InputError], *, strict: bool
+) -> Iterator[Finding]:
+    """Yield the findings of one source, and add what of it cannot be read to `problems`.
+
+    Raises:
+        InputError: it cannot be read, and no format's linter has a word for that.
+    """
+    data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1) if spelled == STANDARD_INPUT else None
+    stdin = None if data is None else io.BytesIO(data)
+    try:
+        reading = read_source(spelled, strict=strict, formats=formats, stdin=stdin)
+    except InputError:
+        told = () if strict else tuple(_lint_file(spelled, data, formats))
+        if not told:
+            raise
+        yield from told
+        return
+    findings = tuple(check_reading(reading, formats, lambda path: _content_of(path, data)))
+    yield from findings
+    # What a reader leaves out is lost in every command that reads the source.
+    for one in reading.findings:
+        if one.level in {Level.DROPPED, Level.IMPOSSIBLE}:
+            yield one.model_copy(update={"level": Level.WARNING})
+    yield from (mark.as_finding() for provider in reading.providers for mark in text_marks(provider))
+    broken = {one.source.path for one in findings if one.level is Level.ERROR and one.source is not None}
+    for error in reading.problems:
+        told = () if strict else tuple(_lint_broken(error, spelled, broken, formats))
+        if told:
+            yield from told
+        elif strict or _path_of(error) not in broken:
+            problems.append(error)
+            yield _unreadable(error)
+
+
+def _lint_broken(
+    error: InputError, folder: str, broken: Collection[str], formats: Iterable[Format]
+) -> Iterator[Finding]:
+    """Yield what the linter finds in a file of a folder that cannot be read, as where it is named alone."""
+    path = _path_of(error)
+    if path in broken or not Path(folder).is_dir():
+        return
+    try:
+        # A link that leads out of the folder was refused for that, and is not followed here either.
+        yield from check_file(SourceFile(path, read_bytes(path, root=folder)), formats)
+    except InputError:
+        return
+
+
+def _lint_file(path: str, data: bytes | None, formats: Iterable[Format]) -> Iterator[Finding]:
+    """Yield the findings of one descriptor; nothing for what is none."""
+    content = _content_of(path, data)
+    if content is not None:
+        yield from check_file(SourceFile(path, content), formats)
+
+
+def _content_of(path: str, data: bytes | None) -> bytes | None:
+    """Return what came from standard input, else what is on disk; None for what is gone."""
+    if data is not None:
+        return data
+    try:
+        return read_bytes(path)
+    except InputError:
+        return None
+
+
+def _path_of(error: InputError) -> str:
+    return (error.place or STANDARD_INPUT).partition(":")[0]
+
+
+def _unreadable(error: InputError) -> Finding:
+    number = (error.place or "").partition(":")[2].partition(":")[0]
+    place = Place(path=_path_of(error), line=int(number) if number.isdecimal() else None)
+    return Finding(
+        code=UNREADABLE, level=Level.ERROR, pointer="", message=error.message, hint=error.hint, source=place
+    )

@@ -1,0 +1,57 @@
+"""A phone to work with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from droidgate.devices.device import Device
+from droidgate.devices.device import open_device as connect
+from droidgate.formats import load_formats
+from droidgate.sources import chosen_formats
+from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone
+
+
+@dataclass(frozen=True, slots=True)
+class Phone:
+    """A phone that adb reaches, real or virtual.
+
+    Attributes:
+        device: Its connection.
+    """
+
+    device: Device
+
+    @property
+    def serial(self) -> str:
+        """What adb calls it."""
+        return self.device.serial
+
+    def discover(
+        self, *, formats: Iterable[str] | None = None, every_app: bool = False, keep: bool = True
+    ) -> PhoneReading:
+        """Return what its apps declare, for the user in front; an app that cannot be read is a problem.
+
+        Args:
+            formats: Ids of the formats to look for; all installed ones by default.
+            every_app: Read the manifest of every app, not only of those that answer a query.
+            keep: Use and keep what was read of APKs.
+
+        Raises:
+            DeviceError: the phone fails.
+            UsageError: a format is unknown.
+        """
+        chosen = tuple(chosen_formats(formats) or load_formats().values())
+        return read_phone(self.device, PhoneRequest(chosen, every_app=every_app, keep=keep))
+
+
+def open_device(serial: str | None = None) -> Phone:
+    """Return a phone that adb lists as ready.
+
+    Args:
+        serial: Its serial number; the only phone that is attached by default.
+
+    Raises:
+        DeviceError: there is none, more than one, or it does not let adb in.
+    """
+    return Phone(connect(serial))

@@ -1,0 +1,60 @@
+"""What reading a source gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from droidgate.application import Application
+from droidgate.model.capability import Provider
+from droidgate.model.errors import InputError
+from droidgate.model.findings import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Providers:
+    """What sources declare; a sequence of providers, with what reading them found.
+
+    Attributes:
+        providers: In order of source and path, formats by id.
+        findings: What was bent, and what else is worth telling.
+        applications: The applications found, whether or not they declare anything.
+        files_read: Paths of the files read, as a user would write them, each once.
+        problems: What could not be read in a folder, or in one component of several; the only descriptor of a
+            file that was named itself is raised instead.
+        read_alone: Those of the files that were read as descriptors by themselves, without an app.
+        sources: The sources as they were named, where `read` or a command named them.
+        unreadable: How many of several sources could not be read at all; each is among the problems.
+    """
+
+    providers: tuple[Provider, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    applications: tuple[Application, ...] = ()
+    files_read: tuple[str, ...] = ()
+    problems: tuple[InputError, ...] = ()
+    read_alone: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    unreadable: int = 0
+
+    @classmethod
+    def join(cls, readings: Iterable[Providers]) -> Providers:
+        """Return what several sources declare together, in their order."""
+        several = tuple(readings)
+        return cls(
+            providers=tuple(provider for one in several for provider in one.providers),
+            findings=tuple(finding for one in several for finding in one.findings),
+            applications=tuple(application for one in several for application in one.applications),
+            files_read=tuple(path for one in several for path in one.files_read),
+            problems=tuple(problem for one in several for problem in one.problems),
+            read_alone=tuple(path for one in several for path in one.read_alone),
+            unreadable=sum(one.unreadable for one in several),
+        )
+
+    def __iter__(self) -> Iterator[Provider]:
+        return iter(self.providers)
+
+    def __len__(self) -> int:
+        return len(self.providers)
+
+    def __getitem__(self, position: int) -> Provider:
+        return self.providers[position]

@@ -1,0 +1,78 @@
+"""docs/guides/use-from-python.md: each snippet runs as it is written, and prints something."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from droidgate.apk.signing_keys import load_or_make_key
+from droidgate_phone.phone import start_phone
+from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.sample_packages import sample_packages
+from requirements_of_tests import CHECKOUT
+
+PAGE = (CHECKOUT / "docs/guides/use-from-python.md").read_text(encoding="utf-8")
+SNIPPETS = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+NEEDS_A_PHONE = "open_device"
+
+
+def titled(snippet: str) -> str:
+    return str(re.findall(r"droidgate\.(\w+)\(", snippet)[0])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder as the page describes it."""
+    shutil.copytree(sample_apps_directory() / "pdf-tool", tmp_path / "app")
+    shutil.copytree(sample_apps_directory() / "clock-in", tmp_path / "app-before")
+    (tmp_path / "apks").mkdir()
+    for package in sample_packages():
+        (tmp_path / "apks" / f"{package.package}.apk").write_bytes(package.apk)
+    load_or_make_key(path=tmp_path / "key.pem")
+    return tmp_path
+
+
+def run(snippet: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    (folder / "snippet.py").write_text(snippet)
+    environment = {**os.environ, "DROIDGATE_HOME": str(folder / "home"), **more}
+    command = [sys.executable, "-W", "error", "snippet.py"]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=200, check=False
+    )
+
+
+@pytest.mark.parametrize("snippet", [one for one in SNIPPETS if NEEDS_A_PHONE not in one], ids=titled)
+def test_a_snippet_runs_as_it_is_written(snippet: str, folder: Path) -> None:
+    done = run(snippet, folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.strip()
+
+
+def run_on_a_phone(word: str, folder: Path) -> str:
+    (snippet,) = [one for one in SNIPPETS if NEEDS_A_PHONE in one and word in one]
+    with start_phone(server_port=0) as phone:
+        done = run(snippet, folder, ANDROID_ADB_SERVER_PORT=str(phone.server_port))
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_the_snippet_about_phones_finds_their_apps(folder: Path) -> None:
+    assert "dev.droidgate.sample.pdftool mmcp" in run_on_a_phone("discover", folder)
+
+
+def test_the_snippet_about_shims_installs_them_and_calls_one(folder: Path) -> None:
+    installed, outputs = run_on_a_phone("PhoneShims", folder).splitlines()
+    assert installed.startswith("True [")
+    assert outputs.startswith("{")
+
+
+def test_a_conversion_is_on_disk_only_when_it_is_written(folder: Path) -> None:
+    run('import droidgate\ndroidgate.convert(droidgate.read("app"), to="mobile-mcp")\n', folder)
+    assert not (folder / "converted").exists()
+    (snippet,) = [one for one in SNIPPETS if "conversion.write(" in one]
+    run(snippet, folder)
+    assert (folder / "converted/res/xml/mcp_capabilities.xml").is_file()
