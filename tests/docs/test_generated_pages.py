@@ -176,9 +176,7 @@ def test_published_schemas_are_json_schemas(path: Path) -> None:
 
 
 def test_parts_of_a_page_are_filled_in() -> None:
-    text = (
-        "before\n<!-- packages -->\nstale\n<!-- end of packages -->\nafter\n<!-- commands -->\nno end\n"
-    )
+    text = "before\n<!-- packages -->\nstale\n<!-- end of packages -->\nafter\n<!-- commands -->\nno end\n"
     filled = write_docs.with_parts(text)
     assert "stale" not in filled
     assert "| `droidgate.cli` |" in filled
