@@ -1,4 +1,4 @@
-"""What a benchmark measures: printed row by row, and written as JSON for docs/benchmarks.md."""
+"""What a benchmark measures: printed row by row, and written as JSON for docs/internals/benchmarks.md."""
 
 from __future__ import annotations
 

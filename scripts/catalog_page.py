@@ -1,4 +1,4 @@
-"""The page about catalogs, docs/catalog.md: its words, and the tables as the code has them."""
+"""The page about catalogs, docs/reference/catalog.md: its words, and the tables as the code has them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Measures the marks on phrases with the labelled texts of `tests/text_safety/labelled_texts.jsonl`.
 
-    python scripts/measure_text_marks.py            print the tables of docs/text-marks.md
+    python scripts/measure_text_marks.py            print the tables of docs/concepts/text-marks.md
     python scripts/measure_text_marks.py --wrong    print each text that is marked or missed by mistake
 
 Each line of the file is an object: `part` (`development`, `held-out` or `another author`), `label`

@@ -1,6 +1,6 @@
 """`shim doctor`: what stands between agents and the apps behind the shims, and the fix of each.
 
-Each check is a step of docs/device-checklist.md that adb can do. What the shim itself knows is asked of it;
+Each check is a step of docs/guides/prove-on-a-phone.md that adb can do. The shim is asked for what it knows;
 `dumpsys`, whose output nobody promises, only adds what can be told no other way, and where it says something
 else the check knows nothing.
 """
@@ -61,7 +61,7 @@ class CheckKind:
 
     Attributes:
         id: Its name.
-        step: Number of its step in docs/device-checklist.md.
+        step: Number of its step in docs/guides/prove-on-a-phone.md.
         title: What it looks at.
     """
 
@@ -252,7 +252,7 @@ def accessibility(place: ShimPlace) -> Check:
     bound = _BOUND.search(result.text) if result.exit_status == 0 else None
     if bound is None:
         found = f"{services} switched on; Android does not tell a shell here whether they run"
-        return Check(ACCESSIBILITY, "unknown", found, "See step 21 of docs/device-checklist.md")
+        return Check(ACCESSIBILITY, "unknown", found, "See step 21 of docs/guides/prove-on-a-phone.md")
     if bound["services"].strip():
         return Check(ACCESSIBILITY, "ok", f"{services} switched on, and bound")
     found = f"{services} switched on, and none is bound: something suspends them"

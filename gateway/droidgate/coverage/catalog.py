@@ -1,4 +1,4 @@
-"""Catalogs: a folder with a Parquet dataset for each table, asked through DuckDB (docs/catalog.md)."""
+"""Catalogs: folders with a Parquet dataset for each table, read by DuckDB (docs/reference/catalog.md)."""
 
 from __future__ import annotations
 

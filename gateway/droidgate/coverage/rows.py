@@ -1,4 +1,4 @@
-"""The rows of a catalog: what a scan tells of each file, typed, in a fixed order (docs/catalog.md).
+"""The rows of a catalog: what a scan tells of each file, typed, in a fixed order (docs/reference/catalog.md).
 
 A row holds no time and no place of the machine, and but for `sources` it depends on the content that was read
 alone: it stands under the digest of that content, its unit. So two equal files have one set of rows, and a
@@ -175,7 +175,7 @@ class FindingRow:
     origin: str = column("`reading`, `lint` or `security`")
     provider: int | None = column("The provider, where the finding is on one")
     capability: int | None = column("The capability, where the finding is on one")
-    code: str = column("Its stable code (docs/findings.md)")
+    code: str = column("Its stable code (docs/reference/findings.md)")
     level: str = column("How grave")
     pointer: str = column("Where: JSON Pointer or XPath")
     message: str = column("One sentence")

@@ -1,7 +1,7 @@
 """Source code that declares capabilities: which files a format gets, and how what it declares joins the rest.
 
 Nothing is run. What a compiler has made of the code is preferred where the tree has it, and each difference
-is reported (docs/source-trees.md).
+is reported (docs/concepts/source-trees.md).
 """
 
 from __future__ import annotations

@@ -165,7 +165,7 @@ def _doctor_page(place: ShimPlace, checks: Sequence[Check], problems: int) -> li
     said = "no problem was found" if not problems else f"{problems} problem{'' if problems == 1 else 's'}"
     risks = sum(one.state == "risk" for one in checks)
     said += f", {risks} risk{'' if risks == 1 else 's'}" if risks else ""
-    blocks.append(Line(f"{said}; what adb cannot check is in docs/device-checklist.md"))
+    blocks.append(Line(f"{said}; what adb cannot check is in docs/guides/prove-on-a-phone.md"))
     return blocks
 
 

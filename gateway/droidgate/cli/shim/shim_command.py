@@ -273,7 +273,7 @@ def _status(*, serial: Serial = None, as_json: AsJson = False, json_schema: Json
 def _doctor(*, serial: Serial = None, as_json: AsJson = False, json_schema: JsonSchema = False) -> int:
     """Check what stands between agents and the apps behind the shims, and say how each problem is solved.
 
-    The steps are those of docs/device-checklist.md that adb can do.
+    The steps are those of docs/guides/prove-on-a-phone.md that adb can do.
     """
     del json_schema
     from droidgate.cli.shim.reporting import report_checks
