@@ -136,14 +136,14 @@ def findings_page() -> str:
     """Return the page about finding codes."""
     parts = [NOTE, _FINDINGS_INTRODUCTION]
     areas: dict[str, list[FindingCode]] = {}
-    for code in sorted(FINDING_CODES.values(), key=lambda one: one.code):
+    for code in sorted(FINDING_CODES.values(), key=lambda item: item.code):
         areas.setdefault(_area(code.module), []).append(code)
     order = [*dict.fromkeys(_AREAS.values()), *sorted(areas.keys() - set(_AREAS.values()))]
     for area in order:
         if area in areas:
             parts += [
                 f"## {area}\n",
-                _table(("code", "meaning"), [(f"`{one.code}`", one.meaning) for one in areas[area]]),
+                _table(("code", "meaning"), [(f"`{other.code}`", other.meaning) for other in areas[area]]),
             ]
     return "\n".join(parts)
 
@@ -192,13 +192,13 @@ def formats_part() -> str:
     """Return the table of formats and dialects."""
     rows = [
         (
-            f"`{one.id}+{dialect.id}`",
+            f"`{format_.id}+{dialect.id}`",
             "yes" if dialect.readable else f"no: {dialect.not_read_because}",
-            "yes" if can_write(one, dialect.id) else f"no: {dialect.not_written_because}",
+            "yes" if can_write(format_, dialect.id) else f"no: {dialect.not_written_because}",
             dialect.summary,
         )
-        for one in load_formats().values()
-        for dialect in one.dialects
+        for format_ in load_formats().values()
+        for dialect in format_.dialects
     ]
     return _table(("dialect", "read", "written", "what it is"), rows)
 
@@ -220,7 +220,7 @@ def exit_codes_page() -> str:
 
 def exit_codes_part() -> str:
     """Return the table of exit codes."""
-    return _table(("code", "meaning"), [(str(int(one)), one.meaning) for one in ExitCode])
+    return _table(("code", "meaning"), [(str(int(item)), item.meaning) for item in ExitCode])
 
 
 def cli_page() -> str:
@@ -249,7 +249,7 @@ def command_helps() -> dict[str, str]:
         lines = (line.rstrip() for line in command.get_help(context).strip("\n").splitlines())
         helps[path] = "\n".join(lines)
         inner = getattr(command, "commands", {})
-        pending += [(f"{path} {name}", one, context) for name, one in inner.items() if not one.hidden]
+        pending += [(f"{path} {name}", item, context) for name, item in inner.items() if not item.hidden]
     return helps
 
 
@@ -269,7 +269,9 @@ def _row(cells: Sequence[str]) -> str:
 def _cell(text: str) -> str:
     """Return a text as a table's cell; what looks like HTML outside backticks is shown as it is."""
     spans = re.split(r"(`[^`]*`)", " ".join(text.split()))
-    escaped = (one if one.startswith("`") else one.replace("<", "&lt;").replace(">", "&gt;") for one in spans)
+    escaped = (
+        span if span.startswith("`") else span.replace("<", "&lt;").replace(">", "&gt;") for span in spans
+    )
     return "".join(escaped).replace("|", "\\|")
 
 

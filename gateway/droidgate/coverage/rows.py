@@ -237,8 +237,8 @@ class Table:
 
 
 TABLES: Final[Mapping[str, Table]] = {
-    one.name: one
-    for one in (
+    item.name: item
+    for item in (
         Table("sources", SourceRow, ("source",)),
         Table("apps", AppRow, ("unit", "app")),
         Table("providers", ProviderRow, ("unit", "provider")),
@@ -253,9 +253,9 @@ TABLES: Final[Mapping[str, Table]] = {
 
 def _columns_of(row: type[Row]) -> Iterator[Column]:
     hints = get_type_hints(row)
-    for one in fields(row):
-        hint = hints[one.name]
+    for other in fields(row):
+        hint = hints[other.name]
         nullable = isinstance(hint, UnionType)
         base = next(part for part in get_args(hint) if part is not type(None)) if nullable else hint
         sql = "VARCHAR[]" if get_origin(base) is tuple else _SQL_TYPES[base]
-        yield Column(one.name, sql, nullable, one.metadata["meaning"])
+        yield Column(other.name, sql, nullable, other.metadata["meaning"])

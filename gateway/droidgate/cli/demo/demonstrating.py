@@ -68,8 +68,8 @@ class _Demonstration:
 
     def install_samples(self) -> None:
         show([Heading("2. Install the sample apps, packed and signed without an Android SDK")])
-        for one in self.samples.values():
-            self.install(self.apk_of(one.name), one.apk)
+        for sample in self.samples.values():
+            self.install(self.apk_of(sample.name), sample.apk)
         show([Line()])
 
     def apk_of(self, name: str) -> Path:
@@ -89,8 +89,8 @@ class _Demonstration:
         show([*discovery_page(found), Line(counts_line(found)), Line()])
         for provider in _providers(found):
             show([*provider_page(provider.model_copy(update={"source": None})), Line()])
-        expected = {one.content_digest() for one in _declared_in_sources()}
-        missing = expected - {one.content_digest() for one in _providers(found)}
+        expected = {in_source.content_digest() for in_source in _declared_in_sources()}
+        missing = expected - {other.content_digest() for other in _providers(found)}
         self.problems.extend(f"{problem.message}" for app in found.apps for problem in app.problems)
         if missing:
             self.problems.append(f"{len(missing)} providers of the source trees were not found on the phone")
@@ -150,12 +150,17 @@ class _Demonstration:
             PhoneRequest(tuple(load_formats().values()), package=packing.facts.package, keep=False),
         )
         show([Line("declared on the phone now:", 1)])
-        show([Line(f"{provider_name(one)}  {dialect_name(one)}", 2) for one in _providers(again)])
+        show(
+            [
+                Line(f"{provider_name(provider)}  {dialect_name(provider)}", 2)
+                for provider in _providers(again)
+            ]
+        )
         expected = migration.translations[0].writing.provider
-        if _bare_digest(expected) not in {_bare_digest(one) for one in _providers(again)}:
+        if _bare_digest(expected) not in {_bare_digest(provider) for provider in _providers(again)}:
             self.problems.append(f"the migrated {name} does not declare on the phone what was meant")
         if len(list(_providers(again))) <= sum(
-            one.package == packing.facts.package for one in _providers(found)
+            provider.package == packing.facts.package for provider in _providers(found)
         ):
             self.problems.append(f"the migrated {name} brought no new provider")
         show([Line()])
@@ -165,7 +170,7 @@ class _Demonstration:
         show([Heading("7. Put a shim before each app, so that agents of other protocols reach it")])
         # Migrated into weather's project, the PDF tool has replaced weather.
         self.install(self.apk_of(_HOST_APP), self.samples[_HOST_APP].apk)
-        apks = [self.apk_of(name) for name, one in self.samples.items() if one.package != AGENT]
+        apks = [self.apk_of(name) for name, sample in self.samples.items() if sample.package != AGENT]
         demonstration = DemonstrationCalls(self.phone, apks, signing_key())
         self.problems.extend(demonstration.build_and_install())
         show([Line(), Heading("8. Call: each answer is checked against what the app itself tells")])
@@ -174,13 +179,13 @@ class _Demonstration:
 
     @cached_property
     def samples(self) -> Mapping[str, SamplePackage]:
-        return {one.name: one for one in sample_packages()}
+        return {sample_package.name: sample_package for sample_package in sample_packages()}
 
 
 def demonstrate(keep: Path | None) -> int:
     """Show everything on a virtual phone; return 0 only when each step did what it should."""
     with _working_folder(keep) as folder:
-        show([Heading("droidgate demo"), *(Line(one) for one in _INTRODUCTION), Line()])
+        show([Heading("droidgate demo"), *(Line(item) for item in _INTRODUCTION), Line()])
         problems: list[str] = []
         try:
             with demonstration_phone(folder / "home") as phone:
@@ -234,20 +239,20 @@ def _reads_back(converted: Conversion, target: Format, place: Path) -> bool:
     written = converted.translations[0].writing.provider.content_digest()
     found = read_source(str(place), strict=True, formats=[target]).providers
     # A writer may add the bare descriptor beside the app's files, and that is read too.
-    return written in [one.content_digest() for one in found]
+    return written in [item.content_digest() for item in found]
 
 
 def _targets(provider: Provider) -> list[Format]:
     return [
-        one
-        for one in load_formats().values()
-        if one.id != provider.protocol and can_write(one, one.dialects[0].id)
+        format_
+        for format_ in load_formats().values()
+        if format_.id != provider.protocol and can_write(format_, format_.dialects[0].id)
     ]
 
 
 def _conclude(problems: Sequence[str]) -> int:
     if problems:
-        show([Heading("Not everything worked"), *(Line(one, 1) for one in problems)])
+        show([Heading("Not everything worked"), *(Line(problem, 1) for problem in problems)])
         return ExitCode.FINDINGS
     said = (
         "Everything worked: each app was installed, found over adb, converted into every other format and "

@@ -99,24 +99,24 @@ class DemonstrationCalls:
 
     def build_and_install(self) -> list[str]:
         """Build a shim for each app and install it; return what went wrong."""
-        apps = read_source_apps([str(one) for one in self.apks])
+        apps = read_source_apps([str(apk) for apk in self.apks])
         asked = ask_broadcast_apps(self.place, apps, self.key)
         begin = time.perf_counter()
         shims = build_shims(asked.apps, ShimOptions(advertise=_ADVERTISED), self.key)
         spent = (time.perf_counter() - begin) * 1000
         show([Line(f"{len(shims)} shims built in {spent:.0f} ms:", 1)])
         problems = []
-        for one in shims:
-            show([*_told(one)])
-            name = one.file_name
+        for shim in shims:
+            show([*_told(shim)])
+            name = shim.file_name
             done = install_shim(
-                self.place, facts_of(one, self.key.digest), one.apk, file_name=name, any_app=False
+                self.place, facts_of(shim, self.key.digest), shim.apk, file_name=name, any_app=False
             )
             refused = [step for step in done.steps if step.outcome == "refused"]
-            problems += [f"{one.application_id}: {step.what}: {step.why}" for step in refused]
+            problems += [f"{shim.application_id}: {step.what}: {step.why}" for step in refused]
             if not done.works:
-                problems.append(f"{one.application_id} does not answer")
-        facts = [facts_of(one, self.key.digest) for one in shims]
+                problems.append(f"{shim.application_id} does not answer")
+        facts = [facts_of(shim, self.key.digest) for shim in shims]
         identity = set_up_identity(self.place, facts, self.key)
         show([Line(f"{identity.application_id}: calls app functions for the shims", 1)])
         refused = [step for step in identity.steps if step.outcome == "refused"]
@@ -143,7 +143,7 @@ class DemonstrationCalls:
         ):
             call()
         show([_table(self.calls)])
-        return [f"{one.pair}: {one.capability}: {one.problem}" for one in self.calls if one.problem]
+        return [f"{other.pair}: {other.capability}: {other.problem}" for other in self.calls if other.problem]
 
     def _prepare(self) -> None:
         device = self.phone.device
@@ -341,7 +341,7 @@ class DemonstrationCalls:
         shim = self.phone.phone.system.app_context(_shim(CLOCK_IN))
         policy = parse_json(shim.read_raw("assets/policy.json") or b"{}", limits=WRITTEN)
         functions: dict[str, str] = policy["app"]["functions"]
-        return next(function for function, one in functions.items() if one == route)
+        return next(function for function, other in functions.items() if other == route)
 
     def _execute(self, package: str, function: str, arguments: Mapping[str, Json]) -> Json:
         device = self.phone.device
@@ -369,7 +369,7 @@ def outcome_of(response: str) -> Json:
         return str(inner.get("message", ""))
     outputs: Json = inner.get("capability", {}).get("output", {})
     if isinstance(outputs, list):
-        return {str(one["name"]): one["value"] for one in outputs if isinstance(one, dict)}
+        return {str(output["name"]): output["value"] for output in outputs if isinstance(output, dict)}
     return outputs
 
 
@@ -389,23 +389,23 @@ def _shim(package: str) -> str:
     return f"{SHIM_PREFIX}{package}"
 
 
-def _told(one: BuiltShim) -> Iterator[Line]:
-    losses = counted(count_levels(one.findings)) or "nothing is lost"
+def _told(shim: BuiltShim) -> Iterator[Line]:
+    losses = counted(count_levels(shim.findings)) or "nothing is lost"
     yield Line(
-        f"{one.application_id} ({len(one.apk)} bytes): {len(one.capabilities)} capabilities, {losses}", 2
+        f"{shim.application_id} ({len(shim.apk)} bytes): {len(shim.capabilities)} capabilities, {losses}", 2
     )
 
 
 def _table(calls: Sequence[Call]) -> Table:
     rows = [
         (
-            one.pair,
-            one.capability.rpartition("#")[2],
-            _short(one.request),
-            f"WRONG: {one.problem}: {_short(one.answer)}" if one.problem else _short(one.answer),
-            f"{one.milliseconds:.0f}",
+            call.pair,
+            call.capability.rpartition("#")[2],
+            _short(call.request),
+            f"WRONG: {call.problem}: {_short(call.answer)}" if call.problem else _short(call.answer),
+            f"{call.milliseconds:.0f}",
         )
-        for one in calls
+        for call in calls
     ]
     return Table(("protocols", "capability", "request", "answer", "ms"), rows)
 

@@ -41,9 +41,9 @@ def sarif_log(findings: Iterable[Finding]) -> Json:
     it stays when lines move or words change.
     """
     listed = list(findings)
-    codes = list(dict.fromkeys(one.code for one in listed))
+    codes = list(dict.fromkeys(item.code for item in listed))
     seen: dict[str, int] = {}
-    results = [_result(one, codes.index(one.code), seen) for one in listed]
+    results = [_result(item, codes.index(item.code), seen) for item in listed]
     driver = {
         "name": "droidgate",
         "version": version("droidgate"),
