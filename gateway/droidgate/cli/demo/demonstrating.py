@@ -27,7 +27,7 @@ from droidgate.cli.output.grouping import (
     security_blocks,
     security_page,
 )
-from droidgate.cli.output.pages import Heading, Line, show
+from droidgate.cli.output.pages import Heading, Line, amount, show
 from droidgate.cli.output.summaries import dialect_name, provider_page
 from droidgate.formats import Format, find_format, load_formats
 from droidgate.migrate.plan import Migration, plan_migration
@@ -93,7 +93,9 @@ class _Demonstration:
         missing = expected - {other.content_digest() for other in _providers(found)}
         self.problems.extend(f"{problem.message}" for app in found.apps for problem in app.problems)
         if missing:
-            self.problems.append(f"{len(missing)} providers of the source trees were not found on the phone")
+            self.problems.append(
+                f"not found on the phone: {amount(len(missing), 'provider')} of the source trees"
+            )
         return found
 
     def convert(self, found: PhoneReading) -> None:
@@ -103,30 +105,30 @@ class _Demonstration:
             for target in _targets(provider) if provider.capabilities else ():
                 place = self.folder / "converted" / f"{position}-{target.id}"
                 try:
-                    self.cross(provider, target, place)
+                    self.write_and_read(provider, target, place)
                 except DroidgateError as error:
                     self.problems.append(f"{provider_name(provider)} to {target.id}: {error.message}")
         show([Line()])
 
-    def cross(self, provider: Provider, target: Format, place: Path) -> None:
+    def write_and_read(self, provider: Provider, target: Format, place: Path) -> None:
         read = Providers((provider,))
         converted = convert(read, target.id)
         write_conversion(read, converted, place, force=True)
         is_same = _reads_back(converted, target, place)
-        (one,) = converted.translations
-        count = len(one.writing.artifacts)
+        (translation,) = converted.translations
+        count = len(translation.writing.artifacts)
         summary = ", ".join(
             (
-                f"{count} {'file' if count == 1 else 'files'}",
-                counted(count_levels(one.writing.findings)) or "nothing is lost",
+                amount(count, "file"),
+                counted(count_levels(translation.writing.findings)) or "nothing is lost",
                 "read back: the same" if is_same else "READ BACK: NOT THE SAME",
             )
         )
         subjects = [capability.id for capability in provider.capabilities]
-        crossing = f"{dialect_name(provider)} -> {dialect_name(one.writing.provider)}"
-        show([Line(f"{provider_name(provider)}  {crossing}: {summary}")])
-        security = security_page(security_blocks(one.writing.findings, subjects))
-        show([*security, *findings_table(one.writing.findings, subjects)])
+        conversion = f"{dialect_name(provider)} -> {dialect_name(translation.writing.provider)}"
+        show([Line(f"{provider_name(provider)}  {conversion}: {summary}")])
+        security = security_page(security_blocks(translation.writing.findings, subjects))
+        show([*security, *findings_table(translation.writing.findings, subjects)])
         if not is_same:
             self.problems.append(f"what was written into {place.name} reads back as something else")
 
@@ -235,10 +237,10 @@ def _plan(original: Path, project: Path, target_id: str) -> Migration:
 
 
 def _reads_back(converted: Conversion, target: Format, place: Path) -> bool:
-    """Tell whether what was written, read without any leniency, is what was meant."""
+    """Return whether what was written, read without any leniency, is what was meant."""
     written = converted.translations[0].writing.provider.content_digest()
     found = read_source(str(place), strict=True, formats=[target]).providers
-    # A writer may add the bare descriptor beside the app's files, and that is read too.
+    # A writer may add the bare descriptor next to the app's files, and that is read too.
     return written in [item.content_digest() for item in found]
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from droidgate.apk.signing_keys import SigningKey
 from droidgate.cli.output.grouping import count_levels, counted
-from droidgate.cli.output.pages import Line, Table, show
+from droidgate.cli.output.pages import Line, Table, amount, show
 from droidgate.devices.app_functions import app_function_shell, execute_app_function
 from droidgate.installed import SHIM_PACKAGE, SHIM_PREFIX
 from droidgate.model.errors import DroidgateError, InputError
@@ -104,10 +104,10 @@ class DemonstrationCalls:
         begin = time.perf_counter()
         shims = build_shims(asked.apps, ShimOptions(advertise=_ADVERTISED), self.key)
         spent = (time.perf_counter() - begin) * 1000
-        show([Line(f"{len(shims)} shims built in {spent:.0f} ms:", 1)])
+        show([Line(f"{amount(len(shims), 'shim')} built in {spent:.0f} ms:", 1)])
         problems = []
         for shim in shims:
-            show([*_told(shim)])
+            show([*_shim_lines(shim)])
             name = shim.file_name
             done = install_shim(
                 self.place, facts_of(shim, self.key.digest), shim.apk, file_name=name, any_app=False
@@ -357,8 +357,8 @@ class DemonstrationCalls:
         """Ask the app itself."""
         component = ComponentName(CLOCK_IN, f"{CLOCK_IN}.ClockInService")
         text = request_text("query_clock_in", {} if day is None else {"date": day}, dialect="S0")
-        told = outcome_of(self._agent().call_bound(component, text))
-        return isinstance(told, dict) and told.get("has_clocked_in") is True
+        outcome = outcome_of(self._agent().call_bound(component, text))
+        return isinstance(outcome, dict) and outcome.get("has_clocked_in") is True
 
 
 def outcome_of(response: str) -> Json:
@@ -389,11 +389,10 @@ def _shim(package: str) -> str:
     return f"{SHIM_PREFIX}{package}"
 
 
-def _told(shim: BuiltShim) -> Iterator[Line]:
+def _shim_lines(shim: BuiltShim) -> Iterator[Line]:
     losses = counted(count_levels(shim.findings)) or "nothing is lost"
-    yield Line(
-        f"{shim.application_id} ({len(shim.apk)} bytes): {len(shim.capabilities)} capabilities, {losses}", 2
-    )
+    capabilities = amount(len(shim.capabilities), "capability", "capabilities")
+    yield Line(f"{shim.application_id} ({len(shim.apk)} bytes): {capabilities}, {losses}", 2)
 
 
 def _table(calls: Sequence[Call]) -> Table:
